@@ -1,24 +1,22 @@
 /** Funnels: how many visitors did some steps in order. Range, filters and steps stand in the address. */
 import { useState } from 'preact/hooks'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
-import { localDay, readView, shownValue, untilNow, type View, withDays, withFilter } from './address.ts'
-import { FilterForm } from './filter-form.tsx'
+import { localDay, readView, shownValue, untilNow, type View } from './address.ts'
 import { number, percent, span } from './format.ts'
 import { type FunnelView, funnelQuestionOf, readFunnel, withins, writeFunnel } from './funnel-address.ts'
 import { FunnelSteps } from './funnel-steps.tsx'
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
-import { RangeCalendar } from './range-calendar.tsx'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
+import { ViewDialogs } from './view-dialogs.tsx'
 
 /** It reads many events: it is asked for less often than the overview. */
 const againMs = 15_000
 
 export function FunnelsPage({ search, workspace, navigate }: PageProps) {
-  const today = localDay(Date.now(), workspace.timezone)
-  const view = untilNow(readView(search), today)
+  const view = untilNow(readView(search), localDay(Date.now(), workspace.timezone))
   const funnel = readFunnel(search)
   const [opened, open] = useState<'filter' | 'calendar'>()
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
@@ -33,13 +31,7 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
     <main class={isStale && shown ? 'stale' : ''} aria-busy={isStale && question !== undefined}>
       {failure && question !== undefined && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone: workspace.timezone, ...opening }} />
-      {opened === 'filter' && <FilterForm add={(filter) => go(withFilter(view, filter))} close={close} />}
-      {opened === 'calendar' && (
-        <RangeCalendar
-          {...{ days: view.days, timezone: workspace.timezone, close }}
-          choose={(days) => go(withDays(view, days, today))}
-        />
-      )}
+      <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
       <FunnelSteps {...{ view, funnel, change }} />
       <section class="panel" aria-label="Funnel">
         <h2>

@@ -4,6 +4,9 @@
  */
 import type { Event } from '../../schemas/resources/overview.ts'
 
+/** Events of a journey that are asked for: as many as the API gives. */
+export const journeyEventsMax = 500
+
 export interface Line {
   readonly event: Event
   /** Of a page view: how long it was in sight, and how far down, in per cent. */

@@ -14,7 +14,6 @@ import {
 import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
-import { FilterForm } from './filter-form.tsx'
 import { money, number, time } from './format.ts'
 import { Install } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
@@ -22,10 +21,10 @@ import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
 import { Failure, Isolated } from './parts.tsx'
 import { type Failed, useAnswer } from './query.ts'
-import { RangeCalendar } from './range-calendar.tsx'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { Lists } from './tables.tsx'
 import { ViewControls } from './view-controls.tsx'
+import { ViewDialogs } from './view-dialogs.tsx'
 import { Vitals } from './vitals.tsx'
 
 interface PageProps {
@@ -66,14 +65,7 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   const close = () => open(undefined)
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
-  const dialogs = (
-    <>
-      {opened === 'filter' && <FilterForm add={(filter) => go(withFilter(view, filter))} close={close} />}
-      {opened === 'calendar' && (
-        <RangeCalendar {...{ days: view.days, timezone: workspace.timezone, close }} choose={goToDays} />
-      )}
-    </>
-  )
+  const dialogs = <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
   const wasShown = useRef(false)
   // What is open over the page stays open while it is found out.
   if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {

@@ -4,6 +4,7 @@ import type { Journey, Person } from '../../schemas/resources/person.ts'
 import { Confirm } from './dialog.tsx'
 import { money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
+import { journeyEventsMax } from './journey-lines.ts'
 import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure } from './parts.tsx'
@@ -11,8 +12,6 @@ import { send, useAnswer } from './query.ts'
 
 const listed = 100
 const typingMs = 200
-/** As many as the API gives. */
-const eventsMax = 500
 
 interface PeopleProps {
   readonly search: string
@@ -168,7 +167,7 @@ interface JourneyProps extends Omit<PeopleProps, 'search'> {
 
 function OneJourney({ asked, workspace: { timezone, currency }, navigate }: JourneyProps) {
   const [isErasing, setErasing] = useState(false)
-  const question = new URLSearchParams({ ...asked, limit: String(eventsMax) })
+  const question = new URLSearchParams({ ...asked, limit: String(journeyEventsMax) })
   const { answer, failure } = useAnswer<Journey>(`/people/journey?${question}`)
   if (answer === undefined) return <main class="skeleton">{failure && <Failure {...failure} />}</main>
   const { person: known, first_touch, last_touch, events, revenue } = answer
@@ -214,9 +213,9 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
           </ul>
         </section>
       )}
-      {events.length === eventsMax && answer.event_count > eventsMax && (
+      {events.length === journeyEventsMax && answer.event_count > journeyEventsMax && (
         <p class="note">
-          The newest {number(eventsMax)} of {number(answer.event_count)} events:
+          The newest {number(journeyEventsMax)} of {number(answer.event_count)} events:
         </p>
       )}
       <Timeline events={events} timezone={timezone} />

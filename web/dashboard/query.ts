@@ -137,7 +137,7 @@ export function useAnswer<Answer>(
 /** What came of one request: what was made or asked for, or what is wrong with it in words. */
 export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Method = 'POST' | 'PATCH' | 'DELETE'
 
 interface Write {
   /** Method, path and body: an equal write is the same one, as long as its outcome isn't known. */

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Journey } from '../../schemas/resources/person.ts'
 import type { Command, Told } from '../player/protocol.ts'
 import { duration, time } from './format.ts'
-import { clickedOf, isTechnical } from './journey-lines.ts'
+import { clickedOf, isTechnical, journeyEventsMax } from './journey-lines.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Isolated } from './parts.tsx'
 import { useAnswer } from './query.ts'
@@ -12,7 +12,6 @@ import { readReplay, type WholeReplay } from './read-replay.ts'
 import { placeOf } from './replay-events.ts'
 
 const speeds = [1, 2, 4, 8]
-const eventsMax = 500
 const seldomMs = 3_600_000
 const settleMs = 400
 
@@ -210,21 +209,21 @@ function EventsBeside({
   const { contact_id, anonymous_id } = replay
   const who = contact_id === null ? { anonymous_id } : { contact_id: String(contact_id) }
   const { answer, failure } = useAnswer<Journey>(
-    `/people/journey?${new URLSearchParams({ ...who, limit: String(eventsMax) })}`,
+    `/people/journey?${new URLSearchParams({ ...who, limit: String(journeyEventsMax) })}`,
     { againMs: seldomMs },
   )
   const own = (answer?.events ?? [])
     .filter((event) => event.session_id === replay.id && !isTechnical(event))
     .map((event) => ({ event, place: placeOf(recording, Date.parse(event.occurred_at)) }))
     .reverse()
-  const oldest = answer?.events.length === eventsMax ? answer.events.at(-1) : undefined
+  const oldest = answer?.events.length === journeyEventsMax ? answer.events.at(-1) : undefined
   const isOlder = oldest !== undefined && Date.parse(oldest.occurred_at) > Date.parse(replay.started_at)
   if (answer === undefined) return failure ? <Failure {...failure} /> : null
   if (own.length === 0) {
     return (
       <p class="empty">
         {isOlder
-          ? `They are too long ago to be listed: only the newest ${eventsMax} of this person are.`
+          ? `They are too long ago to be listed: only the newest ${journeyEventsMax} of this person are.`
           : 'None of this session.'}
       </p>
     )

@@ -1,6 +1,7 @@
 /** Puts tracked links in the place of the addresses in a post's captions, so that its clicks and what follows are counted. */
 import type { LinkResource } from '../../schemas/resources/link.ts'
 import { send } from './query.ts'
+import { refusalOf, request } from './request.ts'
 
 type Link = (typeof LinkResource)['_output']
 
@@ -20,11 +21,13 @@ export async function trackLinks<Draft extends Captions>(
   { id, title }: { readonly id: number; readonly title: string },
 ): Promise<{ readonly draft: Draft; readonly refusal: string }> {
   const all = [draft.base_caption, ...Object.values(draft.platform_captions)]
-  let listed = await send<Link[]>('GET', '/links?limit=1')
-  if ('made' in listed && listed.made.length === 0) listed = await send<Link[]>('GET', '/links?limit=1&status=archived')
-  if ('refusal' in listed) return { draft, refusal: listed.refusal }
+  let link: Link | undefined
+  try {
+    link = (await readNewest('active')) ?? (await readNewest('archived'))
+  } catch (error) {
+    return { draft, refusal: (error as Error).message }
+  }
   // What short links begin with, which are tracked already; undefined where there is none yet.
-  const [link] = listed.made
   const shortUrl = link?.post_url.slice(0, -link.attribution_key.length)
   const isShort = (address: string) => shortUrl !== undefined && address.startsWith(shortUrl)
   const addresses = new Set(all.flatMap((text) => text.match(runs) ?? []).map(addressIn))
@@ -48,6 +51,13 @@ export async function trackLinks<Draft extends Captions>(
     draft: { ...draft, base_caption: replaced(draft.base_caption), platform_captions: Object.fromEntries(captions) },
     refusal,
   }
+}
+
+/** @throws Error that says in words why it can't be read */
+async function readNewest(status: 'active' | 'archived'): Promise<Link | undefined> {
+  const answer = await request(`/links?${new URLSearchParams({ limit: '1', status })}`)
+  if (!answer.response.ok) throw new Error(refusalOf(answer))
+  return (answer.body as Link[])[0]
 }
 
 /** Without the signs that end a sentence. A closing bracket stays where its opening one is in the address. */

@@ -9,6 +9,7 @@
 import { availableParallelism } from 'node:os'
 import { Session } from 'chdb'
 import { EngineError, tooManyQueries } from './engine-error.ts'
+import { textBytesMax } from './request.ts'
 
 const querySessions = 6
 /** Of their own, so that slow questions don't keep events from being stored. */
@@ -29,8 +30,9 @@ const connectionArgs = [
  * For sessions: merges do as they like. Mostly the kernel has what is read: to hand it over from a thread that reads takes a
  * quarter of a short statement's time. And to compile an expression for the processor takes 30 ms and more, when a statement
  * comes for the third time: that is for those who ask for it, as their statements go through very many rows.
+ * A statement's parameters are set by a statement before it, which may be as long as a body.
  */
-const ofSessions = `SET local_filesystem_read_method = 'pread',
+const ofSessions = `SET local_filesystem_read_method = 'pread', max_query_size = ${textBytesMax},
   compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`
 /** Beyond so many waiting statements new ones are refused. */
 const queueMax = 200
@@ -129,19 +131,20 @@ async function runOn(seat: Seat, { sql, format, database, settings, params }: St
   for (const name of params.keys()) seat.params.add(name)
   const before: string[] = []
   if (seat.database !== database) before.push(`USE ${quoteName(database)}`)
+  const wanted = new Map([...settings].filter(([name]) => name !== 'max_query_size'))
   const set = [
-    ...[...seat.dirty].filter((name) => !settings.has(name)).map((name) => `${name} = DEFAULT`),
-    ...[...settings].map(([name, value]) => `${quoteName(name)} = ${quoteText(value)}`),
+    ...[...seat.dirty].filter((name) => !wanted.has(name)).map((name) => `${name} = DEFAULT`),
+    ...[...wanted].map(([name, value]) => `${quoteName(name)} = ${quoteText(value)}`),
     ...[...params].map(([name, value]) => `${quoteName(`param_${name}`)} = ${quoteText(value)}`),
   ]
   if (set.length > 0) before.push(`SET ${set.join(', ')}`)
   // Until the statement has succeeded it isn't known how far it came: then all of them count as changed.
   const dirtyBefore = seat.dirty
-  seat.dirty = new Set([...dirtyBefore, ...settings.keys()])
+  seat.dirty = new Set([...dirtyBefore, ...wanted.keys()])
   seat.database = ''
   try {
     const result = await seat.session.queryAsync([...before, sql].join(';\n'), { format })
-    seat.dirty = new Set(settings.keys())
+    seat.dirty = new Set(wanted.keys())
     seat.database = database
     return {
       bytes: result.bytes(),

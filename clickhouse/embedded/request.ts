@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge, EngineError } from './engine-error.ts'
 
 /** Bodies that are a query's text. Rows to load go to a file instead and may be longer. */
-const textBytesMax = 64 * 2 ** 20
+export const textBytesMax = 64 * 2 ** 20
 
 export interface Query {
   sql: string

@@ -161,6 +161,16 @@ async function asked(sql: string, headers: Record<string, string> = {}): Promise
   return { status: response.statusCode!, text: (await response.toArray()).join('') }
 }
 
+test('takes long parameters after statements that set nothing', async () => {
+  const seats = Array.from({ length: 6 })
+  await Promise.all(seats.map(() => asked('SELECT sleep(0.1)')))
+  const text = 'x'.repeat(300_000)
+  const lengths = await Promise.all(
+    seats.map(() => stores.ch.query('SELECT length({text:String}) AS length, sleep(0.1) AS slept', { text })),
+  )
+  expect(lengths.flat()).toEqual(seats.map(() => ({ length: 300_000, slept: 0 })))
+})
+
 test('answers nobody without the password, and no page', async () => {
   const { origin } = new URL(stores.clickhouseUrl)
   for (const authorization of [undefined, 'Basic', `Basic ${btoa('default:')}`, `Basic ${btoa('default:x')}`]) {

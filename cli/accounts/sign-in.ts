@@ -1,13 +1,12 @@
 /** Asks a platform whose credentials these are, before they are stored: an account that can't be used isn't connected. */
-import { readFileSync } from 'node:fs'
 import { ProviderError } from '../../pipeline/publishing/adapter.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
-import { accountSecretLengthMax } from '../../schemas/limits/publish-limits.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
+import { readSecret } from '../read-secret.ts'
 
 /** Those that are really published to, by the one way that they are connected. */
 const realTypes: Partial<Record<Platform, ConnectionType>> = { mastodon: 'oauth', bluesky: 'app_password' }
@@ -88,18 +87,4 @@ function readRoot(options: OptionValues): string | undefined {
   if (url === undefined) return undefined
   if (!isSecureUrl(url)) throw new UsageError('--url must be https: the secret goes there')
   return url.origin
-}
-
-function readSecret(options: OptionValues): string | undefined {
-  const given = options.text('secret', accountSecretLengthMax)
-  const file = options.text('secret-file')
-  if (given !== undefined && file !== undefined) throw new UsageError('--secret and --secret-file exclude each other')
-  if (file === undefined) return given
-  try {
-    const text = readFileSync(file, 'utf8').trim()
-    if (text !== '' && text.length <= accountSecretLengthMax) return text
-  } catch (error) {
-    throw new CommandFailed(`--secret-file can't be read: ${(error as Error).message}`)
-  }
-  throw new CommandFailed('--secret-file holds no secret')
 }

@@ -17,6 +17,7 @@ import { type ConnectionType, connectionTypes } from '../../schemas/resources/so
 import { signIn } from '../accounts/sign-in.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
+import { secretFileOption } from '../read-secret.ts'
 
 export const connectAccount = defineCommand({
   name: 'accounts connect',
@@ -30,7 +31,7 @@ export const connectAccount = defineCommand({
     },
     url: { value: 'URL', meaning: 'The Mastodon instance, or the server of the Bluesky account: https://bsky.social.' },
     secret: { value: 'S', meaning: "Mastodon's access token, or Bluesky's app password." },
-    'secret-file': { value: 'FILE', meaning: 'The file that it stands in; /dev/stdin takes it from a pipe.' },
+    'secret-file': secretFileOption,
     handle: {
       value: 'HANDLE',
       meaning: "Its name on the platform: required by bluesky, told by mastodon, else the workspace's slug.",

@@ -11,6 +11,7 @@ import { revenueConnectionsMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, readId, UsageError } from '../command.ts'
+import { readSecret, secretFileOption } from '../read-secret.ts'
 
 export const connectRevenue = defineCommand({
   name: 'revenue connect',
@@ -20,12 +21,13 @@ export const connectRevenue = defineCommand({
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
     provider: { value: 'P', meaning: `One of ${revenueProviders.join(', ')}.`, isRequired: true },
     secret: { value: 'S', meaning: 'What the provider signs its events with; a new one is made when left out.' },
+    'secret-file': secretFileOption,
     connection: { value: 'ID', meaning: 'Replace the secret of this connection instead of making another.' },
   },
   async run({ options, installation }) {
     const id = options.id('workspace')
     const provider = options.oneOf('provider', revenueProviders)!
-    const secret = readSecret(options, provider)
+    const secret = secretOf(options, provider)
     const connection = options.text('connection')
     const connectionId = connection === undefined ? undefined : readId(connection, '--connection')
     const secretKey = installation.secretKey()
@@ -58,8 +60,8 @@ export const connectRevenue = defineCommand({
     `connection ${connection_id}\n  address  ${url}\n  secret   ${secret}  (shown this once)`,
 })
 
-function readSecret(options: OptionValues, provider: RevenueProvider): string {
-  const secret = options.text('secret') ?? newSecrets[provider]()
+function secretOf(options: OptionValues, provider: RevenueProvider): string {
+  const secret = readSecret(options) ?? newSecrets[provider]()
   if (isSecretShaped(provider, secret)) return secret
   throw new UsageError(
     provider === 'custom'

@@ -80,7 +80,7 @@ export function keptReferrer(url: string): string {
 
 /** Browsers skip blanks before a scheme, and tabs and line ends in it. */
 function leadsToScript(url: string): boolean {
-  const scheme = /^[\0- ]*([a-z\t\n\r]+):/i.exec(url)?.[1]
+  const scheme = /^[\0- ]*([a-z][a-z\t\n\r]*):/i.exec(url)?.[1]
   return scheme !== undefined && runsScript.test(scheme.replace(/[\t\n\r]/g, ''))
 }
 

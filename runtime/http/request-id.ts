@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 
 export const requestIdLengthMax = 128
 
-const usable = new RegExp(`^[A-Za-z0-9._:-]{1,${requestIdLengthMax}}$`)
+const usableId = `[A-Za-z0-9._:-]{1,${requestIdLengthMax}}`
+const usable = new RegExp(`^${usableId}$`)
+/** No character of an id is a blank: so the time that this takes grows with the text, and not with its square. */
+const usableHeader = new RegExp(`^x-request-id:[ \\t]*(${usableId})[ \\t]*\\r?$`, 'im')
 
 // Random once a process, counted from there: unique without asking for randomness each time.
 const prefix = randomBytes(9).toString('base64url').replace(/_/g, '.')
@@ -14,4 +17,9 @@ export function requestIdOf(incoming: string): string {
   if (incoming !== '' && usable.test(incoming)) return incoming
   count += 1
   return `${prefix}-${count.toString(36)}`
+}
+
+/** The id of a request whose head no parser has read. */
+export function requestIdInHead(head: string): string {
+  return requestIdOf(usableHeader.exec(head)?.[1] ?? '')
 }

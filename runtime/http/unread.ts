@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { type RequestHead, splitUrl } from './head.ts'
 import { type Refusal, refusalReply, refusals } from './refusals.ts'
 import type { HttpReply } from './reply.ts'
-import { requestIdOf } from './request-id.ts'
+import { requestIdInHead } from './request-id.ts'
 
 type Routed = { readonly reply: HttpReply } | object
 
@@ -27,11 +27,10 @@ export function answerUnread(
   const text = error.rawPacket?.toString('latin1') ?? ''
   const found = error.code === 'HPE_INVALID_METHOD' ? routed(text, socket, route) : undefined
   const { status, headers = {}, body = '' } = found ?? refusalReply(refusalOf(error.code))
-  const id = /\r\nx-request-id:[ \t]*([^\r\n]*?)[ \t]*\r\n/i.exec(text)?.[1] ?? ''
   const lines = Object.entries({
     Date: new Date().toUTCString(),
     ...headers,
-    'X-Request-Id': requestIdOf(id),
+    'X-Request-Id': requestIdInHead(text),
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
-import { requestIdOf } from '../../runtime/http/request-id.ts'
+import { requestIdInHead } from '../../runtime/http/request-id.ts'
 import { unread } from '../../runtime/http/unread.ts'
 
 /** An answer that is written without a response of Node's. */
@@ -78,7 +78,7 @@ async function refusalOf(
   answerUnknownMethod: (path: string, requestId: string) => Promise<WrittenAnswer>,
 ): Promise<WrittenAnswer> {
   const head = headAt(error)
-  const requestId = requestIdOf(/^x-request-id:[ \t]*(.*?)[ \t]*\r?$/im.exec(head)?.[1] ?? '')
+  const requestId = requestIdInHead(head)
   const [, path] = /^[!#$%&'*+.^`|~\w-]+ (\/[^\s?]*)(?:\?\S*)? HTTP\/1\.[01]\r?\n/.exec(head) ?? []
   if (error.code === 'HPE_INVALID_METHOD' && path !== undefined) return answerUnknownMethod(path, requestId)
   const [status, detail] = refusals[error.code ?? ''] ?? malformed

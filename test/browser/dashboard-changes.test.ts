@@ -158,9 +158,14 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.waitForSelector('[role="alert"]:has-text("at most 280 characters")')
   await page.fill('text=Another caption for x', 'Short for x')
   await page.waitForSelector('section[aria-label="Preview"] >> text=11 of 280')
-  // The second is chosen before the first has come.
   await page.setInputFiles('input[type="file"]', { name: 'dot.png', mimeType: 'image/png', buffer: png() })
+  await page.fill('text=What it shows', 'A dot')
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('[role="alert"]:has-text("Add the chosen file first")')
+  await page.click('text=Add the file')
+  // The second is chosen before the first has come.
   await page.setInputFiles('input[type="file"]', { name: 'a.mp4', mimeType: 'video/mp4', buffer: film() })
+  await page.click('text=Add the file')
   await page.waitForSelector('.media img')
   await page.waitForSelector('.media video')
   await page.click('button:text-is("Schedule")')
@@ -169,13 +174,29 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.click('text=Edit')
   expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-03-01T09:30')
   await page.fill('text=Title', 'Launch day')
+  await page.fill('text=Tags', '#spring, sale,')
+  await page.click('form button:text-is("Close")')
+  await page.click('dialog[aria-label="Leave the post"] button:text-is("Close")')
   await page.click('button:text-is("Save")')
   await page.click('text=Unschedule')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
   const targets = [{ platform: 'x', caption_override: 'Short for x' }]
   const media_ids = [expect.any(Number), expect.any(Number)]
   const posts = async () => (await api.ask('/v1/posts', { key: mine.apiKey })).json()
-  expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, status: 'draft' }])
+  const tags = ['spring', 'sale']
+  expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, tags, status: 'draft' }])
+  const media = (await (await api.ask('/v1/media', { key: mine.apiKey })).json()) as { alt_text: string }[]
+  expect(media.map(({ alt_text }) => alt_text).sort()).toEqual(['', 'A dot'])
+  await page.click('text=Edit')
+  await page.click('button:text-is("Publish now")')
+  await page.waitForSelector('summary:has-text("Launch day"):has-text("scheduled")')
+  const [post] = (await posts()) as { scheduled_at: string }[]
+  expect(Math.abs(Date.parse(post!.scheduled_at) - Date.now())).toBeLessThan(60_000)
+  await page.click('text=Unschedule')
+  await page.click('text=Edit')
+  await page.uncheck('input[type="checkbox"]')
+  await page.click('form button:text-is("Close")')
+  await page.click('text=Leave without saving')
   await page.click('text=Edit')
   await page.uncheck('input[type="checkbox"]')
   await page.click('button:text-is("Save the draft")')

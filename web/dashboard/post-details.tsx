@@ -7,6 +7,7 @@ import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
+import { soon } from './post-move.ts'
 import { send, useAnswer } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
@@ -27,9 +28,6 @@ const actions = [
 const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-/** A post can't be scheduled for the moment itself. */
-const tryAgainAfterMs = 60_000
-
 export function Changes({ post, workspace, changed }: PostProps) {
   const [isEditing, setEditing] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
@@ -46,8 +44,7 @@ export function Changes({ post, workspace, changed }: PostProps) {
   }
   /** What is published already isn't published again. */
   const tryAgain = async () => {
-    const scheduled_at = new Date(Date.now() + tryAgainAfterMs).toISOString()
-    const sent = await send('POST', `/posts/${post.id}/schedule`, { scheduled_at })
+    const sent = await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() })
     setRefusal('refusal' in sent ? sent.refusal : '')
     changed()
   }
@@ -134,6 +131,8 @@ function Result({ result }: { result: Readonly<Record<string, unknown>> }) {
     )
   // A platform's word is no reason to run a script.
   if (url === undefined || !/^https?:\/\//.test(url)) return null
+  if (new URL(url).hostname === 'simulated.invalid')
+    return <span class="label">simulated: it was published nowhere</span>
   return (
     <a href={url} target="_blank" rel="noreferrer">
       Open

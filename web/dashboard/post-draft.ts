@@ -15,18 +15,19 @@ export interface Draft {
   readonly social_account_ids: readonly number[]
   readonly media_ids: readonly number[]
   readonly platform_captions: Readonly<Record<string, string>>
+  readonly tags: readonly string[]
 }
 
 /** Of a new post. */
 export const fresh: Draft = {
   ...{ title: '', base_caption: '', scheduled_at: null },
-  ...{ social_account_ids: [], media_ids: [], platform_captions: {} },
+  ...{ social_account_ids: [], media_ids: [], platform_captions: {}, tags: [] },
 }
 
 export function draftOf(post: Post, timezone: string): Draft {
-  const { title, base_caption, scheduled_at, targets, media_ids } = post
+  const { title, base_caption, scheduled_at, targets, media_ids, tags } = post
   return {
-    ...{ title, base_caption, media_ids },
+    ...{ title, base_caption, media_ids, tags },
     scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),
@@ -51,11 +52,12 @@ function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
 }
 
 /** What is sent: the caption of a network whose accounts are all unticked is kept for when one is ticked again. */
-export function withChosenCaptions(draft: Draft, accounts: readonly Account[] | undefined): Draft {
-  if (accounts === undefined) return draft
+export function asSent(draft: Draft, accounts: readonly Account[] | undefined): Draft {
+  const tags = draft.tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
+  if (accounts === undefined) return { ...draft, tags }
   const chosen = accounts.filter(({ id }) => draft.social_account_ids.includes(id))
   const captions = Object.entries(draft.platform_captions).filter(([name]) =>
     chosen.some(({ platform }) => platform === name),
   )
-  return { ...draft, platform_captions: Object.fromEntries(captions) }
+  return { ...draft, tags, platform_captions: Object.fromEntries(captions) }
 }

@@ -1,18 +1,16 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { PostPreview } from '../../schemas/resources/post.ts'
 import { changesOf } from './changes-of.ts'
+import { Confirm } from './dialog.tsx'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
-import { type Account, type Draft, draftOf, fresh, type Post, withChosenCaptions, withTracked } from './post-draft.ts'
+import { type Account, asSent, type Draft, draftOf, fresh, type Post, withTracked } from './post-draft.ts'
 import { MediaFiles } from './post-media.tsx'
+import { soon } from './post-move.ts'
+import { PreviewOf, usePreview } from './post-preview.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 import { trackLinks } from './track-links.ts'
-
-type Preview = (typeof PostPreview)['_output']
-
-const previewAfterMs = 400
 
 interface PostFormProps {
   /** The draft or scheduled post to change; without one a post is made. */
@@ -32,8 +30,11 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
+  const [isFileHeld, holdFile] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
+  const begun = useRef(draft)
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
-  const chosen = withChosenCaptions(draft, accounts)
+  const chosen = asSent(draft, accounts)
   const preview = usePreview(chosen)
   // One that nobody changed stays the moment that it is.
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
@@ -48,9 +49,9 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
 
   /** A time that nobody changed isn't sent: a local time may be twice in a night. */
   async function write(next: Draft): Promise<Sent<{ readonly id: number }>> {
-    const whole = withChosenCaptions(next, accounts)
+    const whole = asSent(next, accounts)
     const known = saved.current
-    const changes = known && changesOf(whole, withChosenCaptions(known.draft, accounts))
+    const changes = known && changesOf(whole, asSent(known.draft, accounts))
     if (known && Object.keys(changes!).length === 0) return { made: known }
     const sent = known
       ? await send<Post>('PATCH', `/posts/${known.id}`, changes)
@@ -59,13 +60,17 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     return sent
   }
 
-  /** A post that was made stays made when its schedule is refused: the next try changes it. */
-  async function save(isToSchedule: boolean): Promise<string> {
-    if (isToSchedule && draft.scheduled_at === null) return 'Choose the time first.'
+  /**
+   * A post that was made stays made when its schedule is refused: the next try changes it.
+   * @param time that it is scheduled for; undefined: it is only saved
+   */
+  async function save(time: string | undefined): Promise<string> {
     const sent = await write(draft)
     if ('refusal' in sent) return sent.refusal
-    if (!isToSchedule) return ''
-    const scheduled = await send('POST', `/posts/${sent.made.id}/schedule`, { scheduled_at })
+    if (time === undefined) return ''
+    const scheduled = await send('POST', `/posts/${sent.made.id}/${isScheduled ? 'reschedule' : 'schedule'}`, {
+      scheduled_at: time,
+    })
     return 'refusal' in scheduled ? scheduled.refusal : ''
   }
 
@@ -84,11 +89,24 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault()
     const pressed = (event.submitter as HTMLButtonElement | null)?.value
+    if (isFileHeld) return setRefusal('Add the chosen file first, or choose none.')
+    if (pressed === 'schedule' && !scheduled_at) return setRefusal('Choose the time first.')
     setSending(true)
-    const refused = pressed === 'track' ? await track() : await save(pressed === 'schedule')
+    const refused = await (pressed === 'track' ? track() : save(timeOf(pressed)))
     setSending(false)
     setRefusal(refused)
     if (refused === '' && pressed !== 'track') done()
+  }
+
+  function timeOf(pressed: string | undefined): string | undefined {
+    if (pressed === 'now') return soon()
+    return pressed === 'schedule' ? (scheduled_at ?? undefined) : undefined
+  }
+
+  function leave(): void {
+    const kept = saved.current?.draft ?? begun.current
+    if (JSON.stringify(draft) === JSON.stringify(kept) && !isFileHeld) done()
+    else setLeaving(true)
   }
 
   return (
@@ -117,7 +135,12 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
         choose={(choice) => setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}
         refuse={setRefusal}
         underWay={(more) => setUploads((before) => before + more)}
+        held={holdFile}
       />
+      <label>
+        Tags, with commas between them (only you see them)
+        <input value={draft.tags.join(',')} onInput={(event) => change({ tags: tagsOf(event.currentTarget.value) })} />
+      </label>
       <label>
         Time, in {workspace.timezone}
         <input
@@ -137,6 +160,9 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
             Schedule
           </button>
         )}
+        <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
+          Publish now
+        </button>
         <button
           type="submit"
           value="track"
@@ -145,34 +171,17 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
         >
           Track the links
         </button>
-        <button type="button" onClick={done}>
+        <button type="button" onClick={leave}>
           Close
         </button>
       </div>
+      {isLeaving && (
+        <Confirm title="Leave the post" verb="Leave without saving" close={() => setLeaving(false)} confirmed={done}>
+          What you changed isn't saved.
+        </Confirm>
+      )}
     </form>
   )
-}
-
-/** What the API says of a draft, a moment after it was last changed; undefined while there is nothing to say. */
-function usePreview(draft: Draft): Preview | undefined {
-  const [preview, setPreview] = useState<Preview>()
-  // A title is no part of what a network gets.
-  const asked = JSON.stringify({ ...draft, title: '–' })
-  useEffect(() => {
-    const body = JSON.parse(asked) as Draft
-    let isGone = false
-    async function ask(): Promise<void> {
-      const sent = await send<Preview>('POST', '/posts/preview', body)
-      if (!isGone) setPreview('made' in sent ? sent.made : undefined)
-    }
-    const timer = body.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
-    if (timer === undefined) setPreview(undefined)
-    return () => {
-      isGone = true
-      clearTimeout(timer)
-    }
-  }, [asked])
-  return preview
 }
 
 interface AccountsProps {
@@ -205,58 +214,7 @@ function Accounts({ accounts, chosen, choose }: AccountsProps) {
   )
 }
 
-interface PreviewProps {
-  readonly preview: Preview
-  readonly draft: Draft
-  change(changes: Partial<Draft>): void
-}
-
-function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps) {
-  const platforms = [...new Map(targets.map((target) => [target.platform, target])).values()]
-  const write = (platform: string, text: string) => {
-    const { [platform]: _, ...others } = draft.platform_captions
-    change({ platform_captions: text === '' ? others : { ...others, [platform]: text } })
-  }
-  return (
-    <section aria-label="Preview">
-      <ul class="previews" aria-live="polite">
-        {platforms.map(({ platform, caption, character_count: count, character_limit: limit, valid }) => (
-          <li key={platform}>
-            <h3>
-              {platform}{' '}
-              <span class={valid ? 'label' : 'bad'}>
-                {count} of {limit}
-              </span>
-            </h3>
-            <p class="caption">
-              <bdi>{caption}</bdi>
-            </p>
-            <Issues issues={issues.filter((issue) => issue.platform === platform)} />
-            <label>
-              Another caption for {platform}
-              <textarea
-                rows={2}
-                value={draft.platform_captions[platform] ?? ''}
-                onInput={(event) => write(platform, event.currentTarget.value)}
-              />
-            </label>
-          </li>
-        ))}
-      </ul>
-      <Issues issues={issues.filter(({ platform }) => !platforms.some((shown) => shown.platform === platform))} />
-    </section>
-  )
-}
-
-/** What stands in the way, and what is only worth a look. */
-function Issues({ issues }: { issues: Preview['issues'] }) {
-  return (
-    <ul>
-      {issues.map(({ code, severity, message, social_account_id }) => (
-        <li key={`${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
-          {severity}: <bdi>{message}</bdi>
-        </li>
-      ))}
-    </ul>
-  )
+/** What is typed stays as it is typed, with its commas: blanks and repeats are the API's matter. */
+function tagsOf(text: string): string[] {
+  return text === '' ? [] : text.split(',')
 }

@@ -1,5 +1,5 @@
 /** Images and videos of a post that is being written. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { MediaAsset } from '../../schemas/resources/media.ts'
 import { send } from './query.ts'
 
@@ -12,26 +12,36 @@ interface MediaFilesProps {
   refuse(text: string): void
   /** An upload more, or one less. */
   underWay(more: 1 | -1): void
+  /** Whether a file was chosen that isn't added yet. */
+  held(isHeld: boolean): void
 }
 
-/** Sent as soon as they are chosen, each with its text for those who don't see it. */
-export function MediaFiles({ ids, choose, refuse, underWay }: MediaFilesProps) {
+/** A file is sent together with its text for those who don't see it, which can't be changed later. */
+export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesProps) {
+  const [file, setFile] = useState<File>()
   const [altText, setAltText] = useState('')
-  async function upload(input: HTMLInputElement): Promise<void> {
-    const [file] = input.files ?? []
-    if (file === undefined) return
+  const input = useRef<HTMLInputElement>(null)
+
+  function hold(next: File | undefined): void {
+    setFile(next)
+    held(next !== undefined)
+    if (next === undefined && input.current) input.current.value = ''
+  }
+
+  async function add(chosen: File): Promise<void> {
     const form = new FormData()
-    form.set('file', file)
+    form.set('file', chosen)
     form.set('alt_text', altText)
-    setAltText('')
-    input.value = ''
+    hold(undefined)
     underWay(1)
     const sent = await send<Media>('POST', '/media', form)
     underWay(-1)
     refuse('refusal' in sent ? sent.refusal : '')
-    if ('made' in sent) choose((before) => [...before, sent.made.id])
-    else setAltText((text) => text || altText)
+    if ('refusal' in sent) return
+    setAltText((text) => (text === altText ? '' : text))
+    choose((before) => [...before, sent.made.id])
   }
+
   return (
     <fieldset>
       <legend>Images and videos</legend>
@@ -40,23 +50,31 @@ export function MediaFiles({ ids, choose, refuse, underWay }: MediaFilesProps) {
           <li key={id}>
             <Shown id={id} />
             <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
-              Take off
+              Remove
             </button>
           </li>
         ))}
       </ul>
       <label>
-        What the next one shows, in words
-        <input value={altText} onInput={(event) => setAltText(event.currentTarget.value)} />
-      </label>
-      <label>
         File
         <input
+          ref={input}
           type="file"
           accept="image/jpeg,image/png,video/mp4,video/quicktime"
-          onChange={(event) => upload(event.currentTarget)}
+          onChange={(event) => hold(event.currentTarget.files?.[0])}
         />
       </label>
+      {file && (
+        <>
+          <label>
+            What it shows, for people who can't see it
+            <input value={altText} onInput={(event) => setAltText(event.currentTarget.value)} />
+          </label>
+          <button type="button" onClick={() => add(file)}>
+            Add the file
+          </button>
+        </>
+      )}
     </fieldset>
   )
 }

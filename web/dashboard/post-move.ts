@@ -33,6 +33,14 @@ export function timeOfNew(day: string, now: string): string | undefined {
   return timeOn(day, usualTime, now)
 }
 
+/** A post can't be scheduled for the moment itself: the clocks of browser and server differ by seconds. */
+const soonMs = 20_000
+
+/** When a post is scheduled for that is to go out now. */
+export function soon(): string {
+  return new Date(Date.now() + soonMs).toISOString()
+}
+
 function timeOn(day: string, time: string, now: string): string | undefined {
   if (`${day}T${time}` > now) return `${day}T${time}`
   const hour = Number(now.slice(11, 13)) + 1

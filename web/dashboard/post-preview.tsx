@@ -1,0 +1,87 @@
+/** What each network would show of a draft, and what stands in the way. */
+import { useEffect, useState } from 'preact/hooks'
+import type { PostPreview } from '../../schemas/resources/post.ts'
+import type { Draft } from './post-draft.ts'
+import { send } from './query.ts'
+
+type Preview = (typeof PostPreview)['_output']
+
+const previewAfterMs = 400
+
+/** What the API says of a draft, a moment after it was last changed; undefined while there is nothing to say. */
+export function usePreview(draft: Draft): Preview | undefined {
+  const [preview, setPreview] = useState<Preview>()
+  // A title is no part of what a network gets.
+  const asked = JSON.stringify({ ...draft, title: '–' })
+  useEffect(() => {
+    const body = JSON.parse(asked) as Draft
+    let isGone = false
+    async function ask(): Promise<void> {
+      const sent = await send<Preview>('POST', '/posts/preview', body)
+      if (!isGone) setPreview('made' in sent ? sent.made : undefined)
+    }
+    const timer = body.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
+    if (timer === undefined) setPreview(undefined)
+    return () => {
+      isGone = true
+      clearTimeout(timer)
+    }
+  }, [asked])
+  return preview
+}
+
+interface PreviewProps {
+  readonly preview: Preview
+  readonly draft: Draft
+  change(changes: Partial<Draft>): void
+}
+
+export function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps) {
+  const platforms = [...new Map(targets.map((target) => [target.platform, target])).values()]
+  const write = (platform: string, text: string) => {
+    const { [platform]: _, ...others } = draft.platform_captions
+    change({ platform_captions: text === '' ? others : { ...others, [platform]: text } })
+  }
+  return (
+    <section aria-label="Preview">
+      <ul class="previews" aria-live="polite">
+        {platforms.map(({ platform, caption, character_count: count, character_limit: limit }) => (
+          <li key={platform}>
+            <h3>
+              {platform}{' '}
+              <span class={count > limit ? 'bad' : 'label'}>
+                {count} of {limit}
+              </span>
+            </h3>
+            <p class="caption">
+              <bdi>{caption}</bdi>
+            </p>
+            <Issues issues={issues.filter((issue) => issue.platform === platform)} />
+            <label>
+              Another caption for {platform}
+              <textarea
+                rows={2}
+                value={draft.platform_captions[platform] ?? ''}
+                onInput={(event) => write(platform, event.currentTarget.value)}
+              />
+            </label>
+          </li>
+        ))}
+      </ul>
+      <Issues issues={issues.filter(({ platform }) => !platforms.some((shown) => shown.platform === platform))} />
+    </section>
+  )
+}
+
+/** What stands in the way, and what is only worth a look. */
+function Issues({ issues }: { issues: Preview['issues'] }) {
+  return (
+    <ul>
+      {issues.map(({ code, severity, message, social_account_id }) => (
+        <li key={`${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
+          {severity}: <bdi>{message}</bdi>
+        </li>
+      ))}
+    </ul>
+  )
+}

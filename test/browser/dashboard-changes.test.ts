@@ -156,6 +156,8 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
   await page.click('button:text-is("Schedule")')
   await page.waitForSelector('[role="alert"]:has-text("at most 280 characters")')
+  await page.fill('text=Another caption for x', 'z'.repeat(2_201))
+  await page.waitForSelector('[role="alert"]:has-text("at most 2200 characters")')
   await page.fill('text=Another caption for x', 'Short for x')
   await page.waitForSelector('section[aria-label="Preview"] >> text=11 of 280')
   await page.setInputFiles('input[type="file"]', { name: 'dot.png', mimeType: 'image/png', buffer: png() })

@@ -35,7 +35,7 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const begun = useRef(draft)
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const chosen = asSent(draft, accounts)
-  const preview = usePreview(chosen)
+  const { preview, refusal: previewRefusal } = usePreview(chosen)
   // One that nobody changed stays the moment that it is.
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
@@ -150,6 +150,7 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
         />
       </label>
       {preview && <PreviewOf preview={preview} draft={draft} change={change} />}
+      <Refusal text={previewRefusal} />
       <Refusal text={refusal} />
       <div class="controls">
         <button type="submit" value="save" disabled={isBusy}>

@@ -8,9 +8,16 @@ type Preview = (typeof PostPreview)['_output']
 
 const previewAfterMs = 400
 
-/** What the API says of a draft, a moment after it was last changed; undefined while there is nothing to say. */
-export function usePreview(draft: Draft): Preview | undefined {
+interface Told {
+  /** The last one: its fields, which may be typed in, stay when a later one is refused. */
+  readonly preview: Preview | undefined
+  readonly refusal: string
+}
+
+/** What the API says of a draft, a moment after it was last changed. */
+export function usePreview(draft: Draft): Told {
   const [preview, setPreview] = useState<Preview>()
+  const [refusal, setRefusal] = useState('')
   // A title is no part of what a network gets.
   const asked = JSON.stringify({ ...draft, title: '–' })
   useEffect(() => {
@@ -18,16 +25,21 @@ export function usePreview(draft: Draft): Preview | undefined {
     let isGone = false
     async function ask(): Promise<void> {
       const sent = await send<Preview>('POST', '/posts/preview', body)
-      if (!isGone) setPreview('made' in sent ? sent.made : undefined)
+      if (isGone) return
+      if ('made' in sent) setPreview(sent.made)
+      setRefusal('refusal' in sent ? sent.refusal : '')
     }
     const timer = body.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
-    if (timer === undefined) setPreview(undefined)
+    if (timer === undefined) {
+      setPreview(undefined)
+      setRefusal('')
+    }
     return () => {
       isGone = true
       clearTimeout(timer)
     }
   }, [asked])
-  return preview
+  return { preview, refusal }
 }
 
 interface PreviewProps {

@@ -65,7 +65,7 @@ export function resolveTimeRange(query: RangeQuery, timeZone: string, now: numbe
   if (problem !== null) return { ok: false, errors: [valueError(['query', 'start'], query.start ?? null, problem)] }
   const span = { start, end }
   const bucket = query.interval ?? bucketKind(span, timeZone)
-  if (bucket === 'hour' && end - start > bucketsMax * hourMs) {
+  if (bucket === 'hour' && hasTooManyHours(span, timeZone)) {
     return {
       ok: false,
       errors: [valueError(['query', 'interval'], bucket, `a range has at most ${bucketsMax} buckets`)],
@@ -122,6 +122,14 @@ function refusal({ start, end }: Span, timeZone: string): string | null {
     return `the range must not be longer than ${overviewRangeDaysMax} days`
   }
   return null
+}
+
+/** The range's ends, and changes of the clock, cut hours: fewer hours may be more buckets. */
+function hasTooManyHours({ start, end }: Span, timeZone: string): boolean {
+  if (end - start > bucketsMax * hourMs) return true
+  let at = start
+  for (let buckets = 0; buckets < bucketsMax && at < end; buckets++) at = nextLocalHour(at, timeZone)
+  return at < end
 }
 
 /** `days=N` is compared with the same local days and time of day N days earlier, all else with as long a span before it. */

@@ -2,7 +2,7 @@
  * The one table of where visits come from: search engines, networks, mail, assistants, and the parameters by which platforms
  * recognise a click. To add a source, add its line, or a word to one.
  *
- * A line is a source's name and what it is known by:
+ * A line is a source's name and what it is known by. The name is no host of other pages: these have their host as source.
  * - hosts. Each stands for its subdomains too, unless these have a line of their own;
  * - `name.*`, a site under the suffix of any country, with `www.` and `m.` (`*.name.*`: with any subdomain);
  * - apps by their package, the host of `android-app://`;
@@ -47,9 +47,9 @@ export const sourcesByKind: Readonly<Record<SourceKind, string>> = {
     petal petalsearch.com
     coccoc coccoc.com
     rambler nova.rambler.ru
-    mail.ru go.mail.ru
+    mail.ru_search go.mail.ru
     t-online suche.t-online.de
-    web.de suche.web.de
+    web.de_search suche.web.de
     gmx suche.gmx.net
     1und1 suche.1und1.de
     dogpile dogpile.com

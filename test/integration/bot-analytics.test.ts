@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BotReport, readBotReport } from '../../clickhouse/queries/bot-visits.ts'
 import type { Reader } from '../../clickhouse/queries/reader.ts'
+import { makeMissingBuilds } from '../../postgres/tables/figure-builds.ts'
 import { botCategories, botReporters } from '../../schemas/event/row.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
+import type { OverviewMetrics } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type BotVisitLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
 
@@ -23,9 +25,9 @@ async function ask(query = '', key = mine.apiKey): Promise<BotAnalytics> {
   expect([response.status, text]).toEqual([200, text])
   return JSON.parse(text) as BotAnalytics
 }
-async function botVisitsOfOverview(query: string): Promise<number> {
+async function overviewMetrics(query: string): Promise<Pick<OverviewMetrics, 'bot_visits' | 'range'>> {
   const response = await api.ask(`/v1/analytics/overview${query}&include=metrics`, { key: mine.apiKey })
-  return ((await response.json()) as { metrics: { bot_visits: number } }).metrics.bot_visits
+  return ((await response.json()) as { metrics: OverviewMetrics }).metrics
 }
 
 test('a workspace that no crawler visited has zeros, every category and every bucket', async () => {
@@ -64,6 +66,15 @@ test.each(['?start=x', '?start=2026-11-02&end=2026-11-01'])('a range that can’
   const response = await api.ask(`/v1/analytics/bots${query}`, { key: mine.apiKey })
   expect(response.status).toBe(422)
   expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', 'start'] }] })
+})
+
+test('days are those of the overview while figures are rebuilt for another timezone', async () => {
+  await makeMissingBuilds(stores.pg, [mine.workspaceId])
+  await stores.pg.query(`UPDATE workspaces SET timezone = 'Asia/Kolkata' WHERE id = $1`, [mine.workspaceId])
+  const query = '?start=2026-11-01&end=2026-11-03'
+  const { totals } = await ask(query)
+  expect(totals.range).toMatchObject({ start: '2026-11-01T00:00:00.000Z', timezone: 'UTC' })
+  expect((await overviewMetrics(query)).range).toEqual(totals.range)
 })
 
 test('every figure is that of a plain count of the workspace’s own rows, in any timezone', async () => {
@@ -138,7 +149,7 @@ test('every figure is that of a plain count of the workspace’s own rows, in an
     if (days > 2) return
     const cut = await ask(`${range}&limit=1`)
     expect(cut).toEqual({ ...cut, totals, bots: bots.slice(0, 1), pages: pages.slice(0, 1) })
-    expect(await botVisitsOfOverview(range)).toBe(inRange.length)
+    expect((await overviewMetrics(range)).bot_visits).toBe(inRange.length)
   })
   await fc.assert(judged, { numRuns: 50 })
 })

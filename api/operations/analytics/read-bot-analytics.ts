@@ -8,6 +8,7 @@ import {
   readBotReport,
   sumOf,
 } from '../../../clickhouse/queries/bot-visits.ts'
+import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
 import { type BotCategory, botCategories } from '../../../schemas/event/row.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { botRowsDefault, botRowsMax } from '../../../schemas/limits/bot-limits.ts'
@@ -45,7 +46,9 @@ export const readBotAnalytics = defineOperation({
 
 async function answer({ query, workspace, stores, clock }: BotContext): Promise<BotAnalytics> {
   const now = clock.now()
-  const range = rangeOf(query, workspace.timezone, now)
+  // The overview counts by this timezone too, and has the same visits in the same range.
+  const build = await readCurrentBuild(stores.pg, workspace.id)
+  const range = rangeOf(query, build?.timezone ?? workspace.timezone, now)
   const buckets = bucketsOf(range)
   const readableFrom = now - botRetentionDays * dayMs
   const ofWorkspace = { workspaceId: workspace.id, readableFrom }

@@ -1,6 +1,8 @@
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
 import { isCurrency } from '../../schemas/revenue.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import { timeZoneNamed } from '../../schemas/time/time-zone-name.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
@@ -42,8 +44,13 @@ export const setWorkspace = defineCommand({
     })
   },
   show: ({ workspace_id, retention_days, timezone, currency, replay_enabled, replay_share }) =>
-    `workspace ${workspace_id}: ${timezone}, ${currency}, analytics kept ${retention_days === null ? 'as long as the plan says' : `for ${retention_days} days`}, replay ${replay_enabled ? `of ${replay_share} % of sessions` : 'off'}`,
+    `workspace ${workspace_id}: ${timezone}, ${currency}, analytics kept ${keptFor(retention_days)}, replay ${replay_enabled ? `of ${replay_share} % of sessions` : 'off'}`,
 })
+
+function keptFor(days: number | null): string {
+  if (days === null) return 'as long as the plan says'
+  return `for ${days} days${days * dayMs < creditWindowMs ? ' (credit looks back no further)' : ''}`
+}
 
 function readRetention(options: OptionValues): number | null | undefined {
   const text = options.text('retention-days')

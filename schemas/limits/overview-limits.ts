@@ -9,6 +9,8 @@ export const overviewDaysMax = 365
 export const overviewDaysDefault = 30
 export const overviewHoursMax = 744
 export const overviewRangeDaysMax = 366
+/** How far figures may lag behind a range that advice compares with the one before: a small part of it. */
+export const comparedLagMaxMs = 5 * minute
 /** Buckets of a series whose interval was asked for. */
 export const bucketsMax = 2_000
 export const overviewRowsDefault = 10

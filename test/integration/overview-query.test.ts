@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../runtime/clock.ts'
 import { overviewMembers } from '../../schemas/resources/overview.ts'
-import { setUpApi, startApi } from '../support/api.ts'
+import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { callTool } from '../support/mcp.ts'
@@ -122,6 +122,27 @@ async function visit(): Promise<void> {
   )
   await foldWhatIsThere(stores)
 }
+
+test('advice on a fall waits for figures up to now, and a quiet hour gives none', async () => {
+  const at = (days: number) => Date.now() - days * 86_400_000
+  const ofLastWeek = Array.from({ length: 10 }, (_, n) => ({ visitor: n + 1, occurred_at: at(10) }))
+  const ofServer = { visitor: 0, kind: 'conversion' as const, occurred_at: at(0) - 60_000 }
+  const rows = [...ofLastWeek, ofServer].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
+  await insertEventRows(stores.ch, rows)
+  await foldWhatIsThere(stores)
+  const titles = async (asked: TestApi, query: string) => {
+    const response = await asked.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })
+    return ((await response.json()) as { recommendations: { title: string }[] }).recommendations.map(
+      ({ title }) => title,
+    )
+  }
+  expect(await titles(api, 'days=7')).toEqual(['Visitors fell by 100 %'])
+  expect(await titles(api, 'hours=1')).toEqual([])
+  expect(await titles(api, 'hours=168&compare=none')).toEqual(['The tracking snippet was not seen'])
+  // As if the fold had stood still since.
+  const later = await startApi(stores, { clock: { now: () => Date.now() + 6 * 60_000 } })
+  expect(await titles(later, 'days=7').finally(() => later.close())).toEqual([])
+})
 
 test('a repeated filter is or, another one is and, and what is of no session is null', async () => {
   await visit()

@@ -17,6 +17,7 @@ import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import {
   bucketsMax,
+  comparedLagMaxMs,
   overviewAttemptsMax,
   overviewRowsDefault,
   overviewRowsMax,
@@ -187,7 +188,8 @@ async function answerOverview(
       filters === undefined
         ? recommend({
             ...{ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined },
-            isOver: range.endsNow || range.end <= now,
+            isOver: range.end <= Math.min(now, asOf + comparedLagMaxMs),
+            revenue: earnings.current,
           })
         : [],
     snippet,

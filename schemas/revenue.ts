@@ -16,6 +16,7 @@ export interface Payer {
   readonly anonymousId?: string | undefined
 }
 
+/** A value below zero came back: a chargeback that was won. */
 export interface Refund extends Money {
   /** The provider's id of it; undefined where the value is the total of all refunds so far. */
   readonly refund: string | undefined

@@ -138,11 +138,11 @@ interface PublishedPayment {
   readonly occurred_at: Date
 }
 
-/** Values of `revenue.refunded` add up to what was refunded in all, in whatever order refunds become known. */
+/** Values of `revenue.refunded` add up to what was refunded in all, less what came back, in whatever order it becomes known. */
 async function enqueueEvents(tx: Queryable, workspaceId: number, before: KnownPayment): Promise<void> {
   const now = await readEntries(tx, before.id)
   const refunded = now.refundedCents - before.refundedCents
-  if (now.isPaid === before.isPaid && refunded <= 0) return
+  if (now.isPaid === before.isPaid && refunded === 0) return
   const [payment] = await tx.query<PublishedPayment>(
     `SELECT p.id, provider, payment, coalesce(max(value_cents) FILTER (WHERE entry = 'payment'), 0)::bigint AS value_cents,
        coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded_cents,
@@ -153,5 +153,5 @@ async function enqueueEvents(tx: Queryable, workspaceId: number, before: KnownPa
   const { id, occurred_at, ...money } = payment!
   const object = { id, object_id: `payment_${id}`, ...money, occurred_at: occurred_at.toISOString() }
   if (now.isPaid && !before.isPaid) await insertOutbox(tx, workspaceId, 'revenue.recorded', object)
-  if (refunded > 0) await insertOutbox(tx, workspaceId, 'revenue.refunded', { ...object, refund_cents: refunded })
+  if (refunded !== 0) await insertOutbox(tx, workspaceId, 'revenue.refunded', { ...object, refund_cents: refunded })
 }

@@ -182,8 +182,42 @@ describe('Stripe', () => {
   test('counts no authorization before it is captured', async () => {
     await send('charge.succeeded', '2025-11-01T10:00:01Z', { ...charge, captured: false, amount_captured: 0 })
     expect(await ledger()).toEqual([])
-    await send('charge.captured', '2025-11-02T10:00:01Z', { ...charge, amount_captured: 1_500 })
-    expect(await ledger()).toEqual([['pi_1', 1_500, 'EUR', '2025-11-01T10:00']])
+    // Stripe counts the released rest as refunded.
+    const captured = { ...charge, amount_captured: 1_500, amount_refunded: 500 }
+    await send('charge.captured', '2025-11-02T10:00:01Z', captured)
+    const paid = ['pi_1', 1_500, 'EUR', '2025-11-01T10:00']
+    expect(await ledger()).toEqual([paid])
+    await send('charge.refunded', '2025-11-03T10:00:01Z', { ...captured, amount_refunded: 600 })
+    expect(await ledger()).toEqual([paid, ['pi_1', -100, 'EUR', '2025-11-03T10:00']])
+  })
+
+  test('of a dispute counts what the customer got back, and what of it came back', async () => {
+    await send('charge.succeeded', '2025-11-01T10:00:01Z', charge)
+    const withdrawn = { amount: -2_000, currency: 'eur', fee: 1_500, net: -3_500 }
+    const dispute = { id: 'dp_1', amount: 2_000, currency: 'eur', charge: 'ch_1', payment_intent: 'pi_1' }
+    const [paid, taken] = [
+      ['pi_1', 2_000, 'EUR', '2025-11-01T10:00'],
+      ['pi_1', -2_000, 'EUR', '2025-11-03T10:00'],
+    ]
+    const event = { ...dispute, balance_transactions: [withdrawn] }
+    await send('charge.dispute.funds_withdrawn', '2025-11-03T10:00:00Z', event)
+    expect(await ledger()).toEqual([paid, taken])
+    const reinstated = { amount: 500, currency: 'eur', fee: 0, net: 500 }
+    const ended = { ...dispute, balance_transactions: [withdrawn, reinstated] }
+    await send('charge.dispute.funds_reinstated', '2025-11-04T10:00:00Z', ended)
+    expect(await ledger()).toEqual([paid, taken, ['pi_1', 500, 'EUR', '2025-11-04T10:00']])
+  })
+
+  test.each([
+    ['now', { parent: { subscription_details: { metadata: { user_id: 'user-8' } } } }],
+    ['before 2025-03-31', { subscription_details: { metadata: { user_id: 'user-8' } } }],
+  ])("learns the payer from a subscription's metadata as invoices have it %s", async (_, details) => {
+    await send('invoice.paid', '2025-11-01T10:00:02Z', { id: 'in_2', customer: 'cus_2', ...details })
+    const payers = await stores.pg.query(
+      `SELECT value FROM revenue_payers WHERE workspace_id = $1 AND reference = 'invoice:in_2'`,
+      [mine.workspaceId],
+    )
+    expect(payers).toEqual([{ value: 'user-8' }])
   })
 
   test('says what is wrong with an event that it signed', async () => {

@@ -16,6 +16,8 @@ interface Payment {
   readonly refunds: readonly number[]
   /** Of a custom one: whether refunds tell the total so far. */
   readonly tellsTotals: boolean
+  /** A chargeback that was won, of other providers; 0: none. */
+  readonly wonCents: number
 }
 
 const payment: fc.Arbitrary<Payment> = fc.record({
@@ -23,15 +25,17 @@ const payment: fc.Arbitrary<Payment> = fc.record({
   cents: fc.integer({ min: 100, max: 1_000_000 }),
   refunds: fc.array(fc.integer({ min: 1, max: 25 }), { maxLength: 3 }),
   tellsTotals: fc.boolean(),
+  wonCents: fc.nat(25),
 })
 
 const base = Date.parse('2025-11-01T00:00:00Z')
 const iso = (at: number) => new Date(at).toISOString()
 const paidAt = (number: number) => base + number * 3_600_000
 const refundedAt = (number: number, refund: number) => paidAt(number) + (refund + 1) * 60_000
+const [takenAt, wonAt] = [(number: number) => refundedAt(number, 8), (number: number) => refundedAt(number, 9)]
 
 /** All that the provider sends of a payment. */
-function eventsOf({ provider, cents, refunds, tellsTotals }: Payment, number: number): object[] {
+function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, number: number): object[] {
   const id = `${provider} ${number}`
   const totals = refunds.map((_, at) => refunds.slice(0, at + 1).reduce((sum, each) => sum + each, 0))
   const at = paidAt(number)
@@ -45,7 +49,15 @@ function eventsOf({ provider, cents, refunds, tellsTotals }: Payment, number: nu
       created: created / 1000,
       data: { object },
     })
+    const dispute = { id: `dp ${number}`, amount: wonCents, currency: 'usd', payment_intent: id, charge: charge.id }
+    const withdrawn = { amount: -wonCents, currency: 'usd' }
     return [
+      ...(wonCents > 0
+        ? [
+            event('charge.dispute.funds_withdrawn', takenAt(number), { ...dispute, balance_transactions: [withdrawn] }),
+            event('charge.dispute.funds_reinstated', wonAt(number), dispute),
+          ]
+        : []),
       event('charge.succeeded', at + 1_000, charge),
       event('checkout.session.completed', at + 2_000, { payment_intent: id, client_reference_id: `user ${number}` }),
       event('invoice.paid', at + 2_000, { id: `in ${number}`, charge: charge.id, customer_email: 'ada@example.com' }),
@@ -58,7 +70,19 @@ function eventsOf({ provider, cents, refunds, tellsTotals }: Payment, number: nu
     const event = (event_type: string, occurred_at: string, data: object) => ({ event_type, occurred_at, data })
     const details = { totals: { grand_total: String(cents) } }
     const of = { currency_code: 'USD', customer_id: 'ctm' }
+    const adjusted = (action: string, status: string, moment: number) =>
+      event('adjustment.updated', iso(wonAt(number)), {
+        ...{ id: `${id} ${action}`, action, status, transaction_id: id, ...of },
+        ...{ created_at: iso(moment), totals: { total: String(wonCents) } },
+      })
     return [
+      ...(wonCents > 0
+        ? [
+            adjusted('chargeback', 'approved', takenAt(number)),
+            adjusted('chargeback', 'reversed', takenAt(number)),
+            adjusted('chargeback_reverse', 'approved', wonAt(number)),
+          ]
+        : []),
       event('transaction.completed', iso(at + 5_000), { id, ...of, billed_at: iso(at), details }),
       ...refunds.map((value, refund) => {
         const adjustment = {
@@ -83,9 +107,15 @@ function eventsOf({ provider, cents, refunds, tellsTotals }: Payment, number: nu
 
 /** What it has to come to. */
 function byHand(payments: readonly Payment[]): string[] {
-  return payments.flatMap(({ provider, cents, refunds }, number) => [
+  return payments.flatMap(({ provider, cents, refunds, wonCents }, number) => [
     `${provider} ${number}: ${cents} at ${iso(paidAt(number))}`,
     ...refunds.map((value, refund) => `${provider} ${number}: ${-value} at ${iso(refundedAt(number, refund))}`),
+    ...(wonCents > 0 && provider !== 'custom'
+      ? [
+          `${provider} ${number}: ${-wonCents} at ${iso(takenAt(number))}`,
+          `${provider} ${number}: ${wonCents} at ${iso(wonAt(number))}`,
+        ]
+      : []),
   ])
 }
 
@@ -125,7 +155,8 @@ test('is the same for any order of the events, with repeats, and forged ones cha
       expect(ledger.sort()).toEqual(byHand(payments).sort())
       const told = await stores.pg.query<{ type: string; cents: number }>(
         `SELECT type, sum(coalesce(object ->> 'refund_cents', '1')::bigint)::bigint AS cents FROM outbox
-         WHERE workspace_id = $1 AND type LIKE 'revenue.%' GROUP BY type ORDER BY type`,
+         WHERE workspace_id = $1 AND type LIKE 'revenue.%' GROUP BY type
+         HAVING sum(coalesce(object ->> 'refund_cents', '1')::bigint) != 0 ORDER BY type`,
         [workspaceId],
       )
       const refunded = payments.flatMap(({ refunds }) => refunds).reduce((sum, each) => sum + each, 0)

@@ -54,12 +54,19 @@ const AdjustmentEvent = z.object({
   }),
 })
 
-const givesBack: readonly string[] = ['refund', 'chargeback']
+/** A chargeback that was won gets the status `reversed`, and another adjustment gives the money back. */
+const signs = new Map([
+  ['refund approved', 1],
+  ['chargeback approved', 1],
+  ['chargeback reversed', 1],
+  ['chargeback_reverse approved', -1],
+])
 
 function readAdjustment({ occurred_at, data }: z.output<typeof AdjustmentEvent>) {
-  if (!givesBack.includes(data.action) || data.status !== 'approved') return undefined
+  const sign = signs.get(`${data.action} ${data.status}`)
+  if (sign === undefined) return undefined
   const occurredAt = data.created_at ?? occurred_at
-  const refund = { refund: data.id, valueCents: data.totals.total, currency: data.currency_code, occurredAt }
+  const refund = { refund: data.id, valueCents: sign * data.totals.total, currency: data.currency_code, occurredAt }
   const { transaction_id: payment, subscription_id: subscription, customer_id: customer } = data
   return {
     payment: { id: payment, occurredAt, paid: undefined, refunds: [refund] },

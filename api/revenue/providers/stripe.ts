@@ -1,9 +1,9 @@
 /**
- * Stripe. Charges move money; checkout sessions and invoices tell who pays. A payment is its payment intent, or a charge
+ * Stripe. Charges and disputes move money; checkout sessions and invoices tell who pays. A payment is its payment intent, or a charge
  * without one. Newer versions of the interface name no charge in an invoice: then the customer leads to who pays.
  */
 import { z } from 'zod'
-import { referencesOf } from '../../../schemas/revenue.ts'
+import { type Money, type RevenueFacts, referencesOf } from '../../../schemas/revenue.ts'
 import { cents, currency, id, link, ownData, payerOf, told } from './fields.ts'
 import { readByKind, reader } from './provider.ts'
 
@@ -16,6 +16,10 @@ const text = told(z.string())
 
 /** Stripe counts these otherwise than ISO 4217 does: how many of its units are one of the currency's smallest. */
 const stripeUnits: Readonly<Record<string, number>> = { ISK: 100, UGX: 100, MGA: 0.01 }
+
+function moneyOf(amount: number, unit: string): Money {
+  return { valueCents: Math.round(amount / (stripeUnits[unit] ?? 1)), currency: unit }
+}
 
 const Charge = z.object({
   id,
@@ -35,10 +39,10 @@ const Charge = z.object({
 const ChargeEvent = z.object({ created: seconds, data: z.object({ object: Charge }) })
 
 function readCharge({ created, data: { object: charge } }: z.output<typeof ChargeEvent>) {
-  const unit = stripeUnits[charge.currency] ?? 1
-  const money = (value: number) => ({ valueCents: Math.round(value / unit), currency: charge.currency })
   const isCaptured = charge.captured !== false
-  const refunded = charge.amount_refunded ?? 0
+  const captured = charge.amount_captured ?? charge.amount
+  // The part of an authorization that wasn't captured is in the refunded amount, and was never paid.
+  const refunded = (charge.amount_refunded ?? 0) - Math.max(0, charge.amount - captured)
   const payment = charge.payment_intent ?? charge.id
   const { invoice, customer } = charge
   return {
@@ -47,14 +51,56 @@ function readCharge({ created, data: { object: charge } }: z.output<typeof Charg
       payment: {
         id: payment,
         occurredAt: charge.created,
-        paid: money(charge.amount_captured ?? charge.amount),
-        refunds: refunded > 0 ? [{ refund: undefined, ...money(refunded), occurredAt: created }] : [],
+        paid: moneyOf(captured, charge.currency),
+        refunds:
+          refunded > 0 ? [{ refund: undefined, ...moneyOf(refunded, charge.currency), occurredAt: created }] : [],
       },
     }),
     references: referencesOf({ payment, charge: charge.id, invoice, customer }),
     payer: payerOf([charge.billing_details?.email, charge.receipt_email], [], charge.metadata),
     toldAt: created,
   }
+}
+
+const DisputeEvent = z.object({
+  created: seconds,
+  data: z.object({
+    object: z.object({
+      id,
+      amount: cents,
+      currency,
+      balance_transactions: told(z.array(z.object({ amount: z.int(), currency }))),
+      payment_intent: link,
+      charge: link,
+    }),
+  }),
+})
+type DisputeEvent = z.output<typeof DisputeEvent>
+
+/** What the customer got back: fees and the account's own currency are in the balance alone. */
+function readWithdrawn({ created, data: { object: dispute } }: DisputeEvent): RevenueFacts | undefined {
+  const { payment_intent, charge } = dispute
+  const payment = payment_intent ?? charge
+  if (payment === undefined) return undefined
+  const withdrawn = { refund: dispute.id, ...moneyOf(dispute.amount, dispute.currency), occurredAt: created }
+  return {
+    payment: { id: payment, occurredAt: created, paid: undefined, refunds: [withdrawn] },
+    references: referencesOf({ payment, charge }),
+    payer: {},
+    toldAt: created,
+  }
+}
+
+/** It tells of the withdrawal too, whose own event may be lost. */
+function readReinstated(event: DisputeEvent): RevenueFacts | undefined {
+  const facts = readWithdrawn(event)
+  if (facts?.payment === undefined) return undefined
+  const { id: disputeId, amount, currency: unit, balance_transactions: transactions = [] } = event.data.object
+  // Less than all comes back where the bank took what had been refunded already.
+  const told = transactions.flatMap((one) => (one.currency === unit && one.amount > 0 ? [one.amount] : []))
+  const reinstated = told.length === 0 ? amount : Math.min(amount, Math.max(...told))
+  const back = { refund: `${disputeId} reinstated`, ...moneyOf(-reinstated, unit), occurredAt: event.created }
+  return { ...facts, payment: { ...facts.payment, refunds: [...facts.payment.refunds, back] } }
 }
 
 const CheckoutEvent = z.object({
@@ -86,6 +132,7 @@ function readCheckout({ created, data: { object: session } }: z.output<typeof Ch
   }
 }
 
+const subscriptionDetails = told(z.object({ subscription: link, metadata: ownData }))
 const InvoiceEvent = z.object({
   created: seconds,
   data: z.object({
@@ -96,14 +143,16 @@ const InvoiceEvent = z.object({
       subscription: link,
       customer: link,
       customer_email: text,
-      parent: told(z.object({ subscription_details: told(z.object({ subscription: link, metadata: ownData })) })),
+      parent: told(z.object({ subscription_details: subscriptionDetails })),
+      // Where versions of the interface before 2025-03-31 have it.
+      subscription_details: subscriptionDetails,
       metadata: ownData,
     }),
   }),
 })
 
 function readInvoice({ created, data: { object: invoice } }: z.output<typeof InvoiceEvent>) {
-  const details = invoice.parent?.subscription_details
+  const details = invoice.parent?.subscription_details ?? invoice.subscription_details
   const references = {
     ...{ payment: invoice.payment_intent, charge: invoice.charge, invoice: invoice.id },
     ...{ subscription: invoice.subscription ?? details?.subscription, customer: invoice.customer },
@@ -119,6 +168,8 @@ export const readStripe = readByKind(kind, {
   'charge.succeeded': charge,
   'charge.captured': charge,
   'charge.refunded': charge,
+  'charge.dispute.funds_withdrawn': reader(DisputeEvent, readWithdrawn),
+  'charge.dispute.funds_reinstated': reader(DisputeEvent, readReinstated),
   'checkout.session.completed': reader(CheckoutEvent, readCheckout),
   'invoice.paid': reader(InvoiceEvent, readInvoice),
 })

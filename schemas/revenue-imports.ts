@@ -21,10 +21,27 @@ export const currencyCode = z
 /** Payments of a file that names no provider are told from those of webhooks by this one. */
 export const importProvider = 'import'
 
-/** Beside the fields of a custom event. */
-export const RevenueLine = z.looseObject({
-  provider: z.enum([importProvider, ...revenueProviders]).default(importProvider),
-})
+const tellsTotals: readonly string[] = ['stripe', 'lemonsqueezy']
+
+/**
+ * Beside the fields of a custom event. A refund is written as webhooks of its provider tell it: otherwise one that came by
+ * both would count twice.
+ */
+export const RevenueLine = z
+  .looseObject({
+    provider: z.enum([importProvider, ...revenueProviders]).default(importProvider),
+    type: z.string().optional(),
+    payment_id: z.string().optional(),
+  })
+  .refine(({ provider, type, payment_id }) => type !== 'refund' || !payment_id || !tellsTotals.includes(provider), {
+    path: ['payment_id'],
+    message:
+      "A refund of this provider has no payment_id: its id is the payment's, and its value all that was refunded so far",
+  })
+  .refine(
+    ({ provider, type, payment_id }) => type !== 'refund' || payment_id || provider !== 'paddle',
+    "A refund of this provider needs a payment_id: its own id is the adjustment's",
+  )
 
 const day = z
   .string()

@@ -266,6 +266,20 @@ describe('imports', () => {
     expect((await svc('revenue', 'import', join(folder, 'none.csv'))).code).toBe(1)
     expect((await svc('revenue', 'import', file('"'))).code).toBe(1)
   })
+
+  test.each(['stripe,re_1,refund,pi_1', 'lemonsqueezy,re_1,refund,order 1', 'paddle,txn_1,refund,'])(
+    'of a refund that webhooks of its provider tell otherwise are refused: %s',
+    async (cells) => {
+      const path = file(
+        `provider,id,type,payment_id,value_cents,currency,occurred_at\n${cells},5,USD,2025-11-18T12:00Z\n`,
+      )
+      const { code, err } = await svc('revenue', 'import', path)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/line 2: .*A refund of this provider (has no|needs a) payment_id/),
+      ])
+    },
+  )
 })
 
 describe('other currencies', () => {

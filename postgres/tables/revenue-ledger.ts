@@ -31,9 +31,10 @@ interface Entry extends Money {
 export async function recordRevenue(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('revenue', $1))`, [source.workspaceId])
   await notePayers(tx, source, facts)
-  if (facts.payment === undefined) return
+  const entries = entriesOf(facts.payment, source.now)
+  if (entries.length === 0) return
   const before = await findOrMakePayment(tx, source, facts)
-  for (const entry of entriesOf(facts.payment, source.now)) await insertEntry(tx, source.workspaceId, before.id, entry)
+  for (const entry of entries) await insertEntry(tx, source.workspaceId, before.id, entry)
   await tx.query(
     `UPDATE revenue_entries e SET value_cents = anew.value_cents
      FROM (SELECT id, lag(total_cents, 1, 0::bigint) OVER (ORDER BY total_cents) - total_cents AS value_cents
@@ -104,9 +105,12 @@ async function readEntries(tx: Queryable, paymentId: number): Promise<Omit<Known
   return { isPaid: sums!.paid > 0, refundedCents: sums!.refunded }
 }
 
-function entriesOf({ occurredAt, paid, refunds }: NonNullable<RevenueFacts['payment']>, now: number): Entry[] {
+/** Trials and full discounts are transactions of nothing: no payments. */
+function entriesOf(payment: RevenueFacts['payment'], now: number): Entry[] {
+  if (payment === undefined) return []
+  const { occurredAt, paid, refunds } = payment
   const at = (moment: number) => Math.min(moment, now)
-  return [
+  const entries = [
     ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, occurredAt: at(occurredAt) }] : []),
     ...refunds.map(({ refund, valueCents, currency, occurredAt: refundedAt }) => ({
       entry: refund === undefined ? `total ${valueCents}` : `refund ${refund}`,
@@ -114,6 +118,7 @@ function entriesOf({ occurredAt, paid, refunds }: NonNullable<RevenueFacts['paym
       ...{ valueCents: -valueCents, currency, occurredAt: at(refundedAt) },
     })),
   ]
+  return entries.filter(({ valueCents }) => valueCents !== 0)
 }
 
 /** A repeat may tell an earlier time of a refund; the amount is the first one's. */

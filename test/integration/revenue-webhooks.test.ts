@@ -243,6 +243,20 @@ test('Paddle: a refund counts once, when it is approved', async () => {
   }
 })
 
+test('a payment of nothing is none, and says who will pay', async () => {
+  const connected = await connectProvider(stores, mine.workspaceId, 'paddle')
+  const data = {
+    ...{ id: 'txn_1', customer_id: 'ctm_1', currency_code: 'GBP', custom_data: { user_id: 'user-7' } },
+    details: { totals: { grand_total: '0' } },
+  }
+  const trial = { event_type: 'transaction.completed', occurred_at: '2025-11-01T10:00:00Z', data }
+  expect((await sendEvent(api, 'paddle', connected, trial)).status).toBe(200)
+  const count = (table: string) =>
+    stores.pg.query(`SELECT count(*)::int AS n FROM ${table} WHERE workspace_id = $1`, [mine.workspaceId])
+  expect([await count('revenue_payments'), await count('outbox')]).toEqual([[{ n: 0 }], [{ n: 0 }]])
+  expect(await count('revenue_payers')).toEqual([{ n: 2 }])
+})
+
 describe('Lemon Squeezy', () => {
   test("counts an order once, not its subscription's first payment beside it, and later payments", async () => {
     const connected = await connectProvider(stores, mine.workspaceId, 'lemonsqueezy')

@@ -20,10 +20,10 @@ import { revenueBodyBytesMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
 import { problemReply, redirectReply } from '../transports/rest.ts'
 import { readCustom } from './providers/custom.ts'
-import { readLemonSqueezy } from './providers/lemonsqueezy.ts'
+import { isLemonSqueezyTest, readLemonSqueezy } from './providers/lemonsqueezy.ts'
 import { readPaddle } from './providers/paddle.ts'
 import type { ReadProviderEvent } from './providers/provider.ts'
-import { readStripe } from './providers/stripe.ts'
+import { isStripeTest, readStripe } from './providers/stripe.ts'
 import { isSignedBy, isSignedLately } from './signatures.ts'
 
 export interface RevenueReceiver {
@@ -39,6 +39,12 @@ const readers: Readonly<Record<RevenueProvider, ReadProviderEvent>> = {
   paddle: readPaddle,
   lemonsqueezy: readLemonSqueezy,
   custom: readCustom,
+}
+
+/** Paddle's sandbox has connections of its own. */
+const isTest: Partial<Record<RevenueProvider, (event: unknown) => boolean>> = {
+  stripe: isStripeTest,
+  lemonsqueezy: isLemonSqueezyTest,
 }
 
 const label = 'revenue'
@@ -74,8 +80,9 @@ async function receive(
   const { log } = receiver
   const context = { requestId: request.requestId, provider: connection.provider, connection: connection.id }
   try {
-    await record(request, connection, receiver)
-    return jsonReply(200, { received: true })
+    const outcome = await record(request, connection, receiver)
+    if (outcome === 'test') log.info(context, "a provider's event of test mode was left out")
+    return jsonReply(200, { received: true, ...(outcome === 'test' && { test: true }) })
   } catch (error) {
     if (error instanceof Problem) {
       log.warn({ ...context, code: error.code }, "a provider's event was refused")
@@ -91,7 +98,7 @@ async function record(
   { headers, body }: HttpRequest,
   { provider, id }: { readonly provider: RevenueProvider; readonly id: number },
   { pg, revenueBox, clock }: RevenueReceiver,
-): Promise<void> {
+): Promise<'done' | 'test'> {
   const now = clock.now()
   // Who can't have signed costs no look-up.
   if (!isSignedLately(provider, headers, now)) throw problem('signature_invalid')
@@ -101,6 +108,7 @@ async function record(
   if (!isSignedBy(secret, { provider, headers, body, now })) throw problem('signature_invalid')
   const parsed = parseJsonBody(body)
   if (!parsed.ok) throw parsed.status === 400 ? problem('body_unparsable') : invalid(parsed.detail)
+  if (isTest[provider]?.(parsed.value)) return 'test'
   const { workspace_id: workspaceId } = connection
   const workspace = await readWorkspace(pg, workspaceId)
   // It is being deleted.
@@ -109,4 +117,5 @@ async function record(
   if (!read.ok) throw invalid(read.errors)
   const facts = read.value
   if (facts !== undefined) await pg.transaction((tx) => recordRevenue(tx, { workspaceId, provider, now }, facts))
+  return 'done'
 }

@@ -54,6 +54,7 @@ function readPayment({ meta, data: { type, id: number, attributes: of } }: z.out
   }
 }
 
+const testEvent = z.object({ meta: z.object({ test_mode: z.literal(true) }) })
 const kind = z
   .object({ meta: z.object({ event_name: z.string() }) })
   .transform(({ meta: { event_name } }) => event_name)
@@ -65,3 +66,6 @@ export const readLemonSqueezy = readByKind(kind, {
   subscription_payment_success: payment,
   subscription_payment_refunded: payment,
 })
+
+/** Test mode moves no money. */
+export const isLemonSqueezyTest = (event: unknown): boolean => testEvent.safeParse(event).success

@@ -161,6 +161,7 @@ function readInvoice({ created, data: { object: invoice } }: z.output<typeof Inv
   return { references: referencesOf(references), payer: payerOf([invoice.customer_email], [], own), toldAt: created }
 }
 
+const testEvent = z.object({ livemode: z.literal(false) })
 const kind = z.object({ type: z.string() }).transform(({ type }) => type)
 const charge = reader(ChargeEvent, readCharge)
 
@@ -173,3 +174,6 @@ export const readStripe = readByKind(kind, {
   'checkout.session.completed': reader(CheckoutEvent, readCheckout),
   'invoice.paid': reader(InvoiceEvent, readInvoice),
 })
+
+/** Test mode moves no money. */
+export const isStripeTest = (event: unknown): boolean => testEvent.safeParse(event).success

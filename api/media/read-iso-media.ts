@@ -1,9 +1,9 @@
 /**
  * MP4 and MOV: boxes, size u32 | type | data, where size 1 has the real one as u64 behind the type and 0 is up to the end of the
- * file. Each `trak` in `moov` has a `tkhd` that ends with width and height, of sound 0, as 16.16. A file is whole where it has a
- * `moov`, which many have behind everything else, and ends with its last box.
+ * file. Each `trak` in `moov` has a `tkhd` that ends with a matrix, width and height, of sound 0, as 16.16. Phones turn a film by the
+ * matrix. A file is whole where it has a `moov`, which many have behind everything else, and ends with its last box.
  */
-import type { FormatReader, ReaderState, ReadRequest } from './inspect.ts'
+import type { FormatReader, ReaderState, ReadRequest, Size } from './inspect.ts'
 
 interface Box {
   readonly type: string
@@ -73,10 +73,17 @@ function* readBox(state: ReaderState): Generator<ReadRequest, Box | undefined, B
   return size < 8 ? undefined : { type, bytes: size - 8, all: size }
 }
 
-function sizeOf(trackHeader: Buffer): { width: number; height: number } | undefined {
+function sizeOf(trackHeader: Buffer): Size | undefined {
   const bytes = trackHeaderBytes[trackHeader[0] ?? -1]
   if (bytes === undefined || trackHeader.length < bytes) return undefined
   const width = trackHeader.readUInt16BE(bytes - 8)
   const height = trackHeader.readUInt16BE(bytes - 4)
-  return width > 0 && height > 0 ? { width, height } : undefined
+  if (width === 0 || height === 0) return undefined
+  return isQuarterTurn(trackHeader.subarray(bytes - 44)) ? { width: height, height: width } : { width, height }
+}
+
+/** a b u c d v x y w: by 90 or 270 degrees x comes of y alone, and y of x. */
+function isQuarterTurn(matrix: Buffer): boolean {
+  const [a, b, c, d] = [0, 4, 12, 16].map((at) => matrix.readInt32BE(at))
+  return a === 0 && d === 0 && b !== 0 && c !== 0
 }

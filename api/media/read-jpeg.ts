@@ -1,12 +1,15 @@
 /**
  * JPEG: markers FF xx, most with a length u16 and data; a frame (SOF) has height and width; after each start of scan (SOS) comes
  * coded data up to the next marker, in which FF is followed by 00 or a restart. It ends with EOI; cameras append more behind it.
+ * The size is the one that is shown: Exif in an APP1 may turn the picture.
  */
-import type { FormatReader, ReaderState, ReadRequest } from './inspect.ts'
+import { exifBytesMax, isQuarterTurned, orientationIn } from '../../runtime/files/jpeg-metadata.ts'
+import type { FormatReader, ReaderState, ReadRequest, Size } from './inspect.ts'
 
 const marker = 0xff
 const endOfImage = 0xd9
 const startOfScan = 0xda
+const app1 = 0xe1
 /** SOF0 to SOF15, without those of their numbers that are tables. */
 const isFrame = (code: number) => code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
 const isRestart = (code: number) => code >= 0xd0 && code <= 0xd7
@@ -14,12 +17,19 @@ const isRestart = (code: number) => code >= 0xd0 && code <= 0xd7
 export function* readJpeg(state: ReaderState): FormatReader {
   yield { skip: 2 }
   let hasScan = false
+  let orientation: number | undefined
   for (;;) {
     const code: number | undefined = hasScan ? yield* nextAfterScan() : yield* nextMarker()
     if (code === undefined) return null
-    if (code === endOfImage) return hasScan ? state.size : null
+    if (code === endOfImage) return hasScan && state.size ? shown(state.size, orientation) : null
     const length = (yield { take: 2 }).readUInt16BE(0)
     if (length < 2) return null
+    if (code === app1) {
+      const taken = Math.min(length - 2, exifBytesMax)
+      orientation ??= orientationIn(yield { take: taken })
+      yield { skip: length - 2 - taken }
+      continue
+    }
     if (!isFrame(code)) {
       if (code === startOfScan && state.size === undefined) return null
       hasScan ||= code === startOfScan
@@ -33,6 +43,10 @@ export function* readJpeg(state: ReaderState): FormatReader {
     state.size ??= size
     yield { skip: length - 8 }
   }
+}
+
+function shown({ width, height }: Size, orientation: number | undefined): Size {
+  return isQuarterTurned(orientation) ? { width: height, height: width } : { width, height }
 }
 
 /** The code behind FF, which may be repeated; undefined where something else stands. */

@@ -7,7 +7,7 @@
 import { blueskyGraphemesMax, blueskyTextBytesMax, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
 import { handlesIn, type Prepared, postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
-import { rawBody } from './media-body.ts'
+import { pictureBody } from './media-body.ts'
 import { type Answer, askProvider, odd, textIn } from './request.ts'
 
 export interface BlueskyCredentials {
@@ -50,8 +50,9 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
 
   async prepare(call, { text, media }) {
     const uploads: UploadedMedia[] = []
+    // The platform shows blobs to everybody, as they were uploaded.
     for (const file of media) {
-      const more = { method: 'POST', ...rawBody(file), deadlineMs: providerUploadMs } as const
+      const more = { method: 'POST', ...(await pictureBody(file)), deadlineMs: providerUploadMs } as const
       const { body } = await ask(call, 'com.atproto.repo.uploadBlob', more)
       const { blob } = body
       if (typeof blob !== 'object' || blob === null) throw odd("The platform's answer has no blob")

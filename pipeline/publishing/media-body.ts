@@ -1,5 +1,6 @@
 /** Files as bodies of requests: read while they are sent, so that a film takes no memory. */
 import { randomBytes } from 'node:crypto'
+import { withoutMetadata } from '../../runtime/files/jpeg-metadata.ts'
 import type { PublishedMedia } from './adapter.ts'
 
 export interface SentBody {
@@ -12,6 +13,19 @@ export function rawBody(media: PublishedMedia): SentBody {
   return {
     headers: { 'content-type': media.contentType, 'content-length': String(media.bytes) },
     body: readMedia(media),
+  }
+}
+
+/** The same, save that a JPEG is the picture alone. Its platform takes small ones, so that it is held in memory. */
+export async function pictureBody(media: PublishedMedia): Promise<SentBody> {
+  if (media.contentType !== 'image/jpeg') return rawBody(media)
+  const file = await media.open()
+  const picture = withoutMetadata(await file.readFile().finally(() => file.close()))
+  return {
+    headers: { 'content-type': media.contentType, 'content-length': String(picture.length) },
+    body: (async function* () {
+      yield picture
+    })(),
   }
 }
 

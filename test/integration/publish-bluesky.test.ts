@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
-import { film, png } from '../support/media-files.ts'
+import { exif, film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
@@ -116,6 +116,16 @@ test('images and films are uploaded as they are, with alternative texts and shap
   ])
   expect(server.blobs.get(images[0].image.ref.$link)!.bytes.equals(picture)).toBe(true)
   expect(embedOf('Watch')).toMatchObject({ $type: 'app.bsky.embed.video', alt: 'A film' })
+})
+
+test('a photo loses what its camera noted, and is shown upright', async () => {
+  const photo = jpeg({ width: 40, height: 30, segments: exif(6) })
+  const media = [await uploadFile(api, mine.apiKey, photo, { type: 'image/jpeg' })]
+  expect((await publishNow('A photo', await connect(), media)).status).toBe('published')
+  const [image] = server.records[0]!.record.embed.images
+  expect(image).toMatchObject({ aspectRatio: { width: 30, height: 40 }, image: { mimeType: 'image/jpeg' } })
+  const { bytes } = server.blobs.get(image.image.ref.$link)!
+  expect([photo.includes('GPS'), bytes.includes('GPS')]).toEqual([true, false])
 })
 
 test('a session that has expired is renewed once for all that wait, and by the app password when it is too old', async () => {

@@ -38,14 +38,17 @@ function crc(data: Buffer): number {
   return (value ^ 0xffffffff) >>> 0
 }
 
+const nothing: Buffer = Buffer.alloc(0)
+
 /** A baseline JPEG of 1 × 1 up to any size that is claimed; what is coded is grey. */
-export function jpeg({ width = 1, height = 1, behind = Buffer.alloc(0) } = {}): Buffer {
+export function jpeg({ width = 1, height = 1, segments = nothing, behind = nothing } = {}): Buffer {
   const size = Buffer.alloc(4)
   size.writeUInt16BE(height, 0)
   size.writeUInt16BE(width, 2)
   return Buffer.concat([
     Buffer.from('ffd8', 'hex'),
     Buffer.from('ffe000104a46494600010100000100010000', 'hex'),
+    segments,
     Buffer.from(`ffdb004300${'01'.repeat(64)}`, 'hex'),
     Buffer.from('ffc0000b08', 'hex'),
     size,
@@ -59,17 +62,56 @@ export function jpeg({ width = 1, height = 1, behind = Buffer.alloc(0) } = {}): 
   ])
 }
 
+/** A marker with its data. */
+export function segment(code: number, data: string | Buffer): Buffer {
+  const bytes = Buffer.from(data as string, 'latin1')
+  return Buffer.concat([Buffer.from([0xff, code, (bytes.length + 2) >> 8, (bytes.length + 2) & 255]), bytes])
+}
+
+/** What a camera notes: its name, how the picture is turned, and where it was. */
+export function exif(orientation: number, order: 'II' | 'MM' = 'II'): Buffer {
+  const tiff = Buffer.alloc(8 + 2 + 24)
+  const write = (value: number, at: number, bytes: number) =>
+    order === 'II' ? tiff.writeUIntLE(value, at, bytes) : tiff.writeUIntBE(value, at, bytes)
+  tiff.write(order, 0, 'latin1')
+  for (const [value, at, bytes] of [
+    ...[
+      [42, 2, 2],
+      [8, 4, 4],
+      [2, 8, 2],
+      [0x010f, 10, 2],
+      [2, 12, 2],
+      [4, 14, 4],
+    ],
+    ...[
+      [0x0112, 22, 2],
+      [3, 24, 2],
+      [1, 26, 4],
+      [orientation, 30, 2],
+    ],
+  ] as const) {
+    write(value!, at!, bytes!)
+  }
+  return segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff, Buffer.from('GPS 48.2 16.4')]))
+}
+
 export interface Film {
   readonly brand?: string
   readonly width?: number
   readonly height?: number
+  /** By 90 degrees, as phones that are held upright. */
+  readonly isTurned?: boolean
   /** Bytes of `mdat`. */
   readonly data?: number
 }
 
 /** What comes before the data of a film, whose `mdat` is its last box. */
-export function filmHead({ brand = 'isom', width = 640, height = 360, data = 100 }: Film = {}): Buffer {
+export function filmHead({ brand = 'isom', width = 640, height = 360, isTurned, data = 100 }: Film = {}): Buffer {
   const tkhd = Buffer.alloc(84)
+  const matrix = isTurned
+    ? [0, 65_536, 0, -65_536, 0, 0, 0, 0, 0x40000000]
+    : [65_536, 0, 0, 0, 65_536, 0, 0, 0, 0x40000000]
+  for (const [at, value] of matrix.entries()) tkhd.writeInt32BE(value, 40 + 4 * at)
   tkhd.writeUInt16BE(width, 76)
   tkhd.writeUInt16BE(height, 80)
   const sound = box('trak', box('tkhd', Buffer.alloc(84)))

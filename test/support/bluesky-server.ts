@@ -153,11 +153,11 @@ function faultOfEmbed(embed: any, blobs: BlueskyServer['blobs']): string | null 
     if (embed.images.length > 4) return 'Record/embed/images must not have more than 4 elements'
     for (const { image, alt, aspectRatio } of embed.images) {
       if (typeof alt !== 'string') return 'Record/embed/images/alt must be a string'
-      const fault = judge(image, /^image\//, 1_000_000, aspectRatio)
+      const fault = judge(image, /^image\//, 2_000_000, aspectRatio)
       if (fault !== null) return fault
     }
     return null
   }
-  if (embed.$type === 'app.bsky.embed.video') return judge(embed.video, /^video\/mp4$/, 100_000_000, embed.aspectRatio)
+  if (embed.$type === 'app.bsky.embed.video') return judge(embed.video, /^video\/mp4$/, 300_000_000, embed.aspectRatio)
   return 'Record/embed'
 }

@@ -130,6 +130,7 @@ const byPipeline = [
   'post.published',
   'post.failed',
   'social_account.health_changed',
+  'company_profile.updated',
   'conversion.recorded',
   'contact.merged',
   ...mergeEvents,
@@ -138,10 +139,10 @@ const byProviders = ['revenue.recorded', 'revenue.refunded']
 
 test('docs/webhooks.md has every event with the operations that write it down', () => {
   const byOf = (event: string) => {
-    if (byPipeline.includes(event)) return 'the pipeline'
     if (byProviders.includes(event)) return '[payment providers and imports](revenue.md)'
     const emitting = operations.filter(({ emits }) => emits === event)
-    return emitting.map(({ http }) => `\`${http.method} ${http.path}\``).join(', ')
+    const calls = emitting.map(({ http }) => `\`${http.method} ${http.path}\``)
+    return [...calls, ...(byPipeline.includes(event) ? ['the pipeline'] : [])].join(', ')
   }
   expect(tableOf(webhooksPage, '## Events')).toEqual(webhookEventTypes.map((event) => [`\`${event}\``, byOf(event)]))
 })

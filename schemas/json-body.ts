@@ -15,24 +15,29 @@ import { jsonInvalid, type ValidationError } from './errors/validation-errors.ts
 import { findUnstorableText } from './json-text.ts'
 import { jsonDepthMax, jsonNumberDigitsMax } from './limits/event-limits.ts'
 
+export interface JsonValue {
+  readonly value: unknown
+  /** Some text of it holds NUL or a lone surrogate. Whether that matters is known to those who know what is read of it. */
+  readonly hasUnstorableText: boolean
+}
+
 export type JsonBody =
-  | { readonly ok: true; readonly value: unknown }
+  | ({ readonly ok: true } & JsonValue)
   | { readonly ok: false; readonly status: 400; readonly detail: string }
-  /** With the value where only texts in it are at fault. */
-  | { readonly ok: false; readonly status: 422; readonly detail: ValidationError[]; readonly value?: unknown }
+  | { readonly ok: false; readonly status: 422; readonly detail: ValidationError[] }
 
 const unreadable: JsonBody = { ok: false, ...problems.body_unparsable }
 
 /**
- * 400 for bytes that are not UTF-8, nesting deeper than 64 and number literals over 400 digits; 422 for malformed JSON
- * and for strings that can't be stored (NUL, lone surrogates). A byte order mark is skipped.
+ * 400 for bytes that are not UTF-8, nesting deeper than 64 and number literals over 400 digits; 422 for malformed JSON.
+ * A byte order mark is skipped.
  */
 export function parseJsonBody(bytes: Buffer): JsonBody {
   let text = bytes.toString('utf8')
   // Decoding puts U+FFFD where bytes are no UTF-8; looking for it costs nothing in a text of Latin characters.
   if (text.includes('\ufffd') && !isUtf8(bytes)) return unreadable
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1)
-  if (text === '') return { ok: true, value: undefined }
+  if (text === '') return { ok: true, value: undefined, hasUnstorableText: false }
   if (mayExceedLimits(text) && exceedsLimits(text)) return unreadable
   let value: unknown
   try {
@@ -40,11 +45,7 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   } catch {
     return refuseMalformed(text)
   }
-  if (mayHoldUnstorableText(text)) {
-    const detail = findUnstorableText(value)
-    if (detail.length > 0) return { ok: false, status: 422, detail, value }
-  }
-  return { ok: true, value }
+  return { ok: true, value, hasUnstorableText: mayHoldUnstorableText(text) && findUnstorableText([], value).length > 0 }
 }
 
 /** Only an escape can bring in NUL or half a pair: UTF-8 and JSON don't let them through as they are. */

@@ -1,14 +1,18 @@
 /** Lines of the files that `svc revenue import`, `svc revenue rates` and `svc ads import` read. */
 import { z } from 'zod'
+import { textFault } from './json-text.ts'
 import { adNameLengthMax, providerIdLengthMax, revenueCentsMax } from './limits/revenue-limits.ts'
 import { isCurrency, revenueProviders } from './revenue.ts'
 
-/** Of other objects' ids: without NUL, which Postgres can't hold. */
+/** Of other objects' ids: those that Postgres can hold. */
 export const providerId = z
   .string()
   .min(1)
   .max(providerIdLengthMax)
-  .regex(/^[^\0]*$/)
+  .superRefine((text, context) => {
+    const build = textFault(text)
+    if (build !== undefined) context.addIssue({ code: 'custom', params: { build } })
+  })
 
 export const cents = z.int().min(0).max(revenueCentsMax)
 

@@ -21,7 +21,7 @@ export type Effect = 'read' | 'create' | 'update' | 'delete'
 export interface OperationInput {
   readonly path?: z.ZodObject
   readonly query?: z.ZodObject
-  readonly body?: z.ZodType
+  readonly body?: z.ZodObject
   /** In place of `body`: the fields of a multipart form, of which `file` is an `UploadedFile`. */
   readonly form?: z.ZodObject
 }

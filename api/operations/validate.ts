@@ -41,16 +41,14 @@ type ValidatedOperation = Pick<Operation, 'input' | 'effect'>
  */
 export function validateInput({ input, effect }: ValidatedOperation, raw: RawInput): ValidInput {
   const errors: ValidationError[] = []
-  function parse(part: Part, schema: z.ZodType | undefined, value: unknown): unknown {
+  function parse(part: Part, schema: z.ZodObject | undefined, value: unknown): unknown {
     if (schema === undefined) return undefined
     const parsed = parsePart(part, schema, value)
-    if (parsed.ok) return parsed.value
-    errors.push(...parsed.errors)
-    return undefined
+    errors.push(...withUnstorableTexts(part, schema, value, parsed.ok ? [] : parsed.errors))
+    return parsed.ok ? parsed.value : undefined
   }
   const path = parse('path', input.path, raw.path)
   const query = parse('query', input.query, raw.query)
-  errors.push(...unreadableTexts(input.query, raw.query, errors))
   if (effect !== 'read' && raw.idempotencyKey !== undefined) {
     parse('header', idempotencyHeader, { 'idempotency-key': raw.idempotencyKey })
   }
@@ -59,15 +57,24 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
   return { path, query, body, idempotencyKey: raw.idempotencyKey as string | undefined }
 }
 
-/** Of bodies the parser has looked for NUL and lone surrogates, which PostgreSQL can't be asked for either. */
-function unreadableTexts(
-  schema: z.ZodObject | undefined,
-  sent: RawInput['query'],
+/**
+ * Adds the fields with NUL or a lone surrogate, which PostgreSQL can't be asked for either, in the order of the fields.
+ * Unknown members are ignored, whatever they hold.
+ */
+function withUnstorableTexts(
+  part: Part,
+  { shape }: z.ZodObject,
+  sent: unknown,
   found: readonly ValidationError[],
-): ValidationError[] {
-  const isSaid = (name: string) => found.some(({ loc }) => loc[0] === 'query' && loc[1] === name)
-  const known = Object.keys(schema?.shape ?? {}).filter((name) => Object.hasOwn(sent, name) && !isSaid(name))
-  return known.flatMap((name) =>
-    findUnstorableText(sent[name]).map((error) => ({ ...error, loc: ['query', name, ...error.loc.slice(1)] })),
-  )
+): readonly ValidationError[] {
+  // A form's reader has looked at its texts.
+  if (part === 'form' || typeof sent !== 'object' || sent === null) return found
+  const names = Object.keys(shape)
+  const isSaid = (name: string) => found.some(({ loc }) => loc[1] === name)
+  const texts = names
+    .filter((name) => Object.hasOwn(sent, name) && !isSaid(name))
+    .flatMap((name) => findUnstorableText([part, name], (sent as Record<string, unknown>)[name]))
+  if (texts.length === 0) return found
+  const place = ({ loc }: ValidationError) => [...names, loc[1]].indexOf(loc[1])
+  return [...found, ...texts].sort((one, other) => place(one) - place(other))
 }

@@ -7,9 +7,7 @@
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
-import { invalid } from '../../schemas/errors/problems.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
-import { findUnstorableText } from '../../schemas/json-text.ts'
 import { apiBodyBytesMax, unknownToolShownMax } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from '../operations/define.ts'
 import type { Outcome } from '../operations/outcome.ts'
@@ -43,12 +41,6 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface Parsed {
-  readonly value: unknown
-  /** Some text in it can't be stored. */
-  readonly isUnstorable: boolean
-}
-
 export function makeMcpRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
@@ -80,15 +72,16 @@ export function makeMcpRoute(
     if (version !== protocolVersion) {
       return refusal(null, rpcCodes.invalidRequest, `MCP-Protocol-Version must be ${protocolVersion}`, 400)
     }
-    const parsed = parse(body)
-    if (parsed === undefined) return refusal(null, rpcCodes.unparsable, 'The body is not valid JSON', 400)
+    const parsed = parseJsonBody(body)
+    if (!parsed.ok || parsed.value === undefined)
+      return refusal(null, rpcCodes.unparsable, 'The body is not valid JSON', 400)
     const message = readMessage(parsed.value)
     if (message.kind === 'refused') return refusal(message.id, rpcCodes.invalidRequest, message.reason, 400)
     if (message.kind === 'unanswered') return { status: 202 }
-    return answerRequest(message.request, parsed.isUnstorable, run)
+    return answerRequest(message.request, run)
   }
 
-  async function answerRequest({ id, method, params }: RpcRequest, isUnstorable: boolean, run: Run): Promise<Answer> {
+  async function answerRequest({ id, method, params }: RpcRequest, run: Run): Promise<Answer> {
     switch (method) {
       case 'initialize': {
         const fault = faultOfInitialize(params)
@@ -107,7 +100,7 @@ export function makeMcpRoute(
         if (tool === undefined) return refusal(id, rpcCodes.invalidParams, `Unknown tool: ${shownName(name)}`)
         if (!isObject(args)) return refusal(id, rpcCodes.invalidParams, 'arguments must be an object')
         const { operation } = tool
-        const outcome = await run({ operation, readInput: () => readInput(tool, args, isUnstorable) })
+        const outcome = await run({ operation, readInput: () => tool.inputOf(args) })
         return answerOf(id, tool, outcome)
       }
       default:
@@ -149,20 +142,6 @@ function isTrusted(origin: string, apiHost: string): boolean {
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-function parse(body: Buffer): Parsed | undefined {
-  const parsed = parseJsonBody(body)
-  if (parsed.ok) return parsed.value === undefined ? undefined : { value: parsed.value, isUnstorable: false }
-  return 'value' in parsed ? { value: parsed.value, isUnstorable: true } : undefined
-}
-
-/** @throws Problem validation_failed for texts of the body that can't be stored, as REST does while it parses */
-function readInput(tool: Tool, args: Params, isUnstorable: boolean) {
-  const input = tool.inputOf(args)
-  const errors = isUnstorable ? findUnstorableText(input.body) : []
-  if (errors.length > 0) throw invalid(errors)
-  return input
-}
 
 /** A fault of the call itself becomes a protocol error; a fault that a model can correct becomes a result. */
 function answerOf(id: RpcId, tool: Tool, { status, body, headers, problem }: Outcome): Answer {

@@ -28,10 +28,12 @@ export interface BotReader {
   prepare(body: BotsBody): Promise<void> | null
   /**
    * Gives each valid visit of a valid body to `take`, in order; the row is the reader's own and filled anew for the next.
+   * @param hasUnstorableText some text of the body can't be stored
    * @returns which visits are refused, and whether the body held many
    */
   read(
     body: BotsBody,
+    hasUnstorableText: boolean,
     sender: Sender,
     workspace: IngestWorkspace,
     take: (row: BotVisitRow, bot: BotAnswer) => void,
@@ -103,14 +105,14 @@ export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader 
 
   return {
     prepare: (body) => verifier.askFor(claimsOf(body)),
-    read: (body, sender, workspace, take) => {
+    read: (body, hasUnstorableText, sender, workspace, take) => {
       const isBatch = hasVisits(body)
       const visits: readonly unknown[] = isBatch ? body.visits : [body]
       const rejected: { index: number; detail: ValidationError[] }[] = []
       for (const [index, visit] of visits.entries()) {
         const loc = isBatch ? ['body', 'visits', index] : ['body']
-        const read =
-          (isBatch ? validateBotVisit(visit, index) : null) ?? readVisit(visit as BotVisit, loc, sender, workspace)
+        const faults = isBatch ? validateBotVisit(visit, index, hasUnstorableText) : null
+        const read = faults ?? readVisit(visit as BotVisit, loc, sender, workspace)
         if (Array.isArray(read)) rejected.push({ index, detail: read })
         else take(row, read)
       }

@@ -14,7 +14,7 @@ import {
   validateReplay,
   validateTrack,
 } from '../../schemas/event/event-validator.ts'
-import { parseJsonBody } from '../../schemas/json-body.ts'
+import { type JsonValue, parseJsonBody } from '../../schemas/json-body.ts'
 import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { Appender } from '../append.ts'
@@ -81,10 +81,10 @@ export class Receiver {
     if (value === undefined || value === null) return this.refuse(respond, 'invalid', 422, [missingBody()])
     const key = (value as { tracking_key?: unknown }).tracking_key
     if (typeof key !== 'string') {
-      return this.refuse(respond, 'invalid', 422, this.validate(endpoint, value) ?? [])
+      return this.refuse(respond, 'invalid', 422, this.validate(endpoint, body) ?? [])
     }
     const workspace = this.options.keys.find(key)
-    if (workspace) return this.admit(endpoint, value, key, workspace, bytes.length, sender, respond)
+    if (workspace) return this.admit(endpoint, body, key, workspace, bytes.length, sender, respond)
     const { length } = bytes
     // Looked up now: later the connection may be gone.
     void sender.address
@@ -92,7 +92,7 @@ export class Receiver {
       if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, trackingRefusals.keyUnknown.detail)
       else if (found === 'unavailable') {
         this.refuse(respond, 'key_table_unavailable', 503, trackingRefusals.keyUnsure.detail, retryAfterSeconds)
-      } else this.admit(endpoint, value, key, found, length, sender, respond)
+      } else this.admit(endpoint, body, key, found, length, sender, respond)
     }
     this.options.keys
       .resolve(key)
@@ -105,15 +105,15 @@ export class Receiver {
     this.refuse(respond, 'failed', 500, trackingRefusals.internal.detail)
   }
 
-  private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
-    if (endpoint === 'track') return validateTrack(body)
-    if (endpoint === 'replay') return validateReplay(body)
-    return endpoint === 'batch' ? validateBatch(body) : validateBots(body)
+  private validate(endpoint: Endpoint, { value, hasUnstorableText }: JsonValue): ValidationError[] | null {
+    if (endpoint === 'track') return validateTrack(value, hasUnstorableText)
+    if (endpoint === 'replay') return validateReplay(value, hasUnstorableText)
+    return endpoint === 'batch' ? validateBatch(value) : validateBots(value, hasUnstorableText)
   }
 
   private admit(
     endpoint: Endpoint,
-    body: unknown,
+    body: JsonValue,
     key: string,
     workspace: TrackedWorkspace,
     bodyBytes: number,
@@ -121,7 +121,8 @@ export class Receiver {
     respond: Respond,
   ): void {
     const { capacity, keyRate, clock } = this.options
-    const events = countOf(endpoint, body)
+    const { value } = body
+    const events = countOf(endpoint, value)
     if (!keyRate.allows(key, events, clock.now())) {
       return this.refuse(respond, 'rate_limited', 429, trackingRefusals.keyRate.detail, rateRetryAfterSeconds, events)
     }
@@ -129,22 +130,28 @@ export class Receiver {
     if (errors) return this.refuse(respond, 'invalid', 422, errors)
     const reason = capacity.refusal()
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
-    if (endpoint === 'replay') return this.replay(body as ReplayBody, workspace, sender, respond)
+    if (endpoint === 'replay') return this.replay(value as ReplayBody, workspace, sender, respond)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
     if (!this.options.appender.hasRoom(events, bound)) {
       return this.refuse(respond, 'over_capacity', 503, trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }
-    if (endpoint === 'track') this.track(body as TrackBody, workspace, sender, respond)
-    else if (endpoint === 'batch') this.trackBatch(body as { events: unknown[] }, workspace, sender, respond)
-    else this.checkBots(body as BotsBody, bound, workspace, sender, respond)
+    if (endpoint === 'track') this.track(value as TrackBody, workspace, sender, respond)
+    else if (endpoint === 'batch') this.trackBatch(body, workspace, sender, respond)
+    else this.checkBots(body, bound, workspace, sender, respond)
   }
 
   /** Whose a crawler's address is may have to be asked; the room in the log is looked at again then. */
-  private checkBots(body: BotsBody, bound: number, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
-    const asked = this.options.bots.prepare(body)
+  private checkBots(
+    body: JsonValue,
+    bound: number,
+    workspace: IngestWorkspace,
+    sender: Sender,
+    respond: Respond,
+  ): void {
+    const asked = this.options.bots.prepare(body.value as BotsBody)
     if (asked === null) return this.trackBots(body, workspace, sender, respond)
     const store = () => {
-      const events = countOf('bots', body)
+      const events = countOf('bots', body.value)
       const reason = this.options.capacity.refusal()
       if (reason === null && this.options.appender.hasRoom(events, bound)) {
         return this.trackBots(body, workspace, sender, respond)
@@ -178,12 +185,14 @@ export class Receiver {
     })
   }
 
-  private trackBatch(body: { events: unknown[] }, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+  private trackBatch(body: JsonValue, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const { events } = body.value as { events: unknown[] }
     const rejected: { index: number; detail: ValidationError[] }[] = []
     const ids: number[] = []
     let duplicates = 0
-    for (const [index, event] of body.events.entries()) {
-      const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
+    for (const [index, event] of events.entries()) {
+      const faults = validateBatchEvent(event, index, body.hasUnstorableText)
+      const detail = faults ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
       if (Array.isArray(detail)) rejected.push({ index, detail: boundedErrors(detail) })
       else {
         ids.push(detail.id)
@@ -196,11 +205,12 @@ export class Receiver {
     )
   }
 
-  private trackBots(body: BotsBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+  private trackBots(body: JsonValue, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const { value, hasUnstorableText } = body
     const ids: number[] = []
     const bots: BotAnswer[] = []
     let duplicates = 0
-    const visits = this.options.bots.read(body, sender, workspace, (row, bot) => {
+    const visits = this.options.bots.read(value as BotsBody, hasUnstorableText, sender, workspace, (row, bot) => {
       const known = this.options.appender.findDuplicate(row.client_event_id, workspace)
       if (known !== 0) duplicates++
       ids.push(

@@ -36,8 +36,9 @@ function boundedInput(sent: unknown): unknown {
   return spareBytes(sent, errorInputBytesMax) < 0 ? undefined : sent
 }
 
+/** Lone surrogates can't be written as UTF-8, and are shown as U+FFFD. */
 function cutText(text: string): string {
-  if (Buffer.byteLength(text) <= errorInputBytesMax) return text
+  if (Buffer.byteLength(text) <= errorInputBytesMax) return text.toWellFormed()
   return new TextDecoder().decode(Buffer.from(text).subarray(0, errorInputBytesMax), { stream: true })
 }
 
@@ -83,7 +84,7 @@ export function stringPatternMismatch(loc: Loc, input: unknown, pattern: string)
   return error('string_pattern_mismatch', loc, `String should match pattern '${pattern}'`, input, { pattern })
 }
 
-/** A lone surrogate. It can't be written as UTF-8, so the input is shown with U+FFFD in its place. */
+/** A lone surrogate, which the input is shown without. */
 export function stringUnicode(loc: Loc, input: unknown): ValidationError {
   const shown = typeof input === 'string' ? input.toWellFormed() : input
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'

@@ -3,6 +3,8 @@
  * goes through the exact schema, which counts code points and finds all faults. They become the contract's errors, in the
  * order of the fields.
  *
+ * A body with texts that can't be stored takes the exact schema, too: it is refused for those of fields that are read.
+ *
  * Later steps parse date-times, and refuse invalid or too old ones. If a body has other faults, the validator checks its
  * date-times too, so that one answer lists all faults.
  *
@@ -32,6 +34,7 @@ import {
   type ValidationError,
 } from '../errors/validation-errors.ts'
 import * as generated from '../generated/validators.js'
+import { findUnstorableText } from '../json-text.ts'
 import { explainEventTime } from '../time/date-time.ts'
 import type { BotsBody, TrackBody, TrackEvent } from './event.ts'
 import { dateTimeFields, type FieldSchema } from './event-fields.ts'
@@ -54,9 +57,12 @@ const fastVisit = fast.visit
 
 const wholeBody: Loc = ['body']
 
-/** The body of one event; null when it is a `TrackBody`. */
-export function validateTrack(body: unknown): ValidationError[] | null {
-  if (fastSender(body) && fastEvent(body) && hasSoundProperties(body as TrackBody)) return null
+/**
+ * The body of one event; null when it is a `TrackBody`.
+ * @param hasUnstorableText here and below: some text of the request can't be stored
+ */
+export function validateTrack(body: unknown, hasUnstorableText = false): ValidationError[] | null {
+  if (!hasUnstorableText && fastSender(body) && fastEvent(body) && hasSoundProperties(body as TrackBody)) return null
   return explain(body, wholeBody, ['sender', 'event'])
 }
 
@@ -67,8 +73,8 @@ export function validateBatch(body: unknown): ValidationError[] | null {
 }
 
 /** The event at `index` of a batch; null when it is a `TrackEvent`. */
-export function validateBatchEvent(event: unknown, index: number): ValidationError[] | null {
-  if (fastEvent(event) && hasSoundProperties(event as TrackEvent)) return null
+export function validateBatchEvent(event: unknown, index: number, hasUnstorableText = false): ValidationError[] | null {
+  if (!hasUnstorableText && fastEvent(event) && hasSoundProperties(event as TrackEvent)) return null
   return explain(event, locInBatch(index), ['event'])
 }
 
@@ -78,24 +84,24 @@ export function locInBatch(index: number): Loc {
 }
 
 /** The body of the bots endpoint; null when it is a `BotsBody`. Each of `visits` is for `validateBotVisit`. */
-export function validateBots(body: unknown): ValidationError[] | null {
+export function validateBots(body: unknown, hasUnstorableText = false): ValidationError[] | null {
   if (hasVisits(body)) {
     if (fastSender(body) && fast.visits(body)) return null
     return explain(body, wholeBody, ['sender', 'visits'])
   }
-  if (fastSender(body) && fastVisit(body)) return null
+  if (!hasUnstorableText && fastSender(body) && fastVisit(body)) return null
   return explain(body, wholeBody, ['sender', 'visit'])
 }
 
 /** The body of a chunk of a replay; null when it is a `ReplayBody`. Its events are still packed. */
-export function validateReplay(body: unknown): ValidationError[] | null {
-  if (fastSender(body) && fast.replay(body)) return null
+export function validateReplay(body: unknown, hasUnstorableText = false): ValidationError[] | null {
+  if (!hasUnstorableText && fastSender(body) && fast.replay(body)) return null
   return explain(body, wholeBody, ['sender', 'replay'])
 }
 
 /** The visit at `index` of a bots body with many; null when it is a `BotVisit`. */
-export function validateBotVisit(visit: unknown, index: number): ValidationError[] | null {
-  if (fastVisit(visit)) return null
+export function validateBotVisit(visit: unknown, index: number, hasUnstorableText = false): ValidationError[] | null {
+  if (!hasUnstorableText && fastVisit(visit)) return null
   return explain(visit, ['body', 'visits', index], ['visit'])
 }
 
@@ -145,12 +151,16 @@ function fieldOf({ keyword, instancePath, params }: Fault): string {
 
 /** What the schema leaves to be checked of a field that it takes. */
 function explainDetails(loc: Loc, field: string, value: unknown): ValidationError[] {
-  if (field === 'properties' && isObject(value)) return explainProperties(loc, value)
+  if (field === 'properties' && isObject(value)) {
+    const errors = explainProperties(loc, value)
+    // The first one: a batch may hold a hundred thousand of them.
+    return errors.length > 0 ? errors : findUnstorableText(loc, value).slice(0, 1)
+  }
   if (dateTimeFields.includes(field) && typeof value === 'string' && value !== '') {
     const error = explainEventTime(loc, value)
     if (error !== null) return [error]
   }
-  return []
+  return typeof value === 'string' ? findUnstorableText(loc, value) : []
 }
 
 function errorOf(fault: Fault, loc: Loc, body: unknown, value: unknown): ValidationError {

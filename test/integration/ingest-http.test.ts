@@ -118,6 +118,25 @@ describe('POST /track/batch', () => {
   })
 })
 
+it('an event or a visit with NUL or half a pair is rejected alone, and nothing is where no field is read', async () => {
+  const odd = { event_name: 'odd', title: '\ud83d', properties: { a: ['\0'] } }
+  const events = [{ event_name: 'unread', 'a\0': '\ud83d' }, odd, { event_name: 'whole 😀' }]
+  const faults = (...loc: (string | number)[]) => [
+    { type: 'value_error', loc: [...loc, 'properties', 'a', 0] },
+    { type: 'string_unicode', loc: [...loc, 'title'], input: '\ufffd' },
+  ]
+  const batch = await ingest.post('/track/batch', { tracking_key: ingest.key, events, more: '\0' })
+  const rejected = [{ index: 1, detail: faults('body', 'events', 1) }]
+  expect([batch.status, batch.body]).toMatchObject([202, { accepted: 2, rejected }])
+  const one = await ingest.post('/track', { tracking_key: ingest.key, ...odd })
+  expect([one.status, one.body.detail]).toMatchObject([422, faults('body')])
+  const visit = { url: '/', user_agent: 'GPTBot/1.2' }
+  const visits = [{ ...visit, method: '\0' }, visit]
+  const told = await ingest.post('/bots/track', { tracking_key: ingest.key, visits })
+  const loc = ['body', 'visits', 0, 'method']
+  expect([told.status, told.body]).toMatchObject([202, { accepted: 1, rejected: [{ index: 0, detail: [{ loc }] }] }])
+})
+
 describe('bad input', () => {
   const longTitle = 'x'.repeat(30_000)
   const cases: [name: string, body: () => unknown, status: number, detail: unknown][] = [

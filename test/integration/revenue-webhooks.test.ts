@@ -137,3 +137,17 @@ describe('a connection', () => {
     expect((await api.ask(path.replace('stripe', 'other'), { method: 'POST', body })).status).toBe(404)
   })
 })
+
+test('a text that can not be stored refuses an event only as its id', async () => {
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  const odd = { ...customPayment, note: '\ud83d', email: 'a\0@example.com', anonymous_id: '\ud83d' }
+  expect((await sendEvent(api, 'custom', connected, odd)).status).toBe(200)
+  expect(await ledger()).toEqual([['order-1', 5_000, 'USD', '2025-11-01T10:00']])
+  for (const [id, type] of [
+    ['\0', 'value_error'],
+    ['\ud83d', 'string_unicode'],
+  ] as const) {
+    const { status, body } = await sendEvent(api, 'custom', connected, { ...customPayment, id })
+    expect([status, body.detail]).toMatchObject([422, [{ type, loc: ['body', 'id'] }]])
+  }
+})

@@ -28,10 +28,7 @@ test('reads every JSON value that is within the limits as JSON.parse does', () =
     fc.property(value, fc.constantFrom(undefined, 2), (sent, indent) => {
       const json = JSON.stringify(sent, null, indent)
       const body = parseJsonBody(Buffer.from(json))
-      const isStorable = !json.includes('\\u0000')
-      expect(body).toEqual(
-        isStorable ? { ok: true, value: JSON.parse(json) } : expect.objectContaining({ status: 422 }),
-      )
+      expect(body).toMatchObject({ ok: true, value: JSON.parse(json) })
     }),
   )
 })
@@ -45,7 +42,6 @@ test('takes 64 levels and refuses 65, whatever stands in the strings around them
         'core',
       )
       const json = JSON.stringify(nested)
-      fc.pre(!json.includes('\\u0000'))
       expect(parseJsonBody(Buffer.from(json)).ok).toBe(depthOf(nested) <= 64)
     }),
   )

@@ -132,7 +132,7 @@ describe('the bots endpoint', () => {
     const rows: BotVisitRow[] = []
     const bots: BotAnswer[] = []
     const from = { ...sender, receivedAt }
-    const { isBatch, rejected } = reader.read(body as BotsBody, from, { id, timezone: 'UTC' }, (row, bot) => {
+    const { isBatch, rejected } = reader.read(body as BotsBody, false, from, { id, timezone: 'UTC' }, (row, bot) => {
       rows.push(structuredClone(row))
       bots.push(bot)
     })

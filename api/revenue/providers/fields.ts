@@ -1,6 +1,7 @@
 /** What events of several providers have in common, as it is read of them. */
 import { z } from 'zod'
 import { emailOf, identifierOf } from '../../../schemas/event/identifiers.ts'
+import { textFault } from '../../../schemas/json-text.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import type { Payer } from '../../../schemas/revenue.ts'
 import { cents, currencyCode, providerId } from '../../../schemas/revenue-imports.ts'
@@ -43,7 +44,8 @@ export function payerOf(emails: readonly unknown[], userIds: readonly unknown[],
 function firstOf(values: readonly (string | null)[]): string | undefined {
   return (
     values.find(
-      (value) => value !== null && value !== '' && value.length <= identifierLengthMax && !value.includes('\0'),
+      (value) =>
+        value !== null && value !== '' && value.length <= identifierLengthMax && textFault(value) === undefined,
     ) ?? undefined
   )
 }

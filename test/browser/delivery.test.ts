@@ -133,6 +133,20 @@ test('an event that is far too long is left out, and those that would have gone 
   expect(tried(visit, 'image')).toEqual([])
 })
 
+test('half a pair, as a cut may leave it, and NUL are left out of texts, which take no other event with them', async (context) => {
+  const visit = await visitShop(surface, context)
+  await visit.page.evaluate(`{
+    document.title = 'x'.repeat(499) + '😀'
+    Svc.track('n'.repeat(119) + '😀', { 'a\\ud83d': 'b\\0', path: 'C:\\\\u0000', ok: '😀' })
+    Svc.track('after')
+  }`)
+  await visit.expectSent('after')
+  const [, odd, after] = await visit.stored()
+  const properties = { a: 'b', path: 'C:\\u0000', ok: '😀' }
+  expect(odd).toMatchObject({ event_name: 'n'.repeat(119), title: 'x'.repeat(499), properties })
+  expect(after!.event_name).toBe('after')
+})
+
 test('what couldn’t be sent before the tab was closed is sent by the next page, at most 50 events', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })

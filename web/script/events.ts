@@ -11,10 +11,10 @@ export interface View {
   referrer: string
 }
 
+declare const window: { Temporal?: { Now: { timeZoneId(): string } } }
+
 /** Whether consent was given, or isn't needed. Undefined: not yet, and what is recorded is held; false: nothing is recorded. */
 export let isOpen: boolean | undefined
-/** Where there is none, Intl says the same; but its first use takes a slow processor longer than 50 ms. */
-const { Temporal } = window as { Temporal?: { Now: { timeZoneId(): string } } }
 /** As it is stored; of the last activity on this page. */
 let session = ''
 let journey: ReturnType<typeof readJourney> | null = readJourney(location.href, Date.now())
@@ -54,9 +54,11 @@ export function record(view: View, name: string, properties?: object, more?: Par
     properties: { ...properties },
     screen_width: screen.width,
     language: navigator.language,
-    timezone: Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Intl says the same; but its first use takes a slow processor longer than 50 ms.
+    timezone: window.Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...more,
-  })
+    // NUL and half a pair, as a cut may leave it, would be refused. JSON has these as escapes, and else only control characters.
+  }).replace(/(\\[^u])|\\u..../g, '$1')
   // A copy: what the page changes later isn't sent.
   const event: Sent = JSON.parse(text)
   if (text.length < eventCharactersMax && (!isOpen || stamp(event, isPassive))) put(event)

@@ -32,10 +32,11 @@ type Call = [name: keyof SvcApi, args: Iterable<unknown>]
 type Calls = Iterable<Call> & { push(...calls: Call[]): void }
 type Stub = Partial<SvcApi> & { q?: Calls }
 
-const site: { Svc?: Stub } = window as object
-const target: Stub = site.Svc || {}
-const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean }
-let isGiven = consentMode > 1 || !(consentMode || globalPrivacyControl || (doNotTrack as unknown as number) > 0)
+declare const window: { Svc?: Stub }
+declare const navigator: { readonly globalPrivacyControl?: boolean; readonly doNotTrack?: number }
+
+const target: Stub = window.Svc || {}
+let isGiven = consentMode > 1 || !(consentMode || navigator.globalPrivacyControl || navigator.doNotTrack! > 0)
 /** Requests for the second file that were made or have failed: odd while it is on its way, and once it is there. */
 let lateSteps = 0
 const early: Seen[] = []
@@ -129,7 +130,7 @@ function call(...calls: Call[]): void {
 try {
   // Unless the script stands in the page twice.
   if (!target.journey) {
-    site.Svc = target
+    window.Svc = target
     for (const name in api) target[name as 'page'] = guard(api[name as 'page'])
     if (document.prerendering) on('prerenderingchange', start, true)
     else start()

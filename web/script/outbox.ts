@@ -109,10 +109,9 @@ function requestOf(events: Sent[]): [url: string, body: string] {
     event.anonymous_id ||= browserId()
     event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
   }
-  const isOne = !events[1]
   return [
-    `${base}api/v1/growth/track${isOne ? '' : '/batch'}`,
-    JSON.stringify({ tracking_key: key, ...(isOne ? events[0] : { events }) }),
+    `${base}api/v1/growth/track${events[1] ? '/batch' : ''}`,
+    JSON.stringify({ tracking_key: key, ...(events[1] ? { events } : events[0]) }),
   ]
 }
 

@@ -116,7 +116,8 @@ async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Pro
     context,
     ipHash: call.address === '' ? null : gateway.hashAddress(workspace.id, call.address),
     idempotencyKey,
-    body: raw.fingerprint ?? raw.body,
+    // Validated: what is ignored, or means the same, makes no other request.
+    body: raw.fingerprint ?? input.body,
     keptMs,
   }
   return runMutation(mutation, transaction)

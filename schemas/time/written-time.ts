@@ -16,7 +16,11 @@ export interface WrittenTime {
   /** Milliseconds since 1970: of UTC, or of the clock on the wall where `isLocal`. */
   readonly time: number
   readonly isLocal: boolean
+  /** The time alone, so that retries are known as equal however they write it. */
+  toJSON(): Read
 }
+
+type Read = Pick<WrittenTime, 'time' | 'isLocal'>
 
 const schema = z.unknown().meta({
   type: 'string',
@@ -26,7 +30,7 @@ const schema = z.unknown().meta({
 
 export const writtenTime = schema.transform((sent, context): WrittenTime => {
   const read = readTime(sent)
-  if (typeof read !== 'function') return { sent, ...read }
+  if (typeof read !== 'function') return { sent, ...read, toJSON: () => read }
   context.addIssue({ code: 'custom', params: { build: read } })
   return z.NEVER
 })
@@ -50,8 +54,6 @@ export function requireDate(written: WrittenTime, timeZone: string, loc: Loc): D
   if ('error' in time) throw invalid([time.error])
   return new Date(time.moment)
 }
-
-type Read = Pick<WrittenTime, 'time' | 'isLocal'>
 
 const tooLate = 'dates after 9999 are not supported as unix timestamps'
 const tooEarly = 'dates before 0000 are not supported as unix timestamps'

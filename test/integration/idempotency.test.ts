@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeKey, setUpApi } from '../support/api.ts'
+import { callTool } from '../support/mcp.ts'
 
 const { stores, api, mine } = setUpApi()
 
@@ -37,6 +38,24 @@ test('the same request under a key is done once, whatever the order of its membe
     expect([again.status, again.headers.get('idempotent-replayed'), await again.text()]).toEqual([200, 'true', body])
   }
   expect(await counts()).toEqual({ endpoints: 1, audits: 1, records: 1 })
+})
+
+test('what means the same under a key is done once, by either interface, and what means something else is 409', async () => {
+  const key = randomUUID()
+  const post = { title: 'A', base_caption: 'B', tags: ['c'], scheduled_at: '2030-07-01T09:00:00Z' }
+  const { result } = await callTool(api, mine.apiKey, 'svc.create_post', { ...post, idempotency_key: key })
+  const send = async (body: object) => {
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key }
+    const answer = await api.ask('/v1/posts', { method: 'POST', key: mine.apiKey, headers, body: JSON.stringify(body) })
+    return [answer.status, await answer.json()]
+  }
+  const same = { ...post, tags: ['#c', 'c'], scheduled_at: 1_909_126_800, unknown: true }
+  expect(await send(same)).toEqual([200, result!.structuredContent])
+  const again = await callTool(api, mine.apiKey, 'svc.create_post', { ...same, idempotency_key: key })
+  expect(again.result?.structuredContent).toEqual(result!.structuredContent)
+  for (const other of [{ title: 'C' }, { tags: [] }, { scheduled_at: null }, { scheduled_at: '2030-07-01T09:00:00' }]) {
+    expect((await send({ ...post, ...other }))[0]).toBe(409)
+  }
 })
 
 test('refusals of the operation itself are kept, those before it are not', async () => {

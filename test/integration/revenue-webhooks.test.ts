@@ -142,7 +142,7 @@ test('a text that can not be stored refuses an event only as its id', async () =
   const connected = await connectProvider(stores, mine.workspaceId, 'custom')
   const odd = { ...customPayment, note: '\ud83d', email: 'a\0@example.com', anonymous_id: '\ud83d' }
   expect((await sendEvent(api, 'custom', connected, odd)).status).toBe(200)
-  expect(await ledger()).toEqual([['order-1', 5_000, 'USD', '2025-11-01T10:00']])
+  expect(await ledger()).toMatchObject([{ payment: 'order-1', value_cents: 5_000, currency: 'USD' }])
   for (const [id, type] of [
     ['\0', 'value_error'],
     ['\ud83d', 'string_unicode'],

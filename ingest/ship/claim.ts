@@ -101,15 +101,25 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   /** By Redis's clock, as of the last call. */
   let known = { time: 0, since: 0 }
 
-  /** Rejects while the connection isn't in the database of claims: ioredis itself would go on in another one. */
-  let placed: Promise<void> = Promise.resolve()
+  /** Undefined while the connection isn't in the database of claims: ioredis itself would go on in another one. */
+  let placed: Promise<void> | undefined
   redis.on('ready', () => {
-    placed = place()
-    placed.catch(() => {})
+    placed = undefined
+    ensurePlaced().catch(() => {})
   })
+
+  /** One that failed is tried again with the next call: its connection may live long. */
+  function ensurePlaced(): Promise<void> {
+    placed ??= place().catch((error) => {
+      placed = undefined
+      throw error
+    })
+    return placed
+  }
 
   async function place(): Promise<void> {
     await redis.select(database).catch((error) => {
+      if (!(error instanceof ReplyError)) throw error
       throw new Error(`claims need the database after the one that REDIS_URL names, ${database}: ${error.message}`)
     })
     const time = await redisTime()
@@ -163,7 +173,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     async claim(packed) {
       const lost: number[] = []
       try {
-        await placed
+        await ensurePlaced()
         for (let at = 0; at < packed.length; at += claimsPerCallMax * claimBytes) {
           const some = await claimSome(packed.subarray(at, at + claimsPerCallMax * claimBytes))
           for (const position of some) lost.push(at / claimBytes + position)

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
 import { setUpStores } from '../support/stores.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const hourMs = 3_600_000
 const sliceMs = 12 * hourMs
@@ -109,6 +110,31 @@ it('claims are made nowhere else where there is no such database', async () => {
   for (const number of [0, Number(databases) - 1]) {
     await redis.select(number)
     expect(await redis.keys('[cn]:*')).toEqual([])
+  }
+})
+
+it('claims are made again after a Redis that stood still while a connection was set up', async () => {
+  let stall: (() => void) | undefined = () => {
+    void proxy.set('stalled')
+    // Longer than a command waits.
+    setTimeout(() => void proxy.set('open'), 2_500)
+  }
+  const proxy = await startTcpProxy(stores.redisUrl, {
+    toStore: (chunk) => {
+      if (/\r\ntime\r\n/.test(chunk.toString('latin1'))) {
+        stall?.()
+        stall = undefined
+      }
+      return true
+    },
+  })
+  try {
+    const claims = connectClaims({ url: proxy.url, windowHours: 24, entriesMax: 1_000 })
+    open.push(claims)
+    await expect.poll(() => claims.claim(packed([1], 1)).catch(String), { timeout: 20_000 }).toEqual([])
+    expect(stall).toBeUndefined()
+  } finally {
+    await proxy.close()
   }
 })
 

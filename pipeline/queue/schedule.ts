@@ -126,7 +126,12 @@ async function makeSchedules(queue: Queue, schedules: readonly Schedule[], metri
   const there = new Map((await queue.getJobSchedulers()).map((scheduler) => [scheduler.key, scheduler]))
   for (const { job, everyMs } of schedules) {
     const known = there.get(job)
-    const isRight = known?.every === everyMs && (known.next ?? 0) > Date.now() - overdueMs
+    const dueInMs = (known?.next ?? 0) - Date.now()
+    // A clock that was ahead when the next run was set, and is right again, would have it wait for as long.
+    const isTooLate = dueInMs > everyMs + overdueMs
+    // An upsert alone goes on from the run that is set.
+    if (isTooLate) await queue.removeJobScheduler(job)
+    const isRight = known?.every === everyMs && dueInMs > -overdueMs && !isTooLate
     if (!isRight) await queue.upsertJobScheduler(job, { every: everyMs }, { name: job, data: {}, opts: runOptions })
   }
   const meant = new Set<string>(schedules.map(({ job }) => job))

@@ -102,7 +102,7 @@ test('runs its jobs by schedule, says how it is, and ends with code 0 when told 
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
 })
 
-test('a restart leaves the schedules to their time, and a Redis that was emptied has them back', async () => {
+test('a restart leaves the schedules to their time, and a Redis that was emptied has them back, as one that has them wait for too long', async () => {
   const queue = openQueue()
   const schedules = async () => (await queue.getJobSchedulers()).map(({ key, next }) => ({ key, next }))
   const before = await schedules()
@@ -118,6 +118,12 @@ test('a restart leaves the schedules to their time, and a Redis that was emptied
   await eventually(oldEvents).toBe(0)
   const expected = ['delete-workspaces', 'expire-data', 'expire-deliveries', 'expire-idempotency', 'expire-salts']
   await eventually(async () => (await schedules()).map(({ key }) => key).sort()).toEqual(expected)
+  // As after a clock that was ahead when the next run was set.
+  await insertOldEvent()
+  await queue.removeJobScheduler('expire-data')
+  const every = 24 * 3_600_000
+  await queue.upsertJobScheduler('expire-data', { every, startDate: Date.now() + 30 * every }, { name: 'expire-data' })
+  await eventually(oldEvents).toBe(0)
   await queue.close()
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
 })

@@ -29,21 +29,21 @@ export function startListener(
   /** Returns when the connection has ended, for whatever reason: the next one is the answer to all of them. */
   async function listenOnce(onUp: () => void): Promise<void> {
     const client = new pg.Client({ ...config, application_name: 'svc listen' })
-    const ended = new Promise<void>((resolve) => {
-      client.on('error', () => resolve())
-      client.on('end', () => resolve())
-    })
+    // A signal, whose listeners can leave. A promise would keep one of each round for as long as the connection lives.
+    const ended = new AbortController()
+    client.on('error', () => ended.abort())
+    client.on('end', () => ended.abort())
+    const over = AbortSignal.any([ended.signal, stopped.signal])
     client.on('notification', (message) => onNotify(message.payload ?? ''))
     try {
       await client.connect()
       await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
       onUp()
       onReconnect()
-      let isUp = true
-      while (isUp && !stopped.signal.aborted) {
-        isUp = await Promise.race([ended.then(() => false), sleep(watchMs, stopped.signal).then(() => true)])
-        if (isUp && !stopped.signal.aborted)
-          await client.query({ text: 'SELECT 1', query_timeout: postgresDeadlineMs } as pg.QueryConfig)
+      for (;;) {
+        await sleep(watchMs, over)
+        if (over.aborted) break
+        await client.query({ text: 'SELECT 1', query_timeout: postgresDeadlineMs } as pg.QueryConfig)
       }
     } catch {
       // Reconnecting is what there is to do about any of it.

@@ -36,7 +36,8 @@ export async function receiveInOneThread(node: Node, openTables: () => Promise<T
   })
   const writers = { events: events.writer, botVisits: botVisits.writer, linkClicks: linkClicks.writer }
   const logs = { ...writers, replayChunks: replayChunks.writer, window }
-  const health = () => describeHealth(capacity.refusal(), shippers)
+  const outageMs = () => Math.max(events.writer.outage.ms(), numbers.outageMs())
+  const health = () => describeHealth(capacity.refusal(), outageMs(), shippers)
   const server = makeReceiver(node, tables, logs, capacity, { health, metrics })
   return {
     listen: (host, port) => server.listen(host, port, false),

@@ -32,6 +32,7 @@ import {
   reportLost,
   startAge,
 } from './group.ts'
+import { Outage } from './outage.ts'
 import type { LogWriterOptions } from './writer-options.ts'
 
 export class LogWriter<Row extends { id: number }> {
@@ -47,8 +48,8 @@ export class LogWriter<Row extends { id: number }> {
   private inflight: GatheringGroup | undefined
   private freeBuffers: GroupBuffer[] = []
   private isRolling = false
-  /** True from a failed write or sync until another file is open. */
-  private isBroken = false
+  /** From a failed write or sync until another file is open. */
+  readonly outage = new Outage()
   private isClosed = false
   private idleWaiters: (() => void)[] = []
   private readonly pace = new CommitPace(
@@ -74,7 +75,7 @@ export class LogWriter<Row extends { id: number }> {
    * behind. Call it before `append`.
    */
   hasRoom(rows: number, bytes: number): boolean {
-    if (this.isClosed || this.isBroken) return false
+    if (this.isClosed || this.outage.isOn) return false
     const gathering = this.gathering ?? this.startGroup()
     if (!gathering || gathering.rows + rows > groupRowsMax) return false
     return gathering.rows === 0 || gathering.bytesBound + bytes <= this.groupBytesMax
@@ -199,7 +200,7 @@ export class LogWriter<Row extends { id: number }> {
 
   /** The file is valid only up to its last synced group: continue in another, then call the waiters. */
   private async fail(group: GatheringGroup, error: Error): Promise<void> {
-    this.isBroken = true
+    this.outage.begin()
     if (this.file) this.options.files.distrust(this.file.number)
     this.options.log.error({ err: error, file: this.file?.number }, 'a group could not be written: not acknowledged')
     const lost = this.gathering && this.gathering.rows > 0 ? [group, this.gathering] : [group]
@@ -233,7 +234,7 @@ export class LogWriter<Row extends { id: number }> {
       try {
         this.file = await this.options.files.openNext(previousEnd)
       } catch (error) {
-        this.isBroken = true
+        this.outage.begin()
         this.options.log.error({ err: error }, 'no new log file yet: events are refused')
         if (attempt === logFileTriesBeforeAnswer) reportLost(lost)
         this.dropGathering()
@@ -246,7 +247,7 @@ export class LogWriter<Row extends { id: number }> {
     this.syncedEnd = fileHeaderBytes
     this.groupNumber = 0
     this.isRolling = false
-    this.isBroken = false
+    this.outage.end()
   }
 
   /** Drops the gathering group. */

@@ -35,7 +35,7 @@ export type MainFunctions = {
   gotRow(stream: StreamName, number: number, at: number): void
   sealed(stream: StreamName, segment: Segment): void
   unused(stream: StreamName, number: number): void
-  health(): Health
+  health(): Promise<Health>
   metrics(): Promise<string>
 }
 
@@ -50,6 +50,8 @@ export type WorkerFunctions = {
   refuse(reason: string | null): void
   /** The rows of a log file are all stored. */
   release(stream: StreamName, file: number): Promise<void>
+  /** For how long events could not be written; 0 where they can. */
+  outageMs(): number
   figures(): Promise<Figures>
   closeServer(): Promise<void>
   closeLog(): Promise<void>

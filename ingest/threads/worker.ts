@@ -79,6 +79,7 @@ export async function runWorker(
     barrier: () => {},
     loaderIsIdle: (stream) => logs[stream].writer.loaderIsIdle(),
     release: (stream, file) => logs[stream].files.release(file),
+    outageMs: () => Math.max(logs.events.writer.outage.ms(), numbers.outageMs()),
     figures: () => metrics.figures(),
     closeServer: () => server.close(answersEndMs),
     closeLog: async () => {

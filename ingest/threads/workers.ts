@@ -70,7 +70,10 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
       gotRow: (stream, number, at) => shippers![stream].marks?.gotRow(number, at),
       sealed: (stream, segment) => shippers![stream].add(segment),
       unused: (stream, number) => shippers![stream].marks?.unused(number),
-      health: () => describeHealth(capacity.refusal(), shippers!),
+      health: async () => {
+        const outages = await Promise.all(workers.map(({ calls }) => calls.ask('outageMs')))
+        return describeHealth(capacity.refusal(), Math.max(...outages), shippers!)
+      },
       metrics: async () => metrics.textWith(await Promise.all(workers.map(({ calls }) => calls.ask('figures')))),
     }
     return { worker, calls: connectThreads<WorkerFunctions>(thread, mine), opened }

@@ -67,3 +67,22 @@ test.for([
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
   },
 )
+
+test('while no sync succeeds the health says so in either way of receiving, and events are taken again afterwards', async (context) => {
+  const health = async () => {
+    const answer = await fetch(`${ingest.url}/health`)
+    return { status: answer.status, reason: ((await answer.json()) as { reason: string | null }).reason }
+  }
+  const post = async () => (await ingest.post('/track', { tracking_key: ingest.key, event_name: 'one' })).status
+  for (const workers of ['1', '2']) {
+    await ingest.stop()
+    ingest = await startIngest(stores, { INGEST_WORKERS: workers }, ingest)
+    const failing = await failCalls(ingest.child.pid!, 'fdatasync', 10_000)
+    if (typeof failing === 'string') leaveOut(context, failing)
+    expect(await post()).toBe(503)
+    await expect.poll(health, { timeout: 10_000 }).toEqual({ status: 503, reason: 'The event log can’t be written' })
+    await failing.end()
+    await expect.poll(health, { timeout: 10_000 }).toEqual({ status: 200, reason: null })
+    expect(await post()).toBe(202)
+  }
+})

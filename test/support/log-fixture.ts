@@ -49,6 +49,7 @@ export function countingNumbers(first = 1): SegmentNumbers & Pick<SegmentLeases,
     take() {
       return this.next++
     },
+    outageMs: () => 0,
     held() {
       const lease = Math.floor(this.next / segmentLeaseSize)
       return [{ first: lease * segmentLeaseSize, next: this.next, end: (lease + 1) * segmentLeaseSize }]

@@ -1,9 +1,12 @@
 /**
  * Deletes unreferenced files: drafts of killed processes, and files whose row was never committed. An upload of the same bytes
  * at that moment holds their lock, so that a file isn't deleted under a row.
+ *
+ * An empty Postgres, or an older copy of it, is no reason to delete files: those of workspaces that it doesn't know stay, and
+ * those from before their workspace, whose number another Postgres has given again.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import { findMediaBytes, lockMediaBytes } from '../../postgres/tables/media.ts'
+import { findMediaBytes, listMediaOwners, lockMediaBytes } from '../../postgres/tables/media.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import {
@@ -26,8 +29,11 @@ export async function sweepMedia(
 ): Promise<Swept> {
   const drafts = await storage.sweepDrafts(mediaDraftAgeMs)
   let files = 0
+  const madeAt = new Map((await listMediaOwners(pg)).map((owner) => [owner.id, owner.madeAt]))
   for (const workspaceId of await storage.owners()) {
-    const older = await storage.olderFiles(workspaceId, orphanAgeMs)
+    const since = madeAt.get(workspaceId)
+    if (since === undefined) continue
+    const older = await storage.olderFiles(workspaceId, orphanAgeMs, since)
     for (let at = 0; at < older.length; at += mediaSweepFilesEach) {
       const some = older.slice(at, at + mediaSweepFilesEach)
       const known = await findMediaBytes(pg, workspaceId, some)

@@ -1,5 +1,6 @@
 /** Media assets. Their bytes lie in the media storage, under the workspace and their SHA-256. */
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 import { takeNamedLock } from '../named-lock.ts'
 import type { Page } from '../page.ts'
 
@@ -89,4 +90,18 @@ export async function findMediaBytes(q: Queryable, workspaceId: number, files: r
     [workspaceId, files],
   )
   return rows.map(({ sha256 }) => sha256)
+}
+
+/** A workspace that this Postgres knows. */
+export interface MediaOwner {
+  readonly id: number
+  /** When it was made, in milliseconds since 1970; 0 of one that was deleted. */
+  readonly madeAt: number
+}
+
+export function listMediaOwners(q: Queryable): Promise<MediaOwner[]> {
+  return q.query<MediaOwner>(
+    `SELECT id, ${milliseconds('created_at')} AS "madeAt" FROM workspaces
+     UNION ALL SELECT workspace_id, 0 FROM workspace_deletions WHERE done_at IS NOT NULL`,
+  )
 }

@@ -29,9 +29,9 @@ export interface FileStorage {
   remove(owner: number, sha256: Buffer): Promise<void>
   /** Deletes the drafts of processes that are gone. @returns how many */
   sweepDrafts(untouchedForMs: number): Promise<number>
-  /** The owners, and of one the files that haven't been put there for `ageMs`. */
+  /** The owners, and of one the files that were put there since `sinceMs`, but not in the last `ageMs`. */
   owners(): Promise<number[]>
-  olderFiles(owner: number, ageMs: number): Promise<Buffer[]>
+  olderFiles(owner: number, ageMs: number, sinceMs: number): Promise<Buffer[]>
 }
 
 export interface StoredFile {
@@ -115,13 +115,14 @@ export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage
       return names.filter((name) => /^\d+$/.test(name)).map(Number)
     },
 
-    async olderFiles(owner, ageMs) {
+    async olderFiles(owner, ageMs, sinceMs) {
       const found: Buffer[] = []
       const folder = join(root, String(owner))
       for (const part of (await orNone(readdir(folder))) ?? []) {
         for (const name of (await orNone(readdir(join(folder, part)))) ?? []) {
           const stats = /^[0-9a-f]{64}$/.test(name) ? await orNone(stat(join(folder, part, name))) : undefined
-          if (stats !== undefined && Date.now() - stats.ctimeMs >= ageMs) found.push(Buffer.from(name, 'hex'))
+          if (stats === undefined || stats.ctimeMs < sinceMs) continue
+          if (Date.now() - stats.ctimeMs >= ageMs) found.push(Buffer.from(name, 'hex'))
         }
       }
       return found

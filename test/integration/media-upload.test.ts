@@ -13,6 +13,7 @@ import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limit
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
+import { freshStores } from '../support/stores.ts'
 
 const imageBytesMax = 100_000
 const videoBytesMax = 300_000
@@ -357,5 +358,23 @@ describe('what is left behind', () => {
     expect(stored().sort()).toEqual(['another-host~1~1~abc', kept].sort())
     const file = await api.ask(`/v1/media/${answer.id}/file`, { key: mine.apiKey })
     expect(Buffer.from(await file.arrayBuffer()).equals(png())).toBe(true)
+  })
+
+  test('is swept by no Postgres that is empty or gave the workspace’s number anew, but by one that says it was deleted', async () => {
+    await upload(png())
+    const { workspaceId } = mine
+    const other = await freshStores()
+    try {
+      const sweep = async () => (await sweepMedia(stores.media, other.pg, 0)).files
+      expect(await sweep()).toBe(0)
+      await other.pg.query(`ALTER TABLE workspaces ALTER COLUMN id RESTART WITH ${workspaceId}`)
+      expect(await makeWorkspace(other)).toMatchObject({ workspaceId })
+      expect(await sweep()).toBe(0)
+      await other.pg.query('TRUNCATE workspaces CASCADE')
+      await other.pg.query('INSERT INTO workspace_deletions (workspace_id, done_at) VALUES ($1, now())', [workspaceId])
+      expect(await sweep()).toBe(1)
+    } finally {
+      await other.close()
+    }
   })
 })

@@ -18,9 +18,11 @@ import {
   type Erasure,
   endErasure,
   forgetConversions,
+  listDoneErasures,
   nextErasure,
   notePlaces,
   noteTry,
+  reopenErasure,
 } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { type BuildDay, listOpenBuilds, markCellsFresh, markCellsStale } from '../../postgres/tables/figure-builds.ts'
@@ -54,6 +56,25 @@ export async function eraseNext(work: Folding, now: number, log?: Log): Promise<
     throw error
   }
   return true
+}
+
+/**
+ * Has erasures done again whose person has events: these were answered before the erasure and reached ClickHouse after it,
+ * from a node that was away or had them loaded anew. @returns how many erasures
+ */
+export async function reopenErasures(
+  pg: Pick<Postgres, 'query'>,
+  ch: Pick<ClickHouse, 'query'>,
+  signal: AbortSignal,
+): Promise<number> {
+  let reopened = 0
+  for (const erasure of await listDoneErasures(pg)) {
+    signal.throwIfAborted()
+    if ((await findPlaces(ch, erasure)).length === 0) continue
+    await reopenErasure(pg, erasure.id)
+    reopened += 1
+  }
+  return reopened
 }
 
 async function erase(work: Folding, erasure: Erasure, now: number): Promise<void> {

@@ -17,6 +17,7 @@ import { botRetentionDays } from '../../schemas/limits/retention-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
+import { reopenErasures } from '../people/erase.ts'
 import { eraseLateReplays } from '../people/erase-replays.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
 import type { JobContext } from '../queue/job.ts'
@@ -51,6 +52,7 @@ export async function expireData(context: JobContext): Promise<void> {
     log.info({ rows }, 'deleted rows derived from expired days')
   }
   log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
+  log.info({ erasures: await reopenErasures(pg, ch, signal) }, 'had late events of erased people removed')
   log.info({ sessions: await eraseLateReplays(pg, ch, signal) }, 'deleted late replays of erased people')
 
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))

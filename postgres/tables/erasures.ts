@@ -178,6 +178,11 @@ export async function notePlaces(q: Queryable, id: number, places: readonly Eras
   await q.query('UPDATE erasures SET places = $2 WHERE id = $1', [id, JSON.stringify(places)])
 }
 
+/** Has one that is done looked up and done again. */
+export async function reopenErasure(q: Queryable, id: number): Promise<void> {
+  await q.query('UPDATE erasures SET done_at = NULL, places = NULL WHERE id = $1 AND done_at IS NOT NULL', [id])
+}
+
 /** Forgets erasures that were done before `beforeMs`: nothing comes in that late. @returns how many */
 export async function deleteOldErasures(q: Queryable, beforeMs: number): Promise<number> {
   const deleted = await q.query('DELETE FROM erasures WHERE done_at < to_timestamp($1::float8 / 1000) RETURNING 1', [
@@ -186,8 +191,9 @@ export async function deleteOldErasures(q: Queryable, beforeMs: number): Promise
   return deleted.length
 }
 
+/** @param events those that were removed now; one that was done before has removed others */
 export async function endErasure(q: Queryable, id: number, events: number): Promise<void> {
-  await q.query('UPDATE erasures SET done_at = now(), events = $2 WHERE id = $1', [id, events])
+  await q.query('UPDATE erasures SET done_at = now(), events = coalesce(events, 0) + $2 WHERE id = $1', [id, events])
 }
 
 /** Undefined: not there any more. `events` is null while it isn't done. */

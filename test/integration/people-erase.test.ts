@@ -3,17 +3,22 @@ import { beforeAll, expect, test } from 'vitest'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
 import { orderErasure } from '../../pipeline/people/order-erasure.ts'
+import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { nextErasure } from '../../postgres/tables/erasures.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { type Log, makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll, workOn } from '../support/fold.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpIngest } from '../support/ingest.ts'
+import { jobContext } from '../support/job-context.ts'
 import { askPeople, bindInTurn, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
@@ -168,6 +173,25 @@ test('removes a person everywhere, and leaves what is as if the person had never
   ])
   const [audited] = await listAuditEvents(stores.pg, workspace.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
+
+  // Answered before the erasure by a node that comes back only now.
+  const { workspaceId } = workspace
+  const lease = await leaseSegments(stores.pg, 1_000)
+  const id = lease * segmentRowsMax
+  const hash = BigInt(stores.hashes.visitorOf(workspaceId, 'a'))
+  const visitor = { hi: Number(hash >> 32n), lo: Number(hash & 0xffffffffn) }
+  const late = { visitor, occurred_at: begin + 3_600_000, session: 7 }
+  await insertEventRows(stores.ch, [{ ...makeEventRow(late), id, workspace_id: workspaceId }])
+  await advanceMark(stores.pg, lease, id)
+  await settlePeople(stores, ingest)
+  expect(await shownOf(workspace)).not.toEqual(await shownOf(alone))
+  await expireData(jobContext(stores, Date.now()))
+  await settlePeople(stores, ingest)
+  expect(await eraseNext(workOn(stores), Date.now())).toBe(true)
+  await settlePeople(stores, ingest)
+  expect(await shownOf(workspace)).toEqual(await shownOf(alone))
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+  expect(await eraseNext(workOn(stores), Date.now())).toBe(false)
 })
 
 /** In short every sixth of its calls is its last one. */

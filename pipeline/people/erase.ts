@@ -5,8 +5,8 @@
  *   cells of the days touched are stale ─► what webhooks are told of conversions, replays, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
  *   ─► cells of the days written again ─► done
  *
- * The repaired hours have the next fold derive anew what is left: events that others had on a shared browser, and those of
- * servers. Every step may be repeated: an erasure that died is done again, and finds less.
+ * The repaired hours of these visitors have the next fold derive anew what is left: events that others had on a shared browser,
+ * and those of servers. Every step may be repeated: an erasure that died is done again, and finds less.
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -131,10 +131,10 @@ async function removeAndDeriveAnew(
   const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
   await deleteDerived(ch, workspaceId, visitors, ofServers)
   const left = await readHoursLeft(ch, workspaceId, visitors)
-  const hours = [...new Set([...left, ...ofServers])]
+  const repaired = [...left, ...ofServers.map((hour) => ({ visitor: '0', hour }))]
   await recordRepairs(
     pg,
-    hours.map((hour) => ({ workspaceId, hour })),
+    repaired.map((one) => ({ workspaceId, ...one })),
   )
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
@@ -208,13 +208,13 @@ async function readHoursLeft(
   ch: Pick<ClickHouse, 'query'>,
   workspaceId: number,
   visitors: readonly string[],
-): Promise<number[]> {
-  const rows = await ch.query<{ hour: number }>(
-    `SELECT DISTINCT intDiv(toUnixTimestamp(occurred_at), 3600) AS hour FROM events
-     WHERE workspace_id = {workspace:UInt32} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
-       AND occurred_at >= ${moment('from')}`,
+): Promise<{ visitor: string; hour: number }[]> {
+  return ch.query<{ visitor: string; hour: number }>(
+    `SELECT DISTINCT toString(events.visitor) AS visitor, intDiv(toUnixTimestamp(occurred_at), 3600) AS hour FROM events
+     WHERE workspace_id = {workspace:UInt32} AND events.visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
+       AND occurred_at >= ${moment('from')}
+     ORDER BY visitor, hour`,
     { workspace: workspaceId, visitors, from: 0 },
     { isLong: true, deadlineMs: mutationDeadlineMs },
   )
-  return rows.map(({ hour }) => hour)
 }

@@ -5,14 +5,20 @@ export interface HourKey {
   readonly workspaceId: number
   /** UTC, in hours since 1970. */
   readonly hour: number
+  /** Decimal text, '0' for server events: the others' events of the hour are as they were. */
+  readonly visitor?: string
 }
 
 /** To be called when the rows are as they stay, and before anybody is told so: a repair reads what is there. */
 export async function recordRepairs(q: Queryable, keys: readonly HourKey[]): Promise<void> {
   await q.query(
-    `WITH changed AS (SELECT * FROM unnest($1::int[], $2::bigint[]) AS changed (workspace_id, hour)),
-       noted AS (INSERT INTO people_work (workspace_id, hour) SELECT * FROM changed)
-     INSERT INTO event_repairs (workspace_id, hour) SELECT * FROM changed`,
-    [keys.map(({ workspaceId }) => workspaceId), keys.map(({ hour }) => hour)],
+    `WITH changed AS (SELECT * FROM unnest($1::int[], $2::bigint[], $3::numeric[]) AS changed (workspace_id, hour, visitor)),
+       noted AS (INSERT INTO people_work (workspace_id, hour) SELECT DISTINCT workspace_id, hour FROM changed)
+     INSERT INTO event_repairs (workspace_id, hour, visitor) SELECT * FROM changed`,
+    [
+      keys.map(({ workspaceId }) => workspaceId),
+      keys.map(({ hour }) => hour),
+      keys.map(({ visitor }) => visitor ?? null),
+    ],
   )
 }

@@ -1,5 +1,6 @@
 /** `svc people erase`: nothing is left of a person, anywhere, and the figures are those of everybody else. */
 import { beforeAll, expect, test } from 'vitest'
+import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
 import { orderErasure } from '../../pipeline/people/order-erasure.ts'
@@ -376,6 +377,13 @@ test('a person with a thousand times of a shared browser is erased, and nobody e
   await order(workspace, { id: ann })
   await erase()
   expect(await timesLeft(workspace)).toEqual([500, 1_500, 3_000, 2_999_000, 3_500_000])
+  // Only this visitor of the hour is derived anew; the other row is the fold's mark.
+  await fold(workOn(stores))
+  const written = `SELECT DISTINCT toString(visitor) AS visitor FROM sessions
+    WHERE version = (SELECT max(version) FROM sessions) AND workspace_id != 0`
+  expect(await stores.ch.query(written)).toEqual([{ visitor }])
+  await settlePeople(stores, ingest)
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
 })
 
 test('an erasure that fails gives way to the next one, and says so', async () => {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
+import { isSecretKeyOfData, OtherSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
 import type { Config } from '../runtime/config.ts'
 import { isFolderInUse } from '../runtime/folder-lock.mjs'
@@ -38,8 +39,13 @@ export interface Installation {
   publicUrl(): string
   /** The root of the running product on this machine. */
   localUrl(): string
-  /** The installation's secret: of the environment, or of the data folder; undefined where neither has one. */
-  secretKey(): string | undefined
+  /**
+   * The installation's secret: of the environment, or of the data folder; undefined where neither has one.
+   * @throws OtherSecretKey where the data in Postgres was made with another
+   */
+  secretKey(): Promise<string | undefined>
+  /** The same without looking at Postgres. */
+  givenSecretKey(): string | undefined
   /** The secret that was made in the data folder, whatever the environment says. */
   keptSecret(): string | undefined
   /** Root of the tracking interface on ingest's own port, where the running product is that of our Postgres. */
@@ -125,9 +131,16 @@ export function openInstallation(config: Config): Installation {
       )
     },
     // A kept secret is that of the stores of its folder, whether or not they run.
-    secretKey: () => {
+    givenSecretKey: () => {
       const isOfFolder = config.databaseUrl === undefined || config.databaseUrl === readWritten(dataDir).database_url
       return config.secretKey || (isOfFolder ? installation.keptSecret() : undefined)
+    },
+    secretKey: async () => {
+      const key = installation.givenSecretKey()
+      // A data folder may keep the key of a time before SECRET_KEY was set.
+      const isOther = key !== undefined && (await isSecretKeyOfData(installation.postgres(), key)) === false
+      if (isOther) throw new OtherSecretKey()
+      return key
     },
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
     runningIngestUrl: () => (isRunningOurs() ? runningProduct().tracking_url : undefined),

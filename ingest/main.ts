@@ -12,6 +12,7 @@ import { insertInbox } from '../postgres/tables/inbox.ts'
 import { findRedirect, findRedirectOfId, listRedirects } from '../postgres/tables/links.ts'
 import { findPostOwner, listPostOwners } from '../postgres/tables/posts.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
+import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { advanceMarks, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -56,6 +57,7 @@ async function runNode(): Promise<void> {
   const lock = lockFolder(folder)
 
   const pg = connectPostgres(databaseUrl, { max: 4 })
+  await bindServiceKey(pg, config.secretKey, shutdown, log)
   const clickhouse = connectClickHouse(clickhouseUrl)
   const claims = connectClaims({
     url: redisUrl,

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
+import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
   const shutdown = makeShutdown(log)
 
   const pg = connectPostgres(databaseUrl)
+  await bindServiceKey(pg, secretKey, shutdown, log)
   const ch = connectClickHouse(clickhouseUrl)
   const hashes = makeIdentityHashes(secretKey)
   const folder = startFoldLoop({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })

@@ -39,11 +39,14 @@ function servedFrom(path: string): string {
   return baseUrl !== undefined && isServing ? `, which serves ${new URL('/', baseUrl)}` : ''
 }
 
-/** The secret of this installation: made at the first start and the same ever after. */
-export function keptSecretKey(folder: DataFolder): string {
+/** The secret of this installation, which its first start made. */
+export function keptSecretKey(folder: DataFolder): string | undefined {
   const file = join(folder.path, 'secret.key')
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-  if (kept) return kept
+  return (existsSync(file) && readFileSync(file, 'utf8').trim()) || undefined
+}
+
+export function makeSecretKey(folder: DataFolder): string {
+  const file = join(folder.path, 'secret.key')
   const made = randomBytes(32).toString('hex')
   const unfinished = `${file}.new`
   writeFileSync(unfinished, `${made}\n`, { mode: 0o600, flush: true })

@@ -2,15 +2,16 @@
 import { join } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { migrateClickHouse } from '../clickhouse/migrate.ts'
-import { connectPostgres } from '../postgres/client.ts'
+import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { migratePostgres } from '../postgres/migrate.ts'
 import { createSignInLink } from '../postgres/tables/owner-sessions.ts'
+import { bindSecretKey, hasDataSecretKey, OtherSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { scriptUrlOf } from '../schemas/install-snippet.ts'
-import { type DataFolder, keptSecretKey, StartRefused } from './data-folder.ts'
+import { type DataFolder, keptSecretKey, makeSecretKey, StartRefused } from './data-folder.ts'
 import { type DevFile, type Pids, processNames, readDevFile, writeDevFile } from './dev-file.ts'
 import { type FirstWorkspace, firstWorkspace } from './first-workspace.ts'
 import { makeDemoSite } from './front/demo-site.ts'
@@ -89,10 +90,10 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       running.stores.push(kept)
       return kept
     })
-    const first = await prepareStores(urls, earlier)
+    const first = await prepareStores(urls, earlier, (pg) => secretKeyOf(config, folder, pg))
 
     const addresses = addressesOf(config, front.port)
-    const secretKey = config.secretKey || keptSecretKey(folder)
+    const { secretKey } = first
     const { nodeEnv } = config
     const around = { dataDir: folder.path, secretKey, trustedProxies: trusted.services, nodeEnv, ...urls, ...addresses }
     services = await prepareServices(around)
@@ -152,7 +153,8 @@ function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher[
 async function prepareStores(
   urls: StoreUrls,
   earlier: Partial<DevFile>,
-): Promise<FirstWorkspace & { readonly signInToken: string }> {
+  findSecretKey: (pg: Postgres) => Promise<string>,
+): Promise<FirstWorkspace & { readonly signInToken: string; readonly secretKey: string }> {
   const pg = connectPostgres(urls.databaseUrl, { max: 2 })
   const ch = connectClickHouse(urls.clickhouseUrl)
   try {
@@ -162,11 +164,21 @@ async function prepareStores(
     ])
     const ran = ranHere.length + ranThere.length
     if (ran > 0) say(`migrated the stores (${ran} steps)`)
+    const secretKey = await findSecretKey(pg)
     const first = await firstWorkspace(pg, earlier)
-    return { ...first, signInToken: (await createSignInLink(pg, first.workspaceId, systemClock.now()))! }
+    return { ...first, secretKey, signInToken: (await createSignInLink(pg, first.workspaceId, systemClock.now()))! }
   } finally {
     await Promise.all([pg.close(), ch.close()])
   }
+}
+
+/** @throws OtherSecretKey where the data has another, or has one that is lost: a new one would be wrong in silence */
+async function secretKeyOf(config: Config, folder: DataFolder, pg: Postgres): Promise<string> {
+  const known = config.secretKey || keptSecretKey(folder)
+  if (known === undefined && (await hasDataSecretKey(pg))) throw new OtherSecretKey()
+  const secretKey = known ?? makeSecretKey(folder)
+  await bindSecretKey(pg, secretKey)
+  return secretKey
 }
 
 /** Repeats `work` while its store isn't there. */

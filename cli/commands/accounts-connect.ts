@@ -54,7 +54,7 @@ export const connectAccount = defineCommand({
       externalId: signedIn?.externalId ?? null,
       metadata: signedIn?.metadata ?? {},
     }
-    const sealed = signedIn && seal(signedIn.credentials, installation.secretKey())
+    const sealed = signedIn && seal(signedIn.credentials, await installation.secretKey())
     return installation.postgres().transaction((tx) => connect(tx, wanted, sealed, type))
   },
   show: ({ id, platform, handle }) => `account ${id}: ${platform} ${handle}`,

@@ -26,7 +26,7 @@ export const erasePeople = defineCommand({
   async run({ options, installation, progress, signal }) {
     const named = nameIn(options)
     const { id: workspaceId } = await installation.workspace(options.id('workspace'))
-    const secretKey = installation.secretKey()
+    const secretKey = await installation.secretKey()
     if (secretKey === undefined) throw new CommandFailed('SECRET_KEY is needed to find what events have of a person')
     const [pg, ch, hashes] = [installation.postgres(), installation.clickhouse(), makeIdentityHashes(secretKey)]
     const id = await pg.transaction(async (tx) => {

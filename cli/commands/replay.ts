@@ -153,7 +153,7 @@ async function storedKey(installation: Installation, workspaceId: number | undef
  * so that visitors are the same in the next file and nobody else can try addresses; else from the tracking key.
  */
 function hashKey(installation: Installation, trackingKey: string | undefined): Buffer {
-  const secret = installation.secretKey()
+  const secret = installation.givenSecretKey()
   if (secret !== undefined) return createHmac('sha256', secret).update('svc replay').digest()
   return createHash('sha256').update(`svc replay\0${trackingKey}`).digest()
 }

@@ -30,7 +30,7 @@ export const connectRevenue = defineCommand({
     const secret = secretOf(options, provider)
     const connection = options.text('connection')
     const connectionId = connection === undefined ? undefined : readId(connection, '--connection')
-    const secretKey = installation.secretKey()
+    const secretKey = await installation.secretKey()
     if (!secretKey) throw new CommandFailed('SECRET_KEY must be set: the secret is stored encrypted with it')
     const { id: workspaceId } = await installation.workspace(id)
     const root = installation.publicUrl()

@@ -1,10 +1,22 @@
 /** Postgres, as far as what is promised rests on it: the schema is ours and whole, and what it commits stays. */
 import type { Postgres } from '../../postgres/client.ts'
 import { pendingInPostgres } from '../../postgres/migrate.ts'
+import { isSecretKeyOfData, OtherSecretKey } from '../../postgres/tables/secret-key-check.ts'
+import type { Installation } from '../installation.ts'
 import { type Check, type Finding, failed, lineOf, ok, warning } from './finding.ts'
 
 export async function examinePostgres(pg: Postgres): Promise<Finding[]> {
   return [await judgeSchema('postgres.schema', () => pendingInPostgres(pg)), ...(await durability(pg))]
+}
+
+export async function examineSecretKey(pg: Postgres, { givenSecretKey }: Installation): Promise<Finding[]> {
+  const check = 'postgres.secret-key'
+  const key = givenSecretKey()
+  // `settings` says where there has to be one.
+  if (key === undefined) return []
+  const isOfData = await isSecretKeyOfData(pg, key)
+  if (isOfData === false) return [failed(check, new OtherSecretKey().message)]
+  return [ok(check, isOfData ? 'SECRET_KEY is that of the data' : 'no service has started with a SECRET_KEY yet')]
 }
 
 /** @param pending reads the names of the migrations that are still to run */

@@ -56,27 +56,16 @@ export function looksLike(name: string, setting: string): boolean {
   return isBeginning || words(given) === words(own) || distance(given, own) <= 2
 }
 
-function secret({ config, dataDir, keptSecret }: Installation, isWrong: boolean): Finding[] {
-  const kept = keptSecret()
-  const key = config.secretKey || kept
+function secret({ config, keptSecret }: Installation, isWrong: boolean): Finding[] {
+  const key = config.secretKey || keptSecret()
   if (!key) {
     // Without a store of its own this is an installation that `npm start` makes one for.
     if (isWrong || config.databaseUrl === undefined) return []
     const advice = '`openssl rand -hex 32` makes one, the same for all nodes'
     return [failed('settings', `SECRET_KEY isn't set, and no service starts without it: ${advice}`)]
   }
-  const findings: Finding[] = []
-  if (new Set(key).size < secretCharactersMin) {
-    findings.push(
-      warning('settings', 'SECRET_KEY has hardly any different characters: whoever guesses it tells visitors'),
-    )
-  }
-  if (config.secretKey && kept && kept !== config.secretKey) {
-    findings.push(
-      warning('settings', `SECRET_KEY isn't the one kept in ${dataDir}: with it every visitor is a new one`),
-    )
-  }
-  return findings
+  if (new Set(key).size >= secretCharactersMin) return []
+  return [warning('settings', 'SECRET_KEY has hardly any different characters: whoever guesses it tells visitors')]
 }
 
 function production({ config }: Installation): Finding[] {

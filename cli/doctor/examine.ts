@@ -6,7 +6,7 @@ import type { Installation } from '../installation.ts'
 import { examineClickHouse } from './examine-clickhouse.ts'
 import { examineDisk } from './examine-disk.ts'
 import { examineIngest } from './examine-ingest.ts'
-import { examinePostgres } from './examine-postgres.ts'
+import { examinePostgres, examineSecretKey } from './examine-postgres.ts'
 import { examineRedis } from './examine-redis.ts'
 import { examineNode, examineSettings } from './examine-settings.ts'
 import { examineFold, examineMarks, examineSalts } from './examine-shipping.ts'
@@ -34,6 +34,7 @@ export async function examineAll({ installation, environment, ingestUrl }: Exami
       examined('countries', () => examineCountries(installation)),
       examined('bots.addresses', () => examineBotLists(installation)),
       pg && examined('postgres', () => examinePostgres(pg)),
+      pg && examined('postgres.secret-key', () => examineSecretKey(pg, installation)),
       ch && examined('clickhouse', () => examineClickHouse(ch)),
       redis && examined('redis', () => examineRedis(redis, installation.config)),
       pg && examined('salts', () => examineSalts(pg)),

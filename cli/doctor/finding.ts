@@ -17,6 +17,7 @@ export const checks = [
   'postgres',
   'postgres.schema',
   'postgres.durability',
+  'postgres.secret-key',
   'clickhouse',
   'clickhouse.schema',
   'clickhouse.durability',

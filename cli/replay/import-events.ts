@@ -36,7 +36,7 @@ interface ImportOptions extends Pick<Invocation, 'installation' | 'progress' | '
 export async function importEvents(options: ImportOptions): Promise<SendCounts> {
   const { source, installation, workspace, progress, signal, showProgress } = options
   const followed = makeImportOwnership(installation.postgres(), workspace.id)
-  const enricher = enricherOf(installation.secretKey(), followed.ownership)
+  const enricher = enricherOf(await installation.secretKey(), followed.ownership)
   const countries = await openCountries(installation.config.countryDatabase)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
   const first = await leaseSegments(installation.postgres(), segmentLeaseSize, true)

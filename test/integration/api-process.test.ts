@@ -72,6 +72,8 @@ test('stops on SIGTERM after the answers under way', async () => {
 test.each([
   ['DATABASE_URL', ''],
   ['PORT', 'eighty'],
+  // Than the first start of this file had.
+  ['SECRET_KEY', 'another-secret-of-forty-characters-abcdef'],
 ])('says in one line that %s is wrong, and ends', async (name, value) => {
   const child = start({ [name]: value })
   expect(await once(child, 'exit')).toEqual([1, null])

@@ -153,20 +153,27 @@ describe('settings', () => {
     expect(code).toBe(0)
   })
 
-  test('of production are asked for, and a secret that is typed or another than the kept one is warned of', async () => {
+  test('of production are asked for, a secret that is typed is warned of, and another than that of the data refused by commands too', async () => {
     const production = { NODE_ENV: 'production' }
     const unset = await examine(production)
     expect(unset.wrong.map(({ text }) => text.split(' ')[0])).toEqual(['TRUSTED_PROXIES', 'API_HOST'])
     const set = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', API_HOST: 'https://api.example.com' }
     expect((await examine(set)).wrong).toEqual([])
     expect((await examine({ ...set, API_HOST: 'http://localhost:8080' })).wrong).toHaveLength(1)
-    expect((await examine({ SECRET_KEY: 'x'.repeat(40) })).wrong).toHaveLength(1)
+    expect((await examine({ SECRET_KEY: 'x'.repeat(40) })).wrong.map(({ check }) => check)).toEqual([
+      'settings',
+      'postgres.secret-key',
+    ])
     expect((await examine({ SECRET_KEY: '' })).wrong).toMatchObject([{ check: 'settings', outcome: 'failed' }])
 
     const dataDir = makeFolder()
     writeFileSync(join(dataDir, 'secret.key'), 'another-secret-of-forty-characters-abcdef\n')
-    const { of } = await examine({ DATA_DIR: dataDir })
-    expect(of('settings')).toMatchObject([{ outcome: 'warning', text: expect.stringContaining(dataDir) }])
+    writeFileSync(join(dataDir, 'dev.json'), JSON.stringify({ database_url: stores.databaseUrl }))
+    const { code, of } = await examine({ DATA_DIR: dataDir, SECRET_KEY: '' })
+    expect([code, of('postgres.secret-key')]).toMatchObject([1, [{ outcome: 'failed' }]])
+    const words = ['revenue', 'connect', '--provider', 'stripe']
+    const { err } = await runSvc(words, { ...environment(), DATA_DIR: dataDir, SECRET_KEY: '' })
+    expect(err).toMatch(/^svc revenue connect: SECRET_KEY .*isn't the key that the data/)
     rmSync(dataDir, { recursive: true })
   })
 })

@@ -183,7 +183,7 @@ test(
 )
 
 test(
-  'starts no store that is given by its URL; stops in order, ends every child and lets go of the folder',
+  'starts no store that is given by its URL; stops in order, ends every child and lets go of the folder; makes no second secret key for the same data',
   async () => {
     const stores = await freshStores()
     const { databaseUrl, redisUrl, clickhouseUrl } = stores
@@ -197,6 +197,10 @@ test(
     for (const pid of pids) expect(isAlive(pid)).toBe(false)
     expect(existsSync(join(stores.dataDir, 'lock'))).toBe(false)
     expect(Object.values(given.dev.pids)).toEqual([null, null, null, null, null, null])
+    rmSync(join(stores.dataDir, 'secret.key'))
+    const lines = [expect.stringMatching(/^svc: SECRET_KEY .*isn't the key that the data/), 'svc: stopped']
+    const refused = await refusedStart({ ...env, DATA_DIR: stores.dataDir })
+    expect([refused, existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([{ code: 1, lines }, false])
     await stores.close()
   },
   startMs,

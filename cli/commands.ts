@@ -21,6 +21,7 @@ import { setPassword } from './commands/owner-password.ts'
 import { erasePeople } from './commands/people-erase.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
+import { restoreNumbers } from './commands/restore-numbers.ts'
 import { connectRevenue } from './commands/revenue-connect.ts'
 import { disconnectRevenueProvider } from './commands/revenue-disconnect.ts'
 import { importRevenue } from './commands/revenue-import.ts'
@@ -62,6 +63,7 @@ export const commands: readonly Command[] = [
   showFigures,
   checkFigures,
   rebuildFigures,
+  restoreNumbers,
   listJobs,
   retryJobs,
   erasePeople,

@@ -49,6 +49,7 @@ async function main(): Promise<void> {
     ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics },
     media: makeFileStorage(config.mediaDir || join(config.dataDir, 'media')),
     box: makeCredentialsBox(secretKey),
+    holdBefore: config.holdPostsBefore,
   })
   const creditor = startCreditor({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })

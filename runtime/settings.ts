@@ -51,6 +51,16 @@ function integer(name: string, fallback: number, min: number, max: number, meani
   })
 }
 
+/** A moment with its offset, so that it means the same everywhere. */
+function moment(name: string, meaning: string): Setting<Date | undefined> {
+  return setting(name, '(none)', meaning, (value) => {
+    if (value === undefined) return undefined
+    const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(value)
+    if (isWhole && !Number.isNaN(Date.parse(value))) return new Date(value)
+    throw new Error(`must be a time such as 2030-01-31T12:00:00Z, got \`${value}\``)
+  })
+}
+
 function list(name: string, shownDefault: string, meaning: string): Setting<string[]> {
   return setting(name, shownDefault, meaning, (value) =>
     (value ?? '')
@@ -164,6 +174,10 @@ export const settings = {
   ),
   mediaImageBytesMax: integer('MEDIA_IMAGE_BYTES_MAX', 25 * 2 ** 20, 1, 2 ** 31, 'Largest image that is accepted.'),
   mediaVideoBytesMax: integer('MEDIA_VIDEO_BYTES_MAX', 512 * 2 ** 20, 1, 2 ** 40, 'Largest video that is accepted.'),
+  holdPostsBefore: moment(
+    'HOLD_POSTS_BEFORE',
+    'After a restore: posts of a time before this one become drafts in place of being published.',
+  ),
   trackRatePerKey: integer(
     'TRACK_RATE_PER_KEY',
     0,

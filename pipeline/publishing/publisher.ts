@@ -30,6 +30,7 @@ import {
   publishProlongMs,
 } from '../../schemas/limits/publish-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { holdPosts } from './hold-posts.ts'
 import { type Publishing, publishTarget } from './publish-target.ts'
 
 /** For attempts under way to end, and then for those that didn't to be given back: within the 20 s of a step of the shutdown. */
@@ -45,12 +46,14 @@ export interface PublisherOptions {
   readonly pg: Postgres
   readonly media: FileStorage
   readonly box: SecretBox
+  /** Before anything is published, posts of a time before this are held. */
+  readonly holdBefore?: Date | undefined
   readonly clock: Clock
   readonly log: Log
   readonly metrics: PipelineMetrics
 }
 
-export function startPublisher({ pg, media, box, clock, log, metrics }: PublisherOptions): Publisher {
+export function startPublisher({ pg, media, box, holdBefore, clock, log, metrics }: PublisherOptions): Publisher {
   const holder = randomUUID()
   const renewals = makeCoalescer<void>({ leastMs: 0, mostMs: publishAttemptMs })
   const publishing: Publishing = { pg, media, box, log, renewals }
@@ -59,6 +62,7 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
   const underWay = new Map<ClaimedTarget, Promise<void>>()
   let wake = () => {}
   let isWell = true
+  let areHeld = holdBefore === undefined
 
   function underWayByAccount(): Map<number, number> {
     const counts = new Map<number, number>()
@@ -84,6 +88,8 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
 
   /** @returns whether there may be more to claim at once */
   async function round(): Promise<boolean> {
+    if (holdBefore && !areHeld) await holdPosts(pg, holdBefore)
+    areHeld = true
     const room = publishAtOnceMax - underWay.size
     const taken = await pg.transaction((tx) => takeDuePosts(tx, duePostsEach))
     if (room === 0) return false

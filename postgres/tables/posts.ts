@@ -195,7 +195,11 @@ export async function deletePost(tx: Queryable, id: number): Promise<void> {
 }
 
 async function endWaiting(tx: Queryable, postId: number): Promise<void> {
-  await tx.query(`UPDATE post_targets SET status = 'draft' WHERE post_id = $1 AND status = 'scheduled'`, [postId])
+  await tx.query(
+    `UPDATE post_targets SET status = 'draft', claimed_by = NULL, next_attempt_at = NULL
+     WHERE post_id = $1 AND status IN ('scheduled', 'publishing')`,
+    [postId],
+  )
 }
 
 /** What readiness asks of a media asset. */

@@ -39,6 +39,20 @@ export async function takeDuePosts(tx: Queryable, limit: number): Promise<number
   return taken.length
 }
 
+export interface UnsettledPost {
+  readonly id: number
+  readonly workspaceId: number
+}
+
+/** Those whose time lies before the moment, and which are neither published nor failed. */
+export function listUnsettledPosts(q: Queryable, before: Date): Promise<UnsettledPost[]> {
+  return q.query<UnsettledPost>(
+    `SELECT id, workspace_id AS "workspaceId" FROM posts
+     WHERE status IN ('scheduled', 'publishing') AND scheduled_at < $1 ORDER BY id`,
+    [before],
+  )
+}
+
 export interface ClaimedTarget {
   readonly id: number
   readonly post_id: number

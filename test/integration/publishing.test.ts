@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
 import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -71,6 +72,26 @@ test('a post that is not due, or was unscheduled, is left alone', async () => {
   await endedPost(ask, await schedulePost(ask, { caption: 'now', accounts }))
   expect((await ask<ShownPost>('GET', `/v1/posts/${later}`)).body.status).toBe('scheduled')
   expect((await ask<ShownPost>('GET', `/v1/posts/${unscheduled}`)).body.status).toBe('draft')
+})
+
+test('after a restore, posts of a time before the given one become drafts, also in the middle of publishing, and later ones are published', async () => {
+  await publisher.close()
+  const due = { caption: 'Published since the backup?', accounts: [await account()] }
+  const held = [await schedulePost(ask, due), await schedulePost(ask, due)]
+  await stores.pg.transaction(async (tx) => {
+    await tx.query(`UPDATE posts SET status = 'publishing' WHERE id = $1`, [held[1]])
+    await tx.query(`UPDATE post_targets SET status = 'publishing', next_attempt_at = now() WHERE post_id = $1`, [
+      held[1],
+    ])
+  })
+  publisher = runPublisher(stores, new Date(Date.now() + 300))
+  await sleep(400)
+  expect((await endedPost(ask, await schedulePost(ask, due))).status).toBe('published')
+  for (const id of held) {
+    const { body } = await ask<ShownPost>('GET', `/v1/posts/${id}`)
+    expect([body.status, body.scheduled_at, body.targets[0]!.status]).toEqual(['draft', null, 'draft'])
+    expect((await auditedOf(id))[0]).toEqual(['post.unschedule', 'system', 'pipeline'])
+  }
 })
 
 test('a target that is refused fails the post; scheduled anew, only that target is published', async () => {

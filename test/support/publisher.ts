@@ -13,11 +13,12 @@ export interface TestPublisher extends Publisher {
   metrics(): Promise<string>
 }
 
-export function runPublisher(stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>): TestPublisher {
+export function runPublisher(stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>, holdBefore?: Date): TestPublisher {
   const metrics = makeMetrics('pipeline', false)
   const publisher = startPublisher({
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
     box: makeCredentialsBox(stores.secretKey),
+    holdBefore,
     metrics: makePipelineMetrics(metrics),
   })
   return { ...publisher, metrics: () => metrics.text() }

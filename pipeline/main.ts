@@ -60,6 +60,7 @@ async function main(): Promise<void> {
     agent: makeGuardedAgent({ allowPrivate: config.allowPrivateTargets, connectMs: webhookAttemptMs }),
   })
   const { allowPrivateTargets: allowPrivate, apiHost = '' } = config
+  if (apiHost === '') log.warn("API_HOST isn't set: addresses of media in company_profile.updated have no host")
   const profiler = startProfiler(
     {
       ...{ pg, ch, clock: systemClock, apiHost },

@@ -66,7 +66,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   }
 
   async function start(): Promise<Started> {
-    const trusted = trustedProxiesOf(config.trustedProxies)
+    const trusted = trustedProxiesOf(config.trustedProxies, config.listenHost)
     // First of all, because a busy port is the likeliest failure; it answers 503 until the services are there.
     const front = await startFront({
       host: config.listenHost,

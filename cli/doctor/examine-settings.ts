@@ -1,5 +1,6 @@
 /** The environment: what can't be used, what looks like one of ours and is none, and what production needs. */
 import { readFileSync } from 'node:fs'
+import { isLoopback } from '../../runtime/loopback.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { settings } from '../../runtime/settings.ts'
 import { distance } from '../closest.ts'
@@ -68,15 +69,18 @@ function secret({ config, keptSecret }: Installation, isWrong: boolean): Finding
   return [warning('settings', 'SECRET_KEY has hardly any different characters: whoever guesses it tells visitors')]
 }
 
-function production({ config }: Installation): Finding[] {
+function production({ config, runningIngestUrl }: Installation): Finding[] {
   const findings: Finding[] = []
-  if (config.trustedProxies.length === 0) {
+  const isByStart = config.databaseUrl === undefined || runningIngestUrl() !== undefined
+  // `npm start` believes a proxy on this machine, and no other reaches it there.
+  const isProxyKnown = isByStart && isLoopback(config.listenHost)
+  if (config.trustedProxies.length === 0 && !isProxyKnown) {
     const why = 'behind a balancer all visitors have its address, and no country: name its addresses'
     findings.push(warning('settings', `TRUSTED_PROXIES isn't set: ${why}`))
   }
   if (config.apiHost === undefined) {
     findings.push(warning('settings', "API_HOST isn't set: links would name localhost; set the public root of the API"))
-  } else if (/^(localhost|127\..*|\[::1\])$/.test(new URL(config.apiHost).hostname)) {
+  } else if (isLoopback(new URL(config.apiHost).hostname)) {
     findings.push(warning('settings', 'API_HOST names this machine: set the public root of the API'))
   }
   return findings

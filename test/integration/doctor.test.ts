@@ -157,6 +157,17 @@ describe('settings', () => {
     const production = { NODE_ENV: 'production' }
     const unset = await examine(production)
     expect(unset.wrong.map(({ text }) => text.split(' ')[0])).toEqual(['TRUSTED_PROXIES', 'API_HOST'])
+    // As docs/operations.md sets up one machine: a proxy on it is before `npm start`.
+    const started = makeFolder()
+    const { databaseUrl: database_url, clickhouseUrl: clickhouse_url, redisUrl: redis_url } = stores
+    const dev = { database_url, clickhouse_url, redis_url, tracking_url: ingest.url }
+    writeFileSync(join(started, 'dev.json'), JSON.stringify(dev))
+    const byStart = { ...production, DATA_DIR: started, API_HOST: 'https://stats.example.com' }
+    expect((await examine(byStart)).of('settings')).toMatchObject([{ outcome: 'ok' }])
+    expect((await examine({ ...byStart, LISTEN_HOST: '0.0.0.0' })).of('settings')).toMatchObject([
+      { outcome: 'warning' },
+    ])
+    rmSync(started, { recursive: true })
     const set = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', API_HOST: 'https://api.example.com' }
     expect((await examine(set)).wrong).toEqual([])
     expect((await examine({ ...set, API_HOST: 'http://localhost:8080' })).wrong).toHaveLength(1)

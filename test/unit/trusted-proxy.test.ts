@@ -45,8 +45,9 @@ test.each([
   ['before which a sender lies', ['10.0.0.0/8'], '192.0.2.1, 203.0.113.9'],
   ['where none are named', [], '203.0.113.9'],
 ])('ingest behind the front sees each visitor’s own address %s', (_, given, forwardedFor) => {
-  const { services, front } = trustedProxiesOf(given)
+  const { services, front } = trustedProxiesOf(given, '0.0.0.0')
   expect(makeTrustedProxies(services).resolve('127.0.0.1', forwardedFor, '').address).toBe('203.0.113.9')
-  // The front believes the operator's list alone, and this machine where there is none.
+  // The front believes the operator's list alone, and this machine where there is none, or where no other reaches the front.
   expect(front).toEqual(given.length > 0 ? given : ['127.0.0.0/8', '::1/128'])
+  expect(trustedProxiesOf(given, '127.0.0.1').front).toEqual(['127.0.0.0/8', '::1/128', ...given])
 })

@@ -26,8 +26,11 @@ export interface PipelineMetrics {
   dueIs(queue: string, depth: number, ageSeconds: number): void
   /** Jobs that failed for good, by name. */
   setAsideAre(jobs: ReadonlyMap<string, number>): void
+  /** Unix times in seconds of scheduled jobs, in whichever pipeline, by name. */
+  succeededAt(times: ReadonlyMap<string, number>): void
   /** An attempt on a delivery, with what became of the delivery by it. */
   webhookAttempted(outcome: 'delivered' | 'pending' | 'failed', seconds: number): void
+  postgresIs(reachable: boolean): void
   redisIs(reachable: boolean): void
   /** By how much the store's clock is ahead of this machine's; below 0, behind. */
   clockIsOff(store: string, seconds: number): void
@@ -66,6 +69,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     "By how much a store's clock was ahead of this machine's when data was to be deleted.",
     ['store'],
   )
+  const postgres = metrics.gauge('svc_postgres_up', 'Whether Postgres could be asked about queues, 1 or 0.')
   const redis = metrics.gauge('svc_redis_up', 'Whether Redis could be reached, 1 or 0.')
   return {
     jobEnded: (job, outcome, took, nowMs) => {
@@ -83,6 +87,9 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       setAside.reset()
       for (const [job, count] of jobs) setAside.set({ job }, count)
     },
+    succeededAt: (times) => {
+      for (const [job, at] of times) last.set({ job }, at)
+    },
     webhookAttempted: (outcome, took) => {
       attempts.inc({ outcome })
       attemptSeconds.observe(took)
@@ -95,6 +102,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       dueAge.set(oldest)
     },
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
+    postgresIs: (reachable) => postgres.set(reachable ? 1 : 0),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),
   }
 }

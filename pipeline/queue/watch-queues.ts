@@ -1,13 +1,14 @@
-/** Updates the metrics of the queues in Postgres and of jobs that were set aside. */
+/** Updates the metrics of what Postgres alone knows for all pipelines: queues, jobs that were set aside or succeeded. */
 import type { Postgres } from '../../postgres/client.ts'
+import { readJobSuccesses } from '../../postgres/tables/job-successes.ts'
 import { readQueues } from '../../postgres/tables/queues.ts'
 import { countSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 
-const everyMs = 5_000
+const lookEveryMs = 5_000
 
-export function watchQueues(pg: Postgres, metrics: PipelineMetrics): { close(): Promise<void> } {
+export function watchQueues(pg: Postgres, metrics: PipelineMetrics, everyMs = lookEveryMs): { close(): Promise<void> } {
   const stopping = new AbortController()
 
   async function look(): Promise<void> {
@@ -15,12 +16,16 @@ export function watchQueues(pg: Postgres, metrics: PipelineMetrics): { close(): 
       metrics.dueIs(queue, depth, ageSeconds)
     }
     metrics.setAsideAre(await countSetAsideJobs(pg))
+    metrics.succeededAt(await readJobSuccesses(pg))
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // Said by those who work on the queues, which need Postgres as well.
-      await look().catch(() => {})
+      // Logged by those who work on the queues, which need Postgres as well. Other gauges keep their last values meanwhile.
+      await look().then(
+        () => metrics.postgresIs(true),
+        () => metrics.postgresIs(false),
+      )
       await sleep(everyMs, stopping.signal)
     }
   }

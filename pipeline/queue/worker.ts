@@ -3,6 +3,7 @@
  * process dies in is given to another worker once its lock has run out.
  */
 import { Worker } from 'bullmq'
+import { noteJobSuccess } from '../../postgres/tables/job-successes.ts'
 import { forgetJobAside, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import { type JobName, pipelineQueue } from '../../schemas/jobs.ts'
@@ -64,12 +65,15 @@ export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobConte
   )
   // In Postgres, because the queue may lose everything.
   const note = (job: string, written: Promise<void>) =>
-    void written.catch((error) => log.warn({ job, err: error }, 'it could not be noted whether the job is set aside'))
+    void written.catch((error) => log.warn({ job, err: error }, 'it could not be noted how the job ended'))
   worker.on('failed', (job, error) => {
     if (job === undefined || job.attemptsMade < (job.opts.attempts ?? 1)) return
     note(job.name, setJobAside(context.pg, job.name, '', error.message))
   })
-  worker.on('completed', ({ name }) => note(name, forgetJobAside(context.pg, name)))
+  worker.on('completed', ({ name }) => {
+    note(name, forgetJobAside(context.pg, name))
+    note(name, noteJobSuccess(context.pg, name))
+  })
   let saidAt = Number.NEGATIVE_INFINITY
   worker.on('error', (error) => {
     if (performance.now() - saidAt < errorLineEveryMs) return

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { readJobSuccesses } from '../../postgres/tables/job-successes.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
@@ -95,14 +96,16 @@ test('runs its jobs by schedule, says how it is, and ends with code 0 when told 
   const pipeline = await startPipeline()
   await eventually(oldEvents).toBe(0)
   await eventually(() => pipeline.metric('svc_job_last_success_seconds')).toBeGreaterThan(0)
+  await eventually(async () => (await readJobSuccesses(stores.pg)).has('expire-data')).toBe(true)
   expect(await pipeline.get('/health')).toMatchObject({ status: 200 })
   expect(await pipeline.get('/health', 'POST')).toMatchObject({ status: 405 })
   expect(await pipeline.get('/other')).toMatchObject({ status: 404 })
   expect(await pipeline.metric('svc_redis_up')).toBe(1)
+  expect(await pipeline.metric('svc_postgres_up')).toBe(1)
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
 })
 
-test('a restart leaves the schedules to their time, and a Redis that was emptied has them back, as one that has them wait for too long', async () => {
+test('a restart leaves schedules that are well and knows when jobs succeeded; others, and a Redis that was emptied, have them anew', async () => {
   const queue = openQueue()
   const schedules = async () => (await queue.getJobSchedulers()).map(({ key, next }) => ({ key, next }))
   const before = await schedules()
@@ -111,6 +114,8 @@ test('a restart leaves the schedules to their time, and a Redis that was emptied
   const pipeline = await startPipeline()
   // Said after the first sweep of the schedules.
   await eventually(() => pipeline.metric('svc_redis_up')).toBe(1)
+  const succeeded = /^svc_job_last_success_seconds\{.*job="expire-data".*\} \d/m
+  await eventually(async () => (await pipeline.get('/metrics')).text).toMatch(succeeded)
   expect(await schedules()).toEqual(before)
   expect(await queue.getJobCounts('waiting', 'active', 'failed')).toEqual({ waiting: 0, active: 0, failed: 0 })
   expect(await oldEvents()).toBe(1)

@@ -8,6 +8,22 @@ import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
 
+test('while Postgres is away, that is told', async () => {
+  const metrics = makeMetrics('test', false)
+  let isAway = false
+  const query: typeof stores.pg.query = (...asked) =>
+    isAway ? Promise.reject(new Error('away')) : stores.pg.query(...asked)
+  const watch = watchQueues({ ...stores.pg, query }, makePipelineMetrics(metrics), 20)
+  const isUp = async () => /^svc_postgres_up\{.*\} (.*)$/m.exec(await metrics.text())?.[1]
+  try {
+    await expect.poll(isUp).toBe('1')
+    isAway = true
+    await expect.poll(isUp).toBe('0')
+  } finally {
+    await watch.close()
+  }
+})
+
 test('what is due counts from its time on, and what is done or due later does not', async () => {
   const { workspaceId } = await makeWorkspace(stores)
   const [endpoint] = await stores.pg.query<{ id: number }>(

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const log = makeLog('api', config.logLevel)
   const shutdown = makeShutdown(log)
   const pg = connectPostgres(databaseUrl, { deadlineMs: config.answerDeadlineMs * postgresShareOfAnswer })
-  await bindServiceKey(pg, secretKey, shutdown, log)
+  await bindServiceKey(pg, config, shutdown, log)
   const ch = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl)
   const rateLimiter = makeRateLimiter({

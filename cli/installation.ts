@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
-import { isSecretKeyOfData, OtherSecretKey } from '../postgres/tables/secret-key-check.ts'
+import { requireSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
 import type { Config } from '../runtime/config.ts'
 import { isFolderInUse } from '../runtime/folder-lock.mjs'
@@ -138,8 +138,7 @@ export function openInstallation(config: Config): Installation {
     secretKey: async () => {
       const key = installation.givenSecretKey()
       // A data folder may keep the key of a time before SECRET_KEY was set.
-      const isOther = key !== undefined && (await isSecretKeyOfData(installation.postgres(), key)) === false
-      if (isOther) throw new OtherSecretKey()
+      if (key !== undefined) await requireSecretKey(installation.postgres(), key)
       return key
     },
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),

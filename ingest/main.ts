@@ -57,7 +57,7 @@ async function runNode(): Promise<void> {
   const lock = lockFolder(folder)
 
   const pg = connectPostgres(databaseUrl, { max: 4 })
-  await bindServiceKey(pg, config.secretKey, shutdown, log)
+  await bindServiceKey(pg, config, shutdown, log)
   const clickhouse = connectClickHouse(clickhouseUrl)
   const claims = connectClaims({
     url: redisUrl,

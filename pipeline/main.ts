@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const shutdown = makeShutdown(log)
 
   const pg = connectPostgres(databaseUrl)
-  await bindServiceKey(pg, secretKey, shutdown, log)
+  await bindServiceKey(pg, config, shutdown, log)
   const ch = connectClickHouse(clickhouseUrl)
   const hashes = makeIdentityHashes(secretKey)
   const folder = startFoldLoop({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })

@@ -122,6 +122,11 @@ export const settings = {
     '',
     'Secret that keys the hashes of ids and encrypts stored secrets: ≥ 32 characters, the same on all nodes. Made and kept in `DATA_DIR` when embedded.',
   ),
+  lostSecretKey: text(
+    'LOST_SECRET_KEY',
+    '',
+    'Hash of a lost `SECRET_KEY`, as the refused start names it: the data is given up to the new key.',
+  ),
   nodeEnv: text('NODE_ENV', 'development', 'With `production`, `npm start` requires `SECRET_KEY`.'),
   logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
     if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value))

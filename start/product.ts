@@ -5,7 +5,7 @@ import { migrateClickHouse } from '../clickhouse/migrate.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { migratePostgres } from '../postgres/migrate.ts'
 import { createSignInLink } from '../postgres/tables/owner-sessions.ts'
-import { bindSecretKey, hasDataSecretKey, OtherSecretKey } from '../postgres/tables/secret-key-check.ts'
+import { bindSecretKey, forgetLostKey, requireSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
 import { sleep } from '../runtime/retry.ts'
@@ -175,9 +175,10 @@ async function prepareStores(
 /** @throws OtherSecretKey where the data has another, or has one that is lost: a new one would be wrong in silence */
 async function secretKeyOf(config: Config, folder: DataFolder, pg: Postgres): Promise<string> {
   const known = config.secretKey || keptSecretKey(folder)
-  if (known === undefined && (await hasDataSecretKey(pg))) throw new OtherSecretKey()
+  await forgetLostKey(pg, config)
+  await requireSecretKey(pg, known)
   const secretKey = known ?? makeSecretKey(folder)
-  await bindSecretKey(pg, secretKey)
+  await bindSecretKey(pg, { ...config, secretKey })
   return secretKey
 }
 

@@ -1,7 +1,7 @@
 /** Postgres, as far as what is promised rests on it: the schema is ours and whole, and what it commits stays. */
 import type { Postgres } from '../../postgres/client.ts'
 import { pendingInPostgres } from '../../postgres/migrate.ts'
-import { isSecretKeyOfData, OtherSecretKey } from '../../postgres/tables/secret-key-check.ts'
+import { OtherSecretKey, requireSecretKey } from '../../postgres/tables/secret-key-check.ts'
 import type { Installation } from '../installation.ts'
 import { type Check, type Finding, failed, lineOf, ok, warning } from './finding.ts'
 
@@ -14,9 +14,13 @@ export async function examineSecretKey(pg: Postgres, { givenSecretKey }: Install
   const key = givenSecretKey()
   // `settings` says where there has to be one.
   if (key === undefined) return []
-  const isOfData = await isSecretKeyOfData(pg, key)
-  if (isOfData === false) return [failed(check, new OtherSecretKey().message)]
-  return [ok(check, isOfData ? 'SECRET_KEY is that of the data' : 'no service has started with a SECRET_KEY yet')]
+  try {
+    const hasKey = await requireSecretKey(pg, key)
+    return [ok(check, hasKey ? 'SECRET_KEY is that of the data' : 'no service has started with a SECRET_KEY yet')]
+  } catch (error) {
+    if (error instanceof OtherSecretKey) return [failed(check, error.message)]
+    throw error
+  }
 }
 
 /** @param pending reads the names of the migrations that are still to run */

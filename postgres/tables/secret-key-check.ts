@@ -1,8 +1,9 @@
 /**
  * Holds the data and SECRET_KEY together. With another key every visitor would be new, and no stored secret could be read:
- * so a restore without its key has to fail, and not begin anew in silence. Held by test/integration/start.test.ts, api-process.test.ts and doctor.test.ts.
+ * so a restore without its key has to fail, and not begin anew in silence. Held by test/integration/start.test.ts,
+ * api-process.test.ts and doctor.test.ts.
  */
-import { SettingError } from '../../runtime/config.ts'
+import { type Config, SettingError } from '../../runtime/config.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -10,56 +11,62 @@ import type { Shutdown } from '../../runtime/shutdown.ts'
 import type { Queryable } from '../client.ts'
 
 export class OtherSecretKey extends SettingError {
-  constructor() {
+  /** @param hash of the key of the data */
+  constructor(hash: string) {
     super(
-      "SECRET_KEY (or else DATA_DIR/secret.key) isn't the key that the data in Postgres was made with: set that one; docs/operations.md#a-lost-secret_key says what to do without it",
+      `SECRET_KEY (or else DATA_DIR/secret.key) isn't the key that the data in Postgres was made with: set that one. If it is lost, see docs/operations.md#a-lost-secret_key and set LOST_SECRET_KEY=${hash}`,
     )
   }
 }
 
 const retryMs = 5_000
 
-/** Whether the data is that of `secretKey`; undefined while it is no key's yet. */
-export async function isSecretKeyOfData(q: Queryable, secretKey: string): Promise<boolean | undefined> {
-  const hash = await readHash(q)
-  return hash === undefined ? undefined : hash === hashOf(secretKey)
+export type GivenKey = Pick<Config, 'secretKey' | 'lostSecretKey'>
+
+/**
+ * Changes nothing.
+ * @returns whether any service has run on the data, so that it has a key
+ * @throws OtherSecretKey where it isn't `secretKey`; undefined is none
+ */
+export async function requireSecretKey(q: Queryable, secretKey: string | undefined): Promise<boolean> {
+  const [row] = await q.query<{ hash: string }>('SELECT hash FROM secret_key_check')
+  if (row !== undefined && (secretKey === undefined || row.hash !== hashOf(secretKey)))
+    throw new OtherSecretKey(row.hash)
+  return row !== undefined
 }
 
-/** Whether any service has run on the data. */
-export async function hasDataSecretKey(q: Queryable): Promise<boolean> {
-  return (await readHash(q)) !== undefined
+/** What the operator says is lost, isn't the key of the data any more. */
+export async function forgetLostKey(q: Queryable, { lostSecretKey }: GivenKey): Promise<void> {
+  await q.query('DELETE FROM secret_key_check WHERE hash = $1', [lostSecretKey])
 }
 
 /**
  * The first key that comes is that of the data from then on.
  * @throws OtherSecretKey
  */
-export async function bindSecretKey(q: Queryable, secretKey: string): Promise<void> {
+export async function bindSecretKey(q: Queryable, given: GivenKey): Promise<void> {
+  await forgetLostKey(q, given)
+  const { secretKey } = given
   await q.query('INSERT INTO secret_key_check (hash) VALUES ($1) ON CONFLICT DO NOTHING', [hashOf(secretKey)])
-  if (!(await isSecretKeyOfData(q, secretKey))) throw new OtherSecretKey()
+  await requireSecretKey(q, secretKey)
 }
 
 /**
  * The same at a service's start. While Postgres is away it is asked later, and another key stops the service then.
  * @throws OtherSecretKey
  */
-export async function bindServiceKey(q: Queryable, secretKey: string, shutdown: Shutdown, log: Log): Promise<void> {
+export async function bindServiceKey(q: Queryable, given: GivenKey, shutdown: Shutdown, log: Log): Promise<void> {
   try {
-    await bindSecretKey(q, secretKey)
+    await bindSecretKey(q, given)
   } catch (error) {
     if (error instanceof OtherSecretKey) throw error
     void sleep(retryMs)
-      .then(() => bindServiceKey(q, secretKey, shutdown, log))
+      .then(() => bindServiceKey(q, given, shutdown, log))
       .catch((other: Error) => {
         log.error(other.message)
         return shutdown.stop(other.message, 1)
       })
   }
-}
-
-async function readHash(q: Queryable): Promise<string | undefined> {
-  const [row] = await q.query<{ hash: string }>('SELECT hash FROM secret_key_check')
-  return row?.hash
 }
 
 function hashOf(secretKey: string): string {

@@ -201,6 +201,9 @@ test(
     const lines = [expect.stringMatching(/^svc: SECRET_KEY .*isn't the key that the data/), 'svc: stopped']
     const refused = await refusedStart({ ...env, DATA_DIR: stores.dataDir })
     expect([refused, existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([{ code: 1, lines }, false])
+    const [, hash = ''] = /LOST_SECRET_KEY=(\w+)$/.exec(refused.lines[0]!) ?? []
+    const begun = await startProduct(stores.dataDir, { ...env, LOST_SECRET_KEY: hash })
+    expect([await begun.stop(), existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([0, true])
     await stores.close()
   },
   startMs,

@@ -71,7 +71,8 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
     credits.push(computed.credits)
   }
   // Their events are copied, so they can be credited by them at once. Again after a death before the end.
-  await recreditContacts(pg, [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))])
+  const changed = [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))]
+  for (const some of inPortions(changed, contactsPerStatement)) await recreditContacts(pg, some)
   await pg.transaction(async (tx) => {
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
     await publishConversions(tx, work.ch, added, now)

@@ -28,6 +28,9 @@ CREATE TABLE outbox (
   fanned_out_at timestamptz
 );
 CREATE INDEX outbox_waiting ON outbox (id) WHERE fanned_out_at IS NULL;
+CREATE INDEX outbox_told ON outbox (created_at) WHERE fanned_out_at IS NOT NULL;
+-- The end of a workspace's deletion looks for rows that refer to it.
+CREATE INDEX outbox_workspace ON outbox (workspace_id);
 -- Erasures look for what webhooks are to be told of a person.
 CREATE INDEX outbox_emails ON outbox (workspace_id, (object ->> 'email')) WHERE type LIKE 'contact.%';
 CREATE INDEX outbox_conversions ON outbox (workspace_id, (object ->> 'id')) WHERE type = 'conversion.recorded';

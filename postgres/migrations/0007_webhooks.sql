@@ -53,6 +53,7 @@ CREATE INDEX webhook_deliveries_workspace ON webhook_deliveries (workspace_id, i
 -- A pending one without a time is set aside.
 CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (webhook_endpoint_id, next_attempt_at, id)
   WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (created_at) WHERE status <> 'pending';
 
 -- Jobs that would only fail again. The queue doesn't hold them: it may lose everything.
 CREATE TABLE set_aside_jobs (

@@ -50,7 +50,8 @@ CREATE TABLE revenue_payments (
   is_payer_erased boolean NOT NULL DEFAULT false,
   UNIQUE (workspace_id, provider, payment)
 );
-CREATE INDEX revenue_payments_refs ON revenue_payments USING gin (refs);
+-- Without a pending list, which each of the many look-ups would read as a whole.
+CREATE INDEX revenue_payments_refs ON revenue_payments USING gin (refs) WITH (fastupdate = off);
 CREATE INDEX revenue_payments_links ON revenue_payments (workspace_id, link_id) WHERE link_id IS NOT NULL;
 CREATE INDEX revenue_payments_due ON revenue_payments (credit_due_at) WHERE credit_due_at IS NOT NULL;
 

@@ -46,7 +46,8 @@ export interface Turn {
 
 /** Takes the turns of endpoints with due deliveries. The endpoint that has waited longest comes first. */
 export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: number): Promise<Turn[]> {
-  // Index look-ups alone: one for each endpoint that has anything pending, due or not.
+  // Index look-ups alone, a few for each endpoint that has anything pending, due or not. EXISTS in a choice would be
+  // answered by reading every pending delivery.
   return q.query<Turn>(
     `WITH RECURSIVE waiting AS (
        (SELECT webhook_endpoint_id AS id FROM webhook_deliveries WHERE status = 'pending' ORDER BY 1 LIMIT 1)
@@ -58,11 +59,12 @@ export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: nu
        SELECT endpoint.id FROM waiting JOIN webhook_endpoints AS endpoint USING (id)
        WHERE (endpoint.leased_until IS NULL OR endpoint.leased_until <= now())
          AND (endpoint.held_until IS NULL OR endpoint.held_until <= now() OR endpoint.status = 'disabled')
-         AND EXISTS (
-           SELECT FROM webhook_deliveries AS delivery
-           WHERE delivery.webhook_endpoint_id = endpoint.id AND delivery.status = 'pending'
-             AND (delivery.next_attempt_at <= now() OR endpoint.deleted_at IS NOT NULL
-                  OR (endpoint.status = 'disabled' AND NOT delivery.by_hand)))
+         AND (endpoint.deleted_at IS NOT NULL
+           OR (SELECT min(next_attempt_at) FROM webhook_deliveries
+               WHERE webhook_endpoint_id = endpoint.id AND status = 'pending') <= now()
+           OR (endpoint.status = 'disabled' AND (
+             SELECT true FROM webhook_deliveries
+             WHERE webhook_endpoint_id = endpoint.id AND status = 'pending' AND NOT by_hand ORDER BY next_attempt_at LIMIT 1)))
        ORDER BY endpoint.leased_until NULLS FIRST LIMIT $3 FOR UPDATE OF endpoint SKIP LOCKED
      )
      UPDATE webhook_endpoints AS endpoint SET leased_by = $1, leased_until = now() + ${milliseconds('$2')}

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { workspaceNameLengthMax } from '../../schemas/limits/api-limits.ts'
 import { auditCommand } from '../audit-command.ts'
@@ -33,7 +34,7 @@ export const deleteWorkspace = defineCommand({
       if (doneAt !== null) return { workspace_id: id, requested_at: requestedAt, deleted_at: doneAt }
       signal.throwIfAborted()
       progress.running('keys and links have ended, and data is being deleted; the pipeline goes on if this stops')
-      await deleteWorkspaces({ pg, ch, signal })
+      await deleteWorkspaces({ pg, ch, log: makeLog('svc', 'silent'), signal })
       await sleep(pauseMs, signal)
     }
   },

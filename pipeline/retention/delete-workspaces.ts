@@ -6,14 +6,16 @@ import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/t
 import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import type { JobContext } from '../queue/job.ts'
 import { deleteClickHouseRowsOf } from './delete-removed.ts'
+import { eachWorkspace } from './sweep.ts'
 
 export async function deleteWorkspaces(
-  { pg, ch, signal }: Pick<JobContext, 'pg' | 'ch' | 'signal'>,
+  context: Pick<JobContext, 'pg' | 'ch' | 'log' | 'signal'>,
   graceMs = workspaceDeletionGraceMs,
 ): Promise<void> {
-  for (const id of await listDueDeletions(pg, graceMs)) {
+  const { pg, ch, signal } = context
+  await eachWorkspace(context, await listDueDeletions(pg, graceMs), async (id) => {
     await deleteRowsOf(pg, id, signal)
     await deleteClickHouseRowsOf(ch, id, signal)
     await finishDeletion(pg, id)
-  }
+  })
 }

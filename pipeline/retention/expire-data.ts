@@ -1,12 +1,12 @@
 /**
  * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links, replays and inbox
  * rows of each workspace by its plan or its own shorter setting; contacts and e-mails that none of these rows has any more; bot visits;
- * and manifests that no node can come back with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
+ * and manifests that no node can come back with. Idempotent; each step and each workspace's people stand for themselves. Where the clocks disagree nothing is deleted, and the job fails.
  */
 import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
-import { deleteOldFacts } from '../../postgres/tables/bindings.ts'
+import { deleteOldFacts, firstFact } from '../../postgres/tables/bindings.ts'
 import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
-import { addWorkOfOldContacts, deleteOldContacts } from '../../postgres/tables/contacts.ts'
+import { addWorkOfOldContacts, deleteOldContacts, firstContact } from '../../postgres/tables/contacts.ts'
 import { deleteOldErasures } from '../../postgres/tables/erasures.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { deleteOldPersonCredits } from '../../postgres/tables/person-credits.ts'
@@ -24,6 +24,7 @@ import type { JobContext } from '../queue/job.ts'
 import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
 import { expiryOf, groupByExpiry } from './retention.ts'
+import { eachWorkspace, sweeping, walk } from './sweep.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
 const rowsPerStatement = 5_000
@@ -44,10 +45,7 @@ export async function expireData(context: JobContext): Promise<void> {
       metrics.rowsExpired(table, rows)
       log.info({ rows, table }, 'deleted expired rows')
     }
-    for (const { before, workspaceIds } of groups) {
-      await deleteOldCopies(ch, workspaceIds, before)
-      await addWorkOfOldContacts(pg, workspaceIds, before)
-    }
+    for (const { before, workspaceIds } of groups) await deleteOldCopies(ch, workspaceIds, before)
     const rows = await deleteExpiredDays(context, groups)
     log.info({ rows }, 'deleted rows derived from expired days')
   }
@@ -59,19 +57,29 @@ export async function expireData(context: JobContext): Promise<void> {
   metrics.rowsExpired('bot_visits', visits)
   log.info({ rows: visits, table: 'bot_visits' }, 'deleted expired rows')
 
-  for (const { before, workspaceIds } of groups) {
-    for (const id of workspaceIds) {
-      await inPortions(context, 'inbox', () => deleteOldInbox(pg, id, before, rowsPerStatement))
-      await inPortions(context, 'identity_facts', () => deleteOldFacts(pg, id, before, rowsPerStatement))
-      const beforeHour = Math.floor(before / hourMs)
-      await inPortions(context, 'person_credits', () => deleteOldPersonCredits(pg, id, beforeHour, rowsPerStatement))
-      await inPortions(context, 'contacts', () => deleteOldContacts(pg, id, before, rowsPerStatement))
-      await inPortions(context, 'contact_sightings', () => deleteOldSightings(pg, id, before, rowsPerStatement))
-    }
-  }
   metrics.rowsExpired('erasures', await deleteOldErasures(pg, now - erasureKeepMs))
   const manifestsBefore = now - shippedManifestKeepMs
   await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
+
+  const beforeOf = new Map(groups.flatMap(({ before, workspaceIds }) => workspaceIds.map((id) => [id, before])))
+  await eachWorkspace(context, [...beforeOf.keys()], (id) => expirePeople(context, id, beforeOf.get(id)!))
+}
+
+/** After the copies of their events, by which figures are computed. */
+async function expirePeople(context: JobContext, id: number, before: number): Promise<void> {
+  const q = sweeping(context.pg)
+  const limit = rowsPerStatement
+  await walk(context, firstContact, (after) => addWorkOfOldContacts(q, id, { before, after, limit }))
+  await inPortions(context, 'inbox', () => deleteOldInbox(q, id, before, limit))
+  await walk(context, firstFact, async (after) => {
+    const { rows, last } = await deleteOldFacts(q, id, { before, after, limit })
+    context.metrics.rowsExpired('identity_facts', rows)
+    return last
+  })
+  const beforeHour = Math.floor(before / hourMs)
+  await inPortions(context, 'person_credits', () => deleteOldPersonCredits(q, id, beforeHour, limit))
+  await inPortions(context, 'contacts', () => deleteOldContacts(q, id, before, limit))
+  await inPortions(context, 'contact_sightings', () => deleteOldSightings(q, id, before, limit))
 }
 
 /** Calls `deletePortion` until it finds less than a whole portion. */

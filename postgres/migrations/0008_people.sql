@@ -45,6 +45,7 @@ CREATE TABLE contacts (
 );
 CREATE INDEX contacts_email_hash ON contacts (workspace_id, email_hash);
 CREATE INDEX contacts_seen ON contacts (workspace_id, last_seen_at, id);
+CREATE INDEX contacts_oldest_event ON contacts (workspace_id, oldest_event_at, id);
 CREATE INDEX contacts_user_id ON contacts (workspace_id, user_id) WHERE user_id != '';
 CREATE INDEX contacts_searched ON contacts USING gin (searched gin_trgm_ops);
 
@@ -106,6 +107,7 @@ CREATE TABLE people_work (
   -- Since when the work has waited, for the queue's metrics.
   created_at   timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX people_work_contact ON people_work (contact_id) WHERE contact_id IS NOT NULL;
 
 -- One row: the ranges of ids of events that people reflect.
 CREATE TABLE people_state (

@@ -164,23 +164,36 @@ export async function replaceBindings(
   )
 }
 
+export type FactPlace = Pick<StoredFact, 'anonymousId' | 'at' | 'eventId'>
+/** Before all facts of a workspace. */
+export const firstFact: FactPlace = { anonymousId: '', at: Number.MIN_SAFE_INTEGER, eventId: 0 }
+
 /**
- * Deletes a workspace's facts from before `beforeMs`, at most `limit`, save the last of each browser: it says whose the
- * browser was at that time.
+ * Of the next `limit` facts of a workspace, in their order, deletes those from before a time, save the last of each browser: it
+ * says whose the browser was at that time. So all facts are read once, however many of them stay.
+ * @returns how many went, and the last fact that it looked at; undefined when there are no more
  */
 export async function deleteOldFacts(
   q: Queryable,
   workspaceId: number,
-  beforeMs: number,
-  limit: number,
-): Promise<number> {
-  const deleted = await q.query(
-    `DELETE FROM identity_facts WHERE (workspace_id, anonymous_id, at, event_id) IN (
-       SELECT workspace_id, anonymous_id, at, event_id FROM identity_facts AS old WHERE workspace_id = $1 AND at < $2
-         AND EXISTS (SELECT FROM identity_facts AS later WHERE later.workspace_id = $1
+  { before, after, limit }: { before: number; after: FactPlace; limit: number },
+): Promise<{ rows: number; last: FactPlace | undefined }> {
+  const [row] = await q.query<{ rows: number; last: FactPlace | null }>(
+    `WITH next AS MATERIALIZED (
+       SELECT anonymous_id, at, event_id FROM identity_facts
+       WHERE workspace_id = $1 AND (anonymous_id, at, event_id) > ($3, $4, $5)
+       ORDER BY anonymous_id, at, event_id LIMIT $6
+     ), gone AS (
+       DELETE FROM identity_facts AS fact USING next AS old
+       WHERE fact.workspace_id = $1 AND (fact.anonymous_id, fact.at, fact.event_id) = (old.anonymous_id, old.at, old.event_id)
+         AND old.at < $2 AND EXISTS (SELECT FROM identity_facts AS later WHERE later.workspace_id = $1
            AND later.anonymous_id = old.anonymous_id AND later.at < $2 AND (later.at, later.event_id) > (old.at, old.event_id))
-       LIMIT $3) RETURNING 1`,
-    [workspaceId, beforeMs, limit],
+       RETURNING 1
+     )
+     SELECT (SELECT count(*) FROM gone) AS rows, (
+       SELECT json_build_object('anonymousId', anonymous_id, 'at', at, 'eventId', event_id) FROM next
+       ORDER BY anonymous_id, at, event_id OFFSET $6 - 1) AS last`,
+    [workspaceId, Math.floor(before), after.anonymousId, after.at, after.eventId, limit],
   )
-  return deleted.length
+  return { rows: row!.rows, last: row!.last ?? undefined }
 }

@@ -217,17 +217,37 @@ export function listContacts(q: Queryable, workspaceId: number, page: ContactPag
   )
 }
 
-/** Has figures computed again where events that they count are deleted. */
+/** A contact's place among those of its workspace by their oldest events. */
+export interface ContactPlace {
+  readonly at: number
+  readonly id: number
+}
+/** Before all of them. */
+export const firstContact: ContactPlace = { at: Number.MIN_SAFE_INTEGER, id: 0 }
+
+/**
+ * Has figures computed again where events that they count are deleted. A contact that waits already isn't added once more; if
+ * it is just being computed without the deletion, the next run finds it again.
+ * @returns the last of the `limit` contacts that it looked at; undefined when there are no more
+ */
 export async function addWorkOfOldContacts(
   q: Queryable,
-  workspaceIds: readonly number[],
-  beforeMs: number,
-): Promise<void> {
-  await q.query(
-    `INSERT INTO people_work (workspace_id, contact_id)
-     SELECT workspace_id, id FROM contacts WHERE workspace_id = ANY ($1::int[]) AND oldest_event_at < $2`,
-    [workspaceIds, beforeMs],
+  workspaceId: number,
+  { before, after, limit }: { before: number; after: ContactPlace; limit: number },
+): Promise<ContactPlace | undefined> {
+  const [last] = await q.query<ContactPlace>(
+    `WITH old AS MATERIALIZED (
+       SELECT oldest_event_at AS at, id FROM contacts
+       WHERE workspace_id = $1 AND oldest_event_at < $2 AND (oldest_event_at, id) > ($3, $4)
+       ORDER BY oldest_event_at, id LIMIT $5
+     ), added AS (
+       INSERT INTO people_work (workspace_id, contact_id)
+       SELECT $1, id FROM old WHERE NOT EXISTS (SELECT FROM people_work WHERE contact_id = old.id)
+     )
+     SELECT at, id FROM old ORDER BY at, id OFFSET $5 - 1`,
+    [workspaceId, Math.floor(before), after.at, after.id, limit],
   )
+  return last
 }
 
 /** Deletes a workspace's contacts that were last seen before `beforeMs`, at most `limit`. @returns how many */

@@ -1,9 +1,13 @@
 /** How statements over many workspaces' rows find theirs: by index, in portions, and past a workspace that fails. */
 import { expect, test } from 'vitest'
+import { expireData } from '../../pipeline/retention/expire-data.ts'
 import type { Queryable } from '../../postgres/client.ts'
+import { deleteOldFacts, type FactPlace, firstFact } from '../../postgres/tables/bindings.ts'
+import { addWorkOfOldContacts, type ContactPlace, firstContact } from '../../postgres/tables/contacts.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhook-deliveries.ts'
 import { takeTurns } from '../../postgres/tables/webhook-turns.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { jobContext } from '../support/job-context.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -65,4 +69,53 @@ test('no large table that refers to a workspace is read as a whole at the end of
 test('payments are looked up without a list of what their index has not taken in yet', async () => {
   const [index] = await stores.pg.query(`SELECT reloptions FROM pg_class WHERE relname = 'revenue_payments_refs'`)
   expect(index).toEqual({ reloptions: ['fastupdate=off'] })
+})
+
+const dayMs = 86_400_000
+
+/** Four contacts with events of two years ago and of now, whose browsers have three old facts and a new one. */
+async function fillPeople(): Promise<number> {
+  const { workspaceId } = await makeWorkspace(stores)
+  await stores.pg.query(
+    `WITH made AS (
+       INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at, oldest_event_at)
+       SELECT $1, n || '@example.com', n, $2, $3, $2, $3, $2 FROM generate_series(1, 4) AS n RETURNING id
+     )
+     INSERT INTO identity_facts (workspace_id, anonymous_id, contact_id, at, event_id)
+     SELECT $1, 'browser ' || id, id, CASE n WHEN 4 THEN $3 ELSE $2 + n / 2 END, n FROM made, generate_series(1, 4) AS n`,
+    [workspaceId, Date.now() - 800 * dayMs, Date.now()],
+  )
+  return workspaceId
+}
+const countOf = async (table: string, workspaceId: number) =>
+  (
+    await stores.pg.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${table} WHERE workspace_id = $1`, [
+      workspaceId,
+    ])
+  )[0]!.rows
+
+test('portions of any size leave the same facts, and have each contact computed once', async () => {
+  const before = Date.now() - 700 * dayMs
+  for (const limit of [1, 3, 100]) {
+    const workspaceId = await fillPeople()
+    let rows = 0
+    for (let after: FactPlace | undefined = firstFact; after !== undefined; ) {
+      const portion = await deleteOldFacts(stores.pg, workspaceId, { before, after, limit })
+      rows += portion.rows
+      after = portion.last
+    }
+    expect([limit, rows, await countOf('identity_facts', workspaceId)]).toEqual([limit, 8, 8])
+    for (const run of ['first', 'again']) {
+      for (let after: ContactPlace | undefined = firstContact; after !== undefined; )
+        after = await addWorkOfOldContacts(stores.pg, workspaceId, { before, after, limit })
+      expect([limit, run, await countOf('people_work', workspaceId)]).toEqual([limit, run, 4])
+    }
+  }
+})
+
+test('a workspace whose people can not be swept holds up none of the others, and the job fails', async () => {
+  const [stuck, other] = [await fillPeople(), await fillPeople()]
+  await stores.pg.query(`ALTER TABLE people_work ADD CONSTRAINT held CHECK (workspace_id != ${stuck})`)
+  await expect(expireData(jobContext(stores, Date.now()))).rejects.toThrow('held')
+  expect([await countOf('identity_facts', stuck), await countOf('identity_facts', other)]).toEqual([16, 8])
 })

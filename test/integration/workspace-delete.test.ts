@@ -7,6 +7,7 @@ import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { makeLog } from '../../runtime/log.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -22,6 +23,8 @@ const { fillWaiting, placesWith, fill, fillWork, fillMade, creditByPerson, inPos
 const now = Date.now()
 const kept = ['postgres audit_events', 'postgres audit_heads', 'postgres workspace_deletions']
 const going = () => new AbortController().signal
+const deleting = (signal = going()) =>
+  deleteWorkspaces({ pg: stores.pg, ch: stores.ch, log: makeLog('test', 'silent'), signal }, 0)
 
 const svc = (...words: string[]) => svcUntil(new AbortController().signal, ...words)
 async function svcUntil(signal: AbortSignal, ...words: string[]) {
@@ -74,14 +77,14 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
   expect(await svc(...words, '--yes', other.name)).toMatchObject(another)
   expect(await placesWith(gone.workspaceId)).toEqual(places)
 
-  const deleting = svc(...words, '--yes', gone.name)
+  const ending = svc(...words, '--yes', gone.name)
   await vi.waitFor(async () => expect((await track(gone.trackingKey)).status).toBe(401), { timeout: 8_000 })
   await vi.waitFor(async () => expect((await follow(gone.linkKey)).status).toBe(404), { timeout: 8_000 })
   expect((await api.ask('/v1/workspace', { key: gone.apiKey })).status).toBe(401)
   expect(((await svc('workspace', 'list')).result as unknown as { id: number }[]).map(({ id }) => id)).not.toContain(
     gone.workspaceId,
   )
-  const { code, result } = await deleting
+  const { code, result } = await ending
   expect([code, result]).toEqual([0, expect.objectContaining({ workspace_id: gone.workspaceId })])
   // What was sent at the last moment is stored behind it, and goes with the daily run.
   await ingest.shipped()
@@ -109,7 +112,7 @@ test('a deletion that was cut off at any step is finished by the next run', asyn
   for (let steps = 0, isCut = true; isCut; steps += 11) {
     let left = steps
     const signal = { throwIfAborted: () => void (left-- > 0 || stop()) } as AbortSignal
-    isCut = await deleteWorkspaces({ pg: stores.pg, ch: stores.ch, signal }, 0).then(
+    isCut = await deleting(signal).then(
       () => false,
       (error) => (error === cut ? true : Promise.reject(error)),
     )
@@ -122,17 +125,30 @@ function stop(): never {
   throw cut
 }
 
+test('a workspace whose deletion fails holds up none of the others', async () => {
+  const [stuck, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  for (const { workspaceId } of [stuck, other]) await stores.pg.transaction((tx) => requestDeletion(tx, workspaceId))
+  await stores.pg.query(`CREATE TABLE held (workspace_id integer REFERENCES workspaces)`)
+  await stores.pg.query('INSERT INTO held VALUES ($1)', [stuck.workspaceId])
+  await expect(deleting()).rejects.toThrow('held')
+  expect((await readDeletion(stores.pg, other.workspaceId))!.doneAt).not.toBeNull()
+  expect((await readDeletion(stores.pg, stuck.workspaceId))!.doneAt).toBeNull()
+  await stores.pg.query('DROP TABLE held')
+  await deleting()
+  expect((await readDeletion(stores.pg, stuck.workspaceId))!.doneAt).not.toBeNull()
+})
+
 test('an owner with another workspace stays, and rows of deleted workspaces go though no other workspace is known', async () => {
   const shared = await makeFull()
   const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(shared.workspaceId)]
   const second = (await svc(...words)).result!['workspace_id'] as number
   await stores.pg.transaction((tx) => requestDeletion(tx, second))
-  await deleteWorkspaces({ pg: stores.pg, ch: stores.ch, signal: going() }, 0)
+  await deleting()
   expect(await stores.pg.query('SELECT FROM owners WHERE id = $1', [shared.ownerId])).toHaveLength(1)
   for (const { id } of await stores.pg.query<{ id: number }>('SELECT id FROM workspaces')) {
     await stores.pg.transaction((tx) => requestDeletion(tx, id))
   }
-  await deleteWorkspaces({ pg: stores.pg, ch: stores.ch, signal: going() }, 0)
+  await deleting()
   expect(await rowsOf('owners')).toBe(0)
   await insertEventRows(
     stores.ch,

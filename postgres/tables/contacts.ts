@@ -1,4 +1,5 @@
 /** Contacts: people known by an e-mail, with their traits and the figures of their events. Times are milliseconds since 1970. */
+import { shortSearchContactsMax } from '../../schemas/limits/people-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface Contact {
@@ -203,13 +204,21 @@ export interface ContactPage {
   readonly since: number
 }
 
-/** Last seen first; those of one moment by id, the greatest first. */
+/**
+ * Last seen first; those of one moment by id, the greatest first. A text that is too short for the index of trigrams is looked
+ * for among the newest contacts of the page and behind it.
+ */
 export function listContacts(q: Queryable, workspaceId: number, page: ContactPage): Promise<Contact[]> {
+  const range = `workspace_id = $1 AND last_seen_at >= $2 AND ($3::bigint IS NULL OR (last_seen_at, id) < ($3, $4))`
+  const order = 'ORDER BY last_seen_at DESC, id DESC'
+  const isShort = page.q !== undefined && !/[\p{L}\p{N}]{3}/u.test(page.q)
+  const searched = isShort
+    ? `(SELECT * FROM contacts WHERE ${range} ${order} LIMIT ${shortSearchContactsMax})`
+    : 'contacts'
   return q.query<Contact>(
-    `SELECT ${columns} FROM contacts
-     WHERE workspace_id = $1 AND last_seen_at >= $2 AND ($3::bigint IS NULL OR (last_seen_at, id) < ($3, $4))
-       ${page.q === undefined ? '' : 'AND searched LIKE lower($6)'}
-     ORDER BY last_seen_at DESC, id DESC LIMIT $5`,
+    `SELECT ${columns} FROM ${searched} AS contacts
+     WHERE ${range} ${page.q === undefined ? '' : 'AND searched LIKE lower($6)'}
+     ${order} LIMIT $5`,
     [
       ...[workspaceId, page.since, page.before?.at ?? null, page.before?.id ?? 0, page.limit],
       ...(page.q === undefined ? [] : [`%${page.q.replace(/[\\%_]/g, '\\$&')}%`]),

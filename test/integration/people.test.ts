@@ -156,6 +156,18 @@ describe('pages', () => {
     expect(await ask().people({ q: ' ' })).toHaveLength(4)
   })
 
+  test('search short texts among the newest 10,000 contacts alone', async () => {
+    await send(identify('a', 1, 'zq1@example.com'))
+    const found = async (q: string) => (await ask().people({ q })).map(nameOf)
+    expect(await found('zq')).toEqual(['zq1@example.com'])
+    await stores.pg.query(
+      `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+       SELECT workspace_id, n || '@example.com', n, last_seen_at, last_seen_at, last_seen_at, last_seen_at + 1
+       FROM contacts, generate_series(1, 10000) AS n WHERE email = 'zq1@example.com'`,
+    )
+    expect([await found('zq'), await found('zq1')]).toEqual([[], ['zq1@example.com']])
+  })
+
   test('a search finds who matched days ago and came back since, behind and before others', async () => {
     await send(
       view('early', -3_600, { source: 'newsletter', medium: 'email', session_id: 'old' }),

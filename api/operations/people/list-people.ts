@@ -16,7 +16,12 @@ import { sumRevenueOfPeople } from '../../../postgres/tables/revenue-of-people.t
 import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
-import { peopleDefault, peopleMax, peopleSearchLengthMax } from '../../../schemas/limits/people-limits.ts'
+import {
+  peopleDefault,
+  peopleMax,
+  peopleSearchLengthMax,
+  shortSearchContactsMax,
+} from '../../../schemas/limits/people-limits.ts'
 import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
@@ -25,10 +30,13 @@ import { serializeVisitor } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const PeopleQuery = z.object({
-  q: z.string().max(peopleSearchLengthMax).optional().meta({
-    description:
-      'Contacts with these letters in e-mail, name, company, source or campaign, and visitors brought by such a source or campaign.',
-  }),
+  q: z
+    .string()
+    .max(peopleSearchLengthMax)
+    .optional()
+    .meta({
+      description: `Contacts with these letters in e-mail, name, company, source or campaign, and visitors brought by such a source or campaign. Without three letters or digits in a row only the newest ${shortSearchContactsMax.toLocaleString('en')} contacts are searched.`,
+    }),
   limit: laxIntOr(peopleDefault, { ge: 1, le: peopleMax, description: 'Rows, at most.' }),
   before_id: idInQuery('contact', 'Only what comes after the contact of this id: pages back.'),
   before_anonymous_id: z

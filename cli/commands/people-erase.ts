@@ -1,7 +1,12 @@
 import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
-import { type NamedPerson, type OrderedErasure, orderErasure } from '../../pipeline/people/order-erasure.ts'
+import {
+  type NamedPerson,
+  type OrderedErasure,
+  orderErasure,
+  shortenInbox,
+} from '../../pipeline/people/order-erasure.ts'
 import type { BoundBrowser } from '../../postgres/tables/erased-person.ts'
 import { readErasure } from '../../postgres/tables/erasures.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
@@ -29,9 +34,11 @@ export const erasePeople = defineCommand({
     const secretKey = await installation.secretKey()
     if (secretKey === undefined) throw new CommandFailed('SECRET_KEY is needed to find what events have of a person')
     const [pg, ch, hashes] = [installation.postgres(), installation.clickhouse(), makeIdentityHashes(secretKey)]
+    const erasure = { ch, hashes, log: makeLog('svc', 'silent'), now: Date.now() }
+    progress.running('merging what was sent before')
+    await shortenInbox(pg, erasure, signal)
     const id = await pg.transaction(async (tx) => {
-      const options = { ch, hashes, log: makeLog('svc', 'silent'), now: Date.now() }
-      const { erasureId, contactId, browsers } = orderedOf(await orderErasure(tx, workspaceId, named, options))
+      const { erasureId, contactId, browsers } = orderedOf(await orderErasure(tx, workspaceId, named, erasure))
       // Without the address: the log of changes is never deleted.
       await auditCommand(tx, workspaceId, 'contact.erase', contactId, { browsers })
       return erasureId

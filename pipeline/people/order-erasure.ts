@@ -1,14 +1,19 @@
-/** Orders the erasure of a person, for `svc people erase` and the dashboard alike: what Postgres has goes at once. */
+/**
+ * Orders the erasure of a person, for `svc people erase` and the dashboard alike: what Postgres has goes at once. Its transaction
+ * merges what waits, which has to be little: see `isInboxLong` and `shortenInbox`.
+ */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { hasEventsOfEmail } from '../../clickhouse/queries/people/events-of-email.ts'
 import { findVisitor } from '../../clickhouse/queries/people/visitor-names.ts'
-import type { Queryable } from '../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { type BoundBrowser, findErasedPerson } from '../../postgres/tables/erased-person.ts'
 import { type ErasedPerson, erasePerson, isPayer } from '../../postgres/tables/erasures.ts'
+import { isMoreUnmerged } from '../../postgres/tables/inbox.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
-import { inboxRowsPerMerge } from '../../schemas/limits/people-limits.ts'
-import { holdMerging, mergeNext } from './merge.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { inboxRowsPerErasure, inboxRowsPerMerge, mergeEveryMs } from '../../schemas/limits/people-limits.ts'
+import { holdMerging, mergeInbox, mergeNext } from './merge.ts'
 
 /** An anonymous id may be the name of a hash as well. */
 export type NamedPerson = { readonly email: string } | { readonly id: number } | { readonly anonymousId: string }
@@ -25,6 +30,19 @@ export interface ErasureOptions {
   readonly hashes: IdentityHashes
   readonly log: Log
   readonly now: number
+}
+
+/** True while more waits than an erasure merges: its transaction would take long and hold up all merges, others' too. */
+export function isInboxLong(q: Queryable): Promise<boolean> {
+  return isMoreUnmerged(q, inboxRowsPerErasure)
+}
+
+/** Merges in transactions of their own, beside a pipeline that may do so too, until the inbox isn't long. */
+export async function shortenInbox(pg: Postgres, options: ErasureOptions, signal: AbortSignal): Promise<void> {
+  while (await isInboxLong(pg)) {
+    signal.throwIfAborted()
+    if ((await mergeInbox({ ...options, pg })) === 0) await sleep(mergeEveryMs, signal)
+  }
 }
 
 /**

@@ -138,6 +138,11 @@ export async function oldestUnmerged(q: Queryable): Promise<number | undefined> 
   return row?.id
 }
 
+/** Whether more than so many rows wait. */
+export async function isMoreUnmerged(q: Queryable, rows: number): Promise<boolean> {
+  return (await q.query('SELECT FROM inbox WHERE NOT is_merged ORDER BY event_id OFFSET $1 LIMIT 1', [rows])).length > 0
+}
+
 /** Has rows merged that were marked without it. */
 export async function mergeAgain(q: Queryable, eventIds: readonly number[]): Promise<void> {
   await q.query('UPDATE inbox SET is_merged = false WHERE event_id = ANY ($1::bigint[])', [eventIds])

@@ -75,6 +75,11 @@ export const problems = {
     detail: 'Too many files are being uploaded',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   },
+  people_behind: {
+    status: 503,
+    detail: 'Too many events wait to be merged into people: try again in a moment',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
   store_unavailable: {
     status: 503,
     detail: 'Service temporarily unavailable: a store that this request needs does not answer',

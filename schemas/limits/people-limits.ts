@@ -13,6 +13,8 @@ export const turnsPerBrowserMax = 100
 export const factsPerBrowserMax = 20_000
 /** Inbox rows of one transaction of the merge. */
 export const inboxRowsPerMerge = 2_000
+/** Inbox rows that an erasure merges in its own transaction, before it is looked who the person is. */
+export const inboxRowsPerErasure = 3 * inboxRowsPerMerge
 /** Merges of one row alone that pass the deadline of a statement, before it is set aside. */
 export const mergeTriesOfRow = 3
 /** Between two looks for rows that an operator wants to be merged after all. */

@@ -1,8 +1,12 @@
 /** Sign-in of owners, and what the session of a browser can do: what holds, what ends, and what other sites can't do. */
 import { expect, test, vi } from 'vitest'
+import { shortenInbox } from '../../pipeline/people/order-erasure.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { makeLog } from '../../runtime/log.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
+import { inboxRowsPerErasure } from '../../schemas/limits/people-limits.ts'
+import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { timeZoneNames } from '../../schemas/time/time-zone-name.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 
@@ -218,6 +222,24 @@ test('what was sent of a person and is not merged yet is erased with the person'
     { browsers: [expect.objectContaining({ visitor })] },
   ])
   expect(await stores.pg.query('SELECT 1 FROM inbox WHERE event_id = 77')).toEqual([])
+})
+
+test('no person is erased while so much waits that merging it would hold up everybody', async () => {
+  const contact = await makeContact('ida@example.com')
+  const cookie = await signIn()
+  const erase = () => post(cookie, '/api/v1/people/erase', { contact_id: contact.id })
+  await stores.pg.query(
+    `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
+       source, medium, campaign, content, occurred_at, received_at)
+     SELECT 1000 + n, $1, 'identify', 'identify', 'flo@example.com', '', '', '{}', '', '', '', '', now(), now()
+     FROM generate_series(0, $2) AS n`,
+    [mine.workspaceId, inboxRowsPerErasure],
+  )
+  const refused = await erase()
+  expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, String(retryAfterSeconds)])
+  const options = { ch: stores.ch, hashes: stores.hashes, log: makeLog('test', 'silent'), now: Date.now() }
+  await shortenInbox(stores.pg, options, new AbortController().signal)
+  expect((await erase()).status).toBe(200)
 })
 
 test('a key is made, shown once, used and revoked, audited as the owner, and none of others is reached', async () => {

@@ -1,6 +1,6 @@
 /** Erases a person as `svc people erase` does: what Postgres has goes at once, events with the pipeline's next rounds. */
 import { z } from 'zod'
-import { orderErasure } from '../../../pipeline/people/order-erasure.ts'
+import { isInboxLong, orderErasure } from '../../../pipeline/people/order-erasure.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInBody } from '../../../schemas/lax.ts'
@@ -24,13 +24,14 @@ export const eraseThisPerson = defineOperation({
   scope: 'analytics:read',
   input: { body: PersonToErase },
   output: Erasure,
-  problems: ['person_not_found'],
+  problems: ['person_not_found', 'people_behind'],
   async handle({ body, workspace, stores: { pg, ch, hashes }, log, clock }) {
     const { contact_id: id, anonymous_id: anonymousId } = body
     if ((id === undefined) === (anonymousId === undefined)) {
       throw invalid([valueError(['body'], null, 'Exactly one of contact_id and anonymous_id is needed')])
     }
     const named = id === undefined ? { anonymousId: anonymousId! } : { id }
+    if (await isInboxLong(pg)) throw problem('people_behind')
     const order = await orderErasure(pg, workspace.id, named, { ch, hashes, log, now: clock.now() })
     if (order === undefined || 'boundTo' in order) throw problem('person_not_found')
     return { id: order.contactId, erasure_id: order.erasureId }

@@ -4,6 +4,7 @@ import type { Postgres } from '../../postgres/client.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
 import type { ExpiryGroup } from '../retention/retention.ts'
+import { inPortions } from './group-by.ts'
 
 const tables = ['sessions', 'visitors', 'credits', 'cells'] as const
 /** A mutation rewrites the parts that have some of the rows. */
@@ -29,27 +30,33 @@ export async function deleteRows(
   return rows
 }
 
+/** Builds of one mutation: they stand in its text. */
+const buildsMax = 5_000
+
 /**
- * Deletes the local days that lie before each group's time.
+ * Deletes the local days that lie before each group's time: of many workspaces at once, because each mutation looks at all
+ * parts of its table.
  * @returns the number of rows
  */
 export async function deleteExpiredDays(
   { pg, ch, signal }: { pg: Postgres; ch: ClickHouse; signal: AbortSignal },
   groups: readonly ExpiryGroup[],
 ): Promise<number> {
-  const builds = await listOpenBuilds(pg)
+  const beforeOf = new Map(groups.flatMap(({ before, workspaceIds }) => workspaceIds.map((id) => [id, before])))
+  const expiring = (await listOpenBuilds(pg)).flatMap(({ build, workspaceId, timezone }) => {
+    const before = beforeOf.get(workspaceId)
+    return before === undefined ? [] : { build, day: localDayAt(before, timezone) }
+  })
   let rows = 0
-  for (const { before, workspaceIds } of groups) {
-    const ids = new Set(workspaceIds)
-    const byDay = new Map<number, number[]>()
-    for (const { build, workspaceId, timezone } of builds) {
-      const day = localDayAt(before, timezone)
-      if (ids.has(workspaceId)) byDay.set(day, [...(byDay.get(day) ?? []), build])
-    }
-    for (const [day, some] of byDay) {
-      signal.throwIfAborted()
-      rows += await deleteRows(ch, 'build IN {builds:Array(UInt32)} AND day < {day:UInt16}', { builds: some, day })
-    }
+  for (const some of inPortions(expiring, buildsMax)) {
+    signal.throwIfAborted()
+    const [builds, days] = [some.map(({ build }) => build), some.map(({ day }) => day)]
+    rows += await deleteRows(
+      ch,
+      `build IN {builds:Array(UInt32)} AND day < {latest:UInt16}
+       AND day < transform(build, {builds:Array(UInt32)}, {days:Array(UInt16)}, toUInt16(0))`,
+      { builds, days, latest: Math.max(...days) },
+    )
   }
   return rows
 }

@@ -17,6 +17,7 @@ import { botRetentionDays } from '../../schemas/limits/retention-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
+import { inPortions as portionsOf } from '../fold/group-by.ts'
 import { reopenErasures } from '../people/erase.ts'
 import { eraseLateReplays } from '../people/erase-replays.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
@@ -28,11 +29,16 @@ import { eachWorkspace, sweeping, walk } from './sweep.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
 const rowsPerStatement = 5_000
+/** Their ids stand in its text. */
+const workspacesPerMutation = 5_000
 
 export async function expireData(context: JobContext): Promise<void> {
   const { pg, ch, log, metrics, signal } = context
   const now = await agreedTime(context)
   const groups = groupByExpiry(await listWorkspaces(pg), now)
+  const expiring = groups.flatMap(({ before, workspaceIds }) =>
+    workspaceIds.map((workspaceId) => ({ workspaceId, before })),
+  )
   const days = makeDayDeleter(ch, signal)
 
   // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
@@ -45,7 +51,7 @@ export async function expireData(context: JobContext): Promise<void> {
       metrics.rowsExpired(table, rows)
       log.info({ rows, table }, 'deleted expired rows')
     }
-    for (const { before, workspaceIds } of groups) await deleteOldCopies(ch, workspaceIds, before)
+    for (const some of portionsOf(expiring, workspacesPerMutation)) await deleteOldCopies(ch, some)
     const rows = await deleteExpiredDays(context, groups)
     log.info({ rows }, 'deleted rows derived from expired days')
   }
@@ -61,7 +67,7 @@ export async function expireData(context: JobContext): Promise<void> {
   const manifestsBefore = now - shippedManifestKeepMs
   await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
 
-  const beforeOf = new Map(groups.flatMap(({ before, workspaceIds }) => workspaceIds.map((id) => [id, before])))
+  const beforeOf = new Map(expiring.map(({ workspaceId, before }) => [workspaceId, before]))
   await eachWorkspace(context, [...beforeOf.keys()], (id) => expirePeople(context, id, beforeOf.get(id)!))
 }
 

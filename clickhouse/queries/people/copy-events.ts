@@ -3,7 +3,7 @@ import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
-import { idsIn, moment } from '../../rollups/event-sql.ts'
+import { idsIn } from '../../rollups/event-sql.ts'
 
 /** 64 bits are decimal texts. */
 export interface VisitorOf {
@@ -126,14 +126,14 @@ export function hoursOfVisitors(chosen: string, days: string): string {
     FROM visitors FINAL WHERE (workspace_id, visitor) IN ${chosen} AND ${days}`
 }
 
-/** Deletes copies of a group's events before its time. */
+/** Deletes copies of workspaces' events before each one's time, at once: a mutation looks at all parts of the table. */
 export async function deleteOldCopies(
   ch: Pick<ClickHouse, 'query' | 'command'>,
-  workspaceIds: readonly number[],
-  before: number,
+  expiring: readonly { readonly workspaceId: number; readonly before: number }[],
 ): Promise<void> {
-  const where = `workspace_id IN {ids:Array(UInt32)} AND occurred_at < ${moment('before')}`
-  const params = { ids: workspaceIds, before }
+  const where = `workspace_id IN {ids:Array(UInt32)}
+    AND toUnixTimestamp64Milli(occurred_at) < transform(workspace_id, {ids:Array(UInt32)}, {befores:Array(Int64)}, toInt64(0))`
+  const params = { ids: expiring.map(({ workspaceId }) => workspaceId), befores: expiring.map(({ before }) => before) }
   const [found] = await ch.query<{ rows: number }>(`SELECT count() AS rows FROM person_events WHERE ${where}`, params, {
     deadlineMs: foldDeadlineMs,
   })

@@ -51,6 +51,10 @@ const looks = (['dark', 'light'] as const)
   .flatMap((colorScheme) => [390, 768, 1280].map((width) => ({ colorScheme, width, hasAxe: isLong || width !== 768 })))
   .filter(({ colorScheme, width }) => isLong || (colorScheme === 'dark') === (width === 390))
 
+/** Nothing is beside the screen, or below the page's content. */
+const fits = `document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <=
+  Math.max(innerHeight, Math.ceil(scrollY + document.querySelector('main').getBoundingClientRect().bottom))`
+
 /** In each look no page is wider than the screen, and axe finds nothing. The long form keeps pictures in `.cache/test`. */
 export async function look(page: Page, name: string): Promise<void> {
   if (isLong) mkdirSync(projectFile('.cache/test'), { recursive: true })
@@ -59,7 +63,7 @@ export async function look(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 900 })
     // A chart takes its new width a moment later.
-    const isFitting = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    const isFitting = () => page.evaluate(fits)
     await expect.poll(isFitting, { message }).toBe(true)
     if (hasAxe) expect(await violations(page), message).toEqual([])
     const path = projectFile('.cache/test', `dashboard-${name}-${colorScheme}-${width}.png`)

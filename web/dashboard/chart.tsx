@@ -100,18 +100,20 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
   return (
     <figure class="panel chart">
       <div ref={place} aria-hidden="true" style={{ minHeight: `${height}px` }} />
-      <table class="unseen">
-        <caption>{label}</caption>
-        <tbody>
-          {points.map((point, at) => (
-            <tr key={point.start}>
-              <th scope="row">{point.label}</th>
-              <td>{shown(point[of])}</td>
-              {before?.[at] && <td>before: {shown(before[at][of])}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div class="unseen">
+        <table>
+          <caption>{label}</caption>
+          <tbody>
+            {points.map((point, at) => (
+              <tr key={point.start}>
+                <th scope="row">{point.label}</th>
+                <td>{shown(point[of])}</td>
+                {before?.[at] && <td>before: {shown(before[at][of])}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

@@ -33,17 +33,19 @@ export function ClickDays({ days }: ClickDaysProps) {
         <span>most in a day: {number(Math.max(...days.map(({ clicks }) => clicks)))}</span>
         <span>{dayInWords(days.at(-1)!.day, { dateStyle: 'medium' })}</span>
       </figcaption>
-      <table class="unseen">
-        <caption>Clicks by day</caption>
-        <tbody>
-          {days.map(({ day, clicks }) => (
-            <tr key={day}>
-              <th scope="row">{day}</th>
-              <td>{number(clicks)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div class="unseen">
+        <table>
+          <caption>Clicks by day</caption>
+          <tbody>
+            {days.map(({ day, clicks }) => (
+              <tr key={day}>
+                <th scope="row">{day}</th>
+                <td>{number(clicks)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

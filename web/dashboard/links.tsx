@@ -174,7 +174,7 @@ function Clicks({ title, rows }: { title: string; rows: readonly (readonly [name
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
-      {rows.length === 0 && <p class="empty">No click yet.</p>}
+      {rows.length === 0 && <p class="empty">No clicks yet.</p>}
       <ul>
         {rows.map(([name, clicks]) => (
           <li key={name} class="event">
@@ -192,14 +192,18 @@ function countryName(code: string): string {
   return (code && new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' }).of(code)) || 'Unknown'
 }
 
+/** The empty margin that ISO/IEC 18004 asks for, so that cameras find the code on any ground. */
+const quietModules = 4
+
 /** For print: it leads where the short link does. */
 function QrCode({ text }: { text: string }) {
-  const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(text))}`
+  const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: quietModules }))}`
   return (
     <section aria-label="QR code">
       <h3>QR code</h3>
+      <img class="qr" src={source} alt={`QR code of ${text}`} width={160} height={160} />
       <a href={source} download="link.svg">
-        <img src={source} alt={`QR code of ${text}. Click to save it.`} width={160} height={160} />
+        Download SVG
       </a>
     </section>
   )

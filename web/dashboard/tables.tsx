@@ -67,7 +67,7 @@ export function Lists(props: ListsProps) {
       {isMap ? (
         <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
       ) : (
-        <Rows rows={rows} {...{ kind, before, currency, add }} total={overview.metrics.visitors} />
+        <Rows rows={rows} {...{ kind, before, currency, add }} metrics={overview.metrics} />
       )}
       {rows !== undefined && rows.length > 0 && (
         <button type="button" class="link" onClick={() => setOpen(true)}>
@@ -107,18 +107,17 @@ interface RowsProps extends Pick<ListsProps, 'currency' | 'add'> {
   /** Undefined: not known yet. */
   readonly rows: readonly ListRow[] | undefined
   readonly before: Map<string, number> | undefined
-  /** Visitors of the range. */
-  readonly total: number
+  /** All of the range, of which each row has a share. */
+  readonly metrics: Overview['metrics']
 }
 
-function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
+function Rows({ kind, rows, before, metrics, currency, add }: RowsProps) {
   if (rows === undefined) return <p class="empty awaited">…</p>
   if (rows.length === 0) return <p class="empty">Nothing in this range.</p>
   const counted = kind.columns[0]!
   const counts = rows.map(({ figures }) => figures[counted] ?? 0)
   const most = Math.max(1, ...counts)
-  // A visitor may be in several rows; page views are shared out among all that are listed.
-  const whole = counted === 'visitors' ? total : counts.reduce((sum, count) => sum + count, 0)
+  const whole = counted === 'pageviews' ? metrics.pageviews : metrics.visitors
   const hasRevenue = rows.some(({ figures }) => (figures.revenue_cents ?? 0) !== 0)
   return (
     <ul>
@@ -153,7 +152,7 @@ function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
             <button
               type="button"
               class="row"
-              title={`${row.title ?? row.label}\nClick to filter, Alt and click to leave out${row.medium ? ' all of the source' : ''}`}
+              title={`${row.title ?? row.label}\nClick to filter, Alt-click to exclude${row.medium ? ' the whole source' : ''}`}
               onClick={(event) => add(...filtersOf(kind, row, event.altKey))}
             >
               {inside}

@@ -56,6 +56,8 @@ test('the demo button fills a workspace, goes there, and leads back', async (con
   const workspaces = page.getByLabel('Workspace')
   await workspaces.waitFor()
   await expect.poll(() => workspaces.locator('option:checked').textContent()).toBe('Demo')
+  await page.waitForSelector('text=figures are being computed')
+  expect(await page.$('pre')).toBeNull()
   await foldWhatIsThere(stores)
   await page.waitForSelector('section[aria-label="Sources"] .row')
   const visitors = await page.textContent('[data-card="visitors"] strong')

@@ -24,6 +24,24 @@ export function Install({ snippet }: SnippetProps) {
   )
 }
 
+/** Where a demo has no figures later than that, it is an old one whose visits have expired. */
+const computedWithinMs = 120_000
+
+/** Whether this tab has just filled the workspace: its visits are stored, and its figures follow. */
+export function isJustFilled(workspaceId: number): boolean {
+  return Date.now() - Number(sessionStorage.getItem(`filled ${workspaceId}`)) < computedWithinMs
+}
+
+/** The page turns by itself once there are figures. */
+export function Computing() {
+  return (
+    <section class="panel install" aria-label="Demo" role="status">
+      <h2>The demo’s figures are being computed…</h2>
+      <p>They appear here by themselves, in a few seconds.</p>
+    </section>
+  )
+}
+
 export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) {
   const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
     tracking_key,
@@ -53,8 +71,9 @@ function Demo() {
     setFilling(true)
     const sent = await send<{ id: number }>('POST', '/workspaces/demo', undefined, { withinMs: fillWithinMs })
     setFilling(false)
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else goToWorkspace(sent.made.id)
+    if ('refusal' in sent) return setRefusal(sent.refusal)
+    sessionStorage.setItem(`filled ${sent.made.id}`, String(Date.now()))
+    goToWorkspace(sent.made.id)
   }
   return (
     <>

@@ -15,7 +15,7 @@ import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
 import { money, number, time } from './format.ts'
-import { Install } from './install.tsx'
+import { Computing, Install, isJustFilled } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
@@ -89,11 +89,8 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
       {failure && <Failure {...failure} />}
       <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
       {dialogs}
-      {isNew ? (
-        <Install snippet={answer.snippet} />
-      ) : (
-        <Figures {...{ answer, view, workspace, go, goToDays, chosen, choose, isStale }} />
-      )}
+      {!isNew && <Figures {...{ answer, view, workspace, go, goToDays, chosen, choose, isStale }} />}
+      {isNew && (isJustFilled(workspace.id) ? <Computing /> : <Install snippet={answer.snippet} />)}
     </main>
   )
 }
@@ -142,7 +139,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays,
         </p>
       )}
       {metrics.previous === null && view.compare !== 'none' && (
-        <p class="note">There is no comparison: the period before isn’t kept as a whole.</p>
+        <p class="note">No comparison: the previous period isn’t kept in full.</p>
       )}
       <Cards {...{ metrics, currency, chosen, choose }} />
       <ComparedChart
@@ -171,7 +168,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays,
         <Recent events={answer.recent_events} timezone={timezone} />
         <Advice items={answer.recommendations} />
       </div>
-      {metrics.lists_cut && <p class="note">Lists are cut to the 2,000 largest of each day.</p>}
+      {metrics.lists_cut && <p class="note">Lists have the top 2,000 of each day.</p>}
       <p class="note">
         As of {time(metrics.as_of, timezone)}, {timezone}.{' '}
         {metrics.bot_visits !== null && `${number(metrics.bot_visits)} visits of crawlers are left out.`}

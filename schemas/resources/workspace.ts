@@ -38,7 +38,7 @@ const currency = z
 const retentionDays = z.int().min(1).max(retentionDaysMax).nullable()
 
 const replayEnabled = z.boolean()
-const replayShare = z.int().min(1).max(100).describe('Sessions of a hundred that are recorded while replay is on.')
+const replayShare = z.int().min(1).max(100).describe('Percentage of sessions recorded while replay is on.')
 
 /** What isn't named stays. */
 export const WorkspaceUpdate = z.strictObject({

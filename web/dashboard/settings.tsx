@@ -1,8 +1,10 @@
 /** The workspace itself: how events are sent to it, its settings, signing in, its accounts, keys and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
+import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
+import { number, percent } from './format.ts'
 import { Copied, HowToSend } from './install.tsx'
 import type { PageProps } from './later.tsx'
 import type { Overview } from './overview-data.ts'
@@ -11,12 +13,19 @@ import { useAnswer } from './query.ts'
 import { Webhooks } from './webhooks.tsx'
 import { AddWorkspace, ChangeWorkspace } from './workspace-forms.tsx'
 
+type Settings = (typeof WorkspaceSettings)['_output']
+
 const seldomMs = 60_000
 
 export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const { answer, failure } = useAnswer<Overview>('/analytics/overview?include=snippet', { againMs: seldomMs })
   const [opened, open] = useState<'change' | 'add'>()
-  const close = () => open(undefined)
+  const [round, setRound] = useState(0)
+  const { answer: settings } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs, round })
+  const close = () => {
+    open(undefined)
+    setRound((before) => before + 1)
+  }
   const { name, object_id, timezone, currency, plan_key } = workspace
   return (
     <main>
@@ -34,6 +43,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
               ['Timezone', timezone],
               ['Currency', currency],
               ['Plan', plan_key],
+              ['Analytics kept', settings ? keptOf(settings) : '…'],
+              ['Session replay', settings ? recordedOf(settings) : '…'],
               ['Id', object_id],
               ['Tracking key (public)', answer?.snippet.tracking_key ?? '…'],
             ]}
@@ -68,4 +79,13 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
       <AuditLog timezone={timezone} />
     </main>
   )
+}
+
+function keptOf({ retention_days: days }: Settings): string {
+  if (days === null) return 'as long as the plan allows'
+  return `${number(days)} ${days === 1 ? 'day' : 'days'}`
+}
+
+function recordedOf({ replay_enabled, replay_share }: Settings): string {
+  return replay_enabled ? `${percent(replay_share)} of sessions` : 'off'
 }

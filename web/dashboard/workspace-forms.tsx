@@ -1,8 +1,10 @@
 /** Forms of a workspace: its settings, and another one for another site. */
 import { useRef, useState } from 'preact/hooks'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
+import { localDay } from './address.ts'
+import { dayAfter, dayInWords, dayMs } from './calendar-days.ts'
 import { changesOf } from './changes-of.ts'
-import { Dialog } from './dialog.tsx'
+import { Confirm, Dialog } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 import { goToWorkspace } from './workspaces.tsx'
@@ -22,6 +24,14 @@ export function ChangeWorkspace({ close }: FormProps) {
   const opened = useRef(answer)
   opened.current ??= answer
   const filled = opened.current
+  /** Changes that delete, and wait for a yes. */
+  const [asked, ask] = useState<Partial<Settings>>()
+  const save = async (changes: Partial<Settings>) => {
+    const sent = await send<Settings>('PATCH', '/workspace/settings', changes)
+    ask(undefined)
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else close()
+  }
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget as HTMLFormElement)
@@ -33,9 +43,9 @@ export function ChangeWorkspace({ close }: FormProps) {
     }
     const changes = changesOf(wanted, filled!)
     if (Object.keys(changes).length === 0) return close()
-    const sent = await send<Settings>('PATCH', '/workspace/settings', changes)
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else close()
+    const { retention_days: kept } = changes
+    if (kept != null && kept < (filled!.retention_days ?? Number.POSITIVE_INFINITY)) ask(changes)
+    else await save(changes)
   }
   return (
     <Dialog title="Change the workspace" close={close}>
@@ -45,7 +55,7 @@ export function ChangeWorkspace({ close }: FormProps) {
           <Name value={filled.name} />
           <Timezone value={filled.timezone} />
           <label>
-            Currency of totals
+            Currency
             <input name="currency" defaultValue={filled.currency} list="currencies" required />
           </label>
           <datalist id="currencies">
@@ -54,25 +64,41 @@ export function ChangeWorkspace({ close }: FormProps) {
             ))}
           </datalist>
           <label>
-            Days that analytics are kept; as long as the plan says where none are given. Older ones are deleted.
+            Days to keep analytics. Older data is deleted. Leave empty for the plan’s maximum.
             <input name="retention" type="number" min="1" defaultValue={filled.retention_days ?? ''} />
           </label>
           <label>
             <span>
               <input name="replay" type="checkbox" defaultChecked={filled.replay_enabled} /> Record sessions. Texts and
-              fields are masked; say in your privacy notice that you do so.
+              fields are masked. Mention it in your privacy notice.
             </span>
           </label>
           <label>
-            Sessions of a hundred that are recorded
+            Percentage of sessions recorded
             <input name="replay_share" type="number" min="1" max="100" defaultValue={filled.replay_share} required />
           </label>
           <Refusal text={refusal} />
-          <button type="submit">Change it</button>
+          <button type="submit">Save</button>
         </form>
+      )}
+      {asked && (
+        <Confirm
+          title="Delete older analytics"
+          verb="Delete and save"
+          close={() => ask(undefined)}
+          confirmed={() => save(asked)}
+        >
+          Analytics before {dayInWords(firstKept(asked.retention_days!, filled!.timezone), { dateStyle: 'medium' })} are
+          deleted. This can’t be undone.
+        </Confirm>
       )}
     </Dialog>
   )
+}
+
+/** The first local day that is still shown, as the API counts it: whole days of the last so many times 24 hours. */
+function firstKept(days: number, timezone: string): string {
+  return dayAfter(localDay(Date.now() - days * dayMs - 1, timezone), 1)
 }
 
 /** The session goes on in the new workspace, which shows how to send events. */
@@ -89,12 +115,12 @@ export function AddWorkspace({ close }: FormProps) {
   }
   return (
     <Dialog title="Add a workspace" close={close}>
-      <p>Another site, with visitors, people, posts and links of its own.</p>
+      <p>For another site, with its own visitors, people, posts and links.</p>
       <form class="editor" onSubmit={submit}>
         <Name value="" />
         <Timezone value={Intl.DateTimeFormat().resolvedOptions().timeZone} />
         <Refusal text={refusal} />
-        <button type="submit">Add it</button>
+        <button type="submit">Add</button>
       </form>
     </Dialog>
   )
@@ -113,7 +139,7 @@ function Timezone({ value }: { value: string }) {
   return (
     <>
       <label>
-        Timezone, in which its days begin
+        Timezone
         <input name="timezone" defaultValue={value} list="timezones" required />
       </label>
       <datalist id="timezones">

@@ -1,6 +1,6 @@
 /** A request of the dashboard ends, and its failure is told in words. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { request } from '../../web/dashboard/request.ts'
+import { refusalOf, request } from '../../web/dashboard/request.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -30,4 +30,20 @@ test('no network and a body that isn’t JSON are told apart', async () => {
   await expect(request('/workspace')).rejects.toThrow('The service can’t be reached')
   vi.stubGlobal('fetch', () => Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502 })))
   await expect(request('/workspace')).rejects.toThrow('The service answered 502')
+})
+
+test('a refusal names the field and says what is wrong, without the marks of the API', () => {
+  const refused = (loc: (string | number)[], msg: string) =>
+    refusalOf({ response: new Response(null, { status: 422 }), body: { detail: [{ loc, msg }] } })
+  expect(refused(['body', 'currency'], 'String should have at most 3 characters')).toBe(
+    'Currency: must have at most 3 characters',
+  )
+  expect(refused(['body', 'timezone'], 'Value error, The timezone must be an IANA name')).toBe(
+    'Timezone: The timezone must be an IANA name',
+  )
+  expect(refused(['body', 'scopes'], 'List should have at least 1 item after validation, not 0')).toBe(
+    'Scopes: must have at least 1 item',
+  )
+  expect(refused(['body', 'source_urls', 0], 'Field required')).toBe('Source URLs 1: is required')
+  expect(refused(['body'], 'Value error, One is needed')).toBe('One is needed')
 })

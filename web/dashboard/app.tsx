@@ -84,8 +84,22 @@ function App() {
     const shown = { workspace: workspace!, navigate }
     const load = Object.hasOwn(chunks, pathname) ? chunks[pathname] : undefined
     if (load !== undefined) return <Later key={pathname} load={load} search={search} {...shown} />
+    if (pathname !== '/dashboard') return <NoPage navigate={navigate} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
+}
+
+function NoPage({ navigate }: { navigate(path: string): void }) {
+  return (
+    <main>
+      <section class="panel install" aria-label="Page not found">
+        <h2>Page not found</h2>
+        <PageLink path="/dashboard" navigate={navigate}>
+          Go to the overview
+        </PageLink>
+      </section>
+    </main>
+  )
 }
 
 /** Keys of every page. A second key after G isn't the overview's. */

@@ -23,7 +23,13 @@ export function Later({ load, ...props }: PageProps & { load(): Promise<Page> })
     )
   }, [])
   if (since !== undefined)
-    return <Failure since={since} isRefused={false} isFinal text="the page’s script didn’t come. Load the page anew" />
+    return (
+      <Failure
+        {...{ since, isRefused: false, isMissing: false }}
+        isFinal
+        text="the page’s script couldn’t be loaded. Reload the page"
+      />
+    )
   if (loaded === undefined) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
   return <loaded.page {...props} />
 }

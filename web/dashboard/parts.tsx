@@ -3,8 +3,21 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Failed } from './query.ts'
 
-/** @param isFinal it isn't tried again */
-export function Failure({ since, text, isRefused, isFinal = false }: Failed & { readonly isFinal?: boolean }) {
+interface FailureProps extends Failed {
+  /** It isn't tried again. */
+  readonly isFinal?: boolean
+  /** Leads on from what isn't there. */
+  readonly children?: ComponentChildren
+}
+
+export function Failure({ since, text, isRefused, isMissing, isFinal = false, children }: FailureProps) {
+  if (isMissing) {
+    return (
+      <p class="failure" role="alert">
+        <Isolated text={text} />. {children}
+      </p>
+    )
+  }
   if (isRefused) {
     return (
       <p class="failure" role="alert">
@@ -97,7 +110,7 @@ async function copyText(text: string): Promise<void> {
 export function ShownOnce({ secret, name, children }: { secret: string; name: string; children: ComponentChildren }) {
   return (
     <div class="copied" role="status">
-      <p class="wide">{children} It is shown this once:</p>
+      <p class="wide">{children} It is shown only once:</p>
       <pre>{secret}</pre>
       <Copy text={secret} label={`Copy the ${name}`} />
     </div>

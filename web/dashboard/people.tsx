@@ -7,7 +7,7 @@ import { Timeline } from './journey.tsx'
 import { journeyEventsMax } from './journey-lines.ts'
 import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
-import { Facts, Failure } from './parts.tsx'
+import { Facts, Failure, PageLink } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 
 const listed = 100
@@ -58,7 +58,7 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
         <h2>
           People<span class="label">Last seen first</span>
         </h2>
-        {answer?.length === 0 && <p class="empty">Nobody{sought === '' ? ' yet' : ' by that'}.</p>}
+        {answer?.length === 0 && <p class="empty">{sought === '' ? 'Nobody yet.' : 'Nobody matches.'}</p>}
         {answer !== undefined && answer.length > 0 && (
           <div class="scrolled wide">
             <table class="all people">
@@ -169,11 +169,18 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
   const [isErasing, setErasing] = useState(false)
   const question = new URLSearchParams({ ...asked, limit: String(journeyEventsMax) })
   const { answer, failure } = useAnswer<Journey>(`/people/journey?${question}`)
-  if (answer === undefined) return <main class="skeleton">{failure && <Failure {...failure} />}</main>
+  const shownFailure = failure && (
+    <Failure {...failure}>
+      <PageLink path="/dashboard/people" navigate={navigate}>
+        All people
+      </PageLink>
+    </Failure>
+  )
+  if (answer === undefined) return <main class="skeleton">{shownFailure}</main>
   const { person: known, first_touch, last_touch, events, revenue } = answer
   return (
     <main>
-      {failure && <Failure {...failure} />}
+      {shownFailure}
       <section class="panel" aria-label="Person">
         <h2>
           <bdi>{nameOf(known)}</bdi>
@@ -181,8 +188,8 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
         <Facts
           facts={[
             known.contact_id === null ? ['Id', known.anonymous_id ?? '–'] : ['E-mail', known.email ?? '–'],
-            ['Came first by', `${first_touch.source} / ${first_touch.medium}`],
-            ['Came last by', `${last_touch.source} / ${last_touch.medium}`],
+            ['First touch', `${first_touch.source} / ${first_touch.medium}`],
+            ['Last touch', `${last_touch.source} / ${last_touch.medium}`],
             ['Sessions', number(answer.session_count)],
             ['Events', number(answer.event_count)],
             ['Conversions', number(answer.conversion_count)],
@@ -240,8 +247,8 @@ function Erase({ person, erased, close }: EraseProps) {
   }
   return (
     <Confirm title="Erase this person" verb="Erase" close={close} refusal={refusal} confirmed={erase}>
-      <bdi>{nameOf(person)}</bdi> is removed with browsers, events and every copy. It can’t be undone. Figures no longer
-      count these visits within some minutes.
+      <bdi>{nameOf(person)}</bdi> is deleted with browsers, events and every copy. This can’t be undone. Figures leave
+      these visits out within a few minutes.
     </Confirm>
   )
 }

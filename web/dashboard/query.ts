@@ -1,12 +1,14 @@
 /** Asks the API as the owner who is signed in: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
-import { Refused, type RequestOptions, refusalOf, request } from './request.ts'
+import { Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 
 export interface Failed {
   readonly since: Date
   readonly text: string
   /** The question is at fault, not the server: asking again gives the same. */
   readonly isRefused: boolean
+  /** What is asked for isn't there. It isn't asked for again. */
+  readonly isMissing: boolean
 }
 
 export interface Asked<Answer> {
@@ -64,6 +66,7 @@ async function read(path: string, signal: AbortSignal): Promise<unknown> {
   }
   if (response.ok) return body
   const text = refusalOf(answer)
+  if (response.status === 404) throw new Missing(text)
   throw response.status === 422 ? new Refused(text) : new Error(text)
 }
 
@@ -97,11 +100,13 @@ export function useAnswer<Answer>(
       } catch (error) {
         if (leaving.signal.aborted) return
         const isRefused = error instanceof Refused
+        const isMissing = error instanceof Missing
         const text = (error as Error).message
         setFailed((before) => {
           const since = before?.path === asked ? before.since : new Date()
-          return { path: asked, since, text, isRefused }
+          return { path: asked, since, text, isRefused, isMissing }
         })
+        if (isMissing) return
         // Nobody waits for what is asked for seldom as long as that, once it failed.
         if (!isRefused) waitMs = liveMs
       }

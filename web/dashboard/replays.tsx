@@ -10,7 +10,7 @@ import { OneReplay } from './replay-player.tsx'
 const listed = 50
 /** The API answers for so long at once; older replays are read by `start` and `end`. */
 const daysShown = 365
-const columns = ['Began', 'First page', 'Took', 'Pages', 'Clicks', 'Visitor', 'Browser', 'Country']
+const columns = ['Started', 'Entry page', 'Duration', 'Pages', 'Clicks', 'Visitor', 'Browser', 'Country']
 
 export function ReplaysPage({ search, workspace, navigate }: PageProps) {
   const id = new URLSearchParams(search).get('id')
@@ -59,21 +59,21 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
           name="path"
           type="search"
           aria-label="Path"
-          placeholder="Path, as /pricing"
+          placeholder="Path, such as /pricing"
           defaultValue={address.get('path') ?? ''}
         />
         <input
           name="min_seconds"
           type="number"
           min="1"
-          aria-label="Seconds, at least"
-          placeholder="Seconds, at least"
+          aria-label="Minimum seconds"
+          placeholder="Minimum seconds"
           defaultValue={address.get('min_seconds') ?? ''}
         />
         <button type="submit">Filter</button>
         {isOfOne && (
           <button type="button" onClick={() => navigate('/dashboard/replays')}>
-            Everybody’s
+            All visitors
           </button>
         )}
       </form>
@@ -91,7 +91,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
         )}
         {answer?.length === 0 && !isFiltered && (
           <p class="empty">
-            None. Sessions are recorded once replay is on: see the <a href="/dashboard/settings">settings</a>.
+            No replays yet. Sessions are recorded once replay is on: see the <a href="/dashboard/settings">settings</a>.
           </p>
         )}
         {answer !== undefined && answer.length > 0 && (
@@ -123,6 +123,8 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
 function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: string; navigate(path: string): void }) {
   const address = `/dashboard/replays?id=${replay.id}`
   const { contact_id, anonymous_id } = replay
+  const who: Record<string, string> = contact_id === null ? { browser: anonymous_id } : { contact: String(contact_id) }
+  const person = `/dashboard/people?${new URLSearchParams(who)}`
   return (
     <tr>
       <th scope="row">
@@ -136,7 +138,11 @@ function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: s
       <td>{duration(replay.duration_ms / 1000)}</td>
       <td>{number(replay.pages)}</td>
       <td>{number(replay.clicks)}</td>
-      <td>{contact_id === null ? `Anonymous ${anonymous_id.slice(0, 8)}` : `Contact ${contact_id}`}</td>
+      <td>
+        <PageLink path={person} navigate={navigate}>
+          <bdi>{contact_id === null ? `Anonymous ${anonymous_id.slice(0, 8)}` : `Contact ${contact_id}`}</bdi>
+        </PageLink>
+      </td>
       <td>{replay.browser}</td>
       <td>{replay.country}</td>
     </tr>

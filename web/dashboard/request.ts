@@ -2,6 +2,8 @@
 
 /** The question is at fault. */
 export class Refused extends Error {}
+/** There is nothing of that name. */
+export class Missing extends Error {}
 
 /** Longer than the server waits for its stores. */
 const deadlineMs = 20_000
@@ -72,11 +74,26 @@ interface Fault {
   readonly msg: string
 }
 
-/** Why the API refused. */
+/** Why the API refused, in the words of a form: `Currency: must have at most 3 characters`. */
 export function refusalOf({ response, body }: ApiAnswer): string {
   const { detail } = (body ?? {}) as { detail?: string | readonly Fault[] }
   if (detail === undefined) return `The service answered ${response.status}`
   return typeof detail === 'string'
     ? detail
-    : detail.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('. ')
+    : detail.map(({ loc, msg }) => [fieldOf(loc), sayingOf(msg)].filter(Boolean).join(': ')).join('. ')
+}
+
+/** `["body", "source_urls", 0]` is `Source URLs 1`. */
+function fieldOf([, ...steps]: Fault['loc']): string {
+  const words = steps.map((step) => (typeof step === 'number' ? step + 1 : step.replaceAll('_', ' '))).join(' ')
+  const name = words.replace(/\burl(s?)\b/g, 'URL$1').replace(/^utm\b/, 'UTM')
+  return name.slice(0, 1).toUpperCase() + name.slice(1)
+}
+
+function sayingOf(msg: string): string {
+  return msg
+    .replace(/^Value error, /, '')
+    .replace(/^(String|Input|List) should /, 'must ')
+    .replace(/ after validation, not \d+$/, '')
+    .replace(/^Field required$/, 'is required')
 }

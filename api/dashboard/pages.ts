@@ -49,17 +49,17 @@ export function playerPage(): HttpReply {
 export function awayPage(): HttpReply {
   const page = html(
     503,
-    `<main class="sign-in"><h1>The dashboard</h1><p class="failure" role="alert">It can’t be shown right now, as a store of the service is away. Visits go on being recorded. On the machine, <code>npx svc doctor</code> says what is amiss.</p></main>`,
+    `<main class="sign-in"><h1>The dashboard</h1><p class="failure" role="alert">It can’t be shown right now, as a store of the service is away. Visits go on being recorded. On the machine, <code>npx svc doctor</code> says what is wrong.</p></main>`,
   )
   return { ...page, headers: { ...page.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
 
 const texts = {
   200: 'This page is for the owner of the workspace.',
-  401: 'E-mail and password don’t belong together.',
+  401: 'The e-mail or password is wrong.',
   403: 'A sign-in link works on the machine that the service runs on, or through a tunnel to it.',
   410: 'This link was used before, or is older than 15 minutes.',
-  429: 'There were too many tries. Try again in a while, or use a link.',
+  429: 'Too many attempts. Try again later, or use a sign-in link.',
 } as const
 
 /** @param status 200 for the page alone, 401 for a wrong password, 403 for a link from another machine, 410 for one used or too old, 429 for too many tries @param next the page that it leads to */

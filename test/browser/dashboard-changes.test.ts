@@ -5,7 +5,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { setUpApi } from '../support/api.ts'
 import { startCompanySites } from '../support/company-sites.ts'
-import { list, setUpDashboard, violations } from '../support/dashboard.ts'
+import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { film, png } from '../support/media-files.ts'
 import { reschedule, runPublisher } from '../support/publisher.ts'
@@ -41,6 +41,10 @@ test('people are found, their journeys shown, and one is erased after one more q
   await page.click('dialog >> button:text-is("Erase")')
   await page.waitForURL('**/dashboard/people')
   await page.waitForSelector(`${list('People')} >> text=<b>Ada</b>`, { state: 'detached' })
+  await page.goto(`${api.url}/dashboard/people?contact=99999`)
+  expect(await page.textContent('.failure')).toBe('Person not found. All people')
+  await page.click('.failure >> text=All people')
+  await page.waitForSelector(`${list('People')} >> text=Bob`)
 })
 
 test('a link is made, refused, followed by a browser, counted where it is shown, archived and put back', async (context) => {
@@ -49,14 +53,18 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.fill('input[name="label"]', 'Spring')
   await page.fill('input[name="destination"]', 'ftp://example.com/')
   await page.click('text=Make a link')
-  expect(await page.textContent('[role="alert"]')).toContain('destination_url')
+  expect(await page.textContent('[role="alert"]')).toContain('Destination URL: ')
   await page.fill('input[name="destination"]', `${api.url}/docs`)
   await page.click('text=Make a link')
   const link = `${list('Links')} summary:has-text("Spring")`
   await page.click(link)
   await page.waitForSelector('dt:has-text("Conversions")')
   await page.waitForSelector('img[alt^="QR code of"]')
-  expect(await violations(page)).toEqual([])
+  expect(await page.getAttribute('text=Download SVG', 'download')).toBe('link.svg')
+  await page.setViewportSize({ width: 390, height: 900 })
+  for (const name of ['label', 'destination'])
+    expect((await page.locator(`input[name="${name}"]`).boundingBox())!.width).toBeGreaterThan(190)
+  await look(page, 'link')
   expect(await page.$$('[role="alert"]')).toEqual([])
   await page.waitForSelector(`${list('Days')} figcaption:has-text("most in a day: 0")`)
 
@@ -217,7 +225,7 @@ test('the company profile is generated from pages that are named here, with a qu
     await page.click('nav >> text=Company')
     await page.fill('textarea', 'ftp://example.com/')
     await page.click('text=Save the pages')
-    await page.waitForSelector('[role="alert"]:has-text("source_urls")')
+    await page.waitForSelector('[role="alert"]:has-text("Source URLs 1: ")')
     await page.fill('textarea', `${sites.url}/shop`)
     await page.click('text=Save the pages')
     await page.waitForSelector('text=Being generated')
@@ -229,7 +237,7 @@ test('the company profile is generated from pages that are named here, with a qu
     }
     await generateNext(generating, new AbortController().signal)
     await page.waitForSelector('section[aria-label="Evidence"] blockquote')
-    await page.waitForSelector('button:text-is("Generate anew"):not([disabled])')
+    await page.waitForSelector('button:text-is("Generate again"):not([disabled])')
     expect(await violations(page)).toEqual([])
   } finally {
     await agent.close()
@@ -279,7 +287,7 @@ test('an edit leaves what others changed meanwhile: of a post and of the workspa
   await page.click('button:text-is("Change")')
   await page.fill('dialog input[name="name"]', 'Renamed')
   await stores.pg.query(`UPDATE workspaces SET currency = 'CHF' WHERE id = $1`, [mine.workspaceId])
-  await page.click('dialog button:text-is("Change it")')
+  await page.click('dialog button:text-is("Save")')
   await page.waitForSelector('dialog', { state: 'detached' })
   const [workspace] = await stores.pg.query('SELECT name, currency FROM workspaces WHERE id = $1', [mine.workspaceId])
   expect(workspace).toEqual({ name: 'Renamed', currency: 'CHF' })

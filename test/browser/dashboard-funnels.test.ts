@@ -62,7 +62,7 @@ test('a funnel is put together by keyboard, stands in the address, and Back take
   await page.waitForURL('**/dashboard?days=7')
   for (const key of ['g', 'f']) await page.keyboard.press(key)
   await page.waitForURL('**/dashboard/funnels?days=7')
-  await page.waitForSelector(`${list('Funnel')} .empty:has-text("Put two steps or more together")`)
+  await page.waitForSelector(`${list('Funnel')} .empty:has-text("Add two or more steps")`)
   expect(await page.textContent('nav [aria-current="page"]')).toBe('Funnels')
   await page.waitForSelector('datalist option[value="/prices"]', { state: 'attached' })
   expect(await page.$$eval('#suggested-event option', (all) => all.map((one) => one.getAttribute('value')))).toContain(

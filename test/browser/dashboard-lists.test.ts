@@ -57,12 +57,22 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await look(page, 'workspace-form')
   await page.fill('dialog [name="timezone"]', 'Nowhere')
   await page.click('dialog button[type="submit"]')
-  await page.waitForSelector('dialog [role="alert"]:has-text("IANA")')
+  await page.waitForSelector('dialog [role="alert"]:has-text("Timezone: The timezone must be an IANA name")')
   await page.fill('dialog [name="timezone"]', 'Asia/Kolkata')
   await page.fill('dialog [name="name"]', '<i>Harbour</i>')
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('Workspace')} dd:has-text("Asia/Kolkata")`)
   await page.waitForSelector(`${list('Workspace')} dd:has-text("<i>Harbour</i>")`)
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("as long as the plan allows")`)
+  await page.click(`${list('Workspace')} >> text=Change`)
+  await page.fill('dialog [name="retention"]', '7')
+  await page.click('dialog button[type="submit"]')
+  const firstKept = new Intl.DateTimeFormat('en-US', { timeZone: 'Asia/Kolkata', dateStyle: 'medium' })
+  await page.waitForSelector(
+    `dialog dialog:has-text("Analytics before ${firstKept.format(Date.now() - 6 * 86_400_000)}")`,
+  )
+  await page.click('dialog dialog .danger')
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("7 days")`)
 
   await page.focus('text=Add an endpoint')
   await page.keyboard.press('Enter')
@@ -114,7 +124,7 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
 test('people and links have pages, with heads and with clicks', async (context) => {
   await stores.pg.query(
     `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
-     SELECT $1, n || '@example.com', 'Person ' || n, $3::bigint + n, $2::bigint - n, $2::bigint - n, $2::bigint - n, $2::bigint - n
+     SELECT $1, n || '@example.com', 'Person ' || n || ' of the Harbour and Lighthouse Company', $3::bigint + n, $2::bigint - n, $2::bigint - n, $2::bigint - n, $2::bigint - n
      FROM generate_series(1, 103) n`,
     [mine.workspaceId, Date.now(), 20_000_000 + mine.workspaceId * 1_000],
   )
@@ -133,6 +143,9 @@ test('people and links have pages, with heads and with clicks', async (context) 
   await page.waitForSelector(`${list('People')} th:has-text("Last seen")`)
   expect(await page.$$(`${list('People')} tbody tr`)).toHaveLength(100)
   await look(page, 'people-pages')
+  await page.setViewportSize({ width: 390, height: 900 })
+  const isWhole = () => page.$eval('.scrolled', (part) => part.scrollWidth <= part.clientWidth)
+  await expect.poll(isWhole).toBe(true)
   await page.focus(`${list('People')} >> text=Older`)
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('People')} >> text=Person 103`)

@@ -54,6 +54,9 @@ async function asked<Answer>(path: string): Promise<Answer> {
 test('axe finds nothing on any page, and none is wider than the screen', async (context) => {
   const page = await signIn(context)
   await ready(page)
+  await page.keyboard.press('q')
+  await page.waitForURL('**/dashboard?days=90')
+  await ready(page)
   await page.click(`${list('Countries')} >> text=Map`)
   await page.waitForSelector('[data-country="DE"]')
   await page.waitForSelector('canvas')

@@ -60,6 +60,16 @@ test('waits for the first event, shows how to send it, and turns by itself', asy
   await add(some[0]!)
   await card(page, 'visitors', '1')
   expect(await rows(page, 'Sources')).toEqual(['google / organic'])
+  // A row's share is of all page views, also of those on pages that aren't listed.
+  await add(...Array.from({ length: 19 }, (_, at) => ({ ...some[0]!, path: `/${at}` })))
+  await card(page, 'pageviews', '20')
+  expect(await page.$$eval(`${list('Pages')} .share`, (all) => all.map((one) => one.textContent))).toEqual(
+    Array(10).fill('5 %'),
+  )
+  await page.goto(`${api.url}/dashboard/nonsense`)
+  await page.waitForSelector('text=Page not found')
+  await page.click('text=Go to the overview')
+  await card(page, 'visitors', '1')
 })
 
 test('filters by rows, which stand as chips and in the address, with the figures of the API; Back takes them off; one that can’t be is told', async (context) => {
@@ -171,7 +181,7 @@ test('ranges: none of their events is no empty workspace; the series before; day
   await page.fill('input[name="from"]', '')
   expect(errors).toEqual([])
   await page.waitForSelector('dialog :text("Choose the first day and the last one")')
-  await page.click('dialog [aria-label="The month before"]')
+  await page.click('dialog [aria-label="Previous month"]')
   const days = await page.$$eval('dialog td button:not(.beside)', (all) =>
     all.map((one) => one.getAttribute('data-day')),
   )

@@ -99,6 +99,8 @@ test('a recording is found in the list, and played, paused, sought and sped up b
   for (const key of ['g', 'r']) await dashboard.keyboard.press(key)
   await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
   expect(await violations(dashboard)).toEqual([])
+  const person = await dashboard.getAttribute('section[aria-label="Replays"] td a', 'href')
+  expect(person).toMatch(/^\/dashboard\/people\?browser=./)
   await dashboard.focus('section[aria-label="Replays"] tbody a')
   await dashboard.keyboard.press('Enter')
   await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
@@ -263,7 +265,7 @@ test('a replay that can’t be read says why and is tried again, by itself where
   // First they fail, then there are newer ones alone.
   await dashboard.waitForSelector(`${beside} .failure:has-text("Internal error")`)
   areNewer = true
-  await dashboard.waitForSelector(`${beside} >> text=too long ago to be listed`)
+  await dashboard.waitForSelector(`${beside} >> text=These events are too old`)
   await dashboard.goto(`${api.url}/dashboard/replays?path=/nowhere`)
   await dashboard.click('section[aria-label="Replays"] >> text=Show all')
   await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')

@@ -69,7 +69,7 @@ test('a wrong password, an unknown e-mail and an owner without a password get th
       return [answer.status, answer.headers.get('set-cookie'), await answer.text()]
     }),
   )
-  expect(answers[0]).toEqual([401, null, expect.stringContaining('don’t belong together')])
+  expect(answers[0]).toEqual([401, null, expect.stringContaining('The e-mail or password is wrong')])
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   expect((await signIn(email, 'x'.repeat(signInFormBytesMax))).status).toBe(413)
   // No other site signs a browser in.

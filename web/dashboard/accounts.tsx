@@ -13,7 +13,7 @@ export function Accounts({ workspaceId }: { workspaceId: number }) {
     <section class="panel" aria-label="Accounts">
       <h2>Accounts</h2>
       {failure && <Failure {...failure} />}
-      {answer?.length === 0 && <p class="empty">Posts go out through accounts. None is connected.</p>}
+      {answer?.length === 0 && <p class="empty">No account is connected yet. Posts are published through accounts.</p>}
       <ul>
         {answer?.map((account) => (
           <li key={account.id} class="event endpoint">
@@ -26,7 +26,7 @@ export function Accounts({ workspaceId }: { workspaceId: number }) {
         ))}
       </ul>
       <details>
-        <summary>Connect an account, or renew one</summary>
+        <summary>Connect or reconnect an account</summary>
         <p>On the machine that the product runs on. Secrets are stored encrypted.</p>
         <Copied text={`${connect} --platform mastodon --url https://mastodon.social --secret-file /dev/stdin`} />
         <Copied text={`${connect} --platform bluesky --handle shop.bsky.social --secret-file /dev/stdin`} />

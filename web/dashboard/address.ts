@@ -13,8 +13,8 @@ export type RangeKey = keyof typeof ranges
 export const rangeKeys = Object.keys(ranges) as RangeKey[]
 
 export const comparisons = {
-  previous: 'vs. the period before',
-  year: 'vs. a year before',
+  previous: 'vs. previous period',
+  year: 'vs. previous year',
   none: 'No comparison',
 } as const
 export type Comparison = keyof typeof comparisons

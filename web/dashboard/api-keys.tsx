@@ -83,7 +83,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
             revoke(undefined)
           }}
         >
-          Whoever uses <bdi>{revoked.name}</bdi> is refused within five seconds. It can’t be undone.
+          <bdi>{revoked.name}</bdi> stops working within five seconds. This can’t be undone.
         </Confirm>
       )}
     </section>
@@ -121,15 +121,15 @@ function KeyForm({ scopes, made, close }: KeyFormProps) {
       <form class="editor" onSubmit={submit}>
         <label>
           Name
-          <input name="name" placeholder="What it is for" required />
+          <input name="name" placeholder="What is it for?" required />
         </label>
-        <Choices legend="What it may do" name="scopes" values={scopes} />
+        <Choices legend="Scopes" name="scopes" values={scopes} />
         <label>
           Expires at the start of this day; leave it empty for no expiry
           <input name="expires" type="date" />
         </label>
         <Refusal text={refusal} />
-        <button type="submit">Make it</button>
+        <button type="submit">Create</button>
       </form>
     </Dialog>
   )

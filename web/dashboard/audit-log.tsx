@@ -19,7 +19,7 @@ export function AuditLog({ timezone }: { timezone: string }) {
         Audit log<span class="label">Newest first</span>
       </h2>
       {failure && <Failure {...failure} />}
-      {answer?.length === 0 && <p class="empty">Nothing was changed yet.</p>}
+      {answer?.length === 0 && <p class="empty">No changes yet.</p>}
       <ul>
         {answer?.map((event) => (
           <OneEvent key={event.id} {...{ event, timezone }} />
@@ -33,9 +33,9 @@ export function AuditLog({ timezone }: { timezone: string }) {
 function OneEvent({ event, timezone }: { event: AuditEvent; timezone: string }) {
   const { action, actor_type, actor_name, interface: by, resource_type, resource_id, request_id, created_at } = event
   const facts: [string, string][] = [
-    ['By', actor_type],
-    ['Through', by],
-    ['Of', resource_id === null ? resource_type : `${resource_type}_${resource_id}`],
+    ['Actor', actor_type],
+    ['Interface', by],
+    ['Resource', resource_id === null ? resource_type : `${resource_type}_${resource_id}`],
     ['Request', request_id ?? '–'],
     ['Hash', event.hash],
   ]

@@ -106,9 +106,9 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
           </tbody>
         </table>
       </section>
-      {all !== undefined && rows.length === 0 && <p class="empty">Nothing by that.</p>}
+      {all !== undefined && rows.length === 0 && <p class="empty">Nothing matches.</p>}
       {all !== undefined && all.length === kind.limitMax && (
-        <p class="note">The {kind.limitMax} largest. A filter shows others.</p>
+        <p class="note">The top {kind.limitMax}. Add a filter to see others.</p>
       )}
       {pages > 1 && (
         <div class="controls">

@@ -30,7 +30,7 @@ export function FilterForm({ add, close }: FilterFormProps) {
           <option value="is">is</option>
           <option value="not">is not</option>
         </select>
-        <input name="value" aria-label="Value; * is any text" placeholder="/blog/*" required maxLength={1000} />
+        <input name="value" aria-label="Value; * matches any text" placeholder="/blog/*" required maxLength={1000} />
         <button type="submit">Filter</button>
       </form>
       <p class="note">Write countries as two letters, such as DE. A channel or device must be one that exists.</p>

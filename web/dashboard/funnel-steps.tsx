@@ -83,7 +83,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
             </select>
             <input
               ref={at === steps.length - 1 ? focusAdded : null}
-              aria-label={`Step ${at + 1}; * is any text`}
+              aria-label={`Step ${at + 1}; * matches any text`}
               placeholder={kind === 'path' ? '/pricing or /blog/*' : 'signup'}
               list={`suggested-${kind}`}
               maxLength={2048}

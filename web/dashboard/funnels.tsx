@@ -39,8 +39,8 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
         </h2>
         {question === undefined && (
           <p class="empty">
-            Put two steps or more together: pages, or events such as a sign-up. Then this shows how many visitors went
-            from one to the next.
+            Add two or more steps: pages, or events such as a sign-up. Then this shows how many visitors went from one
+            to the next.
           </p>
         )}
         {question !== undefined && shown === undefined && !failure && <p class="empty awaited">…</p>}

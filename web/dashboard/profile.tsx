@@ -44,7 +44,7 @@ function Sources({ profile, changed }: { profile: CompanyProfile; changed(): voi
   return (
     <form class="panel editor" onSubmit={submit} aria-label="Sources">
       <label>
-        Public pages that describe the company, one a line
+        Public pages that describe the company, one per line
         <textarea name="sources" rows={3} required key={source_urls.join('\n')} defaultValue={source_urls.join('\n')} />
       </label>
       {error !== null && (
@@ -60,7 +60,7 @@ function Sources({ profile, changed }: { profile: CompanyProfile; changed(): voi
           disabled={source_urls.length === 0 || status === 'generating'}
           onClick={() => run(send('POST', '/company-profile/refresh'))}
         >
-          {status === 'generating' ? 'Being generated…' : 'Generate anew'}
+          {status === 'generating' ? 'Being generated…' : 'Generate again'}
         </button>
       </div>
     </form>
@@ -74,7 +74,7 @@ function Known({ profile, workspace }: { profile: CompanyProfile; workspace: Wor
     ['Summary', profile.summary],
     ['Audience', profile.audience],
     ['Positioning', profile.positioning],
-    ['What it promises', profile.value_props.join('\n')],
+    ['Value propositions', profile.value_props.join('\n')],
     ['Features', profile.feature_set.join('\n')],
     ['Headline', messaging.headline],
     ['Tagline', messaging.tagline],

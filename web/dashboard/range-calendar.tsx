@@ -132,13 +132,13 @@ function Month({ pointed, today, point, pick, isIn }: MonthProps) {
   return (
     <div class="day-picker">
       <div class="tabs">
-        <button type="button" aria-label="The month before" onClick={() => point(turned(-1))}>
+        <button type="button" aria-label="Previous month" onClick={() => point(turned(-1))}>
           ‹
         </button>
         <h3 aria-live="polite">{dayInWords(pointed, { month: 'long', year: 'numeric' })}</h3>
         <button
           type="button"
-          aria-label="The month after"
+          aria-label="Next month"
           disabled={pointed.slice(0, 7) >= today.slice(0, 7)}
           onClick={() => point(turned(1))}
         >

@@ -124,7 +124,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
           <span class="label">{time(replay.started_at, timezone)}</span>
         </h2>
         {(failure !== '' || isEmpty) && (
-          <p class="empty">{failure || 'Nothing of it can be played: its begin is missing.'}</p>
+          <p class="empty">{failure || 'This recording can’t be played: its beginning is missing.'}</p>
         )}
         {isCut && <p class="note">This recording is too long: its end isn’t shown.</p>}
         {!isEmpty && (
@@ -188,7 +188,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
         <h2>Events</h2>
         <Facts
           facts={[
-            ['Took', duration(replay.duration_ms / 1000)],
+            ['Duration', duration(replay.duration_ms / 1000)],
             ['Pages', String(replay.pages)],
             ['Browser', [replay.browser, replay.device].filter(Boolean).join(', ')],
             ['Country', replay.country || 'unknown'],
@@ -223,14 +223,14 @@ function EventsBeside({
     return (
       <p class="empty">
         {isOlder
-          ? `They are too long ago to be listed: only the newest ${journeyEventsMax} of this person are.`
-          : 'None of this session.'}
+          ? `These events are too old: only the newest ${journeyEventsMax} of a person are listed.`
+          : 'No events in this session.'}
       </p>
     )
   }
   return (
     <ol class="timeline beside">
-      {isOlder && <li class="note">Earlier ones are too long ago to be listed.</li>}
+      {isOlder && <li class="note">Older events aren’t listed.</li>}
       {own.map(({ event, place }) => (
         <li
           key={event.id}

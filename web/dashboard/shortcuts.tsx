@@ -16,11 +16,11 @@ export const keyMeanings = [
   ['D W M Q Y', 'today, the last 7, 30, 90, 365 days'],
   ['E', 'yesterday'],
   ['C', 'choose days'],
-  ['← →', 'the range before, the range after'],
+  ['← →', 'previous range, next range'],
   ['X', 'comparison on or off'],
   ['F', 'add a filter'],
   ['/', 'search'],
-  ['Esc', 'take the last filter off'],
+  ['Esc', 'remove the last filter'],
   ['G, then O F P R S L C T', 'go to overview, funnels, people, replays, posts, links, company, settings'],
   ['?', 'this list'],
 ] as const

@@ -32,7 +32,7 @@ export function ViewControls(props: ViewControlsProps) {
       <ul class="chips" aria-label="Filters">
         {view.filters.map(({ name, value }, at) => (
           <li key={`${name} ${value}`}>
-            <button type="button" onClick={() => go(withoutFilter(view, at))} title="Take this filter off">
+            <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
               {name.replace('_', ' ')}: <bdi>{shownValue(value)}</bdi> ×
             </button>
           </li>

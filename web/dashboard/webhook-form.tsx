@@ -1,4 +1,4 @@
-/** A new webhook endpoint: where it is, and which events it takes; all where none is chosen. */
+/** A new webhook endpoint: where it is, and which events it takes; all if none is selected. */
 import { useEffect, useState } from 'preact/hooks'
 import type { CreatedWebhookEndpoint } from '../../schemas/resources/webhook.ts'
 import { Dialog } from './dialog.tsx'
@@ -57,9 +57,9 @@ export function WebhookForm({ made, close }: { made(endpoint: Made): void; close
           Description
           <input name="description" />
         </label>
-        <Choices legend="Events; all where none is chosen" name="events" values={names} />
+        <Choices legend="Events (all if none is selected)" name="events" values={names} />
         <Refusal text={refusal} />
-        <button type="submit">Add it</button>
+        <button type="submit">Add</button>
       </form>
     </Dialog>
   )

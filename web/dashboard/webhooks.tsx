@@ -47,7 +47,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         <Refusal text={refusal} />
         {made && (
           <ShownOnce secret={made.secret} name="secret">
-            The secret that signs what <bdi>{made.url}</bdi> gets.
+            The signing secret of <bdi>{made.url}</bdi>.
           </ShownOnce>
         )}
         {endpoints.answer?.length === 0 && (
@@ -89,7 +89,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         <h2>
           Deliveries<span class="label">Newest first</span>
         </h2>
-        {deliveries.answer?.length === 0 && <p class="empty">Nothing was delivered yet.</p>}
+        {deliveries.answer?.length === 0 && <p class="empty">No deliveries yet.</p>}
         <ul>
           {deliveries.answer?.map((delivery) => (
             <OneDelivery
@@ -122,7 +122,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
             remove(undefined)
           }}
         >
-          Nothing more is sent to <bdi>{removed.url}</bdi>, and what waits for it fails. It can’t be undone.
+          Nothing more is sent to <bdi>{removed.url}</bdi>, and its pending deliveries fail. This can’t be undone.
         </Confirm>
       )}
     </>
@@ -141,12 +141,12 @@ function OneDelivery({ delivery, url, timezone, again }: DeliveryProps) {
   const { created_at, next_attempt_at } = delivery
   const facts: [string, string][] = [
     ['Event', event_id],
-    ['Tries', String(attempt_count)],
+    ['Attempts', String(attempt_count)],
     [
-      'Answer',
+      'Response',
       response_status === null ? '–' : `${response_status}${duration_ms === null ? '' : ` after ${duration_ms} ms`}`,
     ],
-    ['Next try', next_attempt_at === null ? '–' : time(next_attempt_at, timezone)],
+    ['Next attempt', next_attempt_at === null ? '–' : time(next_attempt_at, timezone)],
   ]
   return (
     <li class="item">

@@ -67,13 +67,14 @@ function withUnstorableTexts(
   sent: unknown,
   found: readonly ValidationError[],
 ): readonly ValidationError[] {
-  // A form's reader has looked at its texts.
-  if (part === 'form' || typeof sent !== 'object' || sent === null) return found
+  if (typeof sent !== 'object' || sent === null) return found
   const names = Object.keys(shape)
   const isSaid = (name: string) => found.some(({ loc }) => loc[1] === name)
   const texts = names
     .filter((name) => Object.hasOwn(sent, name) && !isSaid(name))
-    .flatMap((name) => findUnstorableText([part, name], (sent as Record<string, unknown>)[name]))
+    .flatMap((name) =>
+      findUnstorableText([part === 'form' ? 'body' : part, name], (sent as Record<string, unknown>)[name]),
+    )
   if (texts.length === 0) return found
   const place = ({ loc }: ValidationError) => [...names, loc[1]].indexOf(loc[1])
   return [...found, ...texts].sort((one, other) => place(one) - place(other))

@@ -4,7 +4,7 @@ import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { StreamedRequest } from '../../runtime/http/server.ts'
 import { BodyFailed } from '../../runtime/http/streamed-body.ts'
 import { invalid, problem } from '../../schemas/errors/problems.ts'
-import { nulCharacter, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
+import { type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import {
   formFieldBytesMax,
   formPartsMax,
@@ -85,7 +85,6 @@ async function readMultipart(body: StreamedRequest['body'], contentType: string,
         received = { file: await receive(content, { filename, contentType }), contentType }
       }
     }
-    checkTexts(fields)
   } catch (error) {
     await received?.file.discard()
     // A form without an end, or without anything, has no file.
@@ -125,14 +124,6 @@ function problemOf(error: unknown): unknown {
 
 function fingerprintOf({ sha256, originalFilename }: ReceivedFile, contentType: string, altText: unknown): unknown {
   return { sha256: sha256.toString('hex'), filename: originalFilename, contentType, altText: altText ?? '' }
-}
-
-/** Texts that can't be stored. */
-function checkTexts(fields: Readonly<Record<string, unknown>>): void {
-  const errors = Object.entries(fields).flatMap(([name, value]): ValidationError[] =>
-    typeof value === 'string' && value.includes('\0') ? [nulCharacter(['body', name], value)] : [],
-  )
-  if (errors.length > 0) throw invalid(errors)
 }
 
 function secondFile(filename: string): ValidationError {

@@ -6,8 +6,7 @@
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { isOfTimes } from '../../clickhouse/queries/replays.ts'
-import type { Postgres } from '../../postgres/client.ts'
-import { type Erasure, listDoneErasures } from '../../postgres/tables/erasures.ts'
+import type { Erasure } from '../../postgres/tables/erasures.ts'
 import { inPortions } from '../fold/group-by.ts'
 
 /** Sessions of one mutation. */
@@ -46,18 +45,4 @@ export async function eraseReplays(
     )
   }
   return found.length
-}
-
-/** Removes chunks that were acknowledged before an erasure and reached ClickHouse after it. @returns how many sessions they were of */
-export async function eraseLateReplays(
-  pg: Pick<Postgres, 'query'>,
-  ch: Pick<ClickHouse, 'query' | 'command'>,
-  signal: AbortSignal,
-): Promise<number> {
-  let sessions = 0
-  for (const erasure of await listDoneErasures(pg)) {
-    signal.throwIfAborted()
-    sessions += await eraseReplays(ch, erasure)
-  }
-  return sessions
 }

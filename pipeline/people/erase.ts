@@ -18,7 +18,6 @@ import {
   type Erasure,
   endErasure,
   forgetConversions,
-  listDoneErasures,
   nextErasure,
   notePlaces,
   noteTry,
@@ -59,22 +58,17 @@ export async function eraseNext(work: Folding, now: number, log?: Log): Promise<
 }
 
 /**
- * Has erasures done again whose person has events: these were answered before the erasure and reached ClickHouse after it,
- * from a node that was away or had them loaded anew. @returns how many erasures
+ * Has an erasure that is done done again where its person has events: these were answered before it and reached ClickHouse after
+ * it, from a node that was away or had them loaded anew. @returns whether it has some
  */
-export async function reopenErasures(
+export async function reopenIfLate(
   pg: Pick<Postgres, 'query'>,
   ch: Pick<ClickHouse, 'query'>,
-  signal: AbortSignal,
-): Promise<number> {
-  let reopened = 0
-  for (const erasure of await listDoneErasures(pg)) {
-    signal.throwIfAborted()
-    if ((await findPlaces(ch, erasure)).length === 0) continue
-    await reopenErasure(pg, erasure.id)
-    reopened += 1
-  }
-  return reopened
+  erasure: Erasure,
+): Promise<boolean> {
+  if ((await findPlaces(ch, erasure)).length === 0) return false
+  await reopenErasure(pg, erasure.id)
+  return true
 }
 
 async function erase(work: Folding, erasure: Erasure, now: number): Promise<void> {

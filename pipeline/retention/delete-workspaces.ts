@@ -6,14 +6,15 @@ import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/t
 import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import type { JobContext } from '../queue/job.ts'
 import { deleteClickHouseRowsOf } from './delete-removed.ts'
-import { eachWorkspace } from './sweep.ts'
+import { forEach } from './sweep.ts'
 
 export async function deleteWorkspaces(
   context: Pick<JobContext, 'pg' | 'ch' | 'log' | 'signal'>,
   graceMs = workspaceDeletionGraceMs,
 ): Promise<void> {
   const { pg, ch, signal } = context
-  await eachWorkspace(context, await listDueDeletions(pg, graceMs), async (id) => {
+  const due = (await listDueDeletions(pg, graceMs)).map((id) => ({ id }))
+  await forEach(context, 'workspace', due, async ({ id }) => {
     await deleteRowsOf(pg, id, signal)
     await deleteClickHouseRowsOf(ch, id, signal)
     await finishDeletion(pg, id)

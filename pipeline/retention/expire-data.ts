@@ -7,7 +7,7 @@ import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
 import { deleteOldFacts, firstFact } from '../../postgres/tables/bindings.ts'
 import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { addWorkOfOldContacts, deleteOldContacts, firstContact } from '../../postgres/tables/contacts.ts'
-import { deleteOldErasures } from '../../postgres/tables/erasures.ts'
+import { deleteOldErasures, listDoneErasures } from '../../postgres/tables/erasures.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { deleteOldPersonCredits } from '../../postgres/tables/person-credits.ts'
 import { listWorkspaces, noteDeleted } from '../../postgres/tables/workspaces.ts'
@@ -18,14 +18,14 @@ import { hourMs } from '../../schemas/time/time-zone.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
 import { inPortions as portionsOf } from '../fold/group-by.ts'
-import { reopenErasures } from '../people/erase.ts'
-import { eraseLateReplays } from '../people/erase-replays.ts'
+import { reopenIfLate } from '../people/erase.ts'
+import { eraseReplays } from '../people/erase-replays.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
 import type { JobContext } from '../queue/job.ts'
 import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
 import { expiryOf, groupByExpiry } from './retention.ts'
-import { eachWorkspace, sweeping, walk } from './sweep.ts'
+import { forEach, sweeping, walk } from './sweep.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
 const rowsPerStatement = 5_000
@@ -56,9 +56,6 @@ export async function expireData(context: JobContext): Promise<void> {
     log.info({ rows }, 'deleted rows derived from expired days')
   }
   log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
-  log.info({ erasures: await reopenErasures(pg, ch, signal) }, 'had late events of erased people removed')
-  log.info({ sessions: await eraseLateReplays(pg, ch, signal) }, 'deleted late replays of erased people')
-
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))
   metrics.rowsExpired('bot_visits', visits)
   log.info({ rows: visits, table: 'bot_visits' }, 'deleted expired rows')
@@ -67,8 +64,22 @@ export async function expireData(context: JobContext): Promise<void> {
   const manifestsBefore = now - shippedManifestKeepMs
   await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
 
-  const beforeOf = new Map(expiring.map(({ workspaceId, before }) => [workspaceId, before]))
-  await eachWorkspace(context, [...beforeOf.keys()], (id) => expirePeople(context, id, beforeOf.get(id)!))
+  try {
+    await removeLateOfErased(context)
+  } finally {
+    const workspaces = expiring.map(({ workspaceId: id, before }) => ({ id, before }))
+    await forEach(context, 'workspace', workspaces, ({ id, before }) => expirePeople(context, id, before))
+  }
+}
+
+/** Events and replays that were acknowledged before an erasure, and reached ClickHouse after it. */
+async function removeLateOfErased(context: JobContext): Promise<void> {
+  const { pg, ch, log } = context
+  await forEach(context, 'erasure', await listDoneErasures(pg), async (erasure) => {
+    const isReopened = await reopenIfLate(pg, ch, erasure)
+    const sessions = await eraseReplays(ch, erasure)
+    if (isReopened || sessions > 0) log.info({ erasure: erasure.id, isReopened, sessions }, 'removes what came late')
+  })
 }
 
 /** After the copies of their events, by which figures are computed. */

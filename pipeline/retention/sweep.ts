@@ -11,23 +11,31 @@ export function sweeping(pg: Postgres): Queryable {
   return { query: (sql, params) => pg.query(sql, params, { deadlineMs: statementDeadlineMs }) }
 }
 
+export interface Sweep {
+  readonly pg: Postgres
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
 /**
- * Does `work` for every workspace, though it fails for some.
- * @throws the first failure, after the last workspace; at once when the process stops or Postgres is away
+ * Does `work` for each, though it fails for some.
+ * @throws the first failure, after the last one; at once when the process stops or Postgres is away
  */
-export async function eachWorkspace(
-  { pg, log, signal }: { readonly pg: Postgres; readonly log: Log; readonly signal: AbortSignal },
-  workspaceIds: readonly number[],
-  work: (workspaceId: number) => Promise<void>,
+export async function forEach<Thing extends { readonly id: number }>(
+  { pg, log, signal }: Sweep,
+  kind: 'workspace' | 'erasure',
+  things: readonly Thing[],
+  work: (thing: Thing) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = []
-  for (const id of workspaceIds) {
+  for (const thing of things) {
+    signal.throwIfAborted()
     try {
-      await work(id)
+      await work(thing)
     } catch (error) {
       signal.throwIfAborted()
       if (!(await pg.ping())) throw error
-      log.warn({ err: error, workspace: id }, 'a workspace could not be swept; the others are')
+      log.warn({ err: error, [kind]: thing.id }, `one ${kind} could not be swept; the others are`)
       failures.push(error)
     }
   }

@@ -169,8 +169,8 @@ export type FactPlace = Pick<StoredFact, 'anonymousId' | 'at' | 'eventId'>
 export const firstFact: FactPlace = { anonymousId: '', at: Number.MIN_SAFE_INTEGER, eventId: 0 }
 
 /**
- * Of the next `limit` facts of a workspace, in their order, deletes those from before a time, save the last of each browser: it
- * says whose the browser was at that time. So all facts are read once, however many of them stay.
+ * Looks at the next `limit` facts of a workspace, in their order. It deletes those from before a time, save the last of each
+ * browser, which says whose the browser was then. So all facts are read once, however many stay.
  * @returns how many went, and the last fact that it looked at; undefined when there are no more
  */
 export async function deleteOldFacts(

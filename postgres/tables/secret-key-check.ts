@@ -35,7 +35,7 @@ export async function requireSecretKey(q: Queryable, secretKey: string | undefin
   return row !== undefined
 }
 
-/** What the operator says is lost, isn't the key of the data any more. */
+/** A key that the operator says is lost isn't the key of the data any more. */
 export async function forgetLostKey(q: Queryable, { lostSecretKey }: GivenKey): Promise<void> {
   await q.query('DELETE FROM secret_key_check WHERE hash = $1', [lostSecretKey])
 }

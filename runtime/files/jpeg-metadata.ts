@@ -1,6 +1,5 @@
 /**
- * What cameras write into a JPEG beside the picture: how it is to be turned, and much that is nobody's business, such as the
- * place. Segments are FF xx, a length u16 and data; APP1 has Exif, which is TIFF: entries of 12 bytes, of which one turns.
+ * Metadata of a JPEG: how the picture is to be turned, and much that is nobody's business, such as the place. Segments are FF xx, a length u16 and data; APP1 has Exif, which is TIFF: entries of 12 bytes, of which one turns.
  */
 
 /** More of an Exif segment isn't looked at: its first entries turn the picture. */
@@ -48,6 +47,7 @@ export function withoutMetadata(jpeg: Buffer): Buffer {
       at++
       continue
     }
+    if (code === endOfImage) break
     const behind = at + 2 + jpeg.readUInt16BE(at + 2)
     const end = code === startOfScan ? endOfScan(jpeg, behind) : behind
     const data = jpeg.subarray(at + 4, end)
@@ -58,7 +58,6 @@ export function withoutMetadata(jpeg: Buffer): Buffer {
       parts.push(exifOf(orientation))
     }
     at = end
-    if (jpeg[at + 1] === endOfImage) break
   }
   return Buffer.concat([...parts, Buffer.from([0xff, endOfImage])])
 }

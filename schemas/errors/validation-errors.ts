@@ -30,7 +30,7 @@ export function boundedErrors(errors: readonly ValidationError[]): ValidationErr
   })
 }
 
-/** Long texts are cut, and long objects and lists left out, so that no answer is much longer than its request. */
+/** Long texts are cut; long objects and lists, and those with a lone surrogate, which no JSON reader has to take, are left out. */
 function boundedInput(sent: unknown): unknown {
   if (typeof sent === 'string') return cutText(sent)
   return spareBytes(sent, errorInputBytesMax) < 0 ? undefined : sent
@@ -42,13 +42,14 @@ function cutText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, errorInputBytesMax), { stream: true })
 }
 
-/** `bytes` minus the approximate length of the value's JSON; negative as soon as it is too long. */
+/** `bytes` minus the approximate length of the value's JSON; negative where it is too long, or a text isn't well-formed. */
 function spareBytes(value: unknown, bytes: number): number {
-  if (typeof value === 'string') return bytes - Buffer.byteLength(value) - 3
+  if (typeof value === 'string') return value.isWellFormed() ? bytes - Buffer.byteLength(value) - 3 : -1
   if (typeof value !== 'object' || value === null) return bytes - 8
   let spare = bytes - 2
   for (const key in value) {
-    spare = spareBytes((value as Record<string, unknown>)[key], spare - (Array.isArray(value) ? 0 : key.length + 3))
+    if (!Array.isArray(value)) spare = spareBytes(key, spare)
+    if (spare >= 0) spare = spareBytes((value as Record<string, unknown>)[key], spare)
     if (spare < 0) break
   }
   return spare

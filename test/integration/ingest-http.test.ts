@@ -128,6 +128,8 @@ it('an event or a visit with NUL or half a pair is rejected alone, and nothing i
   const batch = await ingest.post('/track/batch', { tracking_key: ingest.key, events, more: '\0' })
   const rejected = [{ index: 1, detail: faults('body', 'events', 1) }]
   expect([batch.status, batch.body]).toMatchObject([202, { accepted: 2, rejected }])
+  const nameless = await ingest.post('/track', { tracking_key: ingest.key, more: '\ud83d' })
+  expect([nameless.status, JSON.stringify(nameless.body)]).toEqual([422, expect.not.stringContaining('ud83d')])
   const one = await ingest.post('/track', { tracking_key: ingest.key, ...odd })
   expect([one.status, one.body.detail]).toMatchObject([422, faults('body')])
   const visit = { url: '/', user_agent: 'GPTBot/1.2' }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { FieldSchema } from '../../schemas/event/event-fields.ts'
+import { dateTimeFields, type FieldSchema } from '../../schemas/event/event-fields.ts'
 import { bodySchemas } from '../../schemas/event/event-schemas.ts'
 import {
   validateBatch,
@@ -16,6 +16,8 @@ const check = (body: unknown, hasUnstorableText = false) => [
   ...[validateBatchEvent(body, 0, hasUnstorableText), validateBotVisit(body, 0, hasUnstorableText)],
 ]
 const fieldNames = [...new Set(Object.values(bodySchemas).flatMap(({ properties }) => Object.keys(properties)))]
+  // Their faults are found by a later step where there is no other.
+  .filter((name) => !dateTimeFields.includes(name))
 
 test('any JSON value is judged without throwing, and each error can be shown', () => {
   const named = fc.dictionary(fc.constantFrom(...fieldNames, '__proto__', 'toString'), fc.jsonValue({ maxDepth: 7 }))

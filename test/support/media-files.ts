@@ -41,7 +41,7 @@ function crc(data: Buffer): number {
 const nothing: Buffer = Buffer.alloc(0)
 
 /** A baseline JPEG of 1 × 1 up to any size that is claimed; what is coded is grey. */
-export function jpeg({ width = 1, height = 1, segments = nothing, behind = nothing } = {}): Buffer {
+export function jpeg({ width = 1, height = 1, segments = nothing, behind = nothing, fill = 0 } = {}): Buffer {
   const size = Buffer.alloc(4)
   size.writeUInt16BE(height, 0)
   size.writeUInt16BE(width, 2)
@@ -57,6 +57,7 @@ export function jpeg({ width = 1, height = 1, segments = nothing, behind = nothi
     Buffer.from('ffc40014100100000000000000000000000000000000', 'hex'),
     Buffer.from('ffda0008010100003f00', 'hex'),
     Buffer.from('37ff00ffd03f', 'hex'),
+    Buffer.alloc(fill, 0xff),
     Buffer.from('ffd9', 'hex'),
     behind,
   ])

@@ -15,7 +15,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   (orientation) => {
     for (const order of ['II', 'MM'] as const) {
       const segments = Buffer.concat([exif(orientation, order), ...notes, colours, exif(3)])
-      const bare = withoutMetadata(jpeg({ width: 40, height: 30, segments, behind: jpeg({ segments }) }))
+      const bare = withoutMetadata(
+        jpeg({ width: 40, height: 30, segments, behind: jpeg({ segments }), fill: orientation % 2 }),
+      )
       const at = bare.indexOf('Exif\0\0', 0, 'latin1')
       const turning = bare.subarray(at - 4, at + 32)
       expect(orientationIn(turning.subarray(4))).toBe(orientation)

@@ -10,6 +10,7 @@ import { Failure, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
+import { mayLeave } from './unsaved.ts'
 import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {
@@ -50,6 +51,7 @@ function App() {
     return () => removeEventListener('popstate', onBack)
   }, [])
   const navigate = useCallback((path: string) => {
+    if (!mayLeave()) return
     history.pushState(null, '', path)
     setPlace(placeOf)
   }, [])

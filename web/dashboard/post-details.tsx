@@ -131,7 +131,7 @@ function Result({ result }: { result: Readonly<Record<string, unknown>> }) {
     )
   // A platform's word is no reason to run a script.
   if (url === undefined || !/^https?:\/\//.test(url)) return null
-  if (new URL(url).hostname === 'simulated.invalid')
+  if (url.startsWith('https://simulated.invalid/'))
     return <span class="label">simulated: it was published nowhere</span>
   return (
     <a href={url} target="_blank" rel="noreferrer">

@@ -1,7 +1,6 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { changesOf } from './changes-of.ts'
-import { Confirm } from './dialog.tsx'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
@@ -11,6 +10,7 @@ import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 import { trackLinks } from './track-links.ts'
+import { mayLeave, useUnsaved } from './unsaved.ts'
 
 interface PostFormProps {
   /** The draft or scheduled post to change; without one a post is made. */
@@ -31,8 +31,9 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
   const [isFileHeld, holdFile] = useState(false)
-  const [isLeaving, setLeaving] = useState(false)
   const begun = useRef(draft)
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved.current?.draft ?? begun.current)
+  useUnsaved(isChanged || isFileHeld || uploads > 0)
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const chosen = asSent(draft, accounts)
   const { preview, refusal: previewRefusal } = usePreview(chosen)
@@ -103,12 +104,6 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     return pressed === 'schedule' ? (scheduled_at ?? undefined) : undefined
   }
 
-  function leave(): void {
-    const kept = saved.current?.draft ?? begun.current
-    if (JSON.stringify(draft) === JSON.stringify(kept) && !isFileHeld) done()
-    else setLeaving(true)
-  }
-
   return (
     <form class="panel editor" aria-label={post ? 'Change the post' : 'New post'} onSubmit={submit}>
       <h2>{post ? 'Change the post' : 'New post'}</h2>
@@ -172,15 +167,10 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
         >
           Track the links
         </button>
-        <button type="button" onClick={leave}>
+        <button type="button" onClick={() => mayLeave() && done()}>
           Close
         </button>
       </div>
-      {isLeaving && (
-        <Confirm title="Leave the post" verb="Leave without saving" close={() => setLeaving(false)} confirmed={done}>
-          What you changed isn't saved.
-        </Confirm>
-      )}
     </form>
   )
 }

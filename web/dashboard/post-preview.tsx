@@ -1,4 +1,4 @@
-/** What each network would show of a draft, and what stands in the way. */
+/** The preview of a draft: how each network would show it, and what stands in the way. */
 import { useEffect, useState } from 'preact/hooks'
 import type { PostPreview } from '../../schemas/resources/post.ts'
 import type { Draft } from './post-draft.ts'
@@ -14,7 +14,7 @@ interface Told {
   readonly refusal: string
 }
 
-/** What the API says of a draft, a moment after it was last changed. */
+/** Asks for the preview of a draft, a moment after it was last changed. */
 export function usePreview(draft: Draft): Told {
   const [preview, setPreview] = useState<Preview>()
   const [refusal, setRefusal] = useState('')
@@ -85,7 +85,7 @@ export function PreviewOf({ preview: { targets, issues }, draft, change }: Previ
   )
 }
 
-/** What stands in the way, and what is only worth a look. */
+/** Errors stand in the way; warnings are worth a look. */
 function Issues({ issues }: { issues: Preview['issues'] }) {
   return (
     <ul>

@@ -1,7 +1,7 @@
 /** Sessions and journeys of the browser script. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressOf, isWithinLength, makeId, nextSession, readJourney, sessionIdOf } from '../../web/script/sessions.ts'
+import { addressOf, isNear, makeId, nextSession, readJourney, sessionIdOf } from '../../web/script/sessions.ts'
 
 const now = Date.UTC(2026, 10, 21, 12)
 const minute = 60_000
@@ -39,10 +39,10 @@ describe('a session', () => {
     for (let at = now; at < now + 24 * hour; at += 20 * minute) {
       session = nextSession(session, at)
       expect(idOf(session)).toBe(idOf(begun))
-      expect(isWithinLength(session, at)).toBe(true)
+      expect(isNear(session, at)).toBe(true)
     }
     expect(idOf(nextSession(session, now + 24 * hour))).not.toBe(idOf(begun))
-    expect(isWithinLength(session, now + 24 * hour + 1)).toBe(false)
+    expect(isNear(session, now + 24 * hour + 1)).toBe(false)
   })
 
   test('ends when the clock turns out to have been wrong by more than that', () => {
@@ -63,18 +63,19 @@ describe('a session', () => {
 describe('a journey in a URL', () => {
   const session = nextSession(undefined, now)
   const link = (rest = '') => `https://shop.example/a?x=1&svc_j=${browser}.${session}${rest}`
+  const read = (url: string, at: number) => (readJourney(url, at) || undefined)?.slice(1, 3)
 
   test('is read with its browser and session for two minutes', () => {
-    expect(readJourney(link(), now + 119_000)?.slice(1, 3)).toEqual([browser, session])
-    expect(readJourney(link('&utm_source=a#top'), now)?.slice(1, 3)).toEqual([browser, session])
-    expect(readJourney(link(), now + 2 * minute)).toBeUndefined()
+    expect(read(link(), now + 119_000)).toEqual([browser, session])
+    expect(read(link('&utm_source=a#top'), now)).toEqual([browser, session])
+    expect(read(link(), now + 2 * minute)).toBeUndefined()
   })
 
   test.each([
     ...['', '?svc_j=', '?svc_j=guest.1795262400000.1795262400000', `?xsvc_j=${browser}.${session}`],
     `?svc_j=${'1'.repeat(500)}.${session}`,
   ])('is none in /%s', (query) => {
-    expect(readJourney(`https://shop.example/${query}`, now)).toBeUndefined()
+    expect(read(`https://shop.example/${query}`, now)).toBeUndefined()
   })
 
   test('leaves no trace in what is recorded, wherever it stands among the parameters', () => {

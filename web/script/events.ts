@@ -1,7 +1,7 @@
 /** What an event says: the page that it happened on, and, once that is allowed, whose it is. */
 import { eventCharactersMax, nameLengthMax, titleLengthMax } from './bounds.ts'
 import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
-import { isWithinLength, makeId, nextSession, readJourney } from './sessions.ts'
+import { isNear, makeId, nextSession, readJourney } from './sessions.ts'
 import { eraseAll, read, write } from './storage.ts'
 import { recordTouch } from './touches.ts'
 
@@ -17,7 +17,7 @@ declare const window: { Temporal?: { Now: { timeZoneId(): string } } }
 export let isOpen: boolean | undefined
 /** As it is stored; of the last activity on this page. */
 let session = ''
-let journey: ReturnType<typeof readJourney> | null = readJourney(location.href, Date.now())
+let journey = readJourney(location.href, Date.now())
 
 /** Records what happens from now on, and what was held: consent was given, or isn't needed. */
 export function begin(): void {
@@ -25,7 +25,7 @@ export function begin(): void {
   if (journey) {
     write('svc_aid', journey[1])
     write('svc_sid', journey[2])
-    journey = null
+    journey = false
   }
   for (const event of queue) stamp(event)
   takeStored()
@@ -33,8 +33,7 @@ export function begin(): void {
 
 /** Deletes all that tells of the visitor, in memory and storage. */
 export function end(): void {
-  isOpen = false
-  journey = null
+  isOpen = journey = false
   clear()
   eraseAll()
 }
@@ -65,15 +64,12 @@ export function record(view: View, name: string, properties?: object, more?: Par
 }
 
 export function browserId(): string {
-  const id = read('svc_aid') || makeId()
-  write('svc_aid', id)
-  return id
+  return write('svc_aid', read('svc_aid') || makeId())
 }
 
 /** The session of an activity now, as it is stored. */
 export function sessionNow(now = Date.now(), isNew?: boolean): string {
-  session = nextSession(read('svc_sid'), now, isNew)
-  write('svc_sid', session)
+  session = write('svc_sid', nextSession(read('svc_sid'), now, isNew))
   return session
 }
 
@@ -83,5 +79,5 @@ function stamp(event: Sent, isPassive?: boolean): boolean {
   if (!isPassive) sessionNow(now, event.event_name === 'pageview' && recordTouch(event))
   browserId()
   event.session_id = session
-  return isWithinLength(session, now)
+  return isNear(session, now)
 }

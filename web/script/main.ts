@@ -64,7 +64,7 @@ const api: SvcApi = {
     try {
       const target = new URL(url, location.href)
       // An address without a host is a mail's or a telephone's, and no site's.
-      if (target.host && isOpen) target.searchParams.set('svc_j', `${browserId()}.${sessionNow()}`)
+      if (isOpen && target.host) target.searchParams.set('svc_j', `${browserId()}.${sessionNow()}`)
       return target.href
     } catch {
       return url

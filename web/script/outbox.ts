@@ -14,7 +14,7 @@ import {
 } from './bounds.ts'
 import { base, key } from './config.ts'
 import { browserId, isOpen } from './events.ts'
-import { isWithinLength, sessionIdOf } from './sessions.ts'
+import { isNear, sessionIdOf } from './sessions.ts'
 import { readJson, write } from './storage.ts'
 
 export interface Sent {
@@ -53,7 +53,7 @@ export function takeStored(): void {
   const stored = readJson<Sent[]>('svc_queue') || []
   write('svc_queue', '')
   // What is older may have arrived, and wouldn't be known as a repeat.
-  queue.unshift(...stored.filter(({ occurred_at: at }) => isWithinLength(Date.parse(at), Date.now())))
+  queue.unshift(...stored.filter(({ occurred_at: at }) => isNear(Date.parse(at), Date.now())))
   schedule()
 }
 
@@ -68,9 +68,9 @@ export async function send(): Promise<void> {
   try {
     const [url, body] = requestOf(batch)
     const { status, headers } = await fetch(url, {
+      credentials: 'omit',
       method: 'POST',
       body,
-      credentials: 'omit',
       keepalive: body.length < keepaliveCharactersMax,
       signal: AbortSignal.timeout?.(deadlineMs),
     })
@@ -106,7 +106,7 @@ function requestOf(events: Sent[]): [url: string, body: string] {
   for (const event of events) {
     event.sent_at = new Date().toISOString()
     // Not before: tabs that are opened at once have each made an id, and the one that was stored last is everybody's.
-    event.anonymous_id ||= browserId()
+    event.anonymous_id = event.anonymous_id || browserId()
     event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
   }
   return [

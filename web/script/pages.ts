@@ -47,8 +47,8 @@ export const schedulePage = guard(() => {
 
 export function watchPages(): void {
   on('popstate', schedulePage)
-  on('pageshow', ({ persisted }) => {
-    if (persisted) {
+  on('pageshow', (event) => {
+    if (event.persisted) {
       referrer = current = ''
       // At once: its title is there, and what is measured of its return must not go to the page that was landed on before.
       page()
@@ -63,8 +63,8 @@ export function watchPages(): void {
   on('scroll', look)
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
-    history[name] = function (...args) {
-      original.apply(this, args)
+    history[name] = (...args) => {
+      original.call(history, ...args)
       schedulePage()
     }
   }
@@ -89,8 +89,11 @@ function leave(): void {
 }
 
 function look(): void {
-  const seen = ((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100
-  if (isOpen) depth = Math.min(100, Math.max(depth, Math.round(seen)))
+  if (!isOpen) return
+  depth = Math.min(
+    100,
+    Math.max(depth, Math.round(((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100)),
+  )
 }
 
 function countEngagement(): void {

@@ -15,23 +15,22 @@ export function makeId(): string {
 /** The session to store for activity at `now`: the stored one, or another after 30 idle minutes, 24 hours, or where `isNew`. */
 export function nextSession(stored: string | undefined, now: number, isNew?: boolean): string {
   const [start, last] = (stored || '').split('.')
-  const goesOn = !isNew && isNear(last, now, sessionIdleMsMax) && isWithinLength(start, now)
-  return `${goesOn ? start : isNew ? now : now - (now % sessionStartMs)}.${now}`
+  const begun = isNew
+    ? now
+    : isNear(last, now, sessionIdleMsMax) && isNear(start, now)
+      ? start
+      : now - (now % sessionStartMs)
+  return `${begun}.${now}`
 }
 
 export function sessionIdOf(stored: string, browser: string): string {
   return `${stored.split('.')[0]}.${browser}`
 }
 
-/** Whether a session that began at `time`, or is stored as that, may have events at `now`: for a day, as long as the server remembers ids. */
-export function isWithinLength(time: string | number | undefined, now: number): boolean {
-  return isNear(time, now, sessionMsMax)
-}
-
-/** A journey in a URL is `browser.start.last`. Undefined for what is none, or too old. */
-export function readJourney(url: string, now: number): [url: string, browser: string, session: string] | undefined {
+/** A journey in a URL is `browser.start.last`. False for what is none, or too old. */
+export function readJourney(url: string, now: number) {
   const found = /[?&]svc_j=(\d{20,40})\.(\d+\.(\d+))/.exec(url)
-  if (isNear(found?.[3], now, journeyMsMax)) return found as unknown as [string, string, string]
+  return isNear(found?.[3], now, journeyMsMax) && (found as unknown as [url: string, browser: string, session: string])
 }
 
 /** A URL as it is recorded: as long as the server takes it, and without a journey, because that names a browser. */
@@ -40,9 +39,10 @@ export function addressOf(url: string): string {
 }
 
 /**
- * In both directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time;
- * of a stored session the start counts, as the rest stands behind a decimal point.
+ * Whether less than `distance` lies between, by itself a day: so long sessions last, and the server remembers ids. In both
+ * directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time; of a
+ * stored session the start counts, as the rest stands behind a decimal point.
  */
-function isNear(time: string | number | undefined, now: number, distance: number): boolean {
-  return Math.abs(now - +time!) < distance
+export function isNear(time: string | number | undefined, now: number, distance = sessionMsMax): boolean {
+  return Math.abs(now - (time as number)) < distance
 }

@@ -17,11 +17,12 @@ export function read(key: Key): string | undefined {
   }
 }
 
-export function write(key: Key, value: string): void {
+export function write(key: Key, value: string): string {
   memory[key] = value
   try {
     localStorage[key] = value
   } catch {}
+  return value
 }
 
 export function eraseAll(): void {
@@ -35,7 +36,6 @@ export function eraseAll(): void {
 export function readJson<Value>(key: Key): Value | null {
   try {
     return JSON.parse(read(key)!)
-  } catch {
-    return null
-  }
+  } catch {}
+  return null
 }

@@ -36,8 +36,7 @@ export function recordTouch({ url, referrer, occurred_at: at }: Arrival): boolea
     }
     if (referrer) touch.referrer = referrer
   }
-  const text = JSON.stringify(touch)
-  if (!readJson('svc_first')) write('svc_first', text)
-  if (!last || Object.keys(touch)[2]) write('svc_last', text)
+  if (!readJson('svc_first')) write('svc_first', JSON.stringify(touch))
+  if (!last || Object.keys(touch)[2]) write('svc_last', JSON.stringify(touch))
   return isNew
 }

@@ -113,7 +113,7 @@ test('a fragment is no page of its own, unless it is a route', async (context) =
 
 test('events go where the script came from, so that a site can pass both on under a name of its own', async (context) => {
   const visit = await startVisit(surface, context)
-  const snippet = visit.snippet.replace(productRoot, `http://${proxiedHost}`)
+  const snippet = visit.snippet.replace(`${productRoot}/svc.js?`, `http://${proxiedHost}/svc.js?respect_gpc=false&amp;`)
   visit.site(shop, { '/': { snippet, main: '<h1>Tides</h1>' } })
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview', 1)

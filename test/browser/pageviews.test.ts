@@ -56,6 +56,8 @@ test('a route change of a single-page app is one pageview, whoever tells of it: 
   const events = await visit.expectSent('pageview', 4)
   expect(events.map(({ url }) => new URL(url!).pathname)).toEqual(['/', '/a', '/b', '/a'])
   expect(events.map(({ title }) => title)).toEqual(['/', 'at /a', 'at /b', 'at /b'])
+  // The next page's title was there before these ends were recorded.
+  expect(visit.sent('page_leave').map(({ title }) => title)).toEqual(['/', 'at /a', 'at /b'])
   expect(new Set(events.map(({ session_id }) => session_id)).size).toBe(1)
   await visit.page.evaluate(`history.replaceState(null, '', '/c')`)
   await visit.expectSent('pageview', 5)

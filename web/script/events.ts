@@ -9,6 +9,8 @@ import { recordTouch } from './touches.ts'
 export interface View {
   url: string
   referrer: string
+  /** As the last act there found it: by the page's end the next one may have set its own. */
+  title?: string
 }
 
 declare const window: { Temporal?: { Now: { timeZoneId(): string } } }
@@ -44,12 +46,12 @@ export function end(): void {
  */
 export function record(view: View, name: string, properties?: object, more?: Partial<Sent>, isPassive?: boolean): void {
   if (isOpen === false) return
+  if (!isPassive) view.title = document.title.slice(0, titleLengthMax)
   const text = JSON.stringify({
     event_name: `${name}`.slice(0, nameLengthMax),
     client_event_id: makeId(),
     occurred_at: new Date().toISOString(),
     ...view,
-    title: document.title.slice(0, titleLengthMax),
     properties: { ...properties },
     screen_width: screen.width,
     language: navigator.language,

@@ -99,6 +99,10 @@ test('consent that is withdrawn, though none was required, ends recording in all
   await visit.page.goto(`${root}/a`)
   await other.goto(`${root}/b`)
   await visit.expectSent('pageview', 2)
+  // A site that deletes all that it keeps, as at a log-out, withdraws nothing.
+  await visit.page.evaluate('for (const key of Object.keys(localStorage)) localStorage.removeItem(key)')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(await other.evaluate('Svc.anonymousId()')).not.toBeNull()
   await visit.page.evaluate('Svc.consent(false)')
   await expect.poll(() => other.evaluate('Svc.anonymousId()')).toBeNull()
   const before = visit.network.seen.length
@@ -108,4 +112,19 @@ test('consent that is withdrawn, though none was required, ends recording in all
   expect(visit.network.seen).toHaveLength(before)
   expect(await other.evaluate('[Object.keys(localStorage), document.cookie]')).toEqual([[], ''])
   expect(namesOf(await visit.stored())).toEqual(['pageview', 'pageview'])
+})
+
+test('consent that is refused on a page that waits for it ends recording in the tabs where it was given before', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
+  visit.site(shop, { '/': {} })
+  const other = await visit.context.newPage()
+  for (const page of [visit.page, other]) {
+    await page.goto(`${root}/`)
+    await page.waitForFunction('window.Svc?.anonymousId')
+  }
+  await visit.page.evaluate('Svc.consent(true)')
+  await visit.expectSent('pageview')
+  await other.evaluate('Svc.consent(false)')
+  await expect.poll(() => visit.page.evaluate('Svc.anonymousId()')).toBeNull()
+  expect(await visit.page.evaluate('Object.keys(localStorage)')).toEqual([])
 })

@@ -94,8 +94,8 @@ function start(): void {
   on('load', loadLate)
   on('pointerdown', loadLate)
   on('online', send)
-  // Another tab's visitor has withdrawn consent, and not given it again since.
-  on('storage', ({ key }) => key === 'svc_aid' && !localStorage[key] && api.consent(false))
+  // Consent was withdrawn in another tab, which has made the id empty first, and not given again since.
+  on('storage', ({ key, newValue }) => key! + newValue === 'svc_aid' && !localStorage[key!] && api.consent(false))
   allow()
   // Calls that a prerendered page has queued happen once it is shown.
   call(...(target.q || []))

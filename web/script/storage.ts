@@ -25,11 +25,15 @@ export function write(key: Key, value: string): string {
   return value
 }
 
+/** Other tabs see that keys become empty before they go, and tell it from a site that removes them. */
 export function eraseAll(): void {
-  memory = {}
   try {
-    for (const key of ['svc_aid', 'svc_sid', 'svc_first', 'svc_last', 'svc_queue']) delete localStorage[key]
+    for (const key of ['svc_aid', 'svc_sid', 'svc_first', 'svc_last', 'svc_queue'] as const) {
+      if (read(key)) write(key, '')
+      delete localStorage[key]
+    }
   } catch {}
+  memory = {}
 }
 
 /** What was written by us; null where it is missing or isn't JSON. */

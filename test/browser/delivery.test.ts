@@ -47,8 +47,12 @@ test('a closed tab loses nothing that was tracked just before', async (context) 
   expect(new Set(rows.map(({ session }) => session)).size).toBe(1)
 })
 
-test('a tab that is hidden and shown again has left once more each time, and is no other pageview', async (context) => {
-  const visit = await visitShop(surface, context)
+test('a tab that is hidden and shown again has left once more each time of its session, and is no other pageview', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.clock.install()
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
   // A browser without a screen shows all of its tabs at once: none is ever hidden by another.
   const setHidden = (isHidden: boolean) =>
     visit.page.evaluate(`{
@@ -63,6 +67,12 @@ test('a tab that is hidden and shown again has left once more each time, and is 
   await visit.expectSent('back_again')
   // A glance is no other visit: only attention of some length is worth another request.
   await new Promise((resolve) => setTimeout(resolve, 1_200))
+  await setHidden(true)
+  await visit.expectSent('page_leave', 2)
+  // A look long after the last activity would stretch the session by all the time between.
+  await visit.page.clock.fastForward('31:00')
+  await setHidden(false)
+  await new Promise((resolve) => setTimeout(resolve, 300))
   await setHidden(true)
   await visit.expectSent('page_leave', 2)
   const rows = await visit.stored()

@@ -18,7 +18,7 @@ declare const window: { Temporal?: { Now: { timeZoneId(): string } } }
 /** Whether consent was given, or isn't needed. Undefined: not yet, and what is recorded is held; false: nothing is recorded. */
 export let isOpen: boolean | undefined
 /** As it is stored; of the last activity on this page. */
-let session = ''
+export let session = ''
 let journey = readJourney(location.href, Date.now())
 
 /** Records what happens from now on, and what was held: consent was given, or isn't needed. */

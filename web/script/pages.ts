@@ -3,10 +3,11 @@
  * `#!…`). What the visitor did with it goes out whenever it is hidden: each time what came since.
  */
 import { titleMs } from './bounds.ts'
-import { isOpen, record, type View } from './events.ts'
+import { isOpen, record, session, type View } from './events.ts'
 import { guard, on } from './listen.ts'
 import { sendAtEnd, takeStored } from './outbox.ts'
-import { addressOf } from './sessions.ts'
+import { addressOf, nextSession, sessionIdOf } from './sessions.ts'
+import { read } from './storage.ts'
 
 /** The page that was recorded last. */
 export let view: View
@@ -81,7 +82,12 @@ function hide(): void {
 
 function leave(): void {
   countEngagement()
-  if (isOpen && current && (!hasLeft || engagedMs)) {
+  // Another look at the page is told of while its session goes on: a later one would stretch the session.
+  if (
+    isOpen &&
+    current &&
+    (!hasLeft || (engagedMs && sessionIdOf(session) === sessionIdOf(nextSession(read('svc_sid'), Date.now()))))
+  ) {
     record(view, 'page_leave', { engagement_ms: engagedMs | 0, scroll_depth: depth }, {}, true)
     hasLeft = true
     engagedMs = 0

@@ -23,7 +23,8 @@ export function nextSession(stored: string | undefined, now: number, isNew?: boo
   return `${begun}.${now}`
 }
 
-export function sessionIdOf(stored: string, browser: string): string {
+/** Without a browser it is for comparing alone. */
+export function sessionIdOf(stored: string, browser?: string): string {
   return `${stored.split('.')[0]}.${browser}`
 }
 

@@ -118,7 +118,7 @@ test('what is marked, or stands in a marked region, is left alone: no click, no 
   expect(recent_events.filter(({ event_name }) => captured.includes(event_name))).toHaveLength(1)
 })
 
-test('masked text isn’t taken, nor that of a link or button with a masked or excluded part', async (context) => {
+test('masked text isn’t taken, nor that of a link or button with a masked or excluded part, or a field; code is no text', async (context) => {
   const visit = await startVisit(surface, context)
   const secret = '<b>Ada Lovelace</b>'
   const buttons = [
@@ -127,30 +127,38 @@ test('masked text isn’t taken, nor that of a link or button with a masked or e
     `<div data-svc-mask><button type="button">${secret}</button></div>`,
     `<button type="button">Account of <i class="svc-mask">${secret}</i></button>`,
     `<button type="button">Account of <i data-svc-block>${secret}</i></button>`,
+    `<div role="button">Note <textarea>${secret}</textarea></div>`,
+    `<div role="button">Who <select><option>${secret}</option></select></div>`,
+    `<div role="button">Note <p contenteditable>${secret}</p></div>`,
+    `<div contenteditable><a role="button">${secret}</a></div>`,
   ]
-  const free = '<button type="button" id="free">Free</button>'
+  const drawing = '<svg><style>.a{fill:red}</style><path class="a"/></svg><script>0</script><noscript><img></noscript>'
+  const free = `<button type="button" id="free">${drawing}Free <b>tide</b></button>`
   visit.site(shop, { '/': { main: buttons.join('') + free } })
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview')
-  await visit.page.evaluate(`for (const button of document.querySelectorAll('button')) button.click()`)
+  await visit.page.evaluate(`for (const button of document.querySelectorAll('button,[role=button]')) button.click()`)
   const clicks = await visit.expectSent('button_click', buttons.length + 1)
-  expect(clicks.map(({ properties }) => properties!['text'])).toEqual([...buttons.map(() => undefined), 'Free'])
+  expect(clicks.map(({ properties }) => properties!['text'])).toEqual([...buttons.map(() => undefined), 'Free tide'])
 })
 
-test('addresses of links are recorded without a journey, and no longer than the server takes them', async (context) => {
-  const data = `data:text/plain,${'x'.repeat(30_000)}`
+test('addresses of links are recorded without a journey, no longer than the server takes them, and never what a link makes', async (context) => {
+  const long = `mailto:${'x'.repeat(30_000)}`
+  const other = `<a id="other" href="http://other.example/">Other</a><a href="${long}">Long</a>`
+  const made = ['data:text/csv,ada@example.com', 'blob:http://shop.localhost/1', 'JavaScript:void 0']
   const visit = await visitShop(surface, context, {
-    '/': { main: `<a id="other" href="http://other.example/">Other</a><a id="data" href="${data}">Data</a>` },
+    '/': { main: other + made.map((href) => `<a download href="${href}">Export</a>`).join('') },
   })
   await visit.page.evaluate(`{
     document.addEventListener('click', (event) => event.preventDefault())
     const other = document.querySelector('#other')
     other.href = Svc.link(other.href)
-    other.click()
-    document.querySelector('#data').click()
+    for (const link of document.querySelectorAll('a')) link.click()
   }`)
   const clicks = await visit.expectSent('outbound_click', 2)
-  expect(clicks.map(({ properties }) => properties!['href'])).toEqual(['http://other.example/', data.slice(0, 2048)])
+  expect(clicks.map(({ properties }) => properties!['href'])).toEqual(['http://other.example/', long.slice(0, 2048)])
+  const others = await visit.expectSent('button_click', made.length)
+  expect(others.map(({ properties }) => properties)).toEqual(made.map(() => ({ text: 'Export' })))
   expect(await visit.stored('outbound_click')).toHaveLength(2)
 })
 

@@ -5,7 +5,8 @@ import { addressOf } from './sessions.ts'
 export type Seen = readonly [event: Event, path: EventTarget[]]
 
 const excluded = '[data-svc-block],.svc-block,[svc-no-capture],.svc-no-capture,[data-svc-ignore]'
-const masked = '.svc-mask,[data-svc-mask]'
+/** Marked, or holds what was typed or is to be chosen from. */
+const masked = '.svc-mask,[data-svc-mask],textarea,select,[contenteditable]'
 const links = 'a[href],area[href]'
 const wanted = {
   click: `${links},button,summary,[role=button],[role=menuitem],[role=switch],[role=tab],[type=button],[type=image],[type=reset],[type=submit]`,
@@ -32,11 +33,16 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
     if (value) properties[name] = addressOf(value)
   }
   if (selector === wanted.submit) return ['form_submit', properties]
-  // Its text is that of all that is in it.
-  if (!isMasked && !found.querySelector(`${masked},${excluded}`))
-    properties['text'] = [...found.textContent!.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
+  // Its text is that of all that is in it, but for what nobody reads.
+  if (!isMasked && !found.querySelector(`${masked},${excluded}`)) {
+    let text = found.textContent!
+    for (const { textContent } of found.querySelectorAll('style,script,noscript'))
+      text = text.replace(textContent!, ' ')
+    properties['text'] = [...text.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
+  }
   const url = urlOf(found.getAttribute('href'))
-  if (!url || url.protocol === 'javascript:') return ['button_click', properties]
+  // A link to code, or to what the page has made, is no address.
+  if (!url || /^(javascript|data|blob):/.test(url.href)) return ['button_click', properties]
   properties['href'] = addressOf(url.href)
   return [url.host === location.host ? 'link_click' : 'outbound_click', properties]
 }

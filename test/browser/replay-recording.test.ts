@@ -44,6 +44,7 @@ const main = `
   <img alt="${s.alt}" src="/picture.png" width="10" height="10"><p aria-label="${s.aria}" data-user="${s.data}">x</p>
   <section data-svc-block style="width: 50px">${s.blocked}</section><section svc-no-capture>${s.noCapture}</section>
   <p tooltip="${s.custom}"><a href="mailto:${s.mail}@example.com">x</a></p><img src="data:image/png;base64,${s.picture}">
+  <style>h1 { color: teal }</style><svg><style>path { fill: olive }</style></svg>
   <input type="radio" name="r" id="tick"><input type="checkbox" checked><x-shadow></x-shadow>
   <button type="button" id="change">b</button>
   <script>
@@ -58,6 +59,7 @@ const main = `
     document.body.append(added)
     document.querySelector('.headline').firstChild.data = '${s.changed}'
     document.querySelector('img').alt = '${s.attribute}'
+    document.querySelector('style').firstChild.data = 'h1 { color: maroon }'
   } // ${s.script}
   </script>`
 
@@ -108,6 +110,7 @@ test('a page under a strict policy is recorded, and nothing of it that is masked
   // And the check can fail: what isn't masked is there.
   expect(all).toContain('headline')
   expect(all).toContain('picture.png')
+  for (const rule of ['color: teal', 'fill: olive', 'color: maroon']) expect(all).toContain(rule)
   expect(new Set(chunks.map(({ url }) => url))).toEqual(new Set([`${root}/`, `${root}/next`]))
 
   const [event] = await visit.stored('pageview')

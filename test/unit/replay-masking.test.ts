@@ -112,11 +112,12 @@ test('texts are masked wherever they stand, except for those of styles', () => {
     texts: [
       { id: 3, value: secret },
       { id: 4, value: null },
+      { id: 2, value: 'p { background: url(data:,QWRh) }' },
     ],
   }
   maskEvent({ type: 3, timestamp: 1, data: mutation } as unknown as Event, (id) => id === 2)
   expect(mutation.adds.map(({ node }) => node.textContent)).toEqual([masked, 'p { top: 0 }'])
-  expect(mutation.texts.map(({ value }) => value)).toEqual([masked, null])
+  expect(mutation.texts.map(({ value }) => value)).toEqual([masked, null, 'p { background: url(data:,) }'])
 })
 
 test('whether a box is ticked isn’t kept', () => {

@@ -20,7 +20,7 @@ import {
 } from '../bounds.ts'
 import { guard, on } from '../listen.ts'
 import { addressOf, makeId, nextSession, sessionIdOf } from '../sessions.ts'
-import { blocked, mask, maskEvent } from './masking.ts'
+import { blocked, isStyleElement, mask, maskEvent } from './masking.ts'
 import { pack, packAtOnce } from './pack.ts'
 import { Sender } from './sender.ts'
 
@@ -77,7 +77,8 @@ export default function recordPage(address: URL, key: string, isWanted: (session
     sender = mine.sender
     const stop = record({
       emit: guard((event: eventWithTime) => take(mine, event)),
-      ...{ blockClass: 'svc-block', blockSelector: blocked, maskTextSelector: '*', maskTextFn: mask },
+      ...{ blockClass: 'svc-block', blockSelector: blocked, maskTextSelector: '*' },
+      maskTextFn: (text, element) => (isStyleElement(element) ? text : mask(text)),
       ...{ maskAllInputs: true, maskInputFn: mask, slimDOMOptions: 'all', inlineImages: false },
       ...{ recordCanvas: false, collectFonts: false, recordCrossOriginIframes: false },
       sampling: { scroll: 150, input: 'last', media: 800 },
@@ -165,9 +166,9 @@ export default function recordPage(address: URL, key: string, isWanted: (session
   guard(begin)()
 }
 
-/** Whether an added text stands in a style element. */
 function isStyle(id: number): boolean {
-  return record.mirror.getNode(id)?.nodeName === 'STYLE'
+  const node = record.mirror.getNode(id)
+  return isStyleElement(node?.nodeType === 3 ? node.parentElement : node)
 }
 
 /**

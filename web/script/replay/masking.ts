@@ -13,6 +13,11 @@ export function mask(text: string): string {
   return text.replace(/\S/g, '*')
 }
 
+/** A style element of HTML or SVG: its text is no text for people. */
+export function isStyleElement(element: { readonly nodeName: string } | null | undefined): boolean {
+  return /^style$/i.test(element?.nodeName || '')
+}
+
 /** Attributes that a page's look depends on, and that hold no text for people; all others are masked. */
 const kept = new RegExp(
   `^(${[
@@ -51,7 +56,7 @@ interface Node {
 
 /**
  * Masks in place: rrweb keeps no reference to what it has given out.
- * @param isStyle whether the node of an id is a style element, whose texts are no texts for people
+ * @param isStyle whether the node of an id is a style element, or a text directly in one
  */
 export function maskEvent(event: eventWithTime, isStyle: (id: number) => boolean = () => false): void {
   const { type, data } = event as { type: number; data: Fields }
@@ -68,31 +73,34 @@ export function maskEvent(event: eventWithTime, isStyle: (id: number) => boolean
 
 interface Mutation {
   readonly adds: readonly { readonly parentId: number; readonly node: Node }[]
-  readonly texts: readonly { value: string | null }[]
+  readonly texts: readonly { readonly id: number; value: string | null }[]
   readonly attributes: readonly { readonly attributes: Fields }[]
 }
 
 function maskMutation({ adds, texts, attributes }: Mutation, isStyle: (id: number) => boolean): void {
   for (const { parentId, node } of adds) maskNode(node, isStyle(parentId))
-  for (const text of texts) if (text.value) text.value = mask(text.value)
+  for (const text of texts) if (text.value) text.value = maskText(text.value, isStyle(text.id))
   for (const { attributes: changed } of attributes) maskAttributes(changed)
 }
 
 function maskNode(root: Node, isInStyle = false): void {
-  if (root.type === 3) maskText(root, isInStyle)
+  if (root.type === 3) maskTextNode(root, isInStyle)
   const open = [root]
   for (let node = open.pop(); node; node = open.pop()) {
     if (node.attributes) maskAttributes(node.attributes)
     for (const child of node.childNodes || []) {
-      if (child.type === 3) maskText(child, node.tagName === 'style')
+      if (child.type === 3) maskTextNode(child, node.tagName === 'style')
       else open.push(child)
     }
   }
 }
 
-function maskText(node: Node, isInStyle: boolean): void {
-  const text = node.textContent || ''
-  node.textContent = isInStyle ? withoutData(text) : mask(text)
+function maskTextNode(node: Node, isInStyle: boolean): void {
+  node.textContent = maskText(node.textContent || '', isInStyle)
+}
+
+function maskText(text: string, isInStyle: boolean): string {
+  return isInStyle ? withoutData(text) : mask(text)
 }
 
 function maskAttributes(attributes: Fields): void {

@@ -1,7 +1,7 @@
 /**
  * Folds for as long as the process lives. Of several processes one has the turn at a time; what fails is tried again with
- * the next round. A fold begins a second after the last one began. One that takes long is followed by as long a pause, so
- * that it has half of the time at most; while more events wait there is none.
+ * the next round. A fold begins a second after the last one began. One that takes long is followed by a pause of a third of
+ * its time, which leaves merges and questions a quarter at least; while more events wait there is none.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
@@ -65,7 +65,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
       if (!isAllTaken || isBuilding || !arePeopleKept) return turnMs
       const tookMs = seconds() * 1000 - renewedMs
-      return Math.max(foldEveryMs - tookMs, tookMs)
+      return Math.max(foldEveryMs - tookMs, tookMs / 3)
     } catch (error) {
       if (!signal.aborted) metrics.jobEnded('fold', 'failed', seconds(), clock.now())
       throw error

@@ -14,7 +14,7 @@ export const bounceEngagementMs = 10 * second
 /** Visitors seen within this time are live. */
 export const liveWindowMs = 5 * minute
 
-/** Interval between the starts of two folds. One that took long is followed by as long a pause, unless more events wait. */
+/** Interval between the starts of two folds. One that took long is followed by a pause of a third of its time, unless more events wait. */
 export const foldEveryMs = second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second

@@ -4,6 +4,7 @@
  * matrix. A file is whole where it has a `moov`, which many have behind everything else, and ends with its last box.
  */
 import type { FormatReader, ReaderState, ReadRequest, Size } from './inspect.ts'
+import { turned } from './turned.ts'
 
 interface Box {
   readonly type: string
@@ -79,7 +80,7 @@ function sizeOf(trackHeader: Buffer): Size | undefined {
   const width = trackHeader.readUInt16BE(bytes - 8)
   const height = trackHeader.readUInt16BE(bytes - 4)
   if (width === 0 || height === 0) return undefined
-  return isQuarterTurn(trackHeader.subarray(bytes - 44)) ? { width: height, height: width } : { width, height }
+  return turned({ width, height }, isQuarterTurn(trackHeader.subarray(bytes - 44)))
 }
 
 /** a b u c d v x y w: by 90 or 270 degrees x comes of y alone, and y of x. */

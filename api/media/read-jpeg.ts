@@ -3,16 +3,21 @@
  * coded data up to the next marker, in which FF is followed by 00 or a restart. It ends with EOI; cameras append more behind it.
  * The size is the one that is shown: Exif in an APP1 may turn the picture.
  */
-import { exifBytesMax, isQuarterTurned, orientationIn } from '../../runtime/files/jpeg-metadata.ts'
-import type { FormatReader, ReaderState, ReadRequest, Size } from './inspect.ts'
+import {
+  app1,
+  endOfImage,
+  exifBytesMax,
+  isQuarterTurned,
+  isRestart,
+  orientationIn,
+  startOfScan,
+} from '../../runtime/files/jpeg-metadata.ts'
+import type { FormatReader, ReaderState, ReadRequest } from './inspect.ts'
+import { turned } from './turned.ts'
 
 const marker = 0xff
-const endOfImage = 0xd9
-const startOfScan = 0xda
-const app1 = 0xe1
 /** SOF0 to SOF15, without those of their numbers that are tables. */
 const isFrame = (code: number) => code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
-const isRestart = (code: number) => code >= 0xd0 && code <= 0xd7
 
 export function* readJpeg(state: ReaderState): FormatReader {
   yield { skip: 2 }
@@ -21,7 +26,7 @@ export function* readJpeg(state: ReaderState): FormatReader {
   for (;;) {
     const code: number | undefined = hasScan ? yield* nextAfterScan() : yield* nextMarker()
     if (code === undefined) return null
-    if (code === endOfImage) return hasScan && state.size ? shown(state.size, orientation) : null
+    if (code === endOfImage) return hasScan && state.size ? turned(state.size, isQuarterTurned(orientation)) : null
     const length = (yield { take: 2 }).readUInt16BE(0)
     if (length < 2) return null
     if (code === app1) {
@@ -43,10 +48,6 @@ export function* readJpeg(state: ReaderState): FormatReader {
     state.size ??= size
     yield { skip: length - 8 }
   }
-}
-
-function shown({ width, height }: Size, orientation: number | undefined): Size {
-  return isQuarterTurned(orientation) ? { width: height, height: width } : { width, height }
 }
 
 /** The code behind FF, which may be repeated; undefined where something else stands. */

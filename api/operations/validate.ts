@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { invalid } from '../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
-import { type Part, parsePart } from '../../schemas/errors/zod-errors.ts'
+import { locOf, type Part, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from './define.ts'
@@ -72,9 +72,7 @@ function withUnstorableTexts(
   const isSaid = (name: string) => found.some(({ loc }) => loc[1] === name)
   const texts = names
     .filter((name) => Object.hasOwn(sent, name) && !isSaid(name))
-    .flatMap((name) =>
-      findUnstorableText([part === 'form' ? 'body' : part, name], (sent as Record<string, unknown>)[name]),
-    )
+    .flatMap((name) => findUnstorableText([locOf(part), name], (sent as Record<string, unknown>)[name]))
   if (texts.length === 0) return found
   const place = ({ loc }: ValidationError) => [...names, loc[1]].indexOf(loc[1])
   return [...found, ...texts].sort((one, other) => place(one) - place(other))

@@ -131,20 +131,19 @@ async function runOn(seat: Seat, { sql, format, database, settings, params }: St
   for (const name of params.keys()) seat.params.add(name)
   const before: string[] = []
   if (seat.database !== database) before.push(`USE ${quoteName(database)}`)
-  const wanted = new Map([...settings].filter(([name]) => name !== 'max_query_size'))
   const set = [
-    ...[...seat.dirty].filter((name) => !wanted.has(name)).map((name) => `${name} = DEFAULT`),
-    ...[...wanted].map(([name, value]) => `${quoteName(name)} = ${quoteText(value)}`),
+    ...[...seat.dirty].filter((name) => !settings.has(name)).map((name) => `${name} = DEFAULT`),
+    ...[...settings].map(([name, value]) => `${quoteName(name)} = ${quoteText(value)}`),
     ...[...params].map(([name, value]) => `${quoteName(`param_${name}`)} = ${quoteText(value)}`),
   ]
   if (set.length > 0) before.push(`SET ${set.join(', ')}`)
   // Until the statement has succeeded it isn't known how far it came: then all of them count as changed.
   const dirtyBefore = seat.dirty
-  seat.dirty = new Set([...dirtyBefore, ...wanted.keys()])
+  seat.dirty = new Set([...dirtyBefore, ...settings.keys()])
   seat.database = ''
   try {
     const result = await seat.session.queryAsync([...before, sql].join(';\n'), { format })
-    seat.dirty = new Set(wanted.keys())
+    seat.dirty = new Set(settings.keys())
     seat.database = database
     return {
       bytes: result.bytes(),

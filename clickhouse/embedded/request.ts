@@ -22,8 +22,9 @@ export interface RowsInsert {
   format: string
 }
 
-/** Members of the URL that are no settings of the engine. */
+/** Members of the URL that are no settings of the engine. How long a statement may be is said by the bound of bodies. */
 const ownMembers = new Set([
+  'max_query_size',
   'query',
   'query_id',
   'database',

@@ -3,7 +3,6 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
-import type { ExpiryGroup } from '../retention/retention.ts'
 import { inPortions } from './group-by.ts'
 
 const tables = ['sessions', 'visitors', 'credits', 'cells'] as const
@@ -34,21 +33,21 @@ export async function deleteRows(
 const buildsMax = 5_000
 
 /**
- * Deletes the local days that lie before each group's time: of many workspaces at once, because each mutation looks at all
+ * Deletes the local days that lie before each workspace's time: of many workspaces at once, because each mutation looks at all
  * parts of its table.
  * @returns the number of rows
  */
 export async function deleteExpiredDays(
   { pg, ch, signal }: { pg: Postgres; ch: ClickHouse; signal: AbortSignal },
-  groups: readonly ExpiryGroup[],
+  expiring: readonly { readonly workspaceId: number; readonly before: number }[],
 ): Promise<number> {
-  const beforeOf = new Map(groups.flatMap(({ before, workspaceIds }) => workspaceIds.map((id) => [id, before])))
-  const expiring = (await listOpenBuilds(pg)).flatMap(({ build, workspaceId, timezone }) => {
+  const beforeOf = new Map(expiring.map(({ workspaceId, before }) => [workspaceId, before]))
+  const due = (await listOpenBuilds(pg)).flatMap(({ build, workspaceId, timezone }) => {
     const before = beforeOf.get(workspaceId)
     return before === undefined ? [] : { build, day: localDayAt(before, timezone) }
   })
   let rows = 0
-  for (const some of inPortions(expiring, buildsMax)) {
+  for (const some of inPortions(due, buildsMax)) {
     signal.throwIfAborted()
     const [builds, days] = [some.map(({ build }) => build), some.map(({ day }) => day)]
     rows += await deleteRows(

@@ -1,7 +1,8 @@
 /**
  * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links, replays and inbox
  * rows of each workspace by its plan or its own shorter setting; contacts and e-mails that none of these rows has any more; bot visits;
- * and manifests that no node can come back with. Idempotent; each step and each workspace's people stand for themselves. Where the clocks disagree nothing is deleted, and the job fails.
+ * and manifests that no node can come back with. Idempotent; each step and each workspace's people stand for themselves. Where the
+ * clocks disagree nothing is deleted, and the job fails.
  */
 import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
 import { deleteOldFacts, firstFact } from '../../postgres/tables/bindings.ts'
@@ -52,7 +53,7 @@ export async function expireData(context: JobContext): Promise<void> {
       log.info({ rows, table }, 'deleted expired rows')
     }
     for (const some of portionsOf(expiring, workspacesPerMutation)) await deleteOldCopies(ch, some)
-    const rows = await deleteExpiredDays(context, groups)
+    const rows = await deleteExpiredDays(context, expiring)
     log.info({ rows }, 'deleted rows derived from expired days')
   }
   log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')

@@ -1,5 +1,6 @@
 /**
- * Metadata of a JPEG: how the picture is to be turned, and much that is nobody's business, such as the place. Segments are FF xx, a length u16 and data; APP1 has Exif, which is TIFF: entries of 12 bytes, of which one turns.
+ * Metadata of a JPEG: how the picture is to be turned, and much that is nobody's business, such as the place. Segments are
+ * FF xx, a length u16 and data; APP1 has Exif, which is TIFF: entries of 12 bytes, of which one turns.
  */
 
 /** More of an Exif segment isn't looked at: its first entries turn the picture. */
@@ -28,7 +29,12 @@ export function orientationIn(segment: Buffer): number | undefined {
 
 export const isQuarterTurned = (orientation: number | undefined): boolean => (orientation ?? 1) >= 5
 
-const [startOfScan, endOfImage, app1, comment] = [0xda, 0xd9, 0xe1, 0xfe]
+export const startOfScan = 0xda
+export const endOfImage = 0xd9
+export const app1 = 0xe1
+const comment = 0xfe
+/** In coded data. */
+export const isRestart = (code: number) => code >= 0xd0 && code <= 0xd7
 /** By their codes: without these, colours would be others. */
 const kept = new Map([
   [0xe0, 'JFIF\0'],
@@ -74,7 +80,7 @@ function endOfScan(jpeg: Buffer, from: number): number {
     at = jpeg.indexOf(0xff, at)
     if (at < 0 || at + 1 >= jpeg.length) return jpeg.length
     const code = jpeg[at + 1]!
-    if (code !== 0 && (code < 0xd0 || code > 0xd7)) return at
+    if (code !== 0 && !isRestart(code)) return at
   }
 }
 

@@ -15,6 +15,11 @@ import * as errors from './validation-errors.ts'
 /** Where in the request the value came from: the first member of `loc`, which of a form is `body`. */
 export type Part = 'path' | 'query' | 'header' | 'body' | 'form'
 
+/** The first member of `loc`. */
+export function locOf(part: Part): string {
+  return part === 'form' ? 'body' : part
+}
+
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; errors: ValidationError[] }
 
 type Issue = z.core.$ZodIssue
@@ -77,7 +82,7 @@ function rank(issue: Issue): number {
 
 function toError(part: Part, raw: unknown, issue: Issue): ValidationError {
   const path = issue.path as (string | number)[]
-  const loc: Loc = [part === 'form' ? 'body' : part, ...path]
+  const loc: Loc = [locOf(part), ...path]
   const parent = path.length === 0 ? undefined : valueAt(raw, path.slice(0, -1))
   const input = path.length === 0 ? raw : valueAt(parent, path.slice(-1))
   const isAbsent = input === undefined && path.length > 0

@@ -28,7 +28,7 @@ export function staticPages(
   )
 }
 
-/** What a request says of the forms that it takes, and of what it has. */
+/** The forms that a request accepts, and the version that it has. */
 export function askedBy({ headers }: RequestHead): StaticRequest {
   return { acceptEncoding: headers.get('accept-encoding'), ifNoneMatch: headers.get('if-none-match') }
 }

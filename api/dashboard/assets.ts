@@ -7,9 +7,9 @@ import { type StaticPage, staticPages } from '../static-pages.ts'
 interface Bundle {
   readonly script: string
   readonly style: string
-  /** What the script imports at once. */
+  /** Loaded with the script. */
   readonly chunks: readonly string[]
-  /** Of the document that recordings are played in. */
+  /** The script of the document that plays recordings. */
   readonly player: string
 }
 
@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** Of the head of a page with the script. */
+/** Tags for the head of a page with the script. */
 export const headTags = tagsOf(JSON.parse(readFileSync(`${folder}/bundle.json`, 'utf8')) as Bundle)
 
 function tagsOf({ script, style, chunks, player }: Bundle) {

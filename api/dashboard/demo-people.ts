@@ -10,7 +10,7 @@ const firstNames = ['Ada', 'Ben', 'Chiara', 'Deniz', 'Emil', 'Fatou', 'Grace', '
 const lastNames = ['Almeida', 'Berg', 'Costa', 'Dubois', 'Eriksen', 'Ferrari', 'Garcia']
 const companies = ['Harbour Coffee', 'Nordlicht', 'Atelier Sept', '', 'Pine & Co', '']
 const pricesCents = [1_900, 4_900, 4_900, 9_900, 19_900]
-/** Of so many payments one is paid back, two days later. */
+/** One payment of this many is refunded, two days later. */
 const refundedEach = 15
 
 interface Stores {

@@ -23,8 +23,8 @@ export function shell(answers: FirstAnswers): HttpReply {
 }
 
 /**
- * The document that recordings are played in (web/player/main.ts). They are anybody's: it has no origin, runs the player's
- * script alone, by a nonce that no recording can know, and asks the network for nothing else.
+ * The document that recordings are played in (web/player/main.ts). Recordings are untrusted: the page has no origin and
+ * makes no requests. It runs the player's script alone, by a nonce that no recording can know.
  */
 export function playerPage(): HttpReply {
   const nonce = randomBytes(16).toString('base64url')
@@ -62,7 +62,11 @@ const texts = {
   429: 'Too many attempts. Try again later, or use a sign-in link.',
 } as const
 
-/** @param status 200 for the page alone, 401 for a wrong password, 403 for a link from another machine, 410 for one used or too old, 429 for too many tries @param next the page that it leads to */
+/**
+ * @param status 200 for the page alone, 401 wrong password, 403 link from another machine, 410 used or expired link,
+ * 429 too many tries
+ * @param next the page that it leads to
+ */
 export function signInPage(status: keyof typeof texts, next = '/dashboard'): HttpReply {
   const isWrong = status !== 200
   return html(

@@ -1,5 +1,5 @@
 /**
- * What browsers of owners ask for: sign-in by a link, and the pages of the dashboard. Under `/api/v1` they call the
+ * Routes for owners' browsers: sign-in by a link, and the pages of the dashboard. Under `/api/v1` they call the
  * operations of `/v1` with the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -47,7 +47,7 @@ const ofOwners = [
   ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
 ]
 
-/** Of other paths undefined. */
+/** Returns undefined for other paths. */
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,

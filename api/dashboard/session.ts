@@ -11,8 +11,8 @@ const cookieName = 'svc_session'
 const tokenPattern = /^[\w-]{43}$/
 
 /**
- * What a session is known by: its cookie, and behind a line's end the workspace that the page shows, where it says so. The
- * session may go on in another one meanwhile, in another tab.
+ * Reads a session's credential: its cookie, then after a line break the workspace that the page shows, if it names one.
+ * The session may go on in another one meanwhile, in another tab.
  */
 export function sessionCredential(headers: RequestHead['headers']): string | undefined {
   const shown = headers.get('x-workspace')

@@ -1,7 +1,6 @@
 /**
- * From the Authorization header to what is known of the key. A key whose checksum is wrong is refused without a look-up;
- * what Postgres says of the others is believed for a moment (`apiKeyCacheMs`), so that a revoked key ends within seconds,
- * also while Postgres is away: then nobody is believed any longer, and the answer is 503.
+ * From the Authorization header to what is known of the key. Keys with a wrong checksum skip the look-up. Caches each
+ * look-up for `apiKeyCacheMs`, so revoking takes seconds. Without Postgres an expired entry answers 503.
  *
  * Every bad key gets the same answer, whatever is wrong with it.
  */

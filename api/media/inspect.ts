@@ -1,6 +1,7 @@
 /**
- * Looks at a file while it passes, in pieces of any size and without keeping it: whether it is whole, and how many pixels it
- * has. A format is read by a generator that asks for the next bytes or has some passed over; what it returns is the size.
+ * Checks a file while it streams by, in pieces of any size, without keeping it. Finds whether it is whole, and its size
+ * in pixels. A format is read by a generator that asks for the next bytes or has some passed over; what it returns is
+ * the size.
  */
 import { readIsoMedia } from './read-iso-media.ts'
 import { readJpeg } from './read-jpeg.ts'
@@ -33,7 +34,7 @@ const readers: Record<MediaType['contentType'], (state: ReaderState) => FormatRe
   'video/quicktime': readIsoMedia,
 }
 
-/** What the end of the file may find: a reader that waits for more says here that nothing more has to come. */
+/** The end of the file may be expected here: a reader that waits for more says with this that the file may end now. */
 export interface ReaderState {
   mayEnd: boolean
   /** Read so far. */

@@ -1,21 +1,22 @@
 /**
- * MP4 and MOV: boxes, size u32 | type | data, where size 1 has the real one as u64 behind the type and 0 is up to the end of the
- * file. Each `trak` in `moov` has a `tkhd` that ends with a matrix, width and height, of sound 0, as 16.16. Phones turn a film by the
- * matrix. A file is whole where it has a `moov`, which many have behind everything else, and ends with its last box.
+ * MP4 and MOV: boxes of size u32 | type | data. Size 1 means that a u64 behind the type has the real size. Size 0
+ * reaches to the end of the file. Each `trak` in `moov` has a `tkhd` that ends with a matrix, width and height, of
+ * sound 0, as 16.16. Phones turn a film by the matrix. A file is whole where it has a `moov`, which many have behind
+ * everything else, and ends with its last box.
  */
 import type { FormatReader, ReaderState, ReadRequest, Size } from './inspect.ts'
 import { turned } from './turned.ts'
 
 interface Box {
   readonly type: string
-  /** Of its data; infinite: up to the end of the file. */
+  /** Bytes of the data; infinite: up to the end of the file. */
   readonly bytes: number
   readonly all: number
 }
 
 const typePattern = /^[\w ©-]{4}$/
 const trackHeaderBytes = { 0: 84, 1: 96 } as Record<number, number>
-/** What is held of one, at most; longer ones are none. */
+/** Bytes of one track header that are held; longer ones are invalid. */
 const trackHeaderBytesMax = 4096
 
 export function* readIsoMedia(state: ReaderState): FormatReader {

@@ -1,7 +1,7 @@
 /**
- * JPEG: markers FF xx, most with a length u16 and data; a frame (SOF) has height and width; after each start of scan (SOS) comes
- * coded data up to the next marker, in which FF is followed by 00 or a restart. It ends with EOI; cameras append more behind it.
- * The size is the one that is shown: Exif in an APP1 may turn the picture.
+ * JPEG: markers FF xx, most with a length u16 and data. A frame (SOF) has height and width. After each start of scan
+ * (SOS) comes coded data up to the next marker; there FF is followed by 00 or a restart. It ends with EOI; cameras
+ * append more behind it. The size is the one that is shown: Exif in an APP1 may turn the picture.
  */
 import {
   app1,

@@ -1,6 +1,6 @@
 /**
- * PNG: an 8-byte signature, then chunks: length u32 | type | data | crc u32. IHDR first, with width and height; IEND last. What
- * comes behind it would be hidden there, and is no part of a picture.
+ * PNG: an 8-byte signature, then chunks: length u32 | type | data | crc u32. IHDR first, with width and height; IEND
+ * last. Bytes behind IEND would be hidden data, and no part of a picture.
  */
 import type { FormatReader, ReaderState } from './inspect.ts'
 

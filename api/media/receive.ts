@@ -1,6 +1,6 @@
 /**
- * Takes a file from a stream to a draft on our disk, in constant memory, and judges it on the way: its type by its first bytes,
- * then its size, and at its end whether it is whole. Nothing is left of one that isn't returned. Held by
+ * Streams a file into a draft on our disk, in constant memory, and checks it on the way. The checks: its type by its
+ * first bytes, then its size, and at its end whether it is whole. Nothing is left of one that isn't returned. Held by
  * test/integration/media-upload.test.ts and test/integration/media-memory.test.ts.
  */
 import type { Draft, FileStorage } from '../../runtime/files/file-storage.ts'
@@ -17,7 +17,7 @@ export interface MediaLimits {
   readonly videoBytesMax: number
 }
 
-/** What the sender says of the file. */
+/** The sender's claims about the file. */
 export interface Declared {
   readonly filename: string
   readonly contentType: string
@@ -117,7 +117,7 @@ function nameFault(name: string): typeof nulCharacter | undefined {
   return undefined
 }
 
-/** What is shown of a file that isn't accepted is its name. */
+/** The error shows the name of the refused file. */
 function asFault(fault: string | typeof nulCharacter, filename: string): Fault {
   return (loc) => (typeof fault === 'string' ? valueError(loc, filename, fault) : fault(loc, filename))
 }

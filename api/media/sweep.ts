@@ -2,8 +2,8 @@
  * Deletes unreferenced files: drafts of killed processes, and files whose row was never committed. An upload of the same bytes
  * at that moment holds their lock, so that a file isn't deleted under a row.
  *
- * An empty Postgres, or an older copy of it, is no reason to delete files: those of workspaces that it doesn't know stay, and
- * those from before their workspace, whose number another Postgres has given again.
+ * An empty or older Postgres is no reason to delete files. Files of workspaces that it doesn't know stay. So do files
+ * older than their workspace: another Postgres has given its number again.
  */
 import type { Postgres } from '../../postgres/client.ts'
 import { findMediaBytes, listMediaOwners, lockMediaBytes } from '../../postgres/tables/media.ts'

@@ -30,7 +30,7 @@ export const signatureBytes = 16
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 /** Brands of ISO media files that are films in an MP4; others are pictures, sound or what phones made before. */
 const mp4Brand = /^(iso[m2-9a-c]|mp4[12]|mp71|avc1|dash|M4V[ HP]|MSNV|XAVC|mmp4|cmf[2cfs]|[fF]4[vV] |hvc1|hev1)$/
-/** What old QuickTime files begin with, which have no brand. */
+/** First box types of old QuickTime files, which have no brand. */
 const quickTimeBoxes = ['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
 
 /** The type that the first bytes tell; undefined: none of the four. */
@@ -45,7 +45,7 @@ export function typeOf(head: Buffer): MediaType | undefined {
 
 /** An ending of a name: letters and digits that begin with a letter, so that `v1.2` has none. */
 const extensionPattern = /\.([a-z][a-z0-9]{0,9})$/i
-/** What is said of files of which nothing is known. */
+/** Types that senders declare when they know nothing of the file. */
 const unknownTypes = ['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']
 
 /** Whether the name and the declared type may be of a file of this type: neither has to say anything. */

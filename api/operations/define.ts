@@ -15,7 +15,7 @@ import type { problems } from '../../schemas/errors/problems.ts'
 import type { Scope } from '../../schemas/scopes.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 
-/** What an operation does to the workspace: decides about idempotency, audit and the hints of tools. */
+/** An operation's effect on the workspace: decides about idempotency, audit and the hints of tools. */
 export type Effect = 'read' | 'create' | 'update' | 'delete'
 
 export interface OperationInput {
@@ -37,12 +37,12 @@ export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 /** Who acts: a secret key, or the owner in the dashboard. */
 export interface Actor {
   readonly type: 'api_key' | 'user'
-  /** Of the key, or of the owner. */
+  /** Id of the key or the owner. */
   readonly id: number
   readonly name: string
 }
 
-/** What handlers may ask; `main.ts` puts the clients in. */
+/** Stores and clients for handlers; `main.ts` puts the clients in. */
 export interface Stores {
   /** A mutation's transaction. Its writes are committed together with its audit row and its webhook events. */
   readonly pg: Queryable
@@ -50,7 +50,7 @@ export interface Stores {
   readonly media: FileStorage
   /** For what is stored and not to be read from a copy of the database. */
   readonly box: SecretBox
-  /** Of browsers' ids and of e-mails, as events have them. */
+  /** Hashes of browsers' ids and of e-mails, as events have them. */
   readonly hashes: IdentityHashes
   /** Lets identical requests at about the same time share one answer, which must not be modified. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
@@ -62,7 +62,7 @@ export interface PublicHosts {
   readonly shortUrlHost: string
 }
 
-/** What the installation's settings allow. */
+/** Settings of the installation. */
 export interface CallConfig extends PublicHosts {
   /** For development: webhooks may go to private addresses, and over plain http. */
   readonly allowPrivateTargets: boolean
@@ -72,7 +72,7 @@ export interface CallConfig extends PublicHosts {
 export interface CallContext {
   readonly workspace: ContextWorkspace
   readonly actor: Actor
-  /** Of the key: for members of an answer that want another than the operation's. */
+  /** The key's scopes: for members of an answer that need another than the operation's. */
   readonly scopes: readonly string[]
   readonly stores: Stores
   readonly clock: Clock
@@ -86,7 +86,7 @@ export interface CallContext {
 export interface Context<Input extends OperationInput> extends CallContext {
   readonly path: Parsed<Input['path']>
   readonly query: Parsed<Input['query']>
-  /** Of a form its fields. */
+  /** For a form: its fields. */
   readonly body: Parsed<Input['form'] extends z.ZodType ? Input['form'] : Input['body']>
 }
 

@@ -1,4 +1,4 @@
-/** What an operation returns whose output is a file: its transport sends the bytes, or leaves the operation out. */
+/** The result of an operation whose output is a file: its transport sends the bytes, or leaves the operation out. */
 import type { FileHandle } from 'node:fs/promises'
 import { z } from 'zod'
 

@@ -1,6 +1,6 @@
 /**
- * A mutation: one transaction holds the change, its audit row, what webhooks are told, and the record from which a retry
- * with the same Idempotency-Key is answered. A crash between them is impossible, and so is a second run of a retry.
+ * A mutation: one transaction holds the change, its audit row and its webhook events. It also holds the record that
+ * answers a retry with the same Idempotency-Key. A crash between them is impossible, and so is a second run of a retry.
  *
  *   lock the key (held by another: 409) → known: replay, or 409 where the request was another → handler → outbox
  *   → record → audit (last: it holds the workspace's chain) → commit
@@ -27,7 +27,7 @@ export interface Mutation {
   readonly context: Context<OperationInput>
   /** Undefined: a repeat is another call. */
   readonly idempotencyKey: string | undefined
-  /** What a retry must be equal in, beside the operation and its path. */
+  /** A retry must equal this, beside the operation and its path. */
   readonly body: unknown
   readonly keptMs: number
   readonly ipHash: string | null
@@ -87,7 +87,7 @@ function inOrder(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** What webhooks are told, and the audit row. */
+/** Writes the webhook events and the audit row. */
 async function record({ operation, context, ipHash }: Mutation, { body }: Outcome, tx: Queryable): Promise<void> {
   const { workspace, actor, requestId } = context
   const { emits, writesOutbox = false } = operation

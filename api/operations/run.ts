@@ -34,11 +34,14 @@ export interface Gateway {
   readonly hashAddress: KeyedHash
 }
 
-/** What is known of a caller before the operation is. */
+/** Facts about a caller before the operation is known. */
 export interface Caller {
   readonly interface: Interface
   readonly requestId: string
-  /** What the authenticator reads: the header `Authorization`, or what `sessionCredential` makes of a browser's. */
+  /**
+   * For the authenticator: the header `Authorization`, or the credential that `sessionCredential` reads from a
+   * browser's headers.
+   */
   readonly credential: string | undefined
   /** Where the call came from: only its keyed hash is kept. */
   readonly address: string

@@ -11,11 +11,11 @@ import type { Operation } from './define.ts'
 export interface RawInput {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
-  /** Of a form its fields. */
+  /** For a form: its fields. */
   readonly body: unknown
   /** Makes a mutation's retry the same call. */
   readonly idempotencyKey?: unknown
-  /** What a retry's body must be equal in, where that isn't the body itself: of an upload, its hash. */
+  /** A retry must equal this, where that isn't the body itself: for an upload, its hash. */
   readonly fingerprint?: unknown
 }
 

@@ -1,7 +1,7 @@
 /**
  * POST /api/v1/growth/revenue/{provider}/{connection_id}: what payment providers send. Nothing is read of a body whose
- * signature isn't that of the connection. A 200 says that what the event tells is in the ledger; a 503, as any failure,
- * that the provider is to send it again, which changes nothing where it was stored after all.
+ * signature isn't that of the connection. A 200 says that the event's facts are in the ledger. A 503, or any failure,
+ * asks the provider to send it again. A repeat changes nothing if the first was stored after all.
  */
 import type { Postgres } from '../../postgres/client.ts'
 import { readRevenueConnection } from '../../postgres/tables/revenue-connections.ts'

@@ -9,7 +9,7 @@ import type { RevenueProvider } from '../../schemas/revenue.ts'
 type Headers = ReadonlyMap<string, string>
 
 interface Signed {
-  /** What was signed before the body. */
+  /** Text that was signed before the body. */
   readonly prefix: string
   /** Seconds since 1970; undefined where the scheme has none. */
   readonly sentAt: number | undefined

@@ -1,4 +1,4 @@
-/** Forms with a file (multipart/form-data). What is wrong with a form as a form is refused here; of its fields the schema judges. */
+/** Forms with a file (multipart/form-data). Refuses malformed forms; the schema judges their fields. */
 import { isUtf8 } from 'node:buffer'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { StreamedRequest } from '../../runtime/http/server.ts'
@@ -17,7 +17,7 @@ import { boundaryOf, FormFault, type Part, readParts } from './multipart.ts'
 export interface Form {
   /** By name: texts, and the file as an `UploadedFile`. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** What a retry of the form must be equal in; undefined without a file. */
+  /** A retry of the form must equal this; undefined without a file. */
   readonly fingerprint: unknown
   /** Deletes the file, unless it was kept. */
   discard(): Promise<void>
@@ -78,7 +78,7 @@ async function readMultipart(body: StreamedRequest['body'], contentType: string,
         // An input for a file in which none was chosen is sent as an empty text.
         if (name !== fileField || (text !== '' && received === undefined)) fields[name] = text
       } else if (name !== fileField) {
-        // Of a field that there isn't it is ignored, as texts are; in the place of a text its schema refuses it.
+        // A file in an unknown field is ignored, as texts are; in a text's field the schema refuses it.
         fields[name] = { filename }
       } else {
         if (received !== undefined) throw invalid([secondFile(filename)])
@@ -104,7 +104,7 @@ function isText({ filename, contentType }: Part): boolean {
   return filename === undefined && contentType !== 'application/octet-stream'
 }
 
-/** What is longer than any field may be is cut. */
+/** Cuts texts that are longer than any field may be. */
 async function readText(content: Part['content']): Promise<string> {
   let bytes = Buffer.alloc(0)
   let isCut = false

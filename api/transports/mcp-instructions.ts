@@ -1,4 +1,4 @@
-/** What `initialize` tells a model of the tools as a whole. What concerns one tool stands in its description. */
+/** Tells a model about the tools as a whole, in `initialize`. Advice on one tool stands in its description. */
 export const mcpInstructions = `One workspace of a social publishing and web analytics service: the one that the API key belongs to.
 
 - To publish: svc.list_social_accounts and svc.list_media for ids, svc.preview_post until it is valid, svc.create_post for a draft, then svc.schedule_post. Nothing is published before it is scheduled.

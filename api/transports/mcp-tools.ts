@@ -10,7 +10,7 @@ import type { Params } from './json-rpc.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { keyArgument, makeToolSchemas, type ToolSchemas } from './tool-schemas.ts'
 
-/** What `tools/list` shows. */
+/** A tool as `tools/list` shows it. */
 export interface ShownTool {
   readonly name: string
   readonly title: string
@@ -25,7 +25,7 @@ export interface Tool {
   readonly shown: ShownTool
   /** Puts each argument where the operation reads it. */
   inputOf(args: Params): RawInput
-  /** What a handler returned, as an object: lists are its `items`. */
+  /** The handler's return value as an object: lists are its `items`. */
   structured(body: unknown): unknown
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reads a form (multipart/form-data, RFC 7578) while it arrives: part by part, each as a stream that is read before the next
- * part is asked for. Memory is bounded by a part's head and the chunks of the body. No package is used: those that there
- * are accept bytes that are no UTF-8, take a file without a name for a text, or refuse control characters in names.
+ * Reads a form (multipart/form-data, RFC 7578) while it arrives. Each part is a stream that is read before the next
+ * part is asked for. Memory is bounded by a part's head and the chunks of the body. No package is used. Existing ones
+ * accept bytes that are no UTF-8, read a file without a name as a text, or refuse control characters in names.
  *
  *   preamble | CRLF --boundary CRLF head CRLF CRLF content | … | CRLF --boundary-- epilogue
  *
@@ -58,7 +58,7 @@ class Source {
   hasBytes = false
   readonly #chunks: AsyncIterator<Buffer>
   readonly #delimiter: Buffer
-  /** What has been read and not handed on. A form may begin with its boundary, without a line before it. */
+  /** Bytes that have been read and not handed on. A form may begin with its boundary, without a line before it. */
   #buffered: Buffer = crlf
 
   constructor(body: AsyncIterable<Buffer>, delimiter: Buffer) {
@@ -70,7 +70,7 @@ class Source {
   async *untilDelimiter(): AsyncGenerator<Buffer> {
     for (;;) {
       const at = this.#buffered.indexOf(this.#delimiter)
-      // What is held may end with the beginning of a delimiter.
+      // The held bytes may end with the beginning of a delimiter.
       const safe = at === -1 ? this.#buffered.length - this.#delimiter.length + 1 : at
       if (safe > 0) {
         const bytes = this.#buffered.subarray(0, safe)

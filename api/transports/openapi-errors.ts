@@ -46,7 +46,7 @@ function examplesOf(codes: readonly ProblemCode[]): Examples {
   return Object.fromEntries(codes.map((code) => [code, { value: { detail: detailOf(code) } }]))
 }
 
-/** What the texts name that name something. */
+/** Subjects for texts that name one. */
 const subjects: Partial<Record<ProblemCode, string>> = {
   scope_missing: 'posts:write',
   image_too_large: '26214400',
@@ -151,7 +151,7 @@ function withOwn(ofChain: Record<number, Answer>, own: readonly ProblemCode[]): 
   return all
 }
 
-/** What the server answers before there is an operation. */
+/** Answers that the server gives before it knows the operation. */
 function refused(description: string, name: keyof typeof refusals) {
   return answer(description, 'PublicApiError', {}, exampleOf(name))
 }

@@ -5,7 +5,7 @@
  */
 import type { JsonSchema } from './json-schema.ts'
 
-/** What members of that name look like, wherever their schema takes it. */
+/** Examples by member name, wherever a schema takes them. */
 const byName: Readonly<Record<string, unknown>> = {
   action: 'webhook_endpoint.create',
   actor_name: 'reports',
@@ -62,7 +62,7 @@ const byName: Readonly<Record<string, unknown>> = {
 }
 
 const moment = '2026-11-20T09:30:00.000Z'
-/** What is asked for lies ahead, for as long as anybody reads it. */
+/** A date that stays in the future for every reader. */
 const later = '2036-11-20T09:30:00Z'
 const idExample = 12
 
@@ -137,7 +137,7 @@ function exampleOf(schema: JsonSchema, schemas: Schemas, place: Place): unknown 
   }
 }
 
-/** Of several types the first that is one: `null` says the least. */
+/** Among several types the first: `null` says the least. */
 function typeOf({ type }: JsonSchema): unknown {
   return Array.isArray(type) ? type.find((one) => one !== 'null') : type
 }

@@ -16,7 +16,7 @@ const contentRange = {
   'Content-Range': { description: 'Which of all bytes these are.', required: true, schema: text },
 }
 
-/** What may be asked of a file (RFC 9110). */
+/** Conditional and range headers of a file (RFC 9110). */
 export const fileParameters = [
   headerParameter(
     'Range',

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the operations: what is checked of a request and what a response holds is read off
- * the same schemas that check it. Held by test/contract/openapi.test.ts, which validates live answers against it.
+ * The OpenAPI 3.1 document, made from the operations. It reads requests and responses off the same schemas that check
+ * them. Held by test/contract/openapi.test.ts, which validates live answers against it.
  */
 import type { z } from 'zod'
 import { isRepeated } from '../../schemas/lax.ts'
@@ -87,7 +87,9 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
   }
 }
 
-/** `create_link`: the tool's name where there is one, else the operation's with the verb first. What is listed is several. */
+/**
+ * `create_link`: the tool's name where there is one, else the operation's with the verb first. Lists take the plural.
+ */
 export function operationId({ tool, name }: Operation): string {
   if (tool !== undefined) return tool.slice('svc.'.length)
   const [noun, verb] = name.split('.') as [string, string]

@@ -24,13 +24,13 @@ export interface RestGateway extends Gateway {
   /** Whose word is believed on where a request comes from. */
   readonly proxies: TrustedProxies
   readonly forms: FormReader
-  /** Of a form with its file. */
+  /** Bytes of a form with its file. */
   readonly formBytesMax: number
   /** How callers of these routes prove who they are. */
   readonly by: {
     readonly interface: Interface
     credentialOf(headers: RequestHead['headers']): string | undefined
-    /** What precedes the operations' paths in those of requests. */
+    /** A prefix of requests' paths, before the operations' paths. */
     readonly under?: string
   }
 }
@@ -171,7 +171,7 @@ export function redirectReply(path: string, query: string): HttpReply {
   return { status: 307, headers: { Location: location } }
 }
 
-/** Of a repeated parameter the last value counts, where it isn't a list. */
+/** The last value of a repeated parameter counts, where it isn't a list. */
 export function readQuery(
   query: string,
   shape: Readonly<Record<string, z.ZodType>> = {},
@@ -188,7 +188,8 @@ export function readQuery(
 export const jsonType = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i
 
 /**
- * The body as JSON; undefined when there is none. What isn't said to be JSON is a text, which no schema takes for a body.
+ * The body as JSON; undefined when there is none. A body that isn't declared as JSON is a text, which no schema
+ * accepts.
  * @throws Problem when it isn't JSON
  */
 function readBody({ headers, body }: HttpRequest): unknown {

@@ -59,7 +59,7 @@ function walk(node: Node, segments: readonly string[], path: Record<string, stri
   return walk(node.parameter.node, rest, { ...path, [node.parameter.name]: segment })
 }
 
-/** What can't be decoded stays as it was sent: as a parameter it is invalid, and no route has such a name. */
+/** Undecodable text stays as it was sent: as a parameter it is invalid, and no route has such a name. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -1,6 +1,6 @@
 /**
- * The output schemas of tools, made short: a model reads all of them before its first call, and the whole list has to stay small
- * (`toolsListTokensMax`). What is kept: names, types, closed sets and descriptions, of members down to some level.
+ * Makes tools' output schemas short: a model reads all of them before its first call. The whole list has to stay small
+ * (`toolsListTokensMax`). The outline keeps names, types, closed sets and descriptions, of members down to some level.
  * Everything valid by the schema is valid by its outline. The OpenAPI document has the whole.
  */
 import type { JsonSchema } from './json-schema.ts'
@@ -12,13 +12,16 @@ const shownValuesMax = 6
 const objectId = 'object_id'
 
 export interface Outlining {
-  /** What `$ref`s lead to. */
+  /** Definitions that `$ref`s lead to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>
   /** How many objects within one another have their members shown; lists count for nothing. */
   readonly levels: number
   /** Whether descriptions are kept. Default: yes. */
   readonly isDescribed?: boolean
-  /** What to show in place of a definition; undefined: the definition. @param isShown whether its members would be shown */
+  /**
+   * Returns a replacement for a definition; undefined: the definition.
+   * @param isShown whether its members would be shown
+   */
   readonly refer?: (name: string, isShown: boolean) => JsonSchema | undefined
 }
 

@@ -17,7 +17,7 @@ export interface ToolSchemas {
   readonly isList: boolean
 }
 
-/** What the tools before have in the list already. */
+/** Descriptions that earlier tools have in the list already. */
 interface Told {
   /** Names of arguments and members with their descriptions; those of each tool are added. */
   readonly said: Set<string>
@@ -110,13 +110,16 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
   return { type: ['string', 'array'], ...(description !== undefined && { description }), items: value }
 }
 
-/** Levels of members in output schemas. What changes something names its own: a reading tool of the same thing describes them. */
+/**
+ * Levels of members in output schemas. A changing tool returns its own object: a reading tool of the same object
+ * describes it.
+ */
 const levels = { read: 2, change: 1 }
 /** Reading tools with long answers whose members tell by their names what is in them: one level. */
 const selfTelling = ['svc.get_company_profile', 'svc.preview_post', 'svc.get_link', 'svc.bot_analytics']
 const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 
-/** What stays of an object that another tool shows. */
+/** Members that stay of an object that another tool shows. */
 const membersKept = ['id', 'status']
 
 /** Tells whether two tools show the same kind of object: so much of a row's members must be there, as they are there. */

@@ -136,7 +136,7 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
         const id = await pg.transaction(async (tx) => {
           const owner = stillThere(await holdOwner(tx, workspace.id))
           const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: actor.name }
-          // What a fill that failed left can't be told from what is whole.
+          // A failed fill can leave half a demo that looks like a whole one.
           if (there !== undefined) await requestDeletion(tx, there.id)
           return createDemo(tx, wanted)
         })

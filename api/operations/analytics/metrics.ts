@@ -14,9 +14,9 @@ export function ratio(dividend: number, divisor: number): number {
   return divisor === 0 ? 0 : Math.round((dividend * 100) / divisor) / 100
 }
 
-/** What is counted beside the events of visitors. */
+/** Counts beside the events of visitors. */
 export interface OtherCounters {
-  /** What is of no session is null where sessions are filtered. */
+  /** Counts without a session are null where sessions are filtered. */
   readonly newContacts: number | null
   readonly botVisits: number | null
   readonly linkClicks: number | null

@@ -100,7 +100,7 @@ async function answerQuestion(context: OverviewContext): Promise<AnalyticsOvervi
 }
 
 const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue'] as const
-/** What takes statements of its own. Whoever wants none of a part's members saves them. */
+/** Parts that need statements of their own. Whoever wants none of a part's members saves them. */
 type Part = (typeof allParts)[number]
 
 const partsOf: Readonly<Record<keyof AnalyticsOverview, readonly Part[]>> = {
@@ -121,7 +121,7 @@ const partsOf: Readonly<Record<keyof AnalyticsOverview, readonly Part[]>> = {
 
 type Answer = Pick<AnalyticsOverview, 'snippet'> & Partial<AnalyticsOverview>
 
-/** What isn't named is empty, and there. */
+/** Parts that aren't included are there, and empty. */
 function partOf(answer: Answer, include: readonly (keyof AnalyticsOverview)[]): AnalyticsOverview {
   const { workspace_id } = answer.snippet
   const noSnippet = { workspace_id, workspace_slug: '', tracking_key: '', script_url: '', snippet: '' }
@@ -251,7 +251,7 @@ function metricsOf(
 interface ListOptions {
   readonly revenue: Earnings['current']
   readonly limit: number
-  /** Of recent events, by their ids. */
+  /** Contact ids by event id, for the recent events. */
   readonly contacts: ReadonlyMap<number, number>
 }
 

@@ -48,7 +48,7 @@ const assistantsPercent = 5
 const weakPart = 0.5
 /** Those that people have: conversions that a server sends have another one. */
 const comparedDevices = new Set(['desktop', 'mobile', 'tablet'])
-/** Of one rule: a list of everything is no advice. */
+/** Advice from one rule: a list of everything is no advice. */
 const adviceEachMax = 3
 
 const rules = [

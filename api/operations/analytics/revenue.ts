@@ -41,7 +41,7 @@ export interface EarningsRequest {
   readonly workspace: { readonly id: number; readonly currency: string }
   readonly range: TimeRange
   readonly buckets: readonly Bucket[]
-  /** What is earlier is as if it weren't there. */
+  /** Earlier payments count as absent. */
   readonly oldest: number
   /** Campaigns that are listed. */
   readonly limit: number

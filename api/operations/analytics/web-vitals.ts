@@ -63,8 +63,8 @@ export function vitalPageRow({ path, pageviews, metrics }: PageVitals): List<'we
 }
 
 /**
- * The one with the worst rating; of equal ones, that whose p90 is furthest on the way to poor or beyond, by more than the last
- * digits of an interpolation.
+ * The metric with the worst rating. Among equal ones, the one whose p90 is furthest towards poor or beyond it.
+ * Differences in an interpolation's last digits don't count.
  */
 export function worstVital(metrics: PageVitals['metrics']): VitalName {
   const badness = (metric: VitalName): [rating: number, reach: number] => {

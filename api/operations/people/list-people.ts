@@ -1,6 +1,6 @@
 /**
- * GET /v1/people: contacts and anonymous visitors in one list, last seen first. Contacts come from Postgres; visitors from
- * ClickHouse, those left out that are bound to a contact. Of one moment contacts come before visitors.
+ * GET /v1/people: contacts and anonymous visitors in one list, last seen first. Contacts come from Postgres; visitors
+ * from ClickHouse, those left out that are bound to a contact. At the same moment contacts come before visitors.
  */
 import { z } from 'zod'
 import { findVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'

@@ -31,7 +31,7 @@ export interface Choice {
   readonly media: readonly Placed<PostedMedia>[]
   readonly accounts: readonly Placed<SocialAccount>[]
   readonly captions: ReadonlyMap<string, string>
-  /** What isn't there, in the order of the fields. */
+  /** Ids that don't exist, in the order of the fields. */
   readonly unknown: readonly Issue[]
 }
 

@@ -23,7 +23,7 @@ export const deletePost = defineOperation({
   async handle({ path: { post_id }, workspace, stores: { pg } }) {
     const deletable = ['draft', 'scheduled', 'failed', 'archived'] as const
     const post = await lockPostIn(pg, workspace.id, post_id, deletable, 'post_not_deletable')
-    // Of a post that failed on one platform, another may have published it: what came of it stays to be read.
+    // A post that failed on one platform may be published on another: its result stays readable.
     if (post.targets.some(({ status }) => status === 'published')) throw problem('post_not_deletable')
     await deletePostRows(pg, post.id)
     return serializePost(post)

@@ -41,7 +41,7 @@ export interface Issue {
   readonly message: string
   readonly platform: Platform | null
   readonly accountId: number | null
-  /** What stands at `loc`. */
+  /** The value at `loc`. */
   readonly input: unknown
 }
 

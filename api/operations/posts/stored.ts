@@ -22,7 +22,7 @@ export function namedBy({ media_ids, targets }: Post): Named {
   }
 }
 
-/** The errors of readiness. What is published already isn't published again, and not judged. */
+/** The errors of readiness. Published targets aren't published again, and not judged. */
 export function judgePost(post: Post, baseCaption: string, { media, accounts, captions }: Choice): Issue[] {
   const published = new Set(
     post.targets.filter(({ status }) => status === 'published').map(({ social_account_id }) => social_account_id),

@@ -49,7 +49,7 @@ export const updatePost = defineOperation({
   },
 })
 
-/** What is published can't be unsaid. */
+/** A published target can't be removed. */
 function requirePublishedKept({ targets }: Post, { social_account_ids }: Body): void {
   if (social_account_ids === undefined) return
   const kept = new Set(social_account_ids ?? [])

@@ -1,4 +1,4 @@
-/** What events of several providers have in common, as it is read of them. */
+/** Fields that events of several providers have in common. */
 import { z } from 'zod'
 import { emailOf, identifierOf } from '../../../schemas/event/identifiers.ts'
 import { textFault } from '../../../schemas/json-text.ts'

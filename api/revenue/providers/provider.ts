@@ -1,4 +1,4 @@
-/** What a provider's reader gives back. */
+/** The output of a provider's reader. */
 import type { z } from 'zod'
 import { type Parsed, parsePart } from '../../../schemas/errors/zod-errors.ts'
 import type { RevenueFacts } from '../../../schemas/revenue.ts'

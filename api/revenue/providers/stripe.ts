@@ -77,7 +77,7 @@ const DisputeEvent = z.object({
 })
 type DisputeEvent = z.output<typeof DisputeEvent>
 
-/** What the customer got back: fees and the account's own currency are in the balance alone. */
+/** The amount that the customer got back: fees and the account's own currency are in the balance alone. */
 function readWithdrawn({ created, data: { object: dispute } }: DisputeEvent): RevenueFacts | undefined {
   const { payment_intent, charge } = dispute
   const payment = payment_intent ?? charge

@@ -1,7 +1,7 @@
 /**
- * The Postgres client, the only importer of `pg`. Every call has a deadline, on the server (statement_timeout)
- * and a little later here, in case the server hangs; then the connection is thrown away. What isn't the statement's own
- * fault becomes StoreUnavailable, so that callers need to know no driver texts.
+ * The Postgres client, the only importer of `pg`. Every call has a deadline, on the server (statement_timeout) and a
+ * little later here, in case the server hangs; then the connection is thrown away. Errors that aren't the statement's
+ * own fault become StoreUnavailable, so that callers need to know no driver texts.
  */
 import pg from 'pg'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
@@ -13,7 +13,10 @@ export interface QueryOptions {
   deadlineMs?: number
 }
 
-/** What can be asked: the pool or one transaction. `int8` comes as a number, `date` as text, `timestamptz` as a Date. */
+/**
+ * Anything that takes queries: the pool or one transaction. `int8` comes as a number, `date` as text, `timestamptz` as
+ * a Date.
+ */
 export interface Queryable {
   query<Row = Record<string, unknown>>(sql: string, params?: unknown[], options?: QueryOptions): Promise<Row[]>
 }
@@ -33,7 +36,7 @@ export interface Postgres extends Queryable {
 export interface PostgresOptions {
   /** Connections. */
   max?: number
-  /** Of a statement, and of getting a connection to send it by. */
+  /** Deadline for a statement, and for getting a connection to send it. */
   deadlineMs?: number
 }
 
@@ -143,7 +146,7 @@ function makeAsk(usualMs: number) {
 }
 
 /** SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. */
-/** Of two transactions that wait for each other Postgres ends one (40P01), which can be made again. */
+/** Postgres ends one of two transactions that wait for each other (40P01); it can be made again. */
 const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25P03|40003|40P01)$/
 const driverTexts =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|connection error and is not queryable|Client was closed|after calling end/

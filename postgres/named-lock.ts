@@ -13,7 +13,7 @@ export async function tryNamedLock(tx: Queryable, name: string): Promise<boolean
   return row!.locked
 }
 
-/** Of 64 bits: names that differ have others. */
+/** The first 64 bits of a hash: different names get different numbers. */
 function numberOf(name: string): string {
   return String(createHash('sha256').update(name).digest().readBigInt64BE())
 }

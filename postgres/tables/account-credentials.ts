@@ -1,4 +1,7 @@
-/** What accounts are published to by. Sealed by who writes it, opened by who publishes; no list and no answer shows it. */
+/**
+ * Credentials for publishing to accounts. Sealed by who writes it, opened by who publishes; no list and no answer shows
+ * it.
+ */
 import type { Queryable } from '../client.ts'
 
 export interface SealedCredentials {

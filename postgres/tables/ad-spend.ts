@@ -1,4 +1,4 @@
-/** What ads cost, a row for each day, source and campaign. */
+/** Ad costs, a row for each day, source and campaign. */
 import type { Queryable } from '../client.ts'
 
 export interface AdDay {
@@ -11,7 +11,7 @@ export interface AdDay {
   readonly clicks: number
 }
 
-/** What was known of a day and campaign is replaced; of two lines the last counts. */
+/** Replaces earlier values of a day and campaign; among repeated lines the last counts. */
 export async function replaceAdSpend(q: Queryable, workspaceId: number, days: readonly AdDay[]): Promise<void> {
   const last = new Map(days.map((one) => [JSON.stringify([one.day, one.source, one.campaign]), one]))
   await q.query(
@@ -29,7 +29,7 @@ export async function replaceAdSpend(q: Queryable, workspaceId: number, days: re
 export interface AdSpend {
   /** In the workspace's currency. */
   readonly cents: number
-  /** What has no rate, by currency. */
+  /** Amounts without a rate, by currency. */
   readonly apart: Readonly<Record<string, number>>
 }
 

@@ -43,7 +43,7 @@ export async function appendAuditEvent(tx: Queryable, event: NewAuditEvent): Pro
   ])
 }
 
-/** What the product changes by itself, or an operator by a command. */
+/** A change by the product itself, or by an operator's command. */
 export interface SystemChange {
   readonly workspaceId: number
   /** `npm start`, `svc` or `pipeline`. */

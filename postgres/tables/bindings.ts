@@ -73,7 +73,7 @@ export async function forgetFurtherFacts(
 /** SQL over the facts of one workspace: the contact is another than that of the browser's fact before. */
 const beginsTurn = 'contact_id IS DISTINCT FROM lag(contact_id) OVER (PARTITION BY anonymous_id ORDER BY at, event_id)'
 
-/** Of these browsers the first fact of each turn. The others change no binding. */
+/** The first fact of each turn, for these browsers. The others change no binding. */
 export function readFactsOfBrowsers(
   tx: Queryable,
   workspaceId: number,
@@ -88,7 +88,7 @@ export function readFactsOfBrowsers(
   )
 }
 
-/** Of each contact the first fact of each browser, those of the `max` + 1 earliest browsers. */
+/** Each contact's first fact on each browser, for the `max` + 1 earliest browsers. */
 export function readFirstFacts(tx: Queryable, contactIds: readonly number[], max: number): Promise<StoredFact[]> {
   return tx.query<StoredFact>(
     `SELECT ${factColumns} FROM (

@@ -60,7 +60,7 @@ function withLogo({ visual_identity, evidence }: GeneratedProfile, url: string) 
 }
 
 /**
- * Orders a generation, after those that others ordered before. What one under way comes to is then not kept, and the new one
+ * Orders a generation, after those that others ordered before. A generation under way is then not kept, and the new one
  * begins once it has ended.
  * @param sourceUrls those that stand, where left out
  */

@@ -48,7 +48,7 @@ export function inLockOrder(dropped: readonly Sighting[]): [Sighting, ...Sightin
   return [...byHash].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, rows]) => rows)
 }
 
-/** Forgets an e-mail that was seen in these dropped rows alone. What others saw of it stays. */
+/** Forgets an e-mail that was seen in these dropped rows alone. Sightings by others stay. */
 export async function forgetSighting(tx: Queryable, dropped: readonly [Sighting, ...Sighting[]]): Promise<void> {
   const [{ workspace_id, email }] = dropped
   const times = dropped.map(({ occurred_at }) => occurred_at)

@@ -3,7 +3,7 @@ import type { Queryable } from '../client.ts'
 import { readBindingsOfBrowsers, type StoredBinding } from './bindings.ts'
 import { findContactsByHash } from './contacts.ts'
 
-/** What tells whose an event is. */
+/** The names that tell whose event it is. */
 interface Known {
   readonly id: number
   /** Decimal text; '0' for none. */

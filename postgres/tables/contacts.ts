@@ -36,7 +36,7 @@ const columns = `id, workspace_id AS "workspaceId", email, full_name AS "fullNam
   CASE WHEN last_touch_at IS NOT NULL THEN json_build_object('at', last_touch_at, 'source', source,
     'medium', medium, 'campaign', campaign, 'content', content) END AS "lastTouch"`
 
-/** What identify and conversion events say of one e-mail. A trait is empty where none of them has one. */
+/** Facts from identify and conversion events about one e-mail. A trait is empty where none of them has one. */
 export interface Identified {
   readonly workspace_id: number
   readonly email: string
@@ -180,7 +180,7 @@ export function readContacts(q: Queryable, ids: readonly number[]): Promise<Cont
   return q.query<Contact>(`SELECT ${columns} FROM contacts WHERE id = ANY ($1::bigint[]) ORDER BY id`, [ids])
 }
 
-/** What people show of a contact, of those that there are of these e-mails. */
+/** Traits of existing contacts with these e-mails, as lists of people show them. */
 export type ShownTraits = Pick<Contact, 'fullName' | 'company'>
 
 export async function readTraits(

@@ -88,8 +88,8 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
 }
 
 /**
- * What the ledger knows of who paid. Payments stay, with what they are credited to, but no longer say by which session. They
- * are the person's by the e-mail, a user id that is theirs, or a browser: on one that others used as well, by the time. A
+ * Forgets who paid, in the ledger. Payments stay, with what they are credited to, but no longer say by which session.
+ * They are the person's by the e-mail, a user id that is theirs, or a browser. On a shared browser the time decides. A
  * payment that names several people is the one's whom its credit chooses.
  */
 async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
@@ -147,7 +147,7 @@ export async function isPayer(q: Queryable, workspaceId: number, email: string):
   return found.length > 0
 }
 
-/** What webhooks are to be told of conversions of erased people. @param eventIds of one workspace */
+/** Deletes pending webhook events about erased people's conversions. @param eventIds of one workspace */
 export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
   return forgetOutbox(tx, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
     eventIds.map(String),

@@ -15,10 +15,10 @@ export interface FigureBuild {
   readonly staleDays: readonly number[]
   /** Grows when days are added to `staleDays`. */
   readonly cellsChanges: number
-  /** Of a build in progress: parts of the visitors, and how many of them are done. */
+  /** Parts of the visitors in a build in progress, and how many of them are done. */
   readonly parts: number
   readonly partsDone: number
-  /** Of a check that is over: days that differ. */
+  /** Days that differ, after a check that is over. */
   readonly differences: number | null
 }
 

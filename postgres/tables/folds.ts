@@ -25,7 +25,7 @@ export interface EventRepair {
 }
 
 export interface FoldState {
-  /** Of the last fold that is written. */
+  /** Version of the last fold that is written. */
   readonly version: number
   /** Every event answered 202 before this is folded; milliseconds since 1970, by the clock of Postgres, as `shippedAsOf`. */
   readonly asOf: number

@@ -1,4 +1,4 @@
-/** What mutations with an Idempotency-Key came to: a retry gets the same answer. */
+/** Stored results of mutations with an Idempotency-Key: a retry gets the same answer. */
 import type { Queryable } from '../client.ts'
 import { tryNamedLock } from '../named-lock.ts'
 
@@ -46,7 +46,7 @@ export async function insertIdempotencyRecord(
   )
 }
 
-/** Of those that have expired, some at a time. @returns how many */
+/** Deletes up to `max` expired records. @returns how many */
 export async function deleteExpiredIdempotencyRecords(q: Queryable, max: number): Promise<number> {
   const gone = await q.query(
     `DELETE FROM idempotency_records WHERE ctid IN (

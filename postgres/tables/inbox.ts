@@ -28,8 +28,9 @@ export const inboxUserId = (table: string) => `left(${table}.properties ->> 'use
 const rowsPerStatement = 500
 
 /**
- * Copies a manifest's side payloads, in a transaction. Each row counts once by its event's id, so that a repeat is harmless;
- * a manifest that had to be made again, after its journal was damaged, may hold rows that the first of its id had not.
+ * Copies a manifest's side payloads, in a transaction. Each row counts once by its event's id, so that a repeat is
+ * harmless. A manifest that was made again after its journal was damaged may hold rows that the first of its id had
+ * not.
  * @returns false when the manifest was there already
  */
 export async function insertInbox(tx: Queryable, manifestId: number, rows: readonly InboxRow[]): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Tracked links. What a key leads to never changes: `ingest` keeps it. */
+/** Tracked links. A key's target never changes: `ingest` keeps it. */
 
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
@@ -147,7 +147,10 @@ export async function hasLinkTargets(
   return row!
 }
 
-/** What a redirect needs to know of a link. One of a workspace that is being deleted has an empty `tracking_url`, and is found only among what changed. */
+/**
+ * A link as a redirect needs it. One of a workspace that is being deleted has an empty `tracking_url`, and is found
+ * only among what changed.
+ */
 export interface Redirect
   extends Pick<TrackedLink, 'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'updated_at'> {
   readonly workspace_id: number
@@ -156,8 +159,8 @@ export interface Redirect
 const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, updated_at'
 
 /**
- * Of all workspaces, those that changed last, the last first; where a moment is given, only those that changed since. What they
- * lead to is bounded as well, so that nobody's long ones fill a node's memory.
+ * Redirects of all workspaces, the last changed first; with a moment given, only those that changed since. The length
+ * of their targets is bounded as well, so that nobody's long ones fill a node's memory.
  */
 export async function listRedirects(
   q: Queryable,

@@ -43,7 +43,10 @@ export function isTold(type: string): string {
   return `endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AND (endpoint.events = '{}' OR ${type} = ANY (endpoint.events))`
 }
 
-/** Which of these events some endpoint of a workspace is told of now, by workspace. What many make is written for these alone. */
+/**
+ * Which of these events some endpoint of a workspace is told of now, by workspace. Frequent events are written for
+ * these alone.
+ */
 export async function readListened(
   q: Queryable,
   types: readonly WebhookEventType[],

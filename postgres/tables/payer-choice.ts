@@ -4,15 +4,15 @@ import { inboxUserId } from './inbox.ts'
 
 const kinds = referenceKinds.map((kind) => `'${kind}'`).join(', ')
 
-/** What is told of the payer of the payment `p`. */
+/** A field of the payer of the payment `p`. */
 export const payerField = (field: 'email' | 'user_id' | 'anonymous_id') => `(
   SELECT y.value FROM revenue_payers y
   WHERE y.workspace_id = p.workspace_id AND y.provider = p.provider AND y.reference = ANY (p.refs) AND y.field = '${field}'
   ORDER BY array_position(ARRAY[${kinds}], split_part(y.reference, ':', 1)), y.told_at DESC, y.value LIMIT 1)`
 
 /**
- * The payer's e-mail: that of the workspace's user id by the inbox, once its rows are deleted by the contact, else the one
- * that was told. Arguments are SQL.
+ * The payer's e-mail. The workspace's user id gives it by the inbox, or by the contact once inbox rows are deleted;
+ * else the reported one counts. Arguments are SQL.
  */
 export const payerEmail = (workspaceId: string, userId: string, email: string) => `coalesce((
   SELECT u.email FROM inbox u

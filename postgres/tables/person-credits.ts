@@ -1,15 +1,15 @@
 /**
- * Conversions that are credited otherwise than their own event and browser say: to the last touch of their contact, on
- * whatever browser or server it was.
+ * Conversions whose credit differs from their own event and browser. They go to the last touch of their contact, on any
+ * browser or server.
  */
 import type { Queryable } from '../client.ts'
 
 export interface PersonCredit {
   readonly eventId: number
   readonly workspaceId: number
-  /** Of the conversion: UTC, in hours since 1970. */
+  /** The conversion's hour: UTC, in hours since 1970. */
   readonly hour: number
-  /** Of the conversion: decimal text; '0' of a server event. */
+  /** The conversion's visitor: decimal text; '0' of a server event. */
   readonly visitor: string
   readonly contactId: number
   /** Empty: the contact has no touch, and that of the browser was somebody else's. */

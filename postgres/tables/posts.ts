@@ -187,7 +187,7 @@ export async function markPostArchived(tx: Queryable, id: number): Promise<void>
   await endWaiting(tx, id)
 }
 
-/** With its targets; its links stay, without a post. Of a post of which nothing is being published. */
+/** With its targets; its links stay, without a post. Deletes a post of which nothing is being published. */
 export async function deletePost(tx: Queryable, id: number): Promise<void> {
   await tx.query('UPDATE links SET post_id = NULL, updated_at = now() WHERE post_id = $1', [id])
   for (const table of ['post_media', 'post_targets']) await tx.query(`DELETE FROM ${table} WHERE post_id = $1`, [id])
@@ -202,7 +202,7 @@ async function endWaiting(tx: Queryable, postId: number): Promise<void> {
   )
 }
 
-/** What readiness asks of a media asset. */
+/** A media asset as readiness needs it. */
 export interface PostedMedia {
   readonly id: number
   readonly content_type: string
@@ -232,7 +232,7 @@ export function postsAmong(q: Queryable, workspaceId: number, ids: readonly numb
   return q.query('SELECT id FROM posts WHERE workspace_id = $1 AND id = ANY($2::bigint[])', [workspaceId, ids])
 }
 
-/** Of all workspaces, those with a greater id, the newest first. */
+/** Posts of all workspaces with a greater id, the newest first. */
 export function listPostOwners(q: Queryable, afterId: number, limit: number): Promise<PostOwner[]> {
   return q.query<PostOwner>('SELECT id, workspace_id FROM posts WHERE id > $1 ORDER BY id DESC LIMIT $2', [
     afterId,

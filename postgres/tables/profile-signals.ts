@@ -1,13 +1,13 @@
-/** What a workspace's own data says for its company profile. */
+/** Signals for the company profile from a workspace's own data. */
 import { profileLinksMax, profileListMax, profileSignalDays } from '../../schemas/limits/profile-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface OwnSignals {
-  /** Of connected accounts. */
+  /** Platforms of connected accounts. */
   readonly platforms: readonly string[]
   /** Published within the last `profileSignalDays` days. */
   readonly posts: number
-  /** Of these posts, the most used first. */
+  /** Tags of these posts, the most used first. */
   readonly tags: readonly string[]
   /** The newest post's caption. */
   readonly caption: string

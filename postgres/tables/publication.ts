@@ -15,7 +15,7 @@ export interface StoredFile {
 }
 
 export interface StoredPublication {
-  /** Of the target. */
+  /** Id of the target. */
   readonly id: number
   readonly post_id: number
   readonly workspace_id: number

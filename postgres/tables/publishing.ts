@@ -17,7 +17,7 @@ import type { Queryable } from '../client.ts'
 /** A target and the process that has claimed it. */
 export interface Claim {
   readonly targetId: number
-  /** Of the process. */
+  /** Id of the process. */
   readonly holder: string
 }
 
@@ -64,7 +64,7 @@ export interface Claiming {
   readonly holder: string
   readonly leaseMs: number
   readonly limit: number
-  /** Of one account so many at a time; `underWay` is how many the caller already works on, by account. */
+  /** Targets of one account at a time; `underWay` is how many the caller already works on, by account. */
   readonly perAccountMax: number
   readonly underWay: ReadonlyMap<number, number>
   /** Targets that the caller works on: one whose claim ran out isn't claimed again before its attempt has ended. */
@@ -191,11 +191,11 @@ export async function listKnownPublications(
 
 export interface PublishBacklog {
   readonly targets: number
-  /** Of the one that has been due for longest. */
+  /** Wait of the target that has been due for longest. */
   readonly oldestMs: number
 }
 
-/** What is due: not begun, waiting for another attempt, or in the middle of one. */
+/** Due targets: not begun, waiting for another attempt, or in the middle of one. */
 export async function readPublishBacklog(q: Queryable): Promise<PublishBacklog> {
   const [row] = await q.query<PublishBacklog>(
     `SELECT count(*) AS targets, coalesce(extract(epoch FROM now() - min(due)) * 1000, 0)::float8 AS "oldestMs" FROM (

@@ -7,14 +7,14 @@ export interface QueueState {
   readonly ageSeconds: number
 }
 
-/** What is due of each, and since when. */
+/** Due rows of each queue, and since when. */
 const queues = {
   /** Events that have no deliveries yet. */
   outbox: 'SELECT created_at AS since FROM outbox WHERE fanned_out_at IS NULL',
   webhooks: `SELECT next_attempt_at AS since FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()`,
   /** Events that people don't reflect yet. */
   people: 'SELECT copied_at AS since FROM inbox WHERE NOT is_merged',
-  /** What changed of people, and isn't in their figures yet. */
+  /** Changes of people that aren't in their figures yet. */
   figures_of_people: 'SELECT created_at AS since FROM people_work',
   /** Payments whose credit is computed, or computed again. */
   payments: 'SELECT credit_due_at AS since FROM revenue_payments WHERE credit_due_at <= now()',

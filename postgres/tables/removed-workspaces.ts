@@ -1,4 +1,4 @@
-/** What Postgres still holds of workspaces that are gone: rows of tables that don't refer to their workspace. */
+/** Rows in Postgres of deleted workspaces, in tables that don't refer to their workspace. */
 import type { Postgres, Queryable } from '../client.ts'
 
 /** Facts, bindings and credits go with their contacts where they have one. */

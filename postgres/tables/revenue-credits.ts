@@ -90,7 +90,7 @@ export interface Credit {
   readonly country: string
   readonly link_id: number | null
   readonly post_id: number | null
-  /** Of the credited session, as decimal texts, and when it began (milliseconds since 1970); null where none is known. */
+  /** The credited session, as decimal texts, and its beginning (milliseconds since 1970); null where none is known. */
   readonly visitor: string | null
   readonly session: string | null
   readonly session_at: number | null

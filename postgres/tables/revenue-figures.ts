@@ -18,7 +18,7 @@ export type RevenueByKey = ReadonlyMap<string, number>
 
 export interface RevenueTotals {
   readonly cents: number
-  /** What has no rate, by currency. */
+  /** Amounts without a rate, by currency. */
   readonly apart: Readonly<Record<string, number>>
 }
 
@@ -100,7 +100,7 @@ export async function readRevenueFigures(
   }
 }
 
-/** What the payments come to that a tracked link or a post led to. */
+/** Sums of the payments that a tracked link or a post led to. */
 export async function readRevenueLedTo(
   q: Queryable,
   { column, id }: { readonly column: 'link_id' | 'post_id'; readonly id: number },

@@ -52,7 +52,7 @@ export async function recordRevenue(tx: Queryable, source: RevenueSource, facts:
   await enqueueEvents(tx, source.workspaceId, before)
 }
 
-/** What is told of a payer goes to each name that the event has for the payment or the customer. */
+/** Facts about a payer go to each name that the event has for the payment or the customer. */
 async function notePayers(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<void> {
   const { workspaceId, provider, now } = source
   const told = Object.entries(fieldsOf(facts.payer)).filter(([, value]) => value)

@@ -81,7 +81,7 @@ export function listPaymentsOfPeople(q: Queryable, request: PaymentsRequest): Pr
   )
 }
 
-/** What people paid, less refunds, in the workspace's currency. What no rate converts is left out. */
+/** Revenue of people, less refunds, in the workspace's currency. Amounts without a rate are left out. */
 export interface RevenueOfPeople {
   readonly ofContacts: ReadonlyMap<number, number>
   /** By anonymous id. */

@@ -1,7 +1,7 @@
 /**
- * Holds the data and SECRET_KEY together. With another key every visitor would be new, and no stored secret could be read:
- * so a restore without its key has to fail, and not begin anew in silence. Held by test/integration/start.test.ts,
- * api-process.test.ts and doctor.test.ts.
+ * Holds the data and SECRET_KEY together. With another key every visitor would be new, and no stored secret could be
+ * read. So a restore without its key has to fail, and not begin anew in silence. Held by
+ * test/integration/start.test.ts, api-process.test.ts and doctor.test.ts.
  */
 import { type Config, SettingError } from '../../runtime/config.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'

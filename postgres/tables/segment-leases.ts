@@ -8,7 +8,7 @@ import type { Postgres, Queryable } from '../client.ts'
 
 /** Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
 export interface Mark {
-  /** Of the lease. */
+  /** First segment of the lease. */
   readonly firstSegment: number
   readonly throughId: number
 }

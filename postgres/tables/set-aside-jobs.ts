@@ -4,7 +4,7 @@ import type { Postgres, Queryable } from '../client.ts'
 export interface SetAsideJob {
   readonly id: number
   readonly job: string
-  /** What it was about; empty where the job is about everything. */
+  /** The job's subject; empty where the job is about everything. */
   readonly subject: string
   readonly reason: string
   readonly set_aside_at: Date
@@ -20,7 +20,7 @@ export async function setJobAside(q: Queryable, job: string, subject: string, re
   )
 }
 
-/** What is about everything has succeeded meanwhile. */
+/** Removes a job without a subject that has succeeded meanwhile. */
 export async function forgetJobAside(q: Queryable, job: string): Promise<void> {
   await q.query(`DELETE FROM set_aside_jobs WHERE job = $1 AND subject = ''`, [job])
 }
@@ -37,7 +37,7 @@ export async function countSetAsideJobs(q: Queryable): Promise<ReadonlyMap<strin
   return new Map(rows.map(({ job, count }) => [job, count]))
 }
 
-/** Of one job, or of all. @returns those that are to be tried again */
+/** Asks for another try of one job, or of all. @returns those that are to be tried again */
 export function askForRetry(q: Queryable, id: number | undefined): Promise<SetAsideJob[]> {
   return q.query<SetAsideJob>(
     `UPDATE set_aside_jobs SET retry_asked_at = now() WHERE $1::bigint IS NULL OR id = $1

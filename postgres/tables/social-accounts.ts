@@ -59,7 +59,7 @@ export interface ConnectedAccount {
   /** Stays what it was, or is the handle, when left out. */
   readonly displayName: string | undefined
   readonly connectionType: ConnectionType
-  /** What the platform says of it. */
+  /** The platform's data about it. */
   readonly externalId: string | null
   readonly metadata: Readonly<Record<string, unknown>>
 }

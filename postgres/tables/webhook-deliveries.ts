@@ -83,7 +83,7 @@ export async function redeliver(tx: Queryable, endpointId: number, id: number): 
   return delivery!
 }
 
-/** What somebody asks for by hand doesn't wait for a `Retry-After`. */
+/** A delivery that somebody asks for by hand doesn't wait for a `Retry-After`. */
 async function letEndpointGo(tx: Queryable, endpointId: number): Promise<void> {
   await tx.query('UPDATE webhook_endpoints SET held_until = NULL WHERE id = $1 AND held_until IS NOT NULL', [
     endpointId,

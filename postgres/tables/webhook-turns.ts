@@ -113,7 +113,7 @@ export function listDue(q: Queryable, { endpointId, state }: Turn, except: reado
   )
 }
 
-/** Of an endpoint that isn't sent to any more. @returns how many it ended */
+/** Fails pending deliveries of an endpoint that isn't sent to any more. @returns how many it ended */
 export async function failPending(q: Queryable, { endpointId, state }: Turn, max: number): Promise<number> {
   const ended = await q.query(
     `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL, error = $3
@@ -136,7 +136,7 @@ export interface AttemptResult {
   readonly responseBody: string | null
   readonly error: string | null
   readonly durationMs: number
-  /** Of a pending one, until the next attempt. */
+  /** Wait until the next attempt of a pending delivery. */
   readonly waitMs: number | null
   /** How long the receiver asked not to be called at all (`Retry-After`). */
   readonly holdMs: number | null
@@ -165,9 +165,9 @@ export async function recordAttempts(
 }
 
 /**
- * Skips deliveries that are no longer pending, because another process had the turn and settled them, and attempts that are
- * recorded already, because the answer to the COMMIT was lost. What a receiver answered to an
- * event that was erased meanwhile isn't kept; the lock holds off an erasure that begins just now.
+ * Skips deliveries that are no longer pending, because another process had the turn and settled them. It also skips
+ * attempts that are recorded already, because the answer to the COMMIT was lost. An answer to an event that was erased
+ * meanwhile isn't kept; the lock holds off an erasure that begins just now.
  */
 async function recordResults(tx: Queryable, results: readonly AttemptResult[]): Promise<void> {
   const of = (read: (result: AttemptResult) => unknown) => results.map(read)

@@ -56,7 +56,7 @@ const accessTables: readonly Part[] = [
   ofAccounts,
 ]
 
-/** What acts by itself. An empty `tracking_url` tells ingest that the link is gone. */
+/** Ends everything that acts by itself. An empty `tracking_url` tells ingest that the link is gone. */
 const endings: readonly (readonly [table: string, change: string])[] = [
   [
     'post_targets',
@@ -69,7 +69,7 @@ const endings: readonly (readonly [table: string, change: string])[] = [
   ['company_profiles', `status = 'failed' WHERE status = 'generating' AND ${ofWorkspace}`],
 ]
 
-/** What refers to a table stands before it. */
+/** Referring tables stand before the tables that they refer to. */
 const tables: readonly Part[] = [
   ...accessTables,
   ...([['webhook_deliveries'], ['webhook_endpoints'], ['outbox'], ['idempotency_records']] satisfies Part[]),

@@ -159,7 +159,7 @@ export interface WorkspaceChanges {
   readonly replayShare?: number | undefined
 }
 
-/** What isn't given stays. @returns null when there is no such workspace */
+/** Fields that aren't given stay. @returns null when there is no such workspace */
 export async function changeWorkspace(
   tx: Queryable,
   id: number,
@@ -178,7 +178,7 @@ export async function changeWorkspace(
   return readWorkspace(tx, id)
 }
 
-/** Of an address that nobody has or gets: `.invalid` can't be a real domain (RFC 2606). */
+/** The owner's address is one that nobody has or gets: `.invalid` can't be a real domain (RFC 2606). */
 async function makeOwner(tx: Queryable, name: string, plan: PlanKey | null): Promise<number> {
   const [owner] = await tx.query<{ id: number }>(
     'INSERT INTO owners (email, name, plan_key) VALUES ($1, $2, $3) RETURNING id',

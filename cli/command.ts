@@ -16,7 +16,7 @@ export class CommandFailed extends Error {
 }
 
 export interface Option {
-  /** What stands for the value in the help; without it the option is a flag. */
+  /** Placeholder of the value in the help; without it the option is a flag. */
   readonly value?: string
   readonly meaning: string
   readonly isRequired?: boolean
@@ -34,7 +34,7 @@ export interface Invocation {
   readonly signal: AbortSignal
 }
 
-/** What the settings were read from. */
+/** Variables that the settings were read from. */
 export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>
   /** Settings that can't be used, by name; only a command with `takesWrongSettings` sees any. */
@@ -180,7 +180,6 @@ export function readId(text: string, what: string, max = Number.MAX_SAFE_INTEGER
   throw new UsageError(`${what} must be a whole number from 1, got \`${text}\``)
 }
 
-/** The help of one command. */
 export function helpOf(command: Command): string {
   const options = Object.entries({ ...command.options, ...everywhere }).map(
     ([name, { value, meaning, isRequired }]) =>

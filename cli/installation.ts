@@ -12,7 +12,7 @@ import type { Config } from '../runtime/config.ts'
 import { isFolderInUse } from '../runtime/folder-lock.mjs'
 import { CommandFailed } from './command.ts'
 
-/** What `npm start` writes to DATA_DIR/dev.json, as far as commands use it. */
+/** Fields of DATA_DIR/dev.json, written by `npm start`, that commands use. */
 interface RunningProduct {
   readonly base_url?: string
   /** Where the world reaches it. */
@@ -22,7 +22,7 @@ interface RunningProduct {
   readonly database_url?: string
   readonly clickhouse_url?: string
   readonly redis_url?: string
-  /** Of the processes; none where the file was written by hand. */
+  /** Ids of the processes; none where the file was written by hand. */
   readonly pids?: Readonly<Record<string, number | null>>
 }
 
@@ -115,7 +115,7 @@ export function openInstallation(config: Config): Installation {
       const ofApi = config.apiHost && `${config.apiHost}/api/v1/growth`
       return locate('API_HOST', ofApi, 'tracking_url')
     },
-    // What the running product names is the root of the API's paths.
+    // The running product's `base_url` is the root of the API's paths.
     publicUrl: () => {
       const running = isRunningOurs() ? runningProduct().api_host : undefined
       return (config.apiHost ?? running ?? locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, '')).replace(
@@ -168,7 +168,7 @@ function readRunning(dataDir: string): RunningProduct {
   return written.pids === undefined || isFolderInUse(dataDir) ? written : {}
 }
 
-/** What the last start wrote, whether or not it runs. */
+/** Reads the file of the last start, whether or not it runs. */
 function readWritten(dataDir: string): RunningProduct {
   const path = join(dataDir, 'dev.json')
   const text = readIfThere(path)

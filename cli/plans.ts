@@ -1,6 +1,6 @@
 import { type PlanKey, planKeys } from '../postgres/tables/workspaces.ts'
 
-/** What can be said of a plan on the command line. */
+/** Choices of plan on the command line. */
 export const planChoices = [...planKeys, 'none'] as const
 
 export function planOf(choice: (typeof planChoices)[number]): PlanKey | null {

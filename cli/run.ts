@@ -63,7 +63,10 @@ function findCommand(words: readonly string[]): Command | undefined {
   return matching.sort((a, b) => b.name.length - a.name.length)[0]
 }
 
-/** What names no command: `svc`, `svc --help`, `svc --version`, `svc keys`, `svc keys --help`, and mistakes. */
+/**
+ * Answers words that name no command: `svc`, `svc --help`, `svc --version`, `svc keys`, `svc keys --help`, and
+ * mistakes.
+ */
 function showOverview(words: readonly string[], terminal: Terminal): 0 | 2 {
   const said = words.filter((word) => !word.startsWith('--'))
   const flags = words.filter((word) => word.startsWith('--'))

@@ -19,7 +19,7 @@ export async function readNewPassword(file: string | undefined): Promise<string>
 
 function readText(file: string | undefined): string {
   try {
-    // What an editor or `echo` ends a line with is no part of it.
+    // The line's end, as an editor or `echo` writes it, is no part of the password.
     return readFileSync(file ?? 0, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     throw new CommandFailed(`the password can't be read: ${(error as Error).message}`)

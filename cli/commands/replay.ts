@@ -149,8 +149,9 @@ async function storedKey(installation: Installation, workspaceId: number | undef
 }
 
 /**
- * What addresses are hashed with before anything leaves this process: from the installation's secret where it is at hand,
- * so that visitors are the same in the next file and nobody else can try addresses; else from the tracking key.
+ * The key that hashes addresses before anything leaves this process. It derives from the installation's secret where
+ * that is at hand. Then visitors are the same in the next file, and nobody else can try addresses. Without the secret
+ * it derives from the tracking key.
  */
 function hashKey(installation: Installation, trackingKey: string | undefined): Buffer {
   const secret = installation.givenSecretKey()

@@ -20,7 +20,7 @@ export async function examineDisk({ config, dataDir }: Installation): Promise<Fi
 const tmpfs = 0x01021994
 const overlayfs = 0x794c7630
 
-/** What is acknowledged must outlive the machine's power and the container. */
+/** Acknowledged events must outlive the machine's power and the container. */
 function passing(type: number): Finding[] {
   const mend = 'put DATA_DIR on a durable disk'
   if (type === tmpfs) return [failed('disk', `ingest's folder lies in memory and is gone with the power: ${mend}`)]

@@ -77,6 +77,6 @@ async function get(url: string): Promise<string> {
 function reasonOf(error: unknown): string {
   const { name, cause } = error as Error
   if (name === 'TimeoutError') return 'no answer in time'
-  // What fetch itself throws says nothing.
+  // The error that fetch itself throws says nothing.
   return lineOf(cause ?? error)
 }

@@ -1,4 +1,4 @@
-/** What the services keep going by themselves, seen from the stores: salts, the marks of shipping, the fold. */
+/** Work that the services do by themselves, seen from the stores: salts, the marks of shipping, the fold. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
@@ -71,7 +71,7 @@ export async function examineFold(pg: Postgres, ch: ClickHouse): Promise<Finding
   return [warning('fold', `${text}: see whether the pipeline runs, and its log`)]
 }
 
-/** Of each lease with rows in `gaps`, how many, and how long ago the first came in. */
+/** Rows of each lease in `gaps`: how many, and how long ago the first came in. */
 async function rowsIn(
   ch: ClickHouse,
   gaps: readonly Gap[],

@@ -1,4 +1,4 @@
-/** What ingest tells visitors by: the database of countries, and the lists of crawlers' addresses. */
+/** Data that ingest tells visitors by: the database of countries, and the lists of crawlers' addresses. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openCountries } from '../../ingest/enrich/countries.ts'

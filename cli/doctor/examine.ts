@@ -21,7 +21,9 @@ export interface ExamineOptions {
   readonly ingestUrl: string | undefined
 }
 
-/** What is wrong doesn't keep it from looking at the rest. A store that is down fails its own check; what needs it is left out. */
+/**
+ * A failed check doesn't keep it from the others. A store that is down fails its own check; what needs it is left out.
+ */
 export async function examineAll({ installation, environment, ingestUrl }: ExamineOptions): Promise<Finding[]> {
   const { reached, findings } = await reachStores(installation, new Set(environment.wrong.keys()))
   const { pg, ch, redis } = reached

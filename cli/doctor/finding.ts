@@ -1,4 +1,4 @@
-/** What an examination finds: one line of plain words each, with what to do where something is to be done. */
+/** Findings of an examination: one line of plain words each, and advice where something is to be done. */
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 
 export type Outcome = 'ok' | 'warning' | 'failed'

@@ -150,7 +150,7 @@ function judgeClock(store: StoreName, offsetMs: number): Finding {
   return off > clockOffFailMs ? failed('clock', text) : warning('clock', text)
 }
 
-/** By the first two numbers. What has no number isn't older: a store of another name. */
+/** By the first two numbers. A version without a number isn't older: it names another store. */
 function isOlder(found: string, oldest: string): boolean {
   const [[major, minor], [leastMajor, leastMinor = 0]] = [found, oldest].map((text) => text.split('.').map(Number)) as [
     number[],

@@ -16,7 +16,7 @@ export interface RedisProbe {
   now(): Promise<number>
   /** The fields of all sections. */
   info(): Promise<Readonly<Record<string, string>>>
-  /** Of the database of claims. */
+  /** Claims in the database. */
   readClaims(windowHours: number): Promise<ClaimsHeld>
   close(): void
 }

@@ -6,12 +6,12 @@ import type { Parsed } from '../../schemas/errors/zod-errors.ts'
 import { importLineBytesMax, importLinesMax } from '../../schemas/limits/revenue-limits.ts'
 import { CommandFailed } from '../command.ts'
 
-/** What stands in a line; a cell without anything isn't there. */
+/** Cells of a line by column; empty cells are absent. */
 export type CsvLine = Readonly<Record<string, string>>
 
 export interface CsvImport<Value> {
   readonly path: string
-  /** Of the first line; undefined: others may stand there as well. */
+  /** Names on the first line; undefined: others may stand there as well. */
   readonly columns?: readonly string[]
   read(line: CsvLine): Parsed<Value>
   /** @param firstOf how many lines there are in all, with the first values */
@@ -45,7 +45,7 @@ export async function importCsv<Value>(of: CsvImport<Value>): Promise<number> {
   return lines
 }
 
-/** What comes through a pipe can't be read twice. */
+/** A pipe can't be read twice. */
 function requireFile(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
     throw new CommandFailed(`${path} is no file: it is read twice, so write it to one first`)

@@ -36,7 +36,7 @@ export interface VisitOptions {
   /** Origin of the paths in the log. */
   readonly site: string
   readonly timing: Timing
-  /** What ids are hashed with. */
+  /** Hashes ids. */
   readonly key: Buffer
   /** Whose requests are told of, by their user agent. */
   readonly isWanted: (agent: string) => boolean
@@ -53,7 +53,7 @@ export async function readBotVisits(
   function visitOf(text: string): Replayed<LoggedVisit> | undefined {
     counts.lines++
     const line = parseLogLine(text)
-    // What was no HTTP asked for no page.
+    // A request that isn't HTTP asked for no page.
     if (line === undefined || line.target === '') {
       counts.odd_lines++
       return undefined

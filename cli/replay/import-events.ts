@@ -1,6 +1,6 @@
 /**
- * The way around the public interface, for times that it refuses: events are validated and enriched by ingest's own code
- * and inserted into ClickHouse, under segment numbers leased as any ingest node leases them.
+ * Imports around the public interface, for times that it refuses. Ingest's own code validates and enriches the events.
+ * They go into ClickHouse under segment numbers that are leased as any ingest node leases them.
  *
  * The same file imported twice changes nothing; see `storeOnce`.
  *
@@ -61,7 +61,7 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
     for (const { event, address } of portion) {
       counts.sent++
       const occurredAt = Date.parse(event.occurred_at)
-      // Received when it happened: an import is as old as it likes. Of the address nothing but its country goes on.
+      // Received when it happened: an import is as old as it likes. Only the address's country goes on.
       const country = countries?.of(address) ?? noCountry
       const sender = { address: '', userAgent: '', country, receivedAt: occurredAt }
       const enriched = validateBatchEvent(event, 0) === null ? enricher.enrich(event, sender, workspace) : undefined

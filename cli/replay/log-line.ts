@@ -50,7 +50,7 @@ export function parseLogLine(text: string): LogLine | undefined {
 }
 
 /**
- * What was asked for.
+ * The URL that was requested.
  * @param site origin of the paths in the log
  */
 export function urlOf({ target }: LogLine, site: string): string {
@@ -58,7 +58,7 @@ export function urlOf({ target }: LogLine, site: string): string {
 }
 
 /**
- * The `client_event_id` of what is sent for a line: the same line of the same file under the same placing in time has the same.
+ * The `client_event_id` of a line's event. Equal lines at one place in one run get the same id.
  * @param key what ids are hashed with
  * @param place the line's number, behind what is sent for it where that is no pageview
  * @param run names the placing in time

@@ -19,18 +19,18 @@ export interface PageEvent {
   readonly occurred_at: string
 }
 
-/** What is sent for a line, and the line's own time. */
+/** The event for a line, and the line's own time. */
 export interface Replayed<Event> {
   readonly event: Event
   readonly logTime: number
 }
 
 export interface ReplayedPage extends Replayed<PageEvent> {
-  /** Of the line. It is never sent. */
+  /** The line's address. It is never sent. */
   readonly address: string
 }
 
-/** What the log holds of people and of bots; filled while it is read. */
+/** Counts of people and bots in the log; filled while it is read. */
 export interface ReplayCounts {
   lines: number
   odd_lines: number
@@ -56,7 +56,7 @@ export interface PageEventOptions {
   /** Origin of the paths in the log. */
   readonly site: string
   readonly timing: Timing
-  /** What addresses are hashed with. */
+  /** Hashes addresses. */
   readonly key: Buffer
   /** Whether ingest will take this user agent for a crawler. */
   readonly isBot: (agent: string) => boolean

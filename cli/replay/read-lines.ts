@@ -1,6 +1,6 @@
 /**
- * The lines of a text file, plain or gzipped, in constant memory. A line longer than the bound is no line of a log: it
- * is dropped and counted, so that a file of garbage can't fill the memory.
+ * The lines of a text file, plain or gzipped, in constant memory. A line longer than the bound is no log line. It is
+ * dropped and counted, so that a file of garbage can't fill the memory.
  */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'

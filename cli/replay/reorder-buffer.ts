@@ -6,7 +6,7 @@
 export interface ReorderBuffer<Item> {
   /** Takes one and returns what may go now, in order of time. */
   push(time: number, item: Item): Item[]
-  /** What still waits, in order. */
+  /** Returns the items that still wait, in order. */
   end(): Item[]
 }
 

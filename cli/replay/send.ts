@@ -1,6 +1,7 @@
 /**
- * Sends batches to the public interface, a few at once. What ingest can't take now (429, 503, 5xx, no connection) is
- * sent again after the time that it names; every event has its `client_event_id`, so a repeat isn't counted twice.
+ * Sends batches to the public interface, a few at once. A batch that ingest can't take now (429, 503, 5xx, no
+ * connection) is sent again after the time that the answer names. Every event has its `client_event_id`, so a repeat
+ * isn't counted twice.
  */
 import { Agent, request } from 'undici'
 import { backoffMs, sleep } from '../../runtime/retry.ts'

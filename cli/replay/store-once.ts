@@ -36,9 +36,9 @@ const retryFirstMs = 500
 const retryMaxMs = 10_000
 
 /**
- * The first insert of the same rows has the same token in every run: of two that were asked for at once one stores
- * nothing; a server that died can remember a token without its rows, so what is missing after it goes in under a token of
- * its own.
+ * The first insert of the same rows has the same token in every run, so of two simultaneous ones one stores nothing. A
+ * server that died can remember a token without its rows. Rows that are still missing afterwards therefore go in under
+ * a token of their own.
  */
 export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): Promise<void> {
   const { ch, stream, workspaceId, counts, signal } = to
@@ -46,7 +46,7 @@ export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): P
   await retrying(signal, async (attempt) => {
     if (attempt > 0) counts.retries++
     if (signal.aborted) throw new CommandFailed('interrupted')
-    // What is stored can only be asked once the insert before is known to have ended.
+    // The look-up is only reliable once the insert before is known to have ended.
     await ch.killInsert(queryId)
     const { missing, found } = await lookUp(to, rows)
     if (attempt === 0) counts.deduplicated += rows.length - missing.length

@@ -61,7 +61,7 @@ function countOrigin(origins: Map<string, number>, referrer: string): void {
   origins.set(origin, (origins.get(origin) ?? 0) + 1)
 }
 
-/** What leads visitors to many sites isn't the site. */
+/** An origin that leads visitors to many sites isn't the site. */
 function isOfSite([origin]: readonly [string, number]): boolean {
   const kind = kindOfSource(new URL(origin).hostname)
   return kind === undefined || kind === 'shop'

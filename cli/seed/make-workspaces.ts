@@ -11,7 +11,7 @@ export interface SeedWorkspace {
   readonly workspace_id: number
   readonly slug: string
   readonly tracking_key: string
-  /** Of all scopes. */
+  /** A key with all scopes. */
   readonly api_key: string
 }
 

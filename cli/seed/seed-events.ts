@@ -1,7 +1,7 @@
 /**
- * Makes the events of a seed: workspaces, a lease of segment numbers, then the portions, a few at a time, each by one
- * INSERT … SELECT in ClickHouse. When all rows are there the lease counts as shipped to its end; a run that fails leaves
- * it open, so that no row of it is ever taken for one that must be in figures.
+ * Makes the events of a seed: workspaces, a lease of segment numbers, then the portions. A few portions run at a time,
+ * each by one INSERT … SELECT in ClickHouse. When all rows are there the lease counts as shipped to its end. A run that
+ * fails leaves the lease open, so that its rows never have to be in figures.
  */
 import type { SeedRows } from '../../clickhouse/seed/constants-sql.ts'
 import { insertSeed, SeedIncomplete } from '../../clickhouse/seed/insert-seed.ts'

@@ -1,4 +1,4 @@
-/** What every scenario is given, and what it gives back. */
+/** Input and output of every scenario. */
 
 import type { Latency } from './load/load-plan.ts'
 import type { Cores } from './measure/cores.ts'
@@ -40,12 +40,12 @@ export function isReached({ unit, value }: Pick<Figure, 'unit' | 'value'>, targe
 
 export interface ScenarioResult {
   readonly figures: Figure[]
-  /** What was sent, acknowledged and stored over all rounds; absent where nothing is sent. */
+  /** Events sent, acknowledged and stored over all rounds; absent where nothing is sent. */
   readonly counts?: EventCounts
   /** Sentences that a reader of the figures needs. */
   readonly remarks: string[]
   readonly settings: Readonly<Record<string, unknown>>
-  /** What runs on which core, where that isn't as for other scenarios. */
+  /** Cores of each process, where that isn't as for other scenarios. */
   readonly placement?: string
   readonly stages?: readonly StageShare[]
   /** Everything measured, also what was thrown away. */

@@ -1,4 +1,4 @@
-/** What must be ended and removed also when the bench is interrupted. */
+/** Ends and removals that must also run when the bench is interrupted. */
 
 const pending = new Set<() => Promise<void>>()
 

@@ -25,7 +25,7 @@ interface DeclaredColumn {
 
 const isNumber = ({ type }: DeclaredColumn) => /^(UInt|Float|DateTime|Enum)/.test(type)
 const isInteger = ({ type }: DeclaredColumn) => /^(UInt|DateTime|Enum)/.test(type)
-/** What doesn't fit a column is measured as ZSTD(1) there. */
+/** A codec that doesn't fit a column's type is replaced by ZSTD(1) there. */
 const alternatives: Record<string, Alternative> = {
   LZ4: () => 'LZ4',
   'ZSTD(1)': () => 'ZSTD(1)',
@@ -40,7 +40,7 @@ const alternatives: Record<string, Alternative> = {
 interface Measured {
   /** Compressed bytes a row. */
   readonly bytes: Map<string, number>
-  /** Of writing the table once, sorted, with this codec. */
+  /** Time to write the table once, sorted, with this codec. */
   readonly seconds: number
 }
 

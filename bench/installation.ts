@@ -1,6 +1,6 @@
 /**
- * The product under test: embedded stores on a temporary folder, migrated, with one workspace; each service as a process
- * of its own, as `npm run ingest` runs it. All of it runs on the server's core.
+ * The product under test: embedded stores on a temporary folder, migrated, with one workspace. Each service is a
+ * process of its own, as `npm run ingest` runs it. All of it runs on the server's core.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -47,7 +47,7 @@ export class Installation {
   private readonly running = new Map<ServiceName, BenchChild>()
   private clickhouse: ClickHouse | undefined
   private postgres: Postgres | undefined
-  /** What its services and commands are told. */
+  /** Variables for its services and commands. */
   environment: Readonly<Record<string, string>> = {}
   trackingKey = ''
   workspaceId = 0
@@ -79,7 +79,7 @@ export class Installation {
     return child
   }
 
-  /** Of the stores and of the services that run. */
+  /** Processes of the stores and of the services that run. */
   get pids(): readonly number[] {
     return [...this.storePids.values(), ...[...this.running.values()].map(({ pid }) => pid)]
   }
@@ -141,7 +141,7 @@ export class Installation {
     }
   }
 
-  /** What is stored of the events whose id begins with `prefix`. */
+  /** Counts the stored events whose id begins with `prefix`. */
   async countStored(prefix: string): Promise<Stored> {
     const [stored] = await this.ch.query<Stored>(
       `SELECT count() AS rows, uniqExact(client_event_id) AS distinct FROM events

@@ -12,7 +12,7 @@ export interface SegmentsOutcome {
   /** Until the last row was where it should be. */
   readonly seconds: number
   readonly insertSeconds: number
-  /** Of the stores, and of the fold where there is one: it runs in this process. */
+  /** CPU time of the stores, and of the fold where there is one: it runs in this process. */
   readonly cpuSeconds: number
   readonly disturbedBy: string
   /** That are where they should be. */

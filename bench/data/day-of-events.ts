@@ -1,6 +1,6 @@
 /**
- * A day of a few sites as `events` would hold it: the benches' bodies through the enricher, but with as many visitors,
- * ids, kinds and times as a day has. The same seed gives the same day.
+ * A day of a few sites as `events` would hold it. The benches' bodies pass the enricher, with as many visitors, ids,
+ * kinds and times as a day has. The same seed gives the same day.
  */
 import { makeEnricher } from '../../ingest/enrich/enrich.ts'
 import { noOwnership } from '../../ingest/enrich/match-link.ts'
@@ -73,7 +73,7 @@ export function* dayOfEvents({ events, workspaces, seed, start }: DayOptions): G
     }
   }
 
-  /** What a browser sends next: a page view, and around it what a page measures and what is clicked. */
+  /** A browser's next event: a page view, and around it what a page measures and what is clicked. */
   function nextEvent(visit: Visit): TrackEvent {
     const common = {
       anonymous_id: visit.visitor,

@@ -12,7 +12,7 @@ export interface SeedShape {
   readonly days: number
 }
 
-/** Half of the events are the first workspace's. What isn't measured may use both cores. */
+/** Half of the events are the first workspace's. Seeding isn't measured, so it may use both cores. */
 export function seed(installation: Installation, { events, workspaces, days }: SeedShape): Promise<SeedResult> {
   const words = ['seed', '--events', events, '--workspaces', workspaces, '--days', days]
   return installation.onBothCores(() => runCommand<SeedResult>(installation, words.map(String)))
@@ -44,7 +44,7 @@ export async function untilSettled(installation: Installation): Promise<void> {
 }
 
 /**
- * What was seeded, what the overviews of its workspaces show of it, and what is stored.
+ * Counts the seeded events, those in the overviews of their workspaces, and the stored ones.
  * @param days of the overview: enough for all of the seed
  */
 export async function countSeeded(

@@ -1,7 +1,7 @@
 /**
- * The events that the benches send: page views as browsers report them, of several hundred pages, campaigns and agents,
- * so that caches and dictionaries meet what they would meet. A body is about 430 bytes. Visits have six events, and many
- * of them go on at once: sessions and visitors are as many as such a load would have.
+ * The events that the benches send: page views as browsers report them. They have several hundred pages, campaigns and
+ * agents, so that caches and dictionaries meet what they would meet. A body is about 430 bytes. Visits have six events,
+ * and many of them go on at once: sessions and visitors are as many as such a load would have.
  */
 
 export interface EventVariant {
@@ -10,7 +10,7 @@ export interface EventVariant {
   readonly event: Readonly<Record<string, unknown>>
 }
 
-/** What tells events, visits and visitors apart. */
+/** Ids that tell events, visits and visitors apart. */
 export interface EventIds {
   readonly client_event_id: string
   readonly anonymous_id: string
@@ -94,7 +94,7 @@ const zipfSum = Array.from({ length: zipfPages }, (_, rank) => 1 / (rank + 1)).r
 /** Its multiples lie evenly between whole numbers, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 
-/** What names the page of event `at`. */
+/** Names the page of event `at`. */
 function zipfPage(at: number): Readonly<Record<string, unknown>> {
   let left = ((at * goldenRatio) % 1) * zipfSum
   let rank = 0

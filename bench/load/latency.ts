@@ -8,7 +8,7 @@ export function latencyOf(milliseconds: Float32Array): Latency {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
 }
 
-/** Of sorted values; NaN of none. */
+/** `sorted` is ascending; NaN of none. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }

@@ -1,4 +1,4 @@
-/** What a load child is asked to send, and what it answers. */
+/** The request to a load child, and its answer. */
 
 export interface LoadPlan {
   readonly port: number
@@ -16,7 +16,7 @@ export interface LoadPlan {
   readonly rate?: number
   /** Leaves the core to others between requests, which are sent up to a millisecond late. */
   readonly isSparing?: boolean
-  /** Of the pages in batches, a few are visited most; undefined: all as often. */
+  /** In batches a few pages get most visits; undefined: all as often. */
   readonly hasBusyPages?: boolean
   /** After so long what is unanswered is given up. */
   readonly withinSeconds: number

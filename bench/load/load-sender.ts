@@ -1,7 +1,7 @@
 /**
  * The load child that measures: plain sockets to 127.0.0.1, requests that are ready or cheap to make, one look at each
- * answer. With a rate it is an open loop: requests are due at fixed times whatever the answers do, and latency counts from
- * when a request was due. Without one, a connection sends again when it is answered.
+ * answer. With a rate it is an open loop: requests are due at fixed times, however slow the answers are. Latency counts
+ * from when a request was due. Without one, a connection sends again when it is answered.
  *
  * autocannon parses every answer in JavaScript, and its rate is a burst at the start of each second. On the load's one
  * core its own limits would be measured (load-autocannon.ts cross-checks one setting).
@@ -97,7 +97,10 @@ class Sender {
     else setImmediate(() => this.sendDue(rate))
   }
 
-  /** Of events, connections take turns. Of questions, which are rarer, the one used last: the API may have closed others. */
+  /**
+   * For events, connections take turns. For questions, which are rarer, the connection used last is taken: the API may
+   * have closed others.
+   */
   private takeFree(): Connection | undefined {
     while (this.free.length > 0) {
       const connection = this.source.opensFirst ? this.free.shift()! : this.free.pop()!

@@ -1,4 +1,4 @@
-/** What the overview is asked for: ranges, as dashboards ask for them, each question one that was not asked before. */
+/** Questions to the overview: ranges, as dashboards ask for them, each question one that was not asked before. */
 import type { Question } from './load-plan.ts'
 
 export interface Range {

@@ -9,7 +9,7 @@ export interface PreparedRequest {
   readonly bytes: Buffer
   /** Which of the load's workspaces it goes to. */
   readonly workspace: number
-  /** Of each event, where the counters of its ids stand. */
+  /** Where the counters of each event's ids stand. */
   readonly events: readonly { readonly event: number; readonly visit: number; readonly visitor: number }[]
 }
 

@@ -20,7 +20,7 @@ export function findCores(): Cores | string {
   return { server: server!, load, both: `${server},${load}` }
 }
 
-/** What a result says of benches of milliseconds, which hold on a machine of two cores that is used for nothing else. */
+/** The placement of benches of milliseconds, which hold on a machine of two cores that is used for nothing else. */
 export function onBoth(cores: Cores | string): { readonly placement?: string } {
   return typeof cores === 'string' ? {} : { placement: `server and stores on both cores, load on core ${cores.load}` }
 }

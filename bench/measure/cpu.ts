@@ -1,6 +1,7 @@
 /**
- * What the processor did between two moments, from /proc: CPU seconds of a process with all its children, and how busy
- * each core was. What neither side of a measurement has used, others have: a round in which that was much is no measure.
+ * Work of the processor between two moments, from /proc: CPU seconds of a process with all its children, and how busy
+ * each core was. CPU time that neither side of a measurement used went to other processes: a round with much of it is
+ * no measure.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
@@ -10,9 +11,9 @@ const ticksPerSecond = 100
 interface ProcessTimes {
   readonly name: string
   readonly parent: number
-  /** Of the process itself, all threads. */
+  /** The process itself, all threads. */
   readonly ticks: number
-  /** Of its children that have ended. */
+  /** Its children that have ended. */
   readonly endedTicks: number
 }
 

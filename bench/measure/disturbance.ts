@@ -13,7 +13,7 @@ export interface Measured {
 }
 
 export interface Disturbance {
-  /** What others had of the cores that are used, in cores. */
+  /** Cores that other processes took of the cores in use. */
   readonly share: number
   /** Who had more of a core than is allowed; empty: nobody. */
   readonly disturbedBy: string

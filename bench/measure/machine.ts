@@ -1,4 +1,4 @@
-/** What a result was measured on. */
+/** The machine of a result. */
 import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem } from 'node:os'
 import { projectRoot } from '../../runtime/paths.ts'

@@ -1,6 +1,6 @@
 /**
  * Rounds of both sides, alternating, until enough were undisturbed. A ratio is taken within each pair, whose two rounds
- * lie seconds apart, and then the median: what makes the whole machine slower for a minute cancels out.
+ * lie seconds apart; the result is the median. A slow minute of the whole machine so cancels out.
  */
 import { type BenchSettings, type EventCounts, type Figure, isComplete } from '../bench.ts'
 import type { Installation } from '../installation.ts'

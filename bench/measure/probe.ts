@@ -1,6 +1,7 @@
 /**
- * How long after its 202 an event is in the overview: single events into a workspace of their own, at equal distances,
- * whose overview is asked again and again. The n-th event counts as visible from the end of the first answer that has n.
+ * How long after its 202 an event is in the overview. Single events go into a workspace of their own, at equal
+ * distances; its overview is asked again and again. The n-th event counts as visible from the end of the first answer
+ * that has n.
  */
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
@@ -20,7 +21,10 @@ export interface Probed {
 }
 
 const everyMs = 100
-/** Answers take time of the core that the load is on, so they are asked for seldom: up to so much of each figure is the asking. */
+/**
+ * Answers take time of the core that the load is on, so they are asked for seldom. Each figure includes up to this much
+ * from the asking.
+ */
 export const askEveryMs = 250
 /** After the last event, for all to become visible. */
 const patienceMs = 120_000

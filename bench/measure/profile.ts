@@ -10,7 +10,7 @@ import { sleep } from '../../runtime/retry.ts'
 
 export interface StageShare {
   readonly stage: string
-  /** Of the time in which the thread didn't sleep, 0 to 1. */
+  /** Share of the time in which the thread didn't sleep, 0 to 1. */
   readonly share: number
   /** Files with most of it. */
   readonly files: string[]

@@ -1,13 +1,13 @@
-/** What the tables of an installation take on disk. */
+/** Sizes of an installation's tables on disk. */
 import type { Figure } from '../bench.ts'
 import type { Installation } from '../installation.ts'
 
-/** What the targets are of. */
+/** The targets are for this many events. */
 const eventsOfTargets = 100_000_000
 
 export interface TableSize {
   readonly table: string
-  /** Of all active parts. */
+  /** Bytes of all active parts. */
   readonly bytes: number
   readonly rows: number
   readonly parts: number
@@ -34,7 +34,7 @@ export function storageFigures(sizes: readonly TableSize[], events: number): Fig
   ]
 }
 
-/** Of an installation that nothing comes to, by table. */
+/** Sizes by table, for an installation that gets no events. */
 export function describeStorage(sizes: readonly TableSize[], events: number): string {
   return `Bytes an event of ${events}, of all active parts after merges have calmed down: ${describeSizes(sizes, events)}.`
 }

@@ -1,6 +1,6 @@
 /**
- * What the API's reads and writes are compared with: a bare uWebSockets.js handler that runs the same statements through the
- * same pool, and answers their rows as they are. No key, no limit, no validation, no retry.
+ * The reference for the API's reads and writes. A bare uWebSockets.js handler runs the same statements through the same
+ * pool, and answers their rows as they are. No key, no limit, no validation, no retry.
  */
 import { randomUUID } from 'node:crypto'
 import { connectPostgres } from '../../postgres/client.ts'

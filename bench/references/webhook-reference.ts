@@ -1,7 +1,7 @@
 /**
- * What deliveries are compared with: bare undici, which makes the same calls. Where it is asked to, bare Postgres writes the
- * same rows beside it, ready-made, in the portions of the product: a delivery before its call, its result afterwards.
- * `RECEIVER DATABASE_URL AT_ONCE`
+ * The reference for deliveries: bare undici, which makes the same calls. On request bare Postgres writes the same rows
+ * beside it, ready-made, in the product's portions: a delivery before its call, its result afterwards. `RECEIVER
+ * DATABASE_URL AT_ONCE`
  */
 import { Agent, request } from 'undici'
 import { connectPostgres } from '../../postgres/client.ts'

@@ -1,6 +1,6 @@
 /**
- * Reads and writes of the customer API by 64 connections, each beside a bare handler that runs the same statements: what the
- * chain of checks, idempotency, audit and the shaping of answers cost.
+ * Reads and writes of the customer API by 64 connections, each beside a bare handler that runs the same statements. The
+ * difference is the cost of checks, idempotency, audit and the shaping of answers.
  */
 import { join } from 'node:path'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'

@@ -1,6 +1,7 @@
 /**
- * The dashboard in Chromium, over a workspace with half of all events: until it shows, until a filter shows, and what it costs the
- * browser while events come in. No question is asked twice: each load has days of its own, each filter another row.
+ * The dashboard in Chromium, over a workspace with half of all events. Measures the time until it shows, until a filter
+ * shows, and the browser's work while events come in. No question is asked twice: each load has days of its own, each
+ * filter another row.
  */
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -165,7 +166,7 @@ interface Live {
   readonly grownMb: number
 }
 
-/** What the page does while events come in and its figures follow. */
+/** The page's work while events come in and its figures follow. */
 async function measureLive(page: Page, seconds: number, startEvents: () => () => Promise<unknown>): Promise<Live> {
   await page.goto(new URL('/dashboard?days=1', page.url()).href)
   await untilShown(page)

@@ -1,6 +1,6 @@
 /**
- * How long after its time a post is published, a thousand of them due in one minute; and how long after an identify its person
- * is in `GET /v1/people`, while other events come in. All services share one core.
+ * How long after its time a post is published, a thousand of them due in one minute. Also how long after an identify
+ * its person is in `GET /v1/people`, while other events come in. All services share one core.
  */
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'

@@ -18,7 +18,7 @@ const loads: readonly { rate: number; targets: Partial<Figure> }[] = [
   { rate: 5_000, targets: {} },
   { rate: 15_000, targets: { firstStage: 30_000, goal: 10_000 } },
 ]
-/** What late events come to: days with cells. */
+/** Late events come to this history: days with cells. */
 const history = { events: 2_000_000, workspaces: 20, days: 4 }
 const historyShort = { events: 20_000, workspaces: 2, days: 4 }
 const lateShare = 0.01

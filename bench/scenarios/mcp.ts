@@ -1,6 +1,6 @@
 /**
- * The same list of posts by MCP and by REST, from one process by 64 connections: what the envelope, the arguments and an answer
- * that carries its content twice (as text and as an object) cost.
+ * The same list of posts by MCP and by REST, from one process by 64 connections. The difference is the cost of the
+ * envelope, the arguments and an answer with its content twice (as text and as an object).
  */
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'

@@ -1,6 +1,7 @@
 /**
- * Inbox rows merged into people a second, beside bare Postgres that is given the same rows ready-made: it takes, writes and
- * marks them in the same portions, and decides nothing. Alternating, in this process; Postgres has the server's core.
+ * Inbox rows merged into people a second, beside bare Postgres that is given the same rows ready-made. It takes, writes
+ * and marks them in the same portions, and decides nothing. Alternating, in this process; Postgres has the server's
+ * core.
  */
 
 import { mergeInbox } from '../../pipeline/people/merge.ts'

@@ -1,8 +1,8 @@
 /**
- * Many events go in, in batches over 20 workspaces, while 16 clients ask for their overviews every ten seconds each, as
- * open dashboards do: errors, whether the backlog and memory stay flat, and how much slower overviews are than on the
- * quiet machine. Each workspace gets an event a second: before, of far fewer events, and afterwards, of the same ones;
- * and when none comes at all. The product may use both cores, as on any machine of two.
+ * Many events go in, in batches over 20 workspaces. Meanwhile 16 clients ask for their overviews every ten seconds
+ * each, as open dashboards do. Measures errors, whether the backlog and memory stay flat, and how much slower overviews
+ * are than on the quiet machine. Each workspace gets an event a second: before, of far fewer events, and afterwards, of
+ * the same ones; and when none comes at all. The product may use both cores, as on any machine of two.
  */
 import { type AskRound, askAndCount } from '../asking.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
@@ -117,7 +117,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
         ...counts,
         sent: counts.sent + events,
         acknowledged: counts.acknowledged + events,
-        // Of what was seeded and sent, what the overviews show.
+        // Seeded and sent events in the overviews.
         stored: shown.acknowledged,
       },
       remarks: [

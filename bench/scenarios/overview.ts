@@ -92,7 +92,7 @@ async function measureSize(events: number, settings: BenchSettings): Promise<Siz
     const counts = await countSeeded(installation, seeded, shape.days + 1)
     const asked = await askAll(installation, seeded, settings)
     if (settings.isShort || events !== settings.sizes.at(-1)) return { events, counts, ...asked }
-    // Of the largest it takes many minutes to seed them once more.
+    // The largest is measured as it is: seeding it once more takes many minutes.
     await untilSettled(installation)
     const sizes = await readTableSizes(installation)
     return {
@@ -214,7 +214,7 @@ async function repeat(
   questionsOf: (count: number) => Question[],
   settings: BenchSettings,
 ): Promise<{ kept: AskRound[]; all: AskRound[] }> {
-  // Of many questions at once that each take long, some meet their deadline: that is counted.
+  // When many slow questions run at once, some meet their deadline: that is counted.
   const put = connections === 1 ? ask : askAndCount
   const run = (requests: number) =>
     put(installation, { questions: questionsOf(requests), connections, requests }, settings)

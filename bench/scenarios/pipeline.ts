@@ -1,4 +1,4 @@
-/** What the pipeline keeps: people merged, webhooks delivered, and people found again. */
+/** The pipeline's pace: people merged, webhooks delivered, and people found again. */
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
 import { delays } from './delays.ts'
 import { merge } from './merge.ts'

@@ -115,7 +115,7 @@ function claimOf(row: number): Hash64 {
   return { lo: (row * 2_654_435_761 + 1) >>> 0, hi: row + 1 }
 }
 
-/** What the service does before it listens: ingest/ship/stream.ts. */
+/** Reads as the service does before it listens: ingest/ship/stream.ts. */
 async function readAsService(folder: string): Promise<Reading> {
   const window = new DedupWindow(dedupEntries, 24 * 3_600_000, Date.now())
   const startedAt = performance.now()

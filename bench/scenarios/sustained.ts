@@ -14,7 +14,7 @@ import { type Round, runRound, type Shape } from '../measure/round.ts'
 import { productSide, referenceSide, startReference } from '../references/reference.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
-/** Of what ingest takes while nothing is shipped: a rate that is kept up with. */
+/** Share of ingest's rate while nothing is shipped: the shipper keeps up with it. */
 export const shareOfMaximum = 0.6
 /** Whatever the maximum: some ten million events in ten minutes. */
 const rateMax = 40_000

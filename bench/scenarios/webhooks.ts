@@ -1,6 +1,7 @@
 /**
- * Webhooks delivered a second, from the outbox to the record in Postgres, beside bare undici that makes the same calls to
- * the same receiver, with and without bare Postgres writing the same rows, alternating. Postgres has the sender's core as well.
+ * Webhooks delivered a second, from the outbox to the record in Postgres. Beside it bare undici makes the same calls to
+ * the same receiver, with and without bare Postgres writing the same rows, alternating. Postgres has the sender's core
+ * as well.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -23,7 +24,7 @@ const eventsShort = 100
 const object = { id: 1, title: 'A post', base_caption: 'x'.repeat(800), status: 'published', tags: ['a', 'b'] }
 
 interface Pair {
-  /** Of the calls alone, and of the calls and the writes. */
+  /** Seconds of the calls alone, and of the calls and the writes. */
   readonly callsSeconds: number
   readonly referenceSeconds: number
   readonly productSeconds: number

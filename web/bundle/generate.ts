@@ -32,8 +32,8 @@ export async function bundleScripts(): Promise<Record<string, string>> {
 const dashboardFolder = 'web/generated/dashboard'
 
 /**
- * Script and style of the dashboard, by their paths in the project: each page a chunk of its own, each name with a hash of its
- * content, and a list of what a page needs at once.
+ * Script and style of the dashboard, by their paths in the project. Each page is a chunk of its own, and each name has
+ * a hash of its content. A list says what a page needs at once.
  */
 export async function bundleDashboard(): Promise<Record<string, string>> {
   const notice = '/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */'

@@ -95,7 +95,7 @@ function drawn(ring: readonly number[], lines: readonly (readonly Point[])[]): s
   })
   const whole = unbroken(points)
   const longitudes = whole.map(([longitude]) => longitude)
-  // What goes over one edge is drawn at the other one, too; the picture cuts both.
+  // An outline that crosses one edge is drawn at the other one, too; the picture cuts both.
   const turns = [0, ...(Math.max(...longitudes) > 180 ? [-360] : []), ...(Math.min(...longitudes) < -180 ? [360] : [])]
   return turns.map((turn) => outline(whole.map(([x, y]) => projected(x + turn, y)))).join('')
 }

@@ -1,4 +1,7 @@
-/** What the overview shows stands in the address, as the API's parameters: range, comparison and filters. Pure; test/unit/dashboard-address.test.ts. */
+/**
+ * Keeps the overview's view in the address, as the API's parameters: range, comparison and filters. Pure;
+ * test/unit/dashboard-address.test.ts.
+ */
 import { dayAfter, dayMs } from './calendar-days.ts'
 
 /** By key of the keyboard and of the address: what it is called, and the days asked for. */
@@ -155,7 +158,7 @@ export function filterOf(name: FilterName, text: string, isNot = false): Filter 
   return { name, value: (isNot ? '!' : '') + text.replace(/[\\*!]/g, '\\$&') }
 }
 
-/** What a filter's value means, in words. */
+/** A filter's value in words. */
 export function shownValue(value: string): string {
   const isNot = value.startsWith('!')
   return `${isNot ? 'not ' : ''}${value.slice(isNot ? 1 : 0).replace(/\\(.)/g, '$1')}`

@@ -1,4 +1,4 @@
-/** What was changed in the workspace, when and by whom. */
+/** Changes in the workspace, when and by whom. */
 import type { AuditEventResource } from '../../schemas/resources/audit-event.ts'
 import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'

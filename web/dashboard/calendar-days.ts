@@ -39,7 +39,7 @@ export function daysOfSpan(span: Span, day: string): string[] {
   return span === 'month' ? weeksOfMonth(day, first).flat() : weekOf(day, first)
 }
 
-/** Of the browser's locale; Monday where the browser doesn't know. */
+/** The locale's first weekday; Monday where the browser doesn't know. */
 export function firstWeekday(): number {
   const locale = new Intl.Locale(new Intl.DateTimeFormat().resolvedOptions().locale) as Intl.Locale & {
     readonly weekInfo?: { readonly firstDay: number }

@@ -15,13 +15,13 @@ type Points = NonNullable<Overview['traffic_series']>
 
 export interface ChartProps {
   readonly points: Points
-  /** Of the period that is compared with: as many buckets, or a few more or less. */
+  /** Points of the compared period: as many buckets, or a few more or less. */
   readonly before?: Points | undefined
   readonly of: Chartable
   readonly label: string
   readonly currency: string
   readonly timezone: string
-  /** What is later isn't whole yet. */
+  /** Later buckets aren't whole yet. */
   readonly asOf: string
   zoom(days: Days): void
 }
@@ -40,7 +40,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
     ...(before === undefined ? [] : [points.map((_, at) => before[at]?.[of] ?? null)]),
   ]
   const hasBefore = before !== undefined
-  // What the chart's callbacks read: they are made once.
+  // The chart's callbacks read this: they are made once.
   const now = useRef({ points, of, zoom })
   now.current = { points, of, zoom }
 

@@ -35,7 +35,7 @@ export function Dialog({ title, children, close }: DialogProps) {
 }
 
 interface ConfirmProps extends DialogProps {
-  /** What is done, on the button. */
+  /** The action, on the button. */
   readonly verb: string
   /** Why it was refused. */
   readonly refusal?: string

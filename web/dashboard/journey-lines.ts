@@ -1,6 +1,6 @@
 /**
- * What a person did, a line for each act. What the script measures of a page (how long it was in sight, its web vitals) isn't an act:
- * it stands with the page view that it is of. Pure; test/unit/dashboard-journey.test.ts.
+ * A person's acts, a line each. The script's measurements of a page (time in sight, web vitals) aren't acts: they stand
+ * with their page view. Pure; test/unit/dashboard-journey.test.ts.
  */
 import type { Event } from '../../schemas/resources/overview.ts'
 
@@ -9,7 +9,7 @@ export const journeyEventsMax = 500
 
 export interface Line {
   readonly event: Event
-  /** Of a page view: how long it was in sight, and how far down, in per cent. */
+  /** For a page view: how long it was in sight, and how far down, in per cent. */
   readonly engagedMs: number
   readonly scrollDepth: number
   readonly vitals: readonly Vital[]
@@ -49,7 +49,7 @@ export function linesOf(events: readonly Event[]): Line[] {
   return lines.reverse()
 }
 
-/** Of the text that was clicked, or the place that a link leads to; empty for other events. */
+/** The text that was clicked, or the place that a link leads to; empty for other events. */
 export function clickedOf({ event_name, properties: { text, href } }: Event): string {
   if (!event_name.endsWith('_click')) return ''
   const [said] = [text, href].filter((one) => typeof one === 'string' && one !== '')

@@ -1,4 +1,4 @@
-/** What one person did, day by day: page views with how long they were in sight, clicks, and the site's own events. */
+/** One person's acts, day by day: page views with how long they were in sight, clicks, and the site's own events. */
 import { useState } from 'preact/hooks'
 import type { Event } from '../../schemas/resources/overview.ts'
 import { duration, number } from './format.ts'

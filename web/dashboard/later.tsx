@@ -5,7 +5,7 @@ import type { Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 
 export interface PageProps {
-  /** Of the address. */
+  /** The address's query. */
   readonly search: string
   readonly workspace: Workspace
   /** To another address of the dashboard. */

@@ -45,7 +45,7 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
   )
 }
 
-/** What visits by the link count for; where nothing is written, the last. */
+/** Campaign fields that visits by the link count for, each with a default for an empty field. */
 const campaignFields = [
   ['utm_source', 'Source', 'svc'],
   ['utm_medium', 'Medium', 'social'],

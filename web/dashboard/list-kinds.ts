@@ -10,7 +10,7 @@ export interface ListRow {
   readonly key: string
   readonly label: string
   readonly title?: string
-  /** Of a source that is listed by medium. */
+  /** Medium of a source that is listed by medium. */
   readonly medium?: string
   readonly figures: Readonly<Partial<Record<ColumnName, number>>>
 }
@@ -34,14 +34,14 @@ export interface ListKind {
   readonly columns: readonly ColumnName[]
   /** The path that asks for it, without its times, comparison and filters. */
   ask(limit: number): string
-  /** Of the answer to it, or, of a list that it has, of the overview's. */
+  /** Rows from the answer to `ask`, or from the overview where that has the list. */
   rowsOf(answer: Overview & Breakdown): readonly ListRow[]
   readonly limitMax: number
   /** Whether the overview has it. */
   readonly isOfOverview: boolean
 }
 
-/** What a click on a row filters by. All of a source is left out, as no filter leaves out a pair. */
+/** Filters that a click on a row sets. All of a source is left out, as no filter leaves out a pair. */
 export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot: boolean): Filter[] {
   return [filterOf(filter, key, isNot), ...(medium === undefined || isNot ? [] : [filterOf('medium', medium)])]
 }

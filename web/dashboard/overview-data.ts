@@ -1,4 +1,4 @@
-/** What the API answers, as the pages take it. */
+/** The API's answers, as the pages take them. */
 import type { AnalyticsOverview, OverviewMetrics } from '../../schemas/resources/overview.ts'
 
 export interface Overview extends AnalyticsOverview {

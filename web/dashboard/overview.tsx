@@ -67,7 +67,7 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
   const dialogs = <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
   const wasShown = useRef(false)
-  // What is open over the page stays open while it is found out.
+  // Dialogs over the page stay open while the answer comes.
   if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {
     if (failure?.isRefused) {
       return (

@@ -1,4 +1,4 @@
-/** What several pages have. */
+/** Parts that several pages share. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Failed } from './query.ts'

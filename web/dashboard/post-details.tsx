@@ -20,7 +20,7 @@ export interface PostProps {
   changed(): void
 }
 
-/** What can be done with a post in its state. */
+/** Actions on a post in its state. */
 const actions = [
   { name: 'Unschedule', path: 'unschedule', states: ['scheduled'] },
   { name: 'Archive', path: 'archive', states: ['draft', 'scheduled', 'failed'] },
@@ -42,7 +42,7 @@ export function Changes({ post, workspace, changed }: PostProps) {
     setEditing(false)
     changed()
   }
-  /** What is published already isn't published again. */
+  /** Published targets aren't published again. */
   const tryAgain = async () => {
     const sent = await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() })
     setRefusal('refusal' in sent ? sent.refusal : '')

@@ -1,4 +1,4 @@
-/** What the editor of a post holds until it is saved. */
+/** The editor's state of a post until it is saved. */
 import type { PostResource } from '../../schemas/resources/post.ts'
 import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
 import { localMoment } from './format.ts'
@@ -18,7 +18,7 @@ export interface Draft {
   readonly tags: readonly string[]
 }
 
-/** Of a new post. */
+/** A new post. */
 export const fresh: Draft = {
   ...{ title: '', base_caption: '', scheduled_at: null },
   ...{ social_account_ids: [], media_ids: [], platform_captions: {}, tags: [] },
@@ -51,7 +51,10 @@ function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
   return Object.fromEntries([...captions].flatMap(([platform, text]) => (text === null ? [] : [[platform, text]])))
 }
 
-/** What is sent: the caption of a network whose accounts are all unticked is kept for when one is ticked again. */
+/**
+ * The request's body. The editor keeps the caption of a network whose accounts are all unticked, for when one is ticked
+ * again.
+ */
 export function asSent(draft: Draft, accounts: readonly Account[] | undefined): Draft {
   const tags = draft.tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
   if (accounts === undefined) return { ...draft, tags }

@@ -80,7 +80,7 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     const sent = await write(draft)
     if ('refusal' in sent) return sent.refusal
     const tracked = await trackLinks(draft, { id: sent.made.id, title: draft.title })
-    // What is typed meanwhile stays as it is typed.
+    // Text that is typed meanwhile stays as it is typed.
     setDraft((now) => withTracked(now, draft, tracked.draft))
     if (tracked.refusal !== '') return tracked.refusal
     const again = await write(tracked.draft)
@@ -205,7 +205,7 @@ function Accounts({ accounts, chosen, choose }: AccountsProps) {
   )
 }
 
-/** What is typed stays as it is typed, with its commas: blanks and repeats are the API's matter. */
+/** Typed text stays as it is, with its commas: blanks and repeats are the API's matter. */
 function tagsOf(text: string): string[] {
   return text === '' ? [] : text.split(',')
 }

@@ -7,7 +7,7 @@ type Media = (typeof MediaAsset)['_output']
 
 interface MediaFilesProps {
   readonly ids: readonly number[]
-  /** Of those that are chosen by then: several uploads may be under way. */
+  /** Changes the ids chosen by then: several uploads may be under way. */
   choose(choice: (before: readonly number[]) => readonly number[]): void
   refuse(text: string): void
   /** An upload more, or one less. */

@@ -1,4 +1,7 @@
-/** What a post that is put on a day asks of the API: its time of day stays where it can. Pure; test/unit/dashboard-calendar.test.ts. */
+/**
+ * The request for a post that is moved to another day: its time of day stays where it can. Pure;
+ * test/unit/dashboard-calendar.test.ts.
+ */
 import type { PostStatus } from '../../schemas/resources/post.ts'
 
 export interface Movable {

@@ -1,6 +1,6 @@
 /**
- * Posts on their days. A post is put on another day by dragging it, by mouse or by finger, or with Space, the arrow keys and Enter; its time of day stays. It
- * stands there at once, and goes back when the API refuses.
+ * Posts on their days. Dragging puts a post on another day, by mouse or by finger; so do Space, the arrow keys and
+ * Enter. Its time of day stays. It stands there at once, and goes back when the API refuses.
  */
 import { useState } from 'preact/hooks'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'

@@ -14,7 +14,7 @@ import { type CalendarProps, PostsCalendar } from './posts-calendar.tsx'
 import { useAnswer } from './query.ts'
 
 const listed = 100
-/** Of a calendar: more than anybody looks at. */
+/** Posts in a calendar: more than anybody looks at. */
 const shownMax = 200
 const views = { list: 'List', month: 'Month', week: 'Week' } as const
 type ViewName = keyof typeof views

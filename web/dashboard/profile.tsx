@@ -1,4 +1,4 @@
-/** What is known of the company: the pages it comes from, each claim with its quote, and what went wrong. */
+/** Facts about the company: the pages they come from, each claim with its quote, and what went wrong. */
 import { useState } from 'preact/hooks'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { percent, time } from './format.ts'

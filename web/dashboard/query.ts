@@ -7,7 +7,7 @@ export interface Failed {
   readonly text: string
   /** The question is at fault, not the server: asking again gives the same. */
   readonly isRefused: boolean
-  /** What is asked for isn't there. It isn't asked for again. */
+  /** The resource doesn't exist. It isn't asked for again. */
   readonly isMissing: boolean
 }
 
@@ -20,7 +20,7 @@ export interface Asked<Answer> {
   readonly isStale: boolean
 }
 
-/** What the page came with, by what is asked; each is taken once. */
+/** Answers that the page came with, by path; each is taken once. */
 const came = new Map<string, unknown>(
   Object.entries(JSON.parse(globalThis.document?.getElementById('answers')?.textContent ?? '{}')),
 )
@@ -37,7 +37,7 @@ function takeWhatCame<Answer>(path: string | undefined): { path: string; answer:
 }
 
 const liveMs = 5_000
-/** What takes long, to answer or to fail, is asked for less often: a page that is left open takes little of a core. */
+/** Slow answers and failures are asked for less often: a page that is left open takes little of a core. */
 const pausePerAnswer = 9
 const pauseMaxMs = 15_000
 /** A page that waits for the first event is told of it sooner. */
@@ -126,7 +126,7 @@ export function useAnswer<Answer>(
       askWhenSeen()
     }
     addEventListener('online', onOnline, { signal: leaving.signal })
-    // What the page came with is as good as asked for.
+    // An answer that came with the page counts as asked for.
     if (known?.path === path && round === 0)
       timer = setTimeout(askWhenSeen, isHurried(known.answer) ? soonAgainMs : againMs)
     else void ask()
@@ -139,7 +139,7 @@ export function useAnswer<Answer>(
   return { answer: known?.answer, failure, isStale: known !== undefined && known.path !== path }
 }
 
-/** What came of one request: what was made or asked for, or what is wrong with it in words. */
+/** The result of one request: what was made or asked for, or what is wrong with it in words. */
 export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
 
 type Method = 'POST' | 'PATCH' | 'DELETE'

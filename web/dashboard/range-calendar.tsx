@@ -15,7 +15,7 @@ interface RangeCalendarProps {
   close(): void
 }
 
-/** Of a year with its leap day. */
+/** Days of a leap year. */
 const rangeDaysMax = 366
 
 export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarProps) {

@@ -6,7 +6,7 @@ import { type ApiAnswer, refusalOf, request } from './request.ts'
 /** Chunks of one request, and requests of one replay: an hour is some 720 chunks. */
 const chunksEach = 200
 const requestsMax = 60
-/** Of one request, where the service has too much to do. */
+/** Tries of one request, where the service has too much to do. */
 const triesMax = 5
 const waitMaxMs = 30_000
 

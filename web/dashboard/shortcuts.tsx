@@ -67,7 +67,7 @@ interface OverviewKeys {
 export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: OverviewKeys): void {
   const lastComparison = useRef<Comparison>('previous')
   usePageKeys((key, event) => {
-    // Of the address: what is drawn may be a key behind.
+    // Reads the address: the drawn view may be a key behind.
     const view = readView(location.search)
     const today = localDay(Date.now(), timezone)
     if (Object.hasOwn(ranges, key)) go({ ...view, days: null, range: key as RangeKey })

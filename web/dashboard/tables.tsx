@@ -24,7 +24,7 @@ interface ListsProps {
 }
 
 const shownRows = 10
-/** Of the past: only late events change it. */
+/** For past days: only late events change them. */
 const pastMs = 60_000
 
 export function Lists(props: ListsProps) {
@@ -140,7 +140,7 @@ function Rows({ kind, rows, before, metrics, currency, add }: RowsProps) {
             <span class="share">{whole === 0 ? '' : percent((counts[at]! / whole) * 100)}</span>
           </>
         )
-        // What has no name can't be filtered by.
+        // A row without a name can't be filtered by.
         if (row.key === '')
           return (
             <li key={nameOf(row)} class="row">

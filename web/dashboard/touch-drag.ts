@@ -1,6 +1,6 @@
 /**
- * What a finger drags to a day. It is held for a moment first: a finger that moves at once scrolls the page. By pointer events;
- * while something is held the page's own scrolling waits, and goes on by itself near the edges.
+ * Drags a thing to a day by finger. It is held for a moment first: a finger that moves at once scrolls the page. By
+ * pointer events; while something is held the page's own scrolling waits, and goes on by itself near the edges.
  */
 import { useEffect, useRef } from 'preact/hooks'
 

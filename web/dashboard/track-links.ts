@@ -27,7 +27,7 @@ export async function trackLinks<Draft extends Captions>(
   } catch (error) {
     return { draft, refusal: (error as Error).message }
   }
-  // What short links begin with, which are tracked already; undefined where there is none yet.
+  // The prefix of short links, which are tracked already; undefined where there is none yet.
   const shortUrl = link?.post_url.slice(0, -link.attribution_key.length)
   const isShort = (address: string) => shortUrl !== undefined && address.startsWith(shortUrl)
   const addresses = new Set(all.flatMap((text) => text.match(runs) ?? []).map(addressIn))

@@ -49,7 +49,8 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     if (dragged === undefined) toFocus.current = undefined
   })
 
-  // While a post is dragged, every key is about it, wherever the focus went as the month changed; also the next one of a quick hand.
+  // While a post is dragged, every key is about it, wherever the focus went as the month changed. The next key of a
+  // quick hand is, too.
   useLayoutEffect(() => {
     if (dragged === undefined || toFocus.current === undefined) return
     const onKey = (event: KeyboardEvent) => {

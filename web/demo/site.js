@@ -1,4 +1,5 @@
-// What the pages do with the script, and a footer that shows what it keeps. All of it works without the script too.
+// Connects the pages to the script, and shows in a footer what the script keeps. All of it works without the script
+// too.
 const svc = () => window.Svc
 
 /** The script comes when it comes, but before the page counts as loaded: what is to be kept waits for it that long. */

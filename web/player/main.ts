@@ -1,6 +1,6 @@
 /**
- * The document that a recording is played in, within a frame of the dashboard that is sandboxed without an origin of its own:
- * it can't reach the owner's session, and asks the network for nothing. It hears of the dashboard through a port only.
+ * The document that plays a recording. It is in a frame of the dashboard that is sandboxed without an origin of its
+ * own. It can't reach the owner's session, and makes no requests. It hears of the dashboard through a port only.
  *
  * rrweb plays into a frame that it makes. In a sandbox, that frame would have another opaque origin, out of rrweb's reach.
  * So rrweb is given this document itself as the frame. Each full snapshot opens it anew, which takes away its listeners, and

@@ -1,4 +1,4 @@
-/** What the server writes into the script: the bundle is a function of it. */
+/** Values that the server writes into the script: the bundle is a function of them. */
 
 declare const SVC: readonly [
   key: string,
@@ -15,7 +15,7 @@ export const [key, host, lateAddress, isAutocaptureOff, consentMode] = SVC
 const [folder, ours] = ((document.currentScript as HTMLScriptElement | null)?.src || '').split(/[^/]*\?.*key=svc_/)
 
 /**
- * Ends in a slash. What stands beside the script takes its events, too: that is right behind every proxy that serves us
+ * Ends in a slash. The place beside the script takes its events, too. That is right behind every proxy that serves us
  * under a host and path of its own. A copy that the site has put elsewhere goes to the product's own address.
  */
 export const base = ours ? folder : host

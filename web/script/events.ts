@@ -1,4 +1,4 @@
-/** What an event says: the page that it happened on, and, once that is allowed, whose it is. */
+/** An event's content: the page that it happened on, and, once that is allowed, whose it is. */
 import { eventCharactersMax, nameLengthMax, titleLengthMax } from './bounds.ts'
 import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
 import { isNear, makeId, nextSession, readJourney } from './sessions.ts'

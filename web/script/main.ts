@@ -112,7 +112,7 @@ function allow(): void {
 
 function loadLate(): void {
   if (!isOpen || lateSteps % 2) return
-  // What is measured may come at once, and belongs to a page that has been recorded: else there is no session yet.
+  // Measurements may come at once, and belong to a page that has been recorded: else there is no session yet.
   page()
   // Browsers remember a module that failed, so each try needs another address.
   import(base + lateAddress + lateSteps++)

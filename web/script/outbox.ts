@@ -52,7 +52,7 @@ export function put(event: Sent): void {
 export function takeStored(): void {
   const stored = readJson<Sent[]>('svc_queue') || []
   write('svc_queue', '')
-  // What is older may have arrived, and wouldn't be known as a repeat.
+  // Older events may have arrived, and wouldn't be known as repeats.
   queue.unshift(...stored.filter(({ occurred_at: at }) => isNear(Date.parse(at), Date.now())))
   schedule()
 }

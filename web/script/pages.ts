@@ -1,6 +1,6 @@
 /**
- * Pageviews and their ends. A page is told from the next by its URL without the fragment, unless that is a route (`#/…`,
- * `#!…`). What the visitor did with it goes out whenever it is hidden: each time what came since.
+ * Pageviews and their ends. A page is told from the next by its URL without the fragment, unless that is a route
+ * (`#/…`, `#!…`). Each time the page is hidden, the visitor's acts since the last time go out.
  */
 import { titleMs } from './bounds.ts'
 import { isOpen, record, session, type View } from './events.ts'
@@ -14,7 +14,7 @@ export let view: View
 /** The page that was loaded, or came back from the cache: what is measured of loading is its. */
 export let landing: View
 let referrer = addressOf(document.referrer)
-/** What tells the present page from others; empty where none is recorded. */
+/** Tells the present page from others; empty where none is recorded. */
 let current = ''
 let hasLeft = false
 let engagedMs = 0

@@ -1,6 +1,6 @@
 /**
- * Fetches the recorder where this page's sessions are to be recorded: the second file's own address says so, as
- * `svc.js?late=…&SHARE=KEY`, where the share is in percent. The choice follows from the session's id, so that all its pages
+ * Fetches the recorder where this page's sessions are to be recorded. The second file's own address says so, as
+ * `svc.js?late=…&SHARE=KEY`, with the share in percent. The choice follows from the session's id, so that all its pages
  * make the same. A page that stays open looks for the next session, as the recorder does.
  */
 import { nextSessionMs } from './bounds.ts'

@@ -1,9 +1,9 @@
 /**
  * Ids, and when one session ends and the next begins. Pure.
  *
- * A session is stored as `start.last`, milliseconds since 1970. Its id is `start.browser`. Tabs that are opened at the same
- * time don't see what the others store: that they begin the same session follows from the start, which is rounded.
- * Held by test/unit/browser-sessions.test.ts.
+ * A session is stored as `start.last`, milliseconds since 1970. Its id is `start.browser`. Tabs that are opened at the
+ * same time don't see what the others store. They begin the same session because the start is rounded. Held by
+ * test/unit/browser-sessions.test.ts.
  */
 import { journeyMsMax, sessionIdleMsMax, sessionMsMax, sessionStartMs, urlLengthMax } from './bounds.ts'
 

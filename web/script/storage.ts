@@ -1,6 +1,6 @@
 /**
- * What the browser keeps for us. Every access may throw (blocked storage, a full disk, a page that took it away): then it
- * is kept for as long as the page lives.
+ * Our values in the browser's storage. Every access may throw (blocked storage, a full disk, a page that took it away).
+ * Then the value is kept for as long as the page lives.
  */
 
 export type Key = 'svc_aid' | 'svc_sid' | 'svc_first' | 'svc_last' | 'svc_queue'
@@ -36,7 +36,7 @@ export function eraseAll(): void {
   memory = {}
 }
 
-/** What was written by us; null where it is missing or isn't JSON. */
+/** Reads our own JSON; null where it is missing or isn't JSON. */
 export function readJson<Value>(key: Key): Value | null {
   try {
     return JSON.parse(read(key)!)

@@ -14,7 +14,7 @@ interface SvcTouch {
   content?: string
   svc_link_id?: string
   svc_post_id?: string
-  /** Of another site only. */
+  /** The referring page, if of another site. */
   referrer?: string
   /** The page that it led to. */
   url: string

@@ -9,7 +9,7 @@ const names = ['source', 'medium', 'campaign', 'content', 'svc_link_id', 'svc_po
 
 export type Touch = { [name in (typeof names)[number]]?: string } & { referrer?: string; url: string; at: string }
 
-/** Of a pageview. */
+/** A pageview as touches need it. */
 interface Arrival {
   readonly url: string
   readonly referrer: string

@@ -125,7 +125,6 @@ export async function failPending(q: Queryable, { endpointId, state }: Turn, max
   return ended.length
 }
 
-/** The result of one attempt. */
 export interface AttemptResult {
   readonly deliveryId: number
   /** Attempts before this one: by them it is known whether it is recorded already. */

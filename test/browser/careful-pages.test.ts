@@ -129,7 +129,8 @@ test('holds the main thread for less than 50 ms at a time on a processor four ti
     expect(ours!.tasks).toBeGreaterThan(3)
     return { ours: ours!.longestMs * slowdown, slow: slows!.longestMs * slowdown }
   }
-  // What shares the core's caches makes a visit slower, also in time of its thread, never faster: the least of a few is the script's own.
+  // Processes that share the core's caches make a visit slower, also in time of its thread, never faster. So the least
+  // of a few visits is the script's own time.
   let leastMs = Infinity
   for (let visits = 0; visits < 4 && leastMs >= 50; visits++) {
     const measured = await measure()

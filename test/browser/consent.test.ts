@@ -1,4 +1,4 @@
-/** What svc.js does before consent, with it, and once it is withdrawn. */
+/** How svc.js behaves before consent, with it, and once it is withdrawn. */
 import { expect, test } from 'vitest'
 import { setUpSurface } from '../support/tracking-surface.ts'
 import { namesOf, root, shop, startVisit, type Visit, visitShop } from '../support/visits.ts'

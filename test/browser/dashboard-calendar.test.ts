@@ -9,7 +9,7 @@ import { makeAccount } from '../support/publishing.ts'
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 
-/** Of a month that is to come, whatever today is. */
+/** Days of a month that is to come, whatever today is. */
 const month = monthAfter(new Date().toISOString().slice(0, 10), 2).slice(0, 7)
 const day = (date: number) => `${month}-${String(date).padStart(2, '0')}`
 const cell = (on: string) => `.calendar [data-day="${on}"]`

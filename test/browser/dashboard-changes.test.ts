@@ -1,4 +1,7 @@
-/** What an owner does in the dashboard: people found, links made and followed, posts written and published, a profile generated. */
+/**
+ * An owner's work in the dashboard: people found, links made and followed, posts written and published, a profile
+ * generated.
+ */
 import { expect, test } from 'vitest'
 import { generateNext } from '../../pipeline/profile/generate.ts'
 import { systemClock } from '../../runtime/clock.ts'

@@ -206,7 +206,7 @@ test('a row says what it was before, the map filters, and dragging over the char
   await page.click(`${list('Countries')} >> text=Map`)
   await page.click('[data-country="BR"]', { modifiers: ['Alt'] })
   await page.waitForURL('**/dashboard?country=%21BR')
-  // Of another range, it is the period before that one.
+  // With another range, the compared period is the one before that range.
   const asks = (question: string) =>
     page.waitForRequest((request) => decodeURIComponent(request.url()).includes(question), { timeout: 15_000 })
   const ofDay = ((await asked<AnalyticsOverview>('overview?days=1')).metrics as { previous_range: { start: string } })

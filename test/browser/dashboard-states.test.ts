@@ -38,7 +38,7 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   await page.waitForSelector('section[aria-label="No figures"] >> text=events are still taken')
   expect(await page.$('[data-card]')).toBeNull()
   await look(page, 'away')
-  // What needs no figures works.
+  // Parts that need no figures work.
   await page.keyboard.press('g')
   await page.keyboard.press('l')
   await page.waitForSelector('text=No link yet')

@@ -10,7 +10,7 @@ const long = '<div style="height:3200px">long</div>'
 
 const isTracking = ({ method, url }: SeenRequest) =>
   method === 'POST' && url.pathname.startsWith('/api/v1/growth/track')
-/** Of the events that the page has tried to send, answered or not. */
+/** Events that the page has tried to send, answered or not. */
 const tried = (visit: Visit, name: string) => visit.sendings().filter(({ event }) => event.event_name === name)
 
 test('leaving a page sends page_leave as a beacon, with the time of attention and how far was scrolled', async (context) => {

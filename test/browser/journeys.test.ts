@@ -16,7 +16,7 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
     Svc.identify(' Ada@Example.com ', { full_name: 'Ada Lovelace', company: 'Engines', user_id: 'u-7' })
     Svc.conversion('signup', { plan: 'sloop' })
   }`)
-  // What was said last goes out with the tab.
+  // The last event goes out with the tab.
   await first.page.close({ runBeforeUnload: true })
   await first.expectSent('signup')
 

@@ -7,7 +7,7 @@ import { tableOf } from '../support/docs.ts'
 
 const tables = readFileSync(new URL('endpoint-tables.txt', import.meta.url), 'utf8')
 
-/** What our own decisions add to the contract. */
+/** Endpoints that our own decisions add to the contract. */
 const added = [
   'GET /v1/webhooks',
   'DELETE /v1/webhooks/{webhook_id}',

@@ -44,7 +44,7 @@ function updateFields(): Field[] {
 
 type Place = 'request' | 'answer' | 'item' | 'target'
 
-/** What each table is about: the requests and answers of these operations. */
+/** The contract's tables with their subjects: the requests and answers of these operations. */
 const held: readonly (readonly [string, readonly Field[], readonly string[]])[] = [
   ['Workspace', tableUnder('Workspace (response)'), ['answer of GET /v1/workspace']],
   ['Social account', tableUnder('Social account (response)'), ['item of GET /v1/social-accounts']],

@@ -10,7 +10,7 @@ import { eraseAll } from '../../web/script/storage.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/browser.md')
-/** What stands first in backquotes in each row of a table. */
+/** The first text in backquotes in each row of a table. */
 const firstOf = (heading: string) => tableOf(page, heading).map(([cell]) => /`([^`]*)`/.exec(cell!)![1]!)
 
 test('every call that the types declare is in the table, and no other', () => {

@@ -1,6 +1,6 @@
 /**
- * A client that a generator makes of the document compiles, and reaches every operation of a live API: what somebody gets who
- * writes no request by hand. The program that drives it is written here, one typed call an operation.
+ * A client that a generator makes from the document compiles, and reaches every operation of a live API. Somebody who
+ * writes no request by hand gets this client. The program that drives it is written here, one typed call an operation.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ async function report(id: string, call: () => Promise<Response>): Promise<void> 
   console.log(JSON.stringify([id, answer.status, (answer as { error?: unknown }).error ?? null]))
 }
 ${calls.join('\n')}
-// What comes back is typed: this compiles only while the document says so.
+// The answer is typed: this compiles only while the document says so.
 const name: string = (await client.v1.getWorkspace()).data.name
 const visitors: number = (await client.v1.analyticsOverview({ days: 7 })).data.top_sources.reduce((sum, row) => sum + row.visitors, 0)
 console.log(JSON.stringify(['typed', name, visitors]))

@@ -46,7 +46,7 @@ function byMcp(
   return callTool(api, who.apiKey, shown.name, { ...values, ...exampleBody(operation), ...changes, ...more })
 }
 
-/** What differs between two objects that were made one after the other. */
+/** Removes the differences between two objects that were made one after the other. */
 function withoutOwn(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replace(/"(?:\w+_)?id":\d+|"object_id":"\w+"|"media_ids":\[\d+\]/g, '"id":0')
@@ -136,7 +136,7 @@ describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, t
         const said = await byHttp.text()
         const { result } = await byMcp(tool, mine, {}, { [name]: isList ? [value] : value })
         if (byHttp.status === 200) expect(result!.structuredContent).toBeDefined()
-        // What a query has as a text, arguments have as a number.
+        // A value that is a text in a query is a number in arguments.
         else expect(result!.content[0]!.text).toBe(said.replaceAll(`"${value}"`, JSON.stringify(value)))
         expect(result!.isError ?? false).toBe(byHttp.status !== 200)
         // A list may be given as its one text.

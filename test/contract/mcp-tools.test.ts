@@ -1,4 +1,4 @@
-/** What `tools/list` shows: the contract's tools, each made of its operation, and small all together. */
+/** The tools of `tools/list`: the contract's, each made from its operation, and small all together. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
@@ -8,7 +8,7 @@ import { tokenBytes, toolsListTokensMax } from '../../schemas/limits/api-limits.
 const contract = readFileSync(new URL('mcp-tools.txt', import.meta.url), 'utf8')
 const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
 
-/** What our decisions add to the contract. */
+/** Tools that our decisions add to the contract. */
 const added = [
   ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
   ...['svc.analytics_events', 'svc.analytics_funnel'],

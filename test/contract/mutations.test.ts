@@ -1,4 +1,4 @@
-/** What every mutation promises, whatever it does: once a key, one audit row, all of it or nothing. */
+/** The promises of every mutation: once a key, one audit row, all of it or nothing. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'

@@ -157,7 +157,7 @@ test('parameters show the bounds and defaults that are checked', () => {
   expect(byName['start']).toMatchObject({ required: false, schema: { type: 'string' } })
 })
 
-/** What the linter finds, by rule. It needs no network, and mustn't look for any. */
+/** The linter's findings, by rule. It needs no network, and mustn't look for any. */
 function lint(judged: Document): string[] {
   const file = join(stores.dataDir, 'openapi.json')
   // Hosts of examples are refused.

@@ -41,7 +41,7 @@ beforeAll(async () => {
   bad = [
     ...['', 'Bearer', 'Bearer ', good, `Basic ${good}`, `Bearer ${good} ${good}`, `Bearer ${good}x`],
     ...[`Bearer ${good.slice(1)}`, `Bearer ${good.slice(0, -7)}`, `Bearer ${'a'.repeat(4000)}`],
-    // Of a wrong checksum, and unknown.
+    // A wrong checksum, and an unknown key.
     ...[`Bearer ${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`, `Bearer ${makeSecretKey()}`],
     ...[mine.trackingKey, revoked.apiKey, expired.apiKey].map((key) => `Bearer ${key}`),
   ]
@@ -115,7 +115,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     for (const answer of answers) expect(answer).toEqual(first)
   })
 
-  // Of a body the refusal names the id: the test of references below compares it.
+  // The refusal of a body names the id: the test of references below compares it.
   const isInBody = operation.input.path === undefined && operation.effect !== 'read'
   if (objectNames(operation).length > 0 && !isInBody)
     test("answers for another workspace's object as for none: status, body, headers", async () => {

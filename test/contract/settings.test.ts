@@ -16,7 +16,10 @@ const otherVariables = [
   'SVC_AUTHORIZATION',
 ]
 
-/** What looks like a variable of the environment: `NAME` in capitals with an underscore, or anything that is assigned. */
+/**
+ * Finds texts that look like a variable of the environment: `NAME` in capitals with an underscore, or anything that is
+ * assigned.
+ */
 function variablesIn(page: string): string[] {
   const named = page.match(/(?<![\w/.])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w|\.\w|\()/g) ?? []
   const assigned = [...page.matchAll(/(?<![\w-])([A-Z][A-Z0-9]+)=/g)].map(([, name]) => name!)

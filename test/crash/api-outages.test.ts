@@ -54,7 +54,7 @@ interface Answer {
 }
 
 const answers: Answer[] = []
-/** What is asked all the time. */
+/** Requests that are sent all the time. */
 const kinds = ['create', 'list', 'read', 'unknown object', 'upload']
 
 async function ask(what: string, path: string, init: RequestInit = {}, key = mine.apiKey): Promise<Answer> {
@@ -89,7 +89,7 @@ interface Told {
   readonly uploads: Set<number>
 }
 
-/** What senders do until they are told to stop; whoever began a mutation repeats it until it is done. */
+/** Sends until it is told to stop; a sender that began a mutation repeats it until it is done. */
 function load(signal: AbortSignal, told: Told): Promise<unknown> {
   const untilDone = async (what: string, path: string, init: RequestInit): Promise<number> => {
     for (;;) {
@@ -118,7 +118,7 @@ function load(signal: AbortSignal, told: Told): Promise<unknown> {
   ])
 }
 
-/** What the store's absence cost must be nothing but time. */
+/** The store's absence must have cost nothing but time. */
 async function expectWhole({ posts, uploads }: Told): Promise<void> {
   const { workspaceId } = mine
   const made = await stores.pg.query<{ id: number; title: string }>(

@@ -19,7 +19,7 @@ import { findFaketime } from '../support/system-tools.ts'
 const day = 86_400_000
 const rounds = isLong ? 10 : 1
 const perSecond = 50
-/** What a test's own calls may take. */
+/** Time for a test's own calls. */
 const slackMs = 60_000
 
 let stores: TestStores

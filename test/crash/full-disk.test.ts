@@ -15,7 +15,10 @@ import { mountSmallDisk, unmount } from '../support/system-tools.ts'
 const rounds = isLong ? 5 : 1
 const roundMs = 1_000
 const mebibyte = 2 ** 20
-/** Of each of the three streams a file in use and one to spare, and what the load may fill in its seconds: its files are kept for minutes. */
+/**
+ * Each stream has a file in use and a spare one, and keeps its full files for minutes. The load fills some in its
+ * seconds.
+ */
 const diskBytes = 24 * testLogFileBytes
 const thresholdBytes = testLogFileBytes
 /** A limit against hanging. */

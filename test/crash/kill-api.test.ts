@@ -12,7 +12,7 @@ const rounds = isLong ? 50 : 4
 const burstRounds = isLong ? 50 : 2
 const roundMs = 1_000
 const clients = 8
-/** Of each client, between two posts. */
+/** Pause of each client between two posts. */
 const pauseMs = isLong ? 0 : 20
 const draw = drawsOf('kill-api')
 

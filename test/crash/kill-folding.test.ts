@@ -1,7 +1,8 @@
 /**
- * kill -9 of the pipeline in the middle of folds, while events keep coming: of now, and late by up to three days, in
- * sessions over hours and midnights. Each overview meanwhile has all that was acknowledged before its `as_of`, and nothing
- * that wasn't sent. Afterwards figures equal what is stored. The long form kills ClickHouse and ingest as well.
+ * kill -9 of the pipeline in the middle of folds, while events keep coming. They are current, or late by up to three
+ * days, in sessions over hours and midnights. Each overview meanwhile has all that was acknowledged before its `as_of`,
+ * and nothing that wasn't sent. Afterwards figures equal what is stored. The long form kills ClickHouse and ingest as
+ * well.
  */
 import { expect, test, vi } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
@@ -27,7 +28,7 @@ import { drawsOf, isLong } from '../support/short-form.ts'
 const kills = isLong ? 50 : 2
 const draw = drawsOf('kill-folding')
 const killed = isLong ? (['pipeline', 'clickhouse', 'ingest', 'pipeline'] as const) : (['pipeline'] as const)
-/** Of each of the ledger's connections: some hundred events a second together. */
+/** Pause of each of the ledger's connections: some hundred events a second together. */
 const pauseMs = 100
 /** About as long as a fold takes. */
 const foldMs = 400
@@ -40,7 +41,7 @@ const running = setUpProduct('kill-folding')
 interface FoldTurn {
   readonly by: string | null
   readonly isTaken: boolean
-  /** Of the last fold that was written. */
+  /** Version of the last fold that was written. */
   readonly version: number
 }
 
@@ -92,7 +93,7 @@ async function askOverview(days: number): Promise<Overview | undefined> {
   return undefined
 }
 
-/** What events come to that lie at or after `start`. */
+/** Counts from the events at or after `start`. */
 function countsOf(events: Iterable<Told>, start: number) {
   const [visitors, named, pages] = [new Set<unknown>(), new Set<string>(), new Map<string, number>()]
   const counts = { visitors: 0, sessions: 0, events: 0, pageviews: 0, conversions: 0 }
@@ -186,7 +187,7 @@ test(
     let moments = new Set<string>()
     await withStores(running.product, async (stores) => {
       const asking = askAgainAndAgain(ledger, stop.signal)
-      // What it finds is thrown once nothing is under way any more.
+      // Its failure is thrown once nothing is under way any more.
       asking.catch(() => {})
       await ledger
         .runDuring(

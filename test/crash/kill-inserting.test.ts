@@ -1,7 +1,7 @@
 /**
- * kill -9 of ClickHouse inside an insert of a running ingest, at a random moment or as it answers: what became of the insert
- * nobody was told. It is settled by asking, by inserts that may be killed as well, and what counts in the end is each
- * acknowledged event once.
+ * kill -9 of ClickHouse inside an insert of a running ingest, at a random moment or as it answers. Nobody is told of the
+ * insert's outcome. Ingest settles it by asking, and by inserts that may be killed as well. In the end each acknowledged
+ * event counts once.
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -21,7 +21,7 @@ import { isInsert, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const rounds = isLong ? 5 : 1
 const killsEach = isLong ? 10 : 2
-/** Of each of the ledger's connections. */
+/** Pause of each of the ledger's connections. */
 const pauseMs = isLong ? 50 : 200
 const draw = drawsOf('kill-inserting')
 /** After ClickHouse serves again: now and then the next kill meets what settles the last one. */

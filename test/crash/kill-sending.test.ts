@@ -1,4 +1,7 @@
-/** What merges people and sends to webhooks, and what it stands on, killed while events and changes come in: all is done, once. */
+/**
+ * The merging of people, the sending to webhooks and their stores, killed while events and changes come in: all is
+ * done, once.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,7 +12,7 @@ import { drawsOf, isLong } from '../support/short-form.ts'
 
 const draw = drawsOf('kill-sending')
 
-/** Of each person so many, on two browsers. */
+/** Identify events of each person, on two browsers. */
 const identifiesEach = 5
 const people = isLong ? 10_000 : 200
 const identifies = people * identifiesEach

@@ -1,6 +1,6 @@
 /**
- * kill -9 of the API under uploads: in the middle of a file, between its place on the disk and its row, and at any other
- * moment. What was answered is there, and nothing else is for good.
+ * kill -9 of the API under uploads: in the middle of a file, between its place on the disk and its row, and at any moment.
+ * Answered uploads are there, and nothing else stays for good.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'

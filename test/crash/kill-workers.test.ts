@@ -56,7 +56,7 @@ test(
   (workers.length + 2) * 30_000,
 )
 
-/** Of the first worker. */
+/** Leases of the first worker. */
 function leasesOnDisk(): { end: number }[] {
   const file = join(stores.dataDir, 'ingest', 'segment-leases.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { leases: { end: number }[] }).leases

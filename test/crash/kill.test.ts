@@ -10,7 +10,10 @@ import { drawsOf, isLong } from '../support/short-form.ts'
 const draw = drawsOf('kill')
 const processes = ['ingest', 'clickhouse', 'redis', 'postgres', 'pipeline'] as const
 const groupRounds = isLong ? 10 : 1
-/** What is killed in each round: in short each process once under one load; in long each alone, the one that acknowledges most. */
+/**
+ * Processes to kill in each round. The short form kills each process once under one load. The long form kills each
+ * alone, the one that acknowledges most.
+ */
 const plans: readonly (readonly [string, readonly (readonly ProcessName[])[]])[] = isLong
   ? processes.map((name) => [name, Array.from({ length: name === 'ingest' ? 30 : 10 }, () => [name])])
   : [['each process in turn', [processes]]]

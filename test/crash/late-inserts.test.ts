@@ -25,7 +25,7 @@ const onTime: Lateness = { insertMs: 0, answerMs: 0 }
 interface World {
   readonly stores: TestStores
   readonly proxy: LateProxy
-  /** What becomes of the next inserts. */
+  /** Plans for the next inserts. */
   plan: Lateness[]
   open(): Promise<TestNode<EventRow>>
   close(): Promise<void>

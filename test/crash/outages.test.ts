@@ -13,7 +13,10 @@ import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const clickhouseAwayMs = isLong ? { refusing: 600_000, hanging: 60_000 } : { refusing: 2_000, hanging: 2_000 }
-/** Of each of the ledger's connections while ClickHouse is away: in the long form a million events come in meanwhile. */
+/**
+ * Pause of each of the ledger's connections while ClickHouse is away: in the long form a million events come in
+ * meanwhile.
+ */
 const pauseMs = isLong ? 20 : 200
 const quietMs = isLong ? 30_000 : 1_000
 /** How many times longer the slowest of a hundred answers may take while ClickHouse is away; judged in the long form. */

@@ -1,6 +1,7 @@
 /**
- * Senders that drip or say nothing, hundreds at a time (in the long form two thousand), at the front port and at ingest's own: they are cut, and nobody
- * else notices. How much slower the others' answers are is printed, and judged in the long form.
+ * Hundreds of senders (two thousand in the long form) that drip or say nothing, at the front port and at ingest's own.
+ * They are cut, and nobody else notices. How much slower the others' answers are is printed, and judged in the long
+ * form.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const clock = fixedClock(Date.now())
 let api: TestApi
-/** What the API asked Postgres, each statement's first word. */
+/** Statements that the API sent to Postgres, each by its first word. */
 let asked: string[] = []
 let isAway = false
 beforeEach(async () => {

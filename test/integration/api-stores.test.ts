@@ -53,7 +53,7 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
         body: JSON.stringify({ url: 'https://example.com/hook' }),
       })
     await toPostgres.set(mode)
-    // Of a key that the API hasn't seen yet.
+    // The API hasn't seen this key yet.
     const asked = ['/v1/workspace', '/v1/analytics/overview'].map((path) => api.ask(path, { key: apiKey }))
     await Promise.all([create(), ...asked].map(expectAway))
     // A bad key needs no store to be refused.

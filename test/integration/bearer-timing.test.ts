@@ -1,7 +1,7 @@
 /**
- * What a bad bearer's time says of it. Each kind is asked in turn, in an order by chance. Two kinds are compared by how
- * often an answer to the one took longer than one to the other: half the time, where nothing tells them apart. The limits
- * are far from that, since the machine has other work.
+ * A bad bearer's time tells nothing about it. Each kind is asked in turn, in an order by chance. Two kinds are compared
+ * by how often an answer to one took longer than an answer to the other. The share is one half where nothing tells them
+ * apart. The limits are far from that, since the machine has other work.
  */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'

@@ -96,7 +96,7 @@ test('every figure is that of a plain count of the workspace’s own rows, in an
     // Visits of the workspaces before lie in the same table and range.
     Object.assign(mine, await makeWorkspace(stores, { timezone }))
     if (told.length > 0) await add(told)
-    // What a crawler's script sent beside a page view is no visit.
+    // Events that a crawler's script sent beside a page view are no visits.
     const visits = told.filter(({ reported_by }) => reported_by !== botReporters.track_event)
     const start = end - days * day
     const range = `?start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`
@@ -176,7 +176,7 @@ test('of many visits the sums are read that the table keeps of them, and say the
     query: (sql, params, options) =>
       stores.ch.query(sql, params, { ...options, settings: { ...options?.settings, optimize_use_projections: 0 } }),
   }
-  // Of the first, whole days and quarters alone; of the second, both ends are cut; the third lies within a quarter.
+  // The first range has whole days and quarters alone; the second has both ends cut; the third lies within a quarter.
   for (const [from, to] of [
     [end - 2 * day, end],
     [end - 2.6 * day + 12_345, end - hour - 54_321],

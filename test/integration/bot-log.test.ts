@@ -38,7 +38,7 @@ test.for(logNames)('no user agent of a plain browser of %s is a crawler', (name,
     (agent) => describeBot(agent).category !== 'other' || describeBot(agent).operator !== '',
   )
   expect(taken).toEqual([])
-  // What Google shows to somebody, or reads for him, says so at its end.
+  // Agents with which Google shows a page to somebody, or reads it for him, say so at their end.
   expect(browsers.filter((agent) => isBotAgent(agent) && !/google/i.test(agent))).toEqual([])
 })
 

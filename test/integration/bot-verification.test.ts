@@ -88,7 +88,7 @@ describe('a visit told to the bots endpoint', () => {
 })
 
 describe('svc bots update', () => {
-  /** What the mirror answers, by path. */
+  /** The mirror's answers, by path. */
   const pages = new Map<string, { status?: number; body?: string; location?: string }>()
   const mirror = createServer((request, response) => {
     const { status = 200, body = '', location } = pages.get(request.url ?? '') ?? { status: 404 }

@@ -99,7 +99,7 @@ test('each conversion says its rule, its touches of thirty days, and which of th
     touch('last', 2 * dayMs),
     conversion('/by-last', dayMs),
     conversion('/by-first', 10 * dayMs),
-    // Of others: one who came directly, one whose only touch is too old, and a server.
+    // Other conversions: one who came directly, one whose only touch is too old, and a server.
     conversion('/direct', 2_000, { visitor: 2 }),
     touch('stale', 31 * dayMs, { visitor: 3 }),
     conversion('/stale', 3_000, { visitor: 3 }),

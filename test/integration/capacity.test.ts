@@ -1,4 +1,4 @@
-/** What ingest refuses because it can't take more now: nothing of it is stored, and it takes events again by itself. */
+/** Refusals of an overloaded ingest: nothing of a refused request is stored, and ingest recovers by itself. */
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -139,7 +139,7 @@ describe('TRACK_RATE_PER_KEY', () => {
     expect(await stored()).toEqual({ a: accepted, later: 1 })
     expect(await stored(other.workspaceId)).toEqual({ a: others.length })
 
-    // Of a batch that is too many none is stored.
+    // A batch beyond the limit isn't stored at all.
     const events = Array.from({ length: perSecond - 5 }, () => ({ event_name: 'b' }))
     await vi.waitFor(
       async () => {

@@ -34,7 +34,7 @@ async function ask(method: string, path: string, body?: object, key = mine.apiKe
   return { status: response.status, body: (await response.json()) as CompanyProfile & { detail: unknown } }
 }
 
-/** What generating needs, until the test is over. */
+/** The context that generating needs, until the test is over. */
 function contextOf({ allowPrivate = true, ch = stores.ch as Pick<typeof stores.ch, 'query'> } = {}) {
   const agent = makeGuardedAgent({ allowPrivate, connectMs: 5_000 })
   onTestFinished(() => agent.close())

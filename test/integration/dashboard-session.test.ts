@@ -156,7 +156,7 @@ test('a page has the answers that it begins with, those of its session and addre
   }, 120_000)
   const asked = await (await api.ask(`/api/v1${question}`, { headers: { cookie } })).json()
   expect(Object.keys(overview[question]!)).toEqual(Object.keys(asked as object))
-  // What can't be asked is left to the page, which says why.
+  // Refused questions are left to the page, which says why.
   expect(Object.keys(await answersAt('/dashboard?device=toaster'))).toEqual(['/workspace'])
 })
 

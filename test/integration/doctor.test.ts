@@ -58,7 +58,7 @@ async function examineAs(env: Record<string, string>, ...words: string[]) {
   const { findings } = JSON.parse(out) as { findings: Finding[] }
   return {
     ...{ code, out, findings },
-    /** What isn't well, but for the disk of the testing machine. */
+    /** Findings that aren't well, but for the disk of the testing machine. */
     wrong: findings.filter((finding) => finding.outcome !== 'ok' && !finding.check.endsWith('disk')),
     of: (check: string) => findings.filter((finding) => finding.check === check),
   }
@@ -274,7 +274,7 @@ describe('what the services keep going', () => {
     const moment = Date.now() - agoMs
     return insertEventRows(other.ch, [makeEventRow({ id, occurred_at: moment, received_at: moment })])
   }
-  /** What is said of stores that no service keeps. */
+  /** Findings about stores that no service keeps. */
   const saidOf = async (check: string) =>
     (await examine({ DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl })).of(check)
 

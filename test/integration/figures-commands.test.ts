@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => stores.close())
 
-/** Of visitors who come back, over midnights of several timezones. */
+/** Events of visitors who come back, over midnights of several timezones. */
 const visits: EventLike[] = Array.from({ length: 40 }, (_, nth) => ({
   ...{ visitor: 1 + (nth % 7), session: 100 + (nth >> 1), path: `/${nth % 4}` },
   ...(nth % 5 === 0 ? { source: 'news', medium: 'email' } : {}),

@@ -1,4 +1,4 @@
-/** What listens on PORT: forwarding, streaming, and what it does when a service is away or a sender misbehaves. */
+/** The listener on PORT: forwarding, streaming, and its behaviour when a service is away or a sender misbehaves. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -51,7 +51,7 @@ beforeEach(() => {
 const track = (headers: string) => `POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`
 const read = 'GET /api/v1/growth/health HTTP/1.1\r\nHost: x\r\n\r\n'
 
-/** What a refusal has: JSON with a detail, the caller's id, and no connection after it. */
+/** A refusal's form: JSON with a detail, the caller's id, and no connection after it. */
 function expectRefusal(text: string, id: string): void {
   expect(text).toMatch(new RegExp(`^x-request-id: ${id}\r$`, 'im'))
   expect(text).toMatch(/^connection: close\r$/im)

@@ -1,4 +1,4 @@
-/** What `npm test` says at its end, of a folder of made-up tests. */
+/** The last lines of `npm test` on a folder of made-up tests. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

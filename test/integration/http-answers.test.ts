@@ -1,4 +1,4 @@
-/** What all answers have in common: how they are compressed, and what browsers, proxies and caches are told. */
+/** Common parts of all answers: how they are compressed, and what browsers, proxies and caches are told. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startFront } from '../../start/front/front.ts'

@@ -9,7 +9,7 @@ const bodyBytesMax = 1000
 const bodyDeadlineMs = 400
 const arrivingBodiesBytesMax = 3000
 
-/** What the handlers got, in order: nothing that was refused may be here. */
+/** Requests that reached the handlers, in order: nothing that was refused may be here. */
 const handled: string[] = []
 const observed: [string, number][] = []
 let release: () => void = () => {}

@@ -97,7 +97,7 @@ test('reads no faster than the handler', async () => {
   const sent = socket.write(Buffer.alloc(bytes))
   expect(sent).toBe(false)
   await sleep(700)
-  // What the handler hasn't asked for is still with the sender, save for the buffers of the connection.
+  // Bytes that the handler hasn't asked for are still with the sender, save for the buffers of the connection.
   expect(socket.writableLength).toBeGreaterThan(8 * MiB)
   expect(bytesRead - before).toBeLessThan(8 * MiB)
   socket.destroy()

@@ -1,4 +1,6 @@
-/** What a running ingest takes and refuses, what it stores of it, and what it adds to events from its tables and the country. */
+/**
+ * Events that a running ingest takes, refuses and stores, and the fields that it adds from its tables and the country.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
@@ -244,7 +246,7 @@ async function rowsOf(events: object[], headers: Record<string, string> = {}): P
   const { body } = await ingest.post('/track/batch', { tracking_key: ingest.key, events: named }, headers)
   expect([body.accepted, body.rejected]).toEqual([events.length, []])
   const all = await stored()
-  // Of no country, two zero bytes, whichever way they are shown.
+  // No country is two zero bytes, whichever way they are shown.
   return body.event_ids!.map((id) => {
     const row = all.find((one) => one['id'] === id)!
     return { ...row, country: String(row['country']).replaceAll('\0', '') }

@@ -195,7 +195,7 @@ test('with several workers, links right under the host and proxies, clicks are s
   const rows = await clicksOf(link)
   expect([rows.length, new Set(rows.map(({ visitor }) => visitor)).size]).toEqual([3, 1])
   expect(await requests()).toMatchObject({ stored: 3 })
-  // What stands beside links under the root is as it was.
+  // Routes beside links under the root are as before.
   expect((await follow('metrics', {}, 'GET', '')).text).toContain('ingest_link_requests_total')
   expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })).status).toBe(202)
 })

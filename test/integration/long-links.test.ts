@@ -73,7 +73,7 @@ test.each(['', '?', '#'])(
 )
 
 test('what ingest reads of links is all of them in their order, up to its number and its bytes', async () => {
-  // Of one moment, by the hundred: their ids alone tell where the next reading begins.
+  // Hundreds of links changed at one moment: their ids alone tell where the next reading begins.
   const count = 2 * linksReadEach + 500
   await stores.pg.query(
     `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source, utm_medium,

@@ -1,6 +1,6 @@
 /**
- * Marks: up to where a lease's events are shipped, and since when that is so of all that was answered. What they say is
- * true, and what changes behind a mark is told.
+ * Marks: up to where a lease's events are shipped, and since when that is so of all that was answered. Marks tell the
+ * truth, and changes behind a mark are told.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ let claims: Claims & { isAway: boolean }
 let numbers: ReturnType<typeof countingNumbers>
 let first: number
 let isPostgresAway: boolean
-/** Of each test its own. */
+/** Each test has its own. */
 let folder: string
 let tests = 0
 
@@ -186,7 +186,9 @@ it('a mark stays below a group that failed for as long as a kill may bring it ba
   await node.abandon()
 })
 
-/** Of the newest lease, by Postgres's clock, in milliseconds since 1970, and whether it has been published lately. */
+/**
+ * The newest lease's moment by Postgres's clock, in milliseconds since 1970, and whether it has been published lately.
+ */
 async function completeAt(): Promise<{ at: number; isFresh: boolean }> {
   const [row] = await stores.pg.query<{ at: number; isFresh: boolean }>(
     `SELECT extract(epoch FROM greatest(complete_at, 'epoch'))::float8 * 1000 AS at,
@@ -224,7 +226,7 @@ describe('the time as of which the marks are complete', () => {
     for (const isRestarted of [false, true]) {
       if (isRestarted) node = await open()
       await sleep(1_200)
-      // What Postgres keeps has fractions of a millisecond.
+      // Moments in Postgres have fractions of a millisecond.
       expect((await completeAt()).at).toBeLessThan(answeredAt + 1)
       await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity'`)
       await vi.waitFor(async () => expect((await completeAt()).isFresh).toBe(true), 10_000)

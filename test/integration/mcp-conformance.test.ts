@@ -28,7 +28,8 @@ let key = ''
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-conformance-'))
   suite = join(folder, 'suite.cjs')
-  // As a module it asks for a name of `node:fs` that Node 20 hasn't, for a command that isn't used here: as a script it needn't.
+  // As a module it asks for a name of `node:fs` that Node 20 hasn't, for a command that isn't used here. As a script it
+  // needn't.
   await build({
     entryPoints: [projectFile('node_modules/@modelcontextprotocol/conformance/dist/index.js')],
     ...{ bundle: true, platform: 'node', format: 'cjs', outfile: suite, logLevel: 'error' },

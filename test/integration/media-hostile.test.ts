@@ -37,7 +37,7 @@ function allFiles(): string[] {
     .sort()
 }
 
-/** What no browser shows in the place of a page, whatever it thinks the bytes are. */
+/** An answer that no browser shows in the place of a page, whatever it thinks the bytes are. */
 async function expectHarmless(asset: Asset, contentType: string, bytes: Buffer): Promise<void> {
   const response = await download(asset.id)
   expect(Object.fromEntries(response.headers)).toMatchObject({

@@ -63,7 +63,7 @@ test('a row that passes the deadline alone is set aside, the others go on, and a
   const [{ workspaceId }, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
   await ship(workspaceId, ['1', '5000', '2'])
   await ship(other.workspaceId, ['1'])
-  // Of eight rows, four, two, and one three times.
+  // Tries eight rows, four, two, and one three times.
   expect(await mergeAll()).toBeLessThan(8)
   expect(await namesOf(workspaceId)).toEqual([`p${shipments - 1}-0`, `p${shipments - 1}-2`])
   expect(await namesOf(other.workspaceId)).toHaveLength(1)

@@ -180,7 +180,7 @@ const ways: readonly Way[] = [
   ],
 ]
 
-/** What commands have printed. */
+/** Output of the commands. */
 let said = ''
 
 /** Replays a log of a person's request and a crawler's in each of three ways. @returns exit codes */
@@ -200,7 +200,9 @@ async function replayLog(address: string): Promise<number[]> {
   return codes
 }
 
-/** What the services said last that is more than a note (30 is pino's `info`): why an answer was another than expected. */
+/**
+ * The services' last lines above the level of a note (30 is pino's `info`): why an answer was another than expected.
+ */
 function warnings(): string {
   return ['ingest', 'api']
     .flatMap((name) => readFileSync(join(running.dataDir, 'logs', `${name}.log`), 'utf8').split('\n'))
@@ -226,7 +228,7 @@ const perWay = 3
 const lastBytesOf = (way: number) => Array.from({ length: perWay }, (_, at) => 16 + way * perWay + at)
 const wayOfByte = (last: number) => Math.floor((last - 16) / perWay)
 
-/** What the whole product holds of the addresses. */
+/** Traces of the addresses in the whole product. */
 async function look(): Promise<{ traces: Trace[]; places: string[] }> {
   const traces: Trace[] = []
   const places: string[] = []
@@ -262,7 +264,7 @@ test(
         expect([name, statuses], warnings()).toEqual([name, expected])
       }
     }
-    // What fails leaves nothing, either: with a store away, and with ingest killed under it.
+    // Failed requests leave nothing, either: with a store away, and with ingest killed under it.
     const away = lastBytesOf(ways.length)
     for (const name of ['postgres', 'clickhouse', 'redis', 'ingest'] as const) {
       running.product.kill(name)

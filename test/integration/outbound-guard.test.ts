@@ -1,4 +1,4 @@
-/** What the guarded agent connects to: only addresses that were checked, whatever a URL or a name server says. */
+/** Targets of the guarded agent: only addresses that were checked, whatever a URL or a name server says. */
 import { request } from 'undici'
 import { afterAll, expect, test, vi } from 'vitest'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
@@ -61,11 +61,11 @@ test('webhooks to such hosts, whatever was registered, are refused with that tex
 })
 
 test('a name is looked up once for a connection, so a second answer changes nothing', async () => {
-  // Of a network that was given back: public by its form, and nobody is there.
+  // The address is in a network that was given back: public by its form, and nobody is there.
   dns.add('3ffe::1', 'rebinding.example.com')
   const looksUp = () => dns.questions.filter((question) => question.endsWith(' rebinding.example.com')).length
   expect(await ask('rebinding.example.com')).not.toBe(refused)
-  // Of both families; the socket asks nobody.
+  // One look-up for each family; the socket asks nobody.
   expect(looksUp()).toBe(2)
   dns.add('127.0.0.1', 'rebinding.example.com')
   expect(await ask('rebinding.example.com')).toBe(refused)

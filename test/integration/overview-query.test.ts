@@ -1,4 +1,4 @@
-/** What a question may ask of the overview: which members, and which sessions, in REST and MCP; refused where it can't be. */
+/** Choices of the overview's members and sessions, in REST and MCP; impossible ones are refused. */
 import { expect, test } from 'vitest'
 import { systemClock } from '../../runtime/clock.ts'
 import { overviewMembers } from '../../schemas/resources/overview.ts'

@@ -27,7 +27,7 @@ import type { TestStores } from '../support/stores.ts'
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
 const ingest = setUpIngest(stores)
-/** Of everybody but Ann. */
+/** Has everybody but Ann. */
 let alone: TestWorkspace
 beforeAll(async () => {
   alone = await prepare(others)
@@ -46,7 +46,7 @@ const event = (anonymous_id: string | null, hours: number, more: SentEvent = {})
 const identify = (anonymous_id: string, hours: number, email: string) =>
   event(anonymous_id, hours, { event_type: 'identify', email, full_name: `Name of ${email}` })
 
-/** What stays when Ann goes. */
+/** Events that stay when Ann goes. */
 const others = [
   event('shared', 20, { event_type: 'identify', email: 'ben@example.com' }),
   event('shared', 21),
@@ -258,7 +258,7 @@ test('who is no contact is erased by an e-mail that was named, or as a browser; 
   expect((await svc(workspace)).code).toBe(2)
 })
 
-/** Of the inbox: who or which browser, and hours from the begin. */
+/** Rows of the inbox: who or which browser, and hours from the begin. */
 async function inboxOf({ workspaceId }: TestWorkspace): Promise<string[]> {
   const rows = await stores.pg.query<{ who: string; hours: number }>(
     `SELECT coalesce(email, anonymous_id) AS who, (extract(epoch FROM occurred_at) - $2) / 3600 AS hours FROM inbox
@@ -297,7 +297,7 @@ test('rows without an e-mail go by browser and time, also those that are stored 
   await shipLate(workspace, 'both', 2.5, null, -60_000)
   await shipLate(workspace, 'alone', 5, null, -60_000)
   await shipLate(workspace, 'alone', 6, 'eve@example.com', -60_000)
-  // Of Ben, and of what came after the erasure.
+  // Ben's events, and those after the erasure.
   await shipLate(workspace, 'both', 7, null, -60_000)
   await shipLate(workspace, 'alone', 8, null, 60_000)
   await keepPeople(stores)

@@ -1,4 +1,4 @@
-/** What one browser costs that goes from one contact to another without an end, as a server's constant id does. */
+/** The cost of one browser that goes from one contact to another without an end, as a server's constant id does. */
 import { beforeEach, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
@@ -33,7 +33,7 @@ async function ship(events: readonly Identify[]): Promise<void> {
   await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))
 }
 
-/** Of even moments Ann's, of the others Ben's. */
+/** Even moments are Ann's, odd ones Ben's. */
 const alternating = (moments: readonly number[]) =>
   moments.map((at) => ({ at, email: at % 2 === 0 ? 'ann@example.com' : 'ben@example.com', browser: 'server' }))
 

@@ -1,4 +1,4 @@
-/** What webhooks are told of people: contacts as `GET /v1/people` shows them, conversions as `recent_events` does. */
+/** Webhook events about people: contacts as `GET /v1/people` shows them, conversions as `recent_events` does. */
 import { expect, test } from 'vitest'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import type { Event } from '../../schemas/resources/overview.ts'
@@ -26,7 +26,7 @@ async function listen(events?: string[]) {
   expect((await asking(api, () => mine.apiKey)('POST', '/v1/webhooks', body)).status).toBe(200)
 }
 
-/** What was written down since the last look. */
+/** Webhook events since the last look. */
 async function told() {
   const rows = await stores.pg.query<{ type: string; object: Record<string, unknown> }>(
     'DELETE FROM outbox WHERE workspace_id = $1 RETURNING type, object, id',

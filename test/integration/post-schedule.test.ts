@@ -45,7 +45,7 @@ async function failedInPart() {
   return { id: post.id, other }
 }
 
-/** What the contract's table says of each state: the state after, or 409. */
+/** The contract's table of each state: the state after, or 409. */
 const transitions: [string, string, string | 409, object?][] = [
   ['draft', 'schedule', 'scheduled', { scheduled_at: later }],
   ['failed', 'schedule', 'scheduled', { scheduled_at: later }],

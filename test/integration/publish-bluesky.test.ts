@@ -56,7 +56,7 @@ test('an app password that is refused is not connected, nor one without a handle
   expect(nameless).toMatchObject({ code: 2, err: expect.stringContaining('--handle') })
 })
 
-/** What of a record's text is marked, by its place in the bytes, and as what. */
+/** The marked parts of a record's text: their place in the bytes, and their kind. */
 function marksOf(caption: string): unknown[] {
   const { record } = server.records.find((one) => one.record.text === caption)!
   const bytes = Buffer.from(caption)

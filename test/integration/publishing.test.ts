@@ -49,7 +49,7 @@ test('a post is published when its time has come, to each of its accounts, and w
   )
   const [told, ...more] = await toldTo(stores, mine.workspaceId)
   expect(more).toEqual([])
-  // What it led to is counted when it is asked for.
+  // Visits through its links are counted when it is asked for.
   expect(post).toMatchObject(told!.object)
   expect(told!.type).toBe('post.published')
   expect(await auditedOf(post.id)).toEqual([

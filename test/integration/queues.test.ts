@@ -31,7 +31,7 @@ test('what is due counts from its time on, and what is done or due later does no
     [workspaceId],
   )
   const ago = (seconds: number) => `now() - interval '${seconds} seconds'`
-  // Of each queue two that are due, and one that is done or isn't due (work on people is deleted when done).
+  // Each queue has two due rows, and one that is done or isn't due (work on people is deleted when done).
   for (const sql of [
     `INSERT INTO outbox (workspace_id, event_id, type, object, created_at, fanned_out_at)
      VALUES ($1, 'a', 't', '{}', ${ago(100)}, NULL), ($1, 'b', 't', '{}', now(), NULL), ($1, 'c', 't', '{}', ${ago(900)}, now())`,

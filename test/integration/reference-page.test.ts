@@ -60,7 +60,7 @@ test(
     const browser = await demand(await sharedBrowser(), context)
     context.onTestFinished(() => browser.close())
     const page = await browser.newPage()
-    // Of scripts and of the policy.
+    // Errors of scripts, and refusals of the policy.
     const complaints: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))
     page.on('console', (message) => {

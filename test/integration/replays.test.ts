@@ -229,7 +229,7 @@ test('an erased person’s sessions are deleted whole, and chunks that came late
     [workspace_id, JSON.stringify(browsers), now],
   )
   await insertChunks(stores.ch, [{ ...chunk, session: 44, at: now - minute }])
-  // What the browser sends after the erasure is new.
+  // Recordings that the browser sends after the erasure are new.
   await insertChunks(stores.ch, [{ ...chunk, session: 45, at: now + minute }])
   const done = (await listDoneErasures(stores.pg)).find(({ workspaceId }) => workspaceId === workspace_id)
   expect(await eraseReplays(stores.ch, done!)).toBe(1)

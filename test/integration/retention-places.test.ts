@@ -1,4 +1,7 @@
-/** Every place that holds data has a line in docs/retention.md; what is past its time, and what is left of a removed workspace, goes from all of them. */
+/**
+ * Every place that holds data has a line in docs/retention.md. Expired data, and the rest of a removed workspace, go
+ * from all of these places.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
@@ -87,7 +90,7 @@ test('nothing is left of a removed workspace, and a workspace that Postgres neve
   const unknown = 1_000_000
   for (const id of [kept, removed]) await fill(id)
   while (!(await refreshPeople(workOn(stores), now)));
-  // What folds and people would have taken by now.
+  // Folds and people would have taken these by now.
   for (const id of [kept, removed]) {
     await fillWaiting(id)
     await creditByPerson(id, now)

@@ -140,7 +140,7 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
       expect([run, table, mutations!.count]).toEqual([run, table, 1])
     }
   }
-  // Of an e-mail is known what is known of its last event.
+  // The last event of an e-mail tells all that is known of it.
   const withoutRow = `SELECT 1 FROM contact_sightings seen WHERE NOT EXISTS (
     SELECT 1 FROM inbox WHERE inbox.workspace_id = seen.workspace_id AND occurred_at = last_seen)`
   expect(await stores.pg.query(withoutRow)).toEqual([])

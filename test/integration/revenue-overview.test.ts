@@ -127,7 +127,7 @@ describe('a payment is credited', () => {
     expect(earning(overview.top_sources, 'source')).toEqual({ direct: 1_007 })
     expect(earning(overview.top_pages, 'path')).toEqual({ '/docs': 1_000 })
     expect(earning(overview.countries, 'key')).toEqual({ FR: 1_000, unknown: 7 })
-    // What it was credited to may be deleted by the next time: then it stays.
+    // The credited session may be deleted by the next time: then the credit stays.
     await stores.pg.query('UPDATE workspaces SET retention_days = 30 WHERE id = $1', [workspace.id])
     for (const table of ['events', 'sessions', 'visitors', 'credits']) {
       const sql = `ALTER TABLE ${table} DELETE WHERE workspace_id = {workspace:UInt32} SETTINGS mutations_sync = 2`
@@ -210,7 +210,7 @@ test('a refund counts when it happens, credited as its payment', async () => {
   await workspace.addEvents([
     eventOf('laptop', '2025-11-18T09:00:00Z', google),
     eventOf('laptop', '2025-11-19T09:00:00Z', mail),
-    // What a browser says of money is none.
+    // Money that a browser reports doesn't count.
     eventOf('laptop', '2025-11-20T09:00:00Z', { kind: 'conversion', properties: '{"value_cents":900}' }),
   ])
   const who = { anonymous_id: 'laptop' }

@@ -1,4 +1,4 @@
-/** What events of payment providers make of the ledger. */
+/** Events of payment providers, and the ledger that they make. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { type Connected, connectProvider, readLedger, sendEvent } from '../support/revenue.ts'

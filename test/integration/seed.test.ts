@@ -176,7 +176,7 @@ describe('svc seed', () => {
   })
 })
 
-/** What the sender of such a row would have sent. */
+/** The event that the sender of such a row would have sent. */
 function eventOf(row: Record<string, never>): Partial<TrackEvent> {
   const text = (name: string) => row[name] || undefined
   return {

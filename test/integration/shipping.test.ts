@@ -20,7 +20,7 @@ import {
 const stores = setUpStores()
 let clickhouse: FlakyClickHouse
 let claims: Claims & { isAway: boolean }
-/** Of each test its own. */
+/** Each test has its own. */
 let folder: string
 let tests = 0
 const numbers = countingNumbers()

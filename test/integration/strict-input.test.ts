@@ -1,4 +1,4 @@
-/** What is refused although a lenient reader might let it through, and the one id that may be written two ways. */
+/** Refusals of input that a lenient reader might let through, and the one id that may be written two ways. */
 import { describe, expect, test } from 'vitest'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { makers } from '../support/api-requests.ts'

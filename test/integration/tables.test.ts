@@ -105,10 +105,10 @@ describe('the inbox', () => {
     expect(await expire(2000)).toBe(1)
     expect(await pg.query('SELECT event_id FROM inbox WHERE workspace_id = 80')).toEqual([{ event_id: 10_003 }])
     expect(await countNewContacts(pg, 80, 2000, 9000)).toBe(0)
-    // Of this one nothing is held any more.
+    // No sighting of this one is held any more.
     await see(10_004, 'leaves@x.test', 4000)
     expect(await countNewContacts(pg, 80, 2000, 9000)).toBe(1)
-    // What arrives late may lie before all that was known.
+    // A late event may lie before all that was known.
     await see(10_005, 'leaves@x.test', 1500)
     expect(await countNewContacts(pg, 80, 2000, 9000)).toBe(0)
     expect(await expire(9000)).toBe(2)

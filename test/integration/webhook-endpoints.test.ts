@@ -1,4 +1,7 @@
-/** Webhook endpoints as they are registered, listed and deleted, and the list of deliveries. What is delivered is held elsewhere. */
+/**
+ * Webhook endpoints as they are registered, listed and deleted, and the list of deliveries. Other tests hold
+ * deliveries.
+ */
 import { describe, expect, test } from 'vitest'
 import { webhookEndpointsMax, webhookEventsMax } from '../../schemas/limits/api-limits.ts'
 import { webhookEventTypes } from '../../schemas/webhook-events.ts'

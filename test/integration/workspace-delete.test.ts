@@ -86,7 +86,7 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
   )
   const { code, result } = await ending
   expect([code, result]).toEqual([0, expect.objectContaining({ workspace_id: gone.workspaceId })])
-  // What was sent at the last moment is stored behind it, and goes with the daily run.
+  // Events sent at the last moment are stored behind it, and go with the daily run.
   await ingest.shipped()
   await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
   expect(await placesWith(gone.workspaceId)).toEqual(kept)

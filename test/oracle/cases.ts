@@ -1,7 +1,7 @@
 /**
- * Random workspaces and questions for the overview. Times gather where figures change hands: at the edges of the range,
- * of its buckets, of what is readable, around changes of the clock, and 30 days before conversions. Sessions go on over
- * midnight, and come again after a few days. Nothing happens at or after `now`.
+ * Random workspaces and questions for the overview. Times gather where figures change hands. These are the edges of the
+ * range, of its buckets and of what is readable, changes of the clock, and 30 days before conversions. Sessions go on
+ * over midnight, and come again after a few days. Nothing happens at or after `now`.
  */
 import fc from 'fast-check'
 import { makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
@@ -26,7 +26,7 @@ export interface OverviewCase {
   readonly plan: 'starter' | 'growth' | 'scale'
   readonly retentionDays: number | null
   readonly query: OverviewQuery
-  /** Of workspace 0, and with ids from 1: the runner gives them those of its own. */
+  /** Events of workspace 0, with ids from 1: the runner gives them those of its own. */
   readonly events: EventFact[]
   readonly botVisits: BotVisitFact[]
   readonly emails: EmailFact[]
@@ -175,9 +175,9 @@ const sessionSpec = fc.record({
 
 const entryDistances = [1, hour, 12 * hour, 23 * hour, 24 * hour, 36 * hour, 47 * hour, 49 * hour]
 /**
- * A visitor of its own who converts, with a touch about 30 days before. `stranger`: an earlier event of the same session id
- * by another visitor, which is no part of the session. `entry`: an earlier event of the session itself: without a touch,
- * the conversion is credited to its source where it is of the same day or the day before.
+ * A visitor of its own who converts, with a touch about 30 days before. `stranger`: an earlier event of the same
+ * session id by another visitor, which is no part of the session. `entry`: an earlier event of the session itself.
+ * Without a touch, the conversion is credited to its source where it is of the same day or the day before.
  */
 const creditSpec = fc.record({
   moment: fc.nat({ max: 1000 }),
@@ -189,8 +189,9 @@ const creditSpec = fc.record({
 })
 
 /**
- * A contact of its own whose conversion a server sends, with touches before: by the contact's browser, by the server, and by
- * the browser with the e-mail of somebody else. The browser may become another contact's before, or after.
+ * A contact of its own whose conversion a server sends, with touches before. They come from the contact's browser, from
+ * the server, and from the browser with somebody else's e-mail. The browser may become another contact's before, or
+ * after.
  */
 const serverSpec = fc.record({
   moment: fc.nat({ max: 1000 }),

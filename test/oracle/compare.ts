@@ -40,7 +40,10 @@ function compare(path: string, key: string, expected: unknown, actual: unknown, 
   } else if (!isEqual(key, expected, actual)) differ()
 }
 
-/** A metric's rating is that of the p75 that is shown with it, which is compared for itself: it may lie beyond a threshold that the exact one just meets. */
+/**
+ * A metric's rating is that of the shown p75, which is compared for itself. The shown value may lie beyond a threshold
+ * that the exact one just meets.
+ */
 function ratedAsShown(expected: object, actual: object): object {
   const { metric, p75, rating } = expected as Record<string, unknown>
   const shown = (actual as Record<string, unknown>)['p75']

@@ -1,7 +1,7 @@
 /**
- * What the oracle is told: the rows of one workspace as plain objects. The oracle computes every figure of the overview
- * from these alone, by the shortest way that is obviously right, however slow. It is written from docs/metrics.md and
- * shares no code with what it judges.
+ * The oracle's input: the rows of one workspace as plain objects. The oracle computes every figure of the overview from
+ * these alone, by the shortest way that is obviously right, however slow. It is written from docs/metrics.md and shares
+ * no code with what it judges.
  */
 import type { BotVisitRow, EventRow } from '../../schemas/event/row.ts'
 

@@ -19,7 +19,7 @@ import { sessionNames } from './sessions.ts'
 type Filters = NonNullable<OverviewQuery['filters']>
 
 export interface Filtered {
-  /** Of the sessions that are chosen, as far as a session goes. */
+  /** Events of the chosen sessions, as far as a session goes. */
   readonly events: readonly EventFact[]
   readonly isCountedView: (event: EventFact) => boolean
   readonly isCountedEvent: (event: EventFact) => boolean
@@ -63,7 +63,7 @@ function isChosen(session: readonly EventFact[], filters: Filters): boolean {
   })
 }
 
-/** What of a session a filter looks at. */
+/** The texts of a session that a filter looks at. */
 function textsOf(name: FilterName, session: readonly EventFact[]): string[] {
   const entry = session[0]!
   const views = session.filter((event) => event.kind === kind.pageview)

@@ -1,5 +1,5 @@
 /**
- * Local time by asking Intl what the clocks show, quarter hour by quarter hour: every offset and every change of one
+ * Local time by asking Intl what the clocks show, quarter hour by quarter hour. Every offset and every change of one
  * since 2012 lies on quarter hours of UTC.
  */
 import { day, hour, minute } from './facts.ts'
@@ -37,7 +37,7 @@ function askOffset(timezone: string, instant: number): number {
   return Date.UTC(shown['year']!, shown['month']! - 1, shown['day']!, shown['hour']!, shown['minute']!) - instant
 }
 
-/** What the local clocks show, as if it were UTC. */
+/** The time on the local clocks, as if it were UTC. */
 export function localAt(timezone: string, instant: number): number {
   return instant + offsetAt(timezone, instant)
 }
@@ -55,8 +55,8 @@ export function startOfDay(timezone: string, date: number): number {
 }
 
 /**
- * The instant at which the local clocks show `local` (given as if it were UTC): the first of two, and for a time that
- * they skip, as much later as they skip.
+ * The instant at which the local clocks show `local` (given as if it were UTC). The first of two counts; a skipped time
+ * is moved on by the length of the skip.
  */
 export function instantOf(timezone: string, local: number): number {
   const instants: number[] = []

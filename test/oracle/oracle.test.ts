@@ -306,7 +306,7 @@ test('the oracle shows what is readable of sessions that it knows whole', () => 
     conversions: 1,
     conversion_rate: 50,
   })
-  // Of the one session that starts in range; the bot's visit is readable for longer.
+  // Figures of the one session that starts in range; the bot's visit is readable for longer.
   expect(metrics).toMatchObject({ bounce_rate: 100, average_session_seconds: 0, bot_visits: 1, previous: null })
   expect(top_sources.map(({ source, sessions, conversions }) => [source, sessions, conversions])).toEqual([
     ['direct', 1, 0],
@@ -341,7 +341,7 @@ test('the oracle credits a server’s conversion to the last touch of its contac
   const time = (clock: string) => `2026-11-20T${clock}:00Z`
   const events = [
     makeEventRow({ visitor: 7, occurred_at: time('08:00'), source: 'news', medium: 'email' }),
-    // Of somebody else: by its own e-mail, and by the browser's time.
+    // Somebody else's events: by their own e-mail, and by the browser's time.
     makeEventRow({ visitor: 7, occurred_at: time('09:00'), source: 'ads', email_hash: bob }),
     makeEventRow({ visitor: 7, occurred_at: time('11:00'), source: 'blog' }),
   ]

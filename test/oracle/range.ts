@@ -47,7 +47,7 @@ function askedSpan(query: OverviewQuery, timezone: string, now: number): Span {
   return { start: daysBefore(now), end: now }
 }
 
-/** What an edge means as `start` and as the exclusive `end`. */
+/** Reads an edge as `start` and as the exclusive `end`. */
 function parseEdge(text: string, timezone: string): { asStart: number; asEnd: number } {
   const wholeDay = dateOnly.exec(text)
   if (wholeDay) {
@@ -101,7 +101,7 @@ export function readableFrom({ timezone, retentionDays }: OracleWorkspace, now: 
   return midnights.find((midnight) => midnight >= oldest)!
 }
 
-/** What lies at or after `from`. */
+/** The part of a span at or after `from`. */
 export function since(from: number, { start, end }: Span): Span {
   return { start: Math.max(start, from), end }
 }

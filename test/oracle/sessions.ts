@@ -1,7 +1,7 @@
 /**
- * Sessions with their own facts, and the credit of conversions. A session is a distinct pair of visitor and session id. A
- * pair that is silent for a whole local day counts anew: each maximal run of consecutive local days with events of the
- * pair, its chain, is a session.
+ * Sessions with their own facts, and the credit of conversions. A session is a distinct pair of visitor and session id.
+ * A pair that is silent for a whole local day counts anew. A session is a chain of the pair: a maximal run of
+ * consecutive local days with its events.
  */
 import { byTime, channelOf, day, type EventFact, type Facts, groupBy, kind, pairOf, visitorOf } from './facts.ts'
 import { localDay } from './local-time.ts'
@@ -31,7 +31,6 @@ export interface Channel {
 /** The name of what an event counts as: equal for two events of one session. Empty where it counts as none. */
 export type NameOf = (event: EventFact) => string
 
-/** Names the sessions of these events. */
 export function sessionNames(events: readonly EventFact[], timezone: string): NameOf {
   return chainNames(events, timezone, pairOf)
 }
@@ -43,7 +42,7 @@ export function pageSessionNames(pageviews: readonly EventFact[], timezone: stri
   )
 }
 
-/** What `keyOf` tells apart, and the first day of the event's chain. */
+/** Names an event by `keyOf` and the first day of its chain. */
 function chainNames(events: readonly EventFact[], timezone: string, keyOf: NameOf): NameOf {
   const dayOf = (event: EventFact) => localDay(timezone, event.occurred_at)
   const daysByKey = new Map([...groupBy(events, keyOf)].map(([key, members]) => [key, new Set(members.map(dayOf))]))

@@ -40,13 +40,13 @@ function validatorOf(schema: object): ValidateFunction {
   return made
 }
 
-/** What any path may be answered, whatever stands in the document: what is said before there is an operation. */
+/** Answers that any path may give, whatever stands in the document: those from before there is an operation. */
 const atAnyPath = [
   ...[problems.not_found, problems.method_not_allowed, refusals.badFraming, refusals.manyHosts],
   ...[refusals.bodyTooLarge, refusals.encoding, unread.headTooLarge],
 ].map(({ status, detail }) => `${status} ${JSON.stringify({ detail })}`)
 
-/** What is wrong with the answer; nothing, where it is as the document says. */
+/** The answer's fault; undefined where it is as the document says. */
 async function faultOf(response: Response, shown: ApiOperation): Promise<string | undefined> {
   const said = shown.responses[String(response.status)]
   const text = await response.text()

@@ -110,7 +110,7 @@ export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
   )
 }
 
-/** What is off in the product's answer, by the oracle; nothing where all is right. */
+/** Faults of the product's answer, by the oracle; empty where all is right. */
 export async function faultsOf(stores: TestStores, one: PlacedCase, facts: OverviewCase = one): Promise<string[]> {
   const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
   const actual = await askOverview(stores, one)

@@ -10,7 +10,7 @@ import { isLong, seed } from '../support/short-form.ts'
 const runs = { seed, numRuns: isLong ? 20_000 : 500 }
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Of these local days, which are those of UTC. */
+/** Local days of the events, which are those of UTC. */
 const [firstDay, days] = [20_000, 40] as const
 
 interface Event {
@@ -81,7 +81,7 @@ const derive = (
   history: VisitorHistory = noHistory,
 ): DerivedRows => deriveRows(sessionDaysOf(events), { build: 1, version: 1, fromDay, history })
 
-/** What a fold knows of the days before the day before `fromDay`, by the rows that stand (read-touched.ts). */
+/** A fold's knowledge of the days before the day before `fromDay`, by the stored rows (read-touched.ts). */
 function historyBefore(fromDay: number, visitors: readonly VisitorRow[]): VisitorHistory {
   const earlier = visitors.filter(({ day }) => day < fromDay - 1).sort((a, b) => a.day - b.day)
   const touched = earlier.findLast(({ touch_source }) => touch_source !== '')

@@ -23,7 +23,7 @@ test('any JSON value is judged without throwing, and each error can be shown', (
   const named = fc.dictionary(fc.constantFrom(...fieldNames, '__proto__', 'toString'), fc.jsonValue({ maxDepth: 7 }))
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), named), (body) => {
-      // What else a request holds changes nothing.
+      // Other fields of a request change nothing.
       expect(check(body, true)).toEqual(check(body))
       for (const errors of check(body)) {
         if (errors === null) continue

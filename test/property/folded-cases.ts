@@ -1,6 +1,6 @@
 /**
- * Cases of the overview that arrive in portions, with folds between them: events of a later portion are late for the rows
- * that an earlier one left, because ids are drawn without regard to time.
+ * Cases of the overview that arrive in portions, with folds between them. Ids are drawn without regard to time, so
+ * events of a later portion are late for the rows of an earlier one.
  */
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'

@@ -38,7 +38,7 @@ describe('the event log', () => {
         let count = 0
         for (const { kind, rows } of steps) {
           if (kind === 'restart') {
-            // Nothing is closed: a kill. What the files hold is all there is.
+            // Nothing is closed: a kill. The files hold all there is.
             await log.abandon()
             log = await openLog(folder, numbers, io)
             continue

@@ -8,7 +8,7 @@ import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 const leaseSize = 8
 const leases = 3
 
-/** What may happen to the numbers of three leases; `pick` says to which of those that are there. */
+/** Changes to the numbers of three leases; `pick` says to which of those that are there. */
 const step = fc.record({
   what: fc.constantFrom('take', 'take', 'bots', 'skip', 'seal', 'unused', 'freeze', 'split', 'load', 'load'),
   pick: fc.nat(1000),
@@ -89,7 +89,7 @@ it('a mark covers no row that is not loaded, in whatever order segments are seal
   )
 })
 
-/** What may happen in two workers, on the way to the main thread, and there. */
+/** Changes in two workers, on the way to the main thread, and there. */
 const threadsStep = fc.record({
   what: fc.constantFrom(
     ...(['take', 'append', 'append', 'append', 'answer', 'answer', 'seal', 'fail'] as const),

@@ -1,6 +1,6 @@
 /**
- * Every figure of the overview equals the oracle's (test/oracle) however the events were folded: in one fold or several,
- * in any order, with days that have cells already. `SEED=n` repeats a run, `RUNS=n` sets its length.
+ * Every figure of the overview equals the oracle's (test/oracle) however the events were folded. Events come in one
+ * fold or several, in any order, with days that have cells already. `SEED=n` repeats a run, `RUNS=n` sets its length.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * Who is who, and what they did, computed a second time from docs/people.md: slowly, from all events at once, and with none
- * of the product's code.
+ * Who is who, and their acts, computed a second time from docs/people.md. The model is slow, reads all events at once,
+ * and shares no code with the product.
  */
 
 export interface ModelEvent {
@@ -32,7 +32,7 @@ export interface ModelPerson {
   readonly ids: number[]
 }
 
-/** Of one browser: turns of a contact, and claims, that count. */
+/** Limits for one browser: turns of a contact, and claims, that count. */
 export interface ModelLimits {
   readonly turnsMax: number
   readonly factsMax: number

@@ -1,6 +1,6 @@
 /**
- * Random identity histories, sent in random orders with repeats, applied by rounds that die anywhere: the same people, the
- * same journeys and the same totals as the model. RUNS says how many histories (10,000 in the long form), SEED which.
+ * Random identity histories are sent in random orders with repeats, and applied by rounds that die anywhere. People,
+ * journeys and totals equal the model's. RUNS says how many histories (10,000 in the long form), SEED which.
  */
 import { expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'

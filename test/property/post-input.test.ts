@@ -24,7 +24,7 @@ test('tags are those that were sent, without signs in front and repeats, in thei
       if (!parsed.ok) return
       const { tags } = parsed.value
       expect(tags).toEqual(bare.filter((tag, at) => bare.indexOf(tag) === at))
-      // What was answered can be sent again, and stays.
+      // An answer can be sent again, and stays.
       expect(tagsOf(tags)).toMatchObject({ ok: true, value: { tags } })
     }),
   )

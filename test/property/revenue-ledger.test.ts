@@ -12,9 +12,9 @@ type Tested = Exclude<RevenueProvider, 'lemonsqueezy'>
 interface Payment {
   readonly provider: Tested
   readonly cents: number
-  /** What each refund gave back, in time. */
+  /** The amount of each refund, in time. */
   readonly refunds: readonly number[]
-  /** Of a custom one: whether refunds tell the total so far. */
+  /** For a custom provider: whether refunds tell the total so far. */
   readonly tellsTotals: boolean
   /** A chargeback that was won, of other providers; 0: none. */
   readonly wonCents: number
@@ -105,7 +105,7 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
   ]
 }
 
-/** What it has to come to. */
+/** The expected sums. */
 function byHand(payments: readonly Payment[]): string[] {
   return payments.flatMap(({ provider, cents, refunds, wonCents }, number) => [
     `${provider} ${number}: ${cents} at ${iso(paidAt(number))}`,

@@ -91,7 +91,7 @@ describe.each(Object.entries(streams))('rows of %s', (_name, { table, columns })
     const selected = columns.map(({ name, type }) => {
       if (name in enumMaxima) return `toInt8(${name}) AS ${name}_`
       if (type === 'UInt64') return `toString(${name}) AS ${name}_`
-      // Of an event only how long after it that was is stored.
+      // An event's `received_at` is stored only as its distance from the event.
       if (table === 'events' && name === 'received_at') return `toUnixTimestamp64Milli(arrived_at) AS ${name}_`
       if (type.startsWith('DateTime64')) return `toUnixTimestamp64Milli(${name}) AS ${name}_`
       if (type === 'String' || type.startsWith('FixedString')) return `hex(${name}) AS ${name}_`

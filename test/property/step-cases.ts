@@ -1,6 +1,7 @@
 /**
- * Random sites for questions about names of events and about steps in order: few visitors with many events of one moment,
- * sessions over midnight and after silent days, events of servers, vitals, crawlers, late events and some that aren't folded.
+ * Random sites for questions about names of events and about steps in order. Few visitors have many events at one
+ * moment, and sessions over midnight and after silent days. There are events of servers, vitals, crawlers, late events
+ * and some that aren't folded.
  */
 import fc from 'fast-check'
 import type { EventRow, Kind } from '../../schemas/event/row.ts'

@@ -1,6 +1,6 @@
 /**
- * Access logs that replay is tried on: one that is made up, and a real one where it lies beside the project. What they
- * hold is computed the plain way and apart from the code of `svc replay`: read whole, sorted, grouped.
+ * Access logs that replay is tried on: one that is made up, and a real one where it lies beside the project. Their
+ * content is computed the plain way and apart from the code of `svc replay`: read whole, sorted, grouped.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { leaveOut } from './left-out.ts'
 import { madeSite, makeAccessLog } from './made-access-log.ts'
 
 export interface AccessLog {
-  /** Of the gzipped file. */
+  /** Path of the gzipped file. */
   readonly path: string
   readonly lines: readonly string[]
   /** The site that its own pages refer to. */

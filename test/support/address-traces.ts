@@ -1,6 +1,6 @@
 /**
- * Finds traces of known addresses in bytes, whatever form they have there. The addresses share what they begin with, so that
- * one look finds them all: as text, in hexadecimal, as a number, and as bytes in either order.
+ * Finds traces of known addresses in bytes, whatever form they have there. The addresses share a prefix, so that one
+ * look finds them all: as text, in hexadecimal, as a number, and as bytes in either order.
  */
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export const ipv6Of = (last: number) => `2a02:8070:5e1b:93c7:1d2f:8a6b:4c3d:2e${
 
 export interface Trace {
   readonly place: string
-  /** What was found, with what stands around it. */
+  /** The trace, and the text around it. */
   readonly found: string
   /** The last byte of an address that is written in four bytes: what is as short as that may be there by chance. */
   readonly bare: number | null
@@ -59,7 +59,7 @@ const chunkBytes = 1024 * 1024
 const overlapBytes = 64
 const zeros = Buffer.alloc(chunkBytes)
 
-/** Of every file below the folder; a file that goes meanwhile has none. */
+/** Searches every file below the folder; a file that goes meanwhile has no traces. */
 export function tracesInFiles(folder: string): { traces: Trace[]; files: number } {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const traces = entries.flatMap((entry) => {

@@ -42,7 +42,7 @@ const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom(0, -1, 1, 2 ** 31, 2 ** 53 - 1, 2 ** 53 + 2, -(2 ** 63), 1e21, 1e308, 0.1, -0),
 )
-/** What nobody asked for. */
+/** Values that nobody asked for. */
 const anything = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -265,7 +265,7 @@ function nearExample({ schema, example }: Content): fc.Arbitrary<unknown> {
   return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>)
 }
 
-/** What an example refers to isn't there; nothing is, and the first of each kind. */
+/** Stand-ins for an example's references, whose objects don't exist: nothing, and the first object of each kind. */
 function near(value: unknown): unknown[] {
   if (Array.isArray(value)) return [undefined, [], [1]]
   return typeof value === 'object' ? [undefined, {}] : [undefined, 1]
@@ -306,7 +306,7 @@ export const requestsOf: ReadonlyMap<string, fc.Arbitrary<FuzzedRequest>> = new 
   ),
 )
 
-/** Of any operation; seldom of those that leave nothing more to be done. */
+/** A request of any operation; operations that leave nothing more to be done are rare. */
 export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(
   ...[...requestsOf].map(([operationId, arbitrary]) => ({
     weight: /^(archive|delete)_/.test(operationId) ? 1 : 8,

@@ -1,6 +1,6 @@
 /**
- * A good request of every operation, made of the OpenAPI document: objects that its path names are created through the API by
- * a maker each, its body is the document's example without what it refers to. For tests that go over the whole registry.
+ * A good request of every operation, made from the OpenAPI document. A maker creates each object that a path names
+ * through the API. The body is the document's example without references. For tests that go over the whole registry.
  */
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
@@ -60,7 +60,7 @@ export interface Asker {
 
 type Maker = (asker: Asker) => Promise<number>
 
-/** Of a session that nobody else has made. */
+/** Each id is a session that nobody else has made. */
 let madeSessions = 1_000_000
 
 const pixel = Buffer.from(
@@ -68,7 +68,7 @@ const pixel = Buffer.from(
   'base64',
 )
 
-/** What each parameter of a path names, made anew. */
+/** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
@@ -125,7 +125,7 @@ export function neededListsOf({ http }: Pick<Operation, 'http'>): Readonly<Recor
   return neededLists[http.path] ?? {}
 }
 
-/** What a request has in its path and query. */
+/** Ids in a request's path and query. */
 export type Made = Record<string, number | readonly string[]>
 
 /** The same of bodies. */
@@ -153,7 +153,7 @@ async function idOf(response: Response): Promise<number> {
   return body.id!
 }
 
-/** What has to be done to a post before it can be … */
+/** The operation that a post needs before it can be … */
 const preparations: Readonly<Record<string, string>> = { reschedule_post: 'schedule', unschedule_post: 'schedule' }
 
 /** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
@@ -181,7 +181,7 @@ export function pathNames({ http }: Pick<Operation, 'http'>): string[] {
   return [...http.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 }
 
-/** Of the path, and of the query or the body where that names one. */
+/** Names in the path, and in the query or the body where that names one. */
 export function objectNames(operation: Pick<Operation, 'http'>): string[] {
   const name = queryNames[operation.http.path] ?? bodyNameOf(operation)
   return name === undefined ? pathNames(operation) : [...pathNames(operation), name]

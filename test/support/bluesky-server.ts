@@ -114,7 +114,7 @@ export async function startBluesky(): Promise<BlueskyServer> {
 
 const uriOf = (rkey: string) => `at://${testDid}/app.bsky.feed.post/${rkey}`
 
-/** What the lexicon has against a post. */
+/** The lexicon's objection to a post. */
 // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
 function faultOf(record: any, blobs: BlueskyServer['blobs']): string | null {
   if (record?.$type !== 'app.bsky.feed.post') return 'Record/$type'

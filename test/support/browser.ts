@@ -9,7 +9,7 @@ import { inject, type TestContext } from 'vitest'
 import { type FoundBrowser, findBrowser } from './find-browser.ts'
 import { leaveOut } from './left-out.ts'
 
-/** What the run's first process tells the others: where the browser listens, or why there is none. */
+/** The answer of the run's first process: where the browser listens, or why there is none. */
 export type BrowserAnswer = { readonly endpoint: string; readonly program: FoundBrowser } | { readonly missing: string }
 
 const isBrowserSkipped = (process.env['SKIP_BROWSER'] ?? '') !== ''
@@ -93,8 +93,9 @@ export function userAgentOf(majorVersion: number | string, name: 'Chrome' | 'Hea
 }
 
 /**
- * Features that are turned off. Of two lists on a command line the last one counts, so this one has playwright's, too. The last
- * three load two pages for the address bar of each window, which took a third of the processor's time of a context.
+ * Features that are turned off. Chromium takes the last of two lists on a command line, so this one has playwright's,
+ * too. The last three load two pages for the address bar of each window, which took a third of the processor's time of
+ * a context.
  */
 const unwantedFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades', 'LensOverlay'],

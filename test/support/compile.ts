@@ -4,7 +4,10 @@ import { build, type Plugin } from 'esbuild'
 import { projectFile } from '../../runtime/paths.ts'
 
 const mebibyte = 2 ** 20
-/** Of ingest under test: each start fills up to two for each of its streams, and nothing is promised of their size. */
+/**
+ * Size of files of ingest under test: each start fills up to two for each of its streams, and nothing is promised of
+ * their size.
+ */
 export const testLogFileBytes = 16 * mebibyte
 /** After which ingest under test hands rows to its shipper. */
 export const testSegmentAgeMs = 60

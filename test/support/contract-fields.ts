@@ -6,7 +6,7 @@ export interface Field {
   readonly isNullable: boolean
   readonly isRequired: boolean
   readonly default?: unknown
-  /** Of its length. */
+  /** Bounds of its length. */
   readonly min?: number
   readonly max?: number
 }
@@ -39,7 +39,7 @@ export function fieldsOfTable(rows: readonly (readonly string[])[], head: readon
   }))
 }
 
-/** Of prose like `a (int), b, c (all strings) required; d (int, default 0) optional`. */
+/** Reads prose like `a (int), b, c (all strings) required; d (int, default 0) optional`. */
 export function fieldsOfProse(text: string): Field[] {
   const fields: Field[] = []
   let names: string[] = []
@@ -85,7 +85,7 @@ function boundsOf(text: string): { min?: number; max?: number } {
   return {}
 }
 
-/** What our answers have beyond the contract's. */
+/** Fields that our answers have beyond the contract's. */
 const added = [
   'object_id',
   'channel',
@@ -98,7 +98,7 @@ const added = [
   'performance',
 ]
 
-/** What is wrong with an object's schema, as sentences. `isRequest`: a default makes a field optional there. */
+/** Faults of an object's schema, as sentences. `isRequest`: a default makes a field optional there. */
 export function objectFaults(fields: readonly Field[], object: Schema, resolve: Resolve, isRequest: boolean): string[] {
   const { properties = {}, required = [] } = resolve(object)
   const known = new Set([...fields.map(({ name }) => name), ...added])
@@ -130,7 +130,7 @@ function fieldFaults(field: Field, schema: Schema, resolve: Resolve): string[] {
   return faults
 }
 
-/** What a value that isn't null must be, and whether null is taken. */
+/** The schema of a value that isn't null, and whether null is taken. */
 function branches(schema: Schema, resolve: Resolve): { value: Schema; isNullable: boolean } {
   const { anyOf, type, ...rest } = resolve(schema)
   if (anyOf !== undefined) {

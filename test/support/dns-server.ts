@@ -1,4 +1,7 @@
-/** A name server of our own on this machine, the outside part of checks by DNS: answers PTR, A and AAAA over UDP from a table. */
+/**
+ * A name server of our own on this machine, the outside part of checks by DNS. It answers PTR, A and AAAA over UDP from
+ * a table.
+ */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
@@ -8,7 +11,10 @@ export interface DnsServer {
   readonly address: string
   /** Questions so far, as `PTR 1.66.249.66.in-addr.arpa`. */
   readonly questions: string[]
-  /** What it does from now on: answers, says that it can't, says nothing, keeps answers back until it answers again, or knows no name. */
+  /**
+   * The behaviour from now on: answers, says that it can't, says nothing, keeps answers back until it answers again, or
+   * knows no name.
+   */
   mode: 'answer' | 'fail' | 'silent' | 'hold' | 'cut off'
   /** An address has this name, and the name these addresses. */
   add(address: string, host: string, addressesOfHost?: readonly string[]): void

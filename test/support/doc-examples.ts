@@ -1,9 +1,9 @@
 /**
- * Runs the examples of a page as its reader would: blocks marked `sh run`, `js run` and `html run`, in order, in one folder
- * and with the same variables. A block marked `json answer` behind one shows (a part of) what comes back.
+ * Runs the examples of a page as its reader would. Blocks marked `sh run`, `js run` and `html run` run in order, in one
+ * folder and with the same variables. A block marked `json answer` behind one shows (a part of) what comes back.
  *
- * In a shown answer a number under a name of `changing` stands for any, the same one for the same; a date-time stands for
- * any; a text ends at `…` where the rest doesn't matter; members that aren't shown may be there.
+ * In a shown answer a number under a name of `changing` stands for any number, the same one for the same. A date-time
+ * stands for any. A text ends at `…` where the rest doesn't matter. Members that aren't shown may be there.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -120,7 +120,7 @@ export -p > variables`
   }
 }
 
-/** What a page's script finds in a browser, as far as the examples use it. */
+/** A browser's globals for a page's script, as far as the examples use them. */
 const browser = `
 import { appendFileSync } from 'node:fs'
 const location = { href: 'https://example.com/docs' }

@@ -14,7 +14,7 @@ import {
 } from '../../schemas/event/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/event/row-codec.ts'
 
-/** What a test says of an event; all that it leaves out is as a plain pageview of a browser would have it. */
+/** A test's event; omitted fields are those of a browser's plain pageview. */
 export interface EventLike
   extends Partial<
     Omit<EventRow, 'event_type' | 'kind' | 'device' | 'metric' | 'occurred_at' | 'visitor' | 'email_hash'>
@@ -100,7 +100,7 @@ export function makeBotVisitRow(visit: BotVisitLike = {}): BotVisitRow {
   }
 }
 
-/** What inserting needs of the ClickHouse client. */
+/** The part of the ClickHouse client that inserting needs. */
 export interface RowTarget {
   insertRows(insert: {
     table: string

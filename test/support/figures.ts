@@ -22,7 +22,7 @@ export interface FiguresVerdict {
 }
 
 export const exactFigures: FiguresVerdict = { differentDays: 0, uncounted: 0, doubled: 0 }
-/** Of a short look. */
+/** Verdict of a short look. */
 export const countedOnce: FiguresVerdict = { ...exactFigures, differentDays: null }
 
 const foldedWithinMs = 120_000

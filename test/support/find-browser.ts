@@ -1,8 +1,9 @@
 /**
- * A Chrome or Chromium for the tests of pages: one of this machine, else playwright's own, else Debian's package. The last
- * two are fetched once, into the project's cache, without root (Debian's in 10 to 20 seconds). Packages of npm that carry a
- * browser were left aside: they hold headless shells, which differ from the browser of people where it matters here
- * (back-forward cache, prerendering). The present ones ask for Node 22, and every `npm ci` would bring them to everybody.
+ * A Chrome or Chromium for the tests of pages: one of this machine, else playwright's own, else Debian's package. The
+ * last two are fetched once, into the project's cache, without root (Debian's in 10 to 20 seconds). Packages of npm
+ * that carry a browser were left aside. They hold headless shells, which differ from people's browser where it matters
+ * here (back-forward cache, prerendering). The present ones ask for Node 22, and every `npm ci` would bring them to
+ * everybody.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
@@ -62,7 +63,7 @@ export async function findBrowser(say: (line: string) => void): Promise<FoundBro
   return `needs Chrome or Chromium ${majorVersionMin} or newer on PATH (${failures.join('; ')})`
 }
 
-/** What is there already, on the machine or in the cache. */
+/** Browsers that are there already, on the machine or in the cache. */
 async function installed(): Promise<BrowserProgram[]> {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const own = names.flatMap((name) => folders.map((folder) => join(folder, name)))

@@ -31,7 +31,6 @@ export interface TestIngest {
   readonly key: string
   readonly workspaceId: number
   readonly child: ChildProcess
-  /** What it has logged. */
   readonly log: string
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<IngestAnswer>
   /** Waits until all that it has acknowledged is stored. */

@@ -1,4 +1,4 @@
-/** What a job of the pipeline is given, over the stores of a test. */
+/** A pipeline job's context, over the stores of a test. */
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import type { JobContext } from '../../pipeline/queue/job.ts'
 import { fixedClock } from '../../runtime/clock.ts'

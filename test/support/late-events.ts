@@ -22,7 +22,7 @@ interface LateEvent {
   readonly occurredAt: number
   readonly source: string
   readonly path: string
-  /** Of a web vital. */
+  /** Value of a web vital. */
   readonly value: number
 }
 

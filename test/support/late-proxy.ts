@@ -1,6 +1,6 @@
 /**
- * A proxy before ClickHouse that is late with inserts, and brings them to their end although the client has long given
- * up: what a stalled network or a server under load does.
+ * A proxy before ClickHouse that is late with inserts, and completes them although the client has long given up. A
+ * stalled network or a server under load does the same.
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { isInsert } from './tcp-proxy.ts'

@@ -1,7 +1,7 @@
 /**
  * A load client that remembers what it was told. Half of its events carry a `client_event_id` and are sent again until
- * they are answered 202; the others are sent once. Each event is marked in its title, so that what is stored can be held
- * against what was said of it: 202, no answer at all, or a refusal.
+ * they are answered 202; the others are sent once. Each event is marked in its title, so that stored events can be
+ * compared with their answers: 202, none at all, or a refusal.
  */
 import { Agent, request } from 'undici'
 import { sleep } from '../../runtime/retry.ts'
@@ -15,9 +15,9 @@ const pauseUsuallyMs = isLong ? 0 : 150
 /** Where events go; asked again now and then, because it may change with a restart. */
 export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }
 
-/** What one event was told so far. */
+/** The answers to one event so far. */
 export interface Told {
-  /** What was sent, but for its marks. */
+  /** The event as sent, without its marks. */
   readonly content: Readonly<Record<string, unknown>>
   /** Whether it has a client event id: its row may then be one that another answer named. */
   readonly hasId: boolean
@@ -32,7 +32,7 @@ export interface Told {
 export interface Ledger {
   /** Every event that was sent, by its mark. */
   readonly told: ReadonlyMap<string, Told>
-  /** What the marks of this ledger begin with. */
+  /** Prefix of this ledger's marks. */
   readonly prefix: string
   /** 202s in the present run. */
   readonly acknowledged: number

@@ -86,7 +86,7 @@ export function loggedBotOf(agent: string): { name: string; category: string } |
   return found && { name: found[0], category: found[1] }
 }
 
-/** What a browser’s user agent looks like in 2015, where it names no crawler. */
+/** Whether this is a browser’s user agent of 2015 that names no crawler. */
 export function isPlainBrowser(agent: string): boolean {
   return loggedBotOf(agent) === undefined && !/bot|crawl|spider/i.test(agent) && /^(?:Mozilla|Opera)\//.test(agent)
 }

@@ -1,7 +1,7 @@
 /**
- * How long a script holds the main thread at a time, from the browser's own trace. In time of the thread, not of the clock:
- * what else the machine does isn't the script's. The browser's own emulation of a slow processor isn't used: it makes the
- * thread spin in proportion to the clock, so that on a busy machine it adds the time in which other processes ran.
+ * How long a script holds the main thread at a time, from the browser's own trace. In time of the thread, not of the
+ * clock: what else the machine does isn't the script's. The browser's own emulation of a slow processor isn't used: it
+ * makes the thread spin in proportion to the clock. On a busy machine that adds the time in which other processes ran.
  */
 import type { Page } from 'playwright-core'
 
@@ -61,6 +61,6 @@ function tasksOf(events: readonly TraceEvent[], script: string): number[] {
 function holds(outer: TraceEvent, inner: TraceEvent): boolean {
   const isSameThread = outer.pid === inner.pid && outer.tid === inner.tid
   if (!isSameThread || outer.ts > inner.ts || outer.ts + outer.dur! < inner.ts + inner.dur!) return false
-  // Of two that are equally long the one that was noted first is the outer one.
+  // Among two equally long tasks the one that was noted first is the outer one.
   return outer.ts !== inner.ts || outer.dur !== inner.dur || outer.tdur! >= inner.tdur!
 }

@@ -5,7 +5,7 @@ import { makeRandom } from './short-form.ts'
 export const madeSite = 'http://www.example.com'
 
 const people = 150
-/** Of each crawler. */
+/** Requests of each crawler. */
 const requestsMax = 6
 const start = Date.UTC(2015, 4, 17, 10, 5, 3)
 const day = 86_400_000
@@ -17,7 +17,7 @@ const browsers = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/34.0.1847.132 Safari/537.36',
   'Opera/9.80 (Windows NT 6.1) Presto/2.12.388 Version/12.16',
 ]
-/** Of crawlers that are known by more than one word. */
+/** Agents of crawlers that are known by more than one word. */
 const agents: Readonly<Record<string, string>> = {
   Nutch: 'nutch crawler/Nutch-1.7',
   'siteexplorer.info': 'Mozilla/5.0 (compatible; SiteExplorer/1.0b; +http://siteexplorer.info/)',

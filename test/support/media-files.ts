@@ -1,7 +1,7 @@
 /** Real images and films, small or of any size, and forms that carry them. */
 import { deflateSync } from 'node:zlib'
 
-/** A grey PNG. Of one with many pixels only the first rows are there. */
+/** A grey PNG. A PNG with many pixels has only the first rows. */
 export function png({ width = 3, height = 2, padTo = 0 } = {}): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -69,7 +69,7 @@ export function segment(code: number, data: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from([0xff, code, (bytes.length + 2) >> 8, (bytes.length + 2) & 255]), bytes])
 }
 
-/** What a camera notes: its name, how the picture is turned, and where it was. */
+/** A camera's notes: its name, how the picture is turned, and where it was. */
 export function exif(orientation: number, order: 'II' | 'MM' = 'II'): Buffer {
   const tiff = Buffer.alloc(8 + 2 + 24)
   const write = (value: number, at: number, bytes: number) =>
@@ -106,7 +106,7 @@ export interface Film {
   readonly data?: number
 }
 
-/** What comes before the data of a film, whose `mdat` is its last box. */
+/** The bytes before the data of a film, whose `mdat` is its last box. */
 export function filmHead({ brand = 'isom', width = 640, height = 360, isTurned, data = 100 }: Film = {}): Buffer {
   const tkhd = Buffer.alloc(84)
   const matrix = isTurned

@@ -1,5 +1,5 @@
 /**
- * All of the internet that a browser's context sees: a proxy that serves made-up sites by their host, passes on what is for
+ * All of the internet that a browser's context sees. A proxy serves made-up sites by their host, passes on requests for
  * the product, refuses the rest, and keeps every request. So what a page sent is known whatever became of the page, and
  * answers can be late, wrong or lost.
  */
@@ -31,7 +31,7 @@ export interface SiteAnswer {
   readonly afterMs?: number
 }
 
-/** What becomes of a request: `lose` passes it on, and cuts the connection in place of the answer. */
+/** The proxy's treatment of a request: `lose` passes it on, and cuts the connection in place of the answer. */
 export type Fate = 'pass' | 'cut' | 'lose' | SiteAnswer
 export type Site = (request: SeenRequest) => SiteAnswer
 
@@ -86,7 +86,7 @@ export async function openNetwork(services: Readonly<Record<string, number>>): P
   const server = createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy())
   })
-  // What is asked for over TLS can't be read here: it is seen, and goes nowhere.
+  // A request over TLS can't be read here: it is seen, and goes nowhere.
   server.on('connect', ({ method, url, headers }, socket) => {
     seen.push({ method: method!, url: new URL(`https://${url}`), headers, body: '', status: 0 })
     socket.destroy()

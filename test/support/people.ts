@@ -10,7 +10,7 @@ import { workOn } from './fold.ts'
 import type { TestIngest } from './ingest.ts'
 import type { TestStores } from './stores.ts'
 
-/** Of the tracking interface, without the key. */
+/** An event of the tracking interface, without the key. */
 export type SentEvent = Readonly<Record<string, unknown>>
 
 /** Sends events, at most a thousand at once. @returns their ids */
@@ -24,7 +24,7 @@ export async function track(
   return body.event_ids!
 }
 
-/** What the loop does between two folds, until nothing waits. */
+/** The loop's work between two folds, until nothing waits. */
 export async function keepPeople(
   { pg, ch, hashes }: Pick<TestStores, 'pg' | 'ch' | 'hashes'>,
   limits?: FactLimits,

@@ -18,7 +18,7 @@ const setUpMs = 120_000
 
 export interface TestProduct {
   readonly dev: DevFile
-  /** What it has printed. */
+  /** Its output so far. */
   readonly output: string
   kill(name: ProcessName, signal?: NodeJS.Signals): void
   /** Kills the supervisor and all its children at once, and waits until they are gone. */
@@ -159,7 +159,7 @@ function tryKill(pid: number): void {
   }
 }
 
-/** What its Redis holds is gone. Does nothing while Redis is away. */
+/** Empties its Redis. Does nothing while Redis is away. */
 export async function emptyRedis({ dev }: TestProduct): Promise<void> {
   const redis = new Redis(dev.redis_url, { lazyConnect: true, maxRetriesPerRequest: 1 })
   redis.on('error', () => {})

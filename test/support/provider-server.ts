@@ -1,6 +1,7 @@
 /**
- * A platform's interface on this machine: routes that answer as the real one does, each request written down, and a way to
- * stand in its way. What the real one would refuse is refused; what no client of it should ever send is a `fault`.
+ * A platform's interface on this machine. Its routes answer as the real one does, each request is written down, and
+ * tests can stand in its way. It refuses requests that the real one would refuse; a request that no client should ever
+ * send is a `fault`.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -14,7 +15,7 @@ export interface Asking {
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly token: string | undefined
-  /** Of JSON. */
+  /** The body as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
   readonly json: any
   readonly bytes: Buffer

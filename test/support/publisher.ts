@@ -69,7 +69,7 @@ export async function endedPost(ask: Ask, id: number, withinMs = 60_000): Promis
   }
 }
 
-/** What webhooks are told of a workspace, in its order: names and objects. */
+/** Webhook events of a workspace, in its order: names and objects. */
 export function toldTo({ pg }: Pick<TestStores, 'pg'>, workspaceId: number) {
   // biome-ignore lint/suspicious/noExplicitAny: what an event shows is what a test looks at
   return pg.query<{ type: string; object: any }>(

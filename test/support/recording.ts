@@ -1,4 +1,4 @@
-/** What ClickHouse holds of a workspace's recordings, unpacked. */
+/** A workspace's recordings in ClickHouse, unpacked. */
 import { gunzipSync } from 'node:zlib'
 import { expect, vi } from 'vitest'
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'

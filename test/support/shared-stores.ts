@@ -1,7 +1,7 @@
 /**
- * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser and one surface for pages for a whole run.
- * Each is started when the first test file asks for it, so that a run of unit tests alone starts none, and ended after
- * the last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
+ * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser and one surface for pages for a whole
+ * run. Each is started when the first test file asks for it, and ended after the last. A run of unit tests alone so
+ * starts none. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
@@ -121,7 +121,7 @@ async function startStores(folder: string, ends: (() => Promise<void>)[]): Promi
   return { databaseUrl, redisUrl, clickhouseUrl: `${clickhouseUrl}?max_threads=1` }
 }
 
-/** What this process, its workers and earlier runs have compiled. */
+/** Removes the files that this process, its workers and earlier runs have compiled. */
 function removeCompiled(): void {
   const folder = projectFile('.cache/test')
   if (!existsSync(folder)) return

@@ -1,6 +1,6 @@
 /**
- * Ingest and the API for all test files that open pages, started in the run's first process when the first of them asks;
- * each test has a workspace of its own. What the files see of it: tracking-surface.ts.
+ * Ingest and the API for all test files that open pages, started in the run's first process when the first file asks.
+ * Each test has a workspace of its own. The files' side of it: tracking-surface.ts.
  */
 import { makeWorkspace, startApi, type TestWorkspace } from './api.ts'
 import { startIngest } from './ingest.ts'

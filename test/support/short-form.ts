@@ -1,6 +1,7 @@
 /**
- * Tests that draw (moments of kills, random data) follow one seed: 1 in `npm test`, so that each run tries the same, and
- * any in the long form, `FAULTS=long`, which tries more of everything. `SEED=n` chooses it. Both print it.
+ * Tests that draw (moments of kills, random data) follow one seed. It is 1 in `npm test`, so that each run tries the
+ * same. It is random in the long form, `FAULTS=long`, which tries more of everything. `SEED=n` chooses it. Both print
+ * it.
  */
 export const isLong = process.env['FAULTS'] === 'long'
 

@@ -22,7 +22,8 @@ export async function* bytesOfPostgres(pg: Postgres): AsyncGenerator<StoredBytes
 
 /**
  * Every table of ours, and ClickHouse's own logs of queries and errors where it keeps some: as they are shown, and each
- * value's bytes. What is only written can't be read. States of projections are made of columns that are read here, and can't be shown.
+ * value's bytes. Write-only tables can't be read. States of projections are made of columns that are read here, and
+ * can't be shown.
  */
 export async function* bytesOfClickHouse(ch: ClickHouse): AsyncGenerator<StoredBytes> {
   const tables = await ch.query<{ database: string; name: string }>(

@@ -28,8 +28,8 @@ export interface TestStores extends SharedStores {
 
 export interface StoreOptions {
   /**
-   * Events lie in parts of a year instead of a day: for tests of figures over events of hundreds of days, which so cost a
-   * third. Shipping, retention and erasing, which know of the days, are tested on the real ones.
+   * Events lie in parts of a year instead of a day. Tests of figures over events of hundreds of days so cost a third.
+   * Shipping, retention and erasing, which know of the days, are tested on the real ones.
    */
   hasYearlyParts?: boolean
 }
@@ -63,7 +63,7 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
   const redisUrl = await takeRedis(shared.redisUrl)
 
   await outside(shared, (pg) => pg.query(`CREATE DATABASE ${name} TEMPLATE svc`, [], { deadlineMs: 60_000 }))
-  // What a test asks for waits as long as the machine needs; services have their own deadlines, also those of tests.
+  // A test's statement waits as long as the machine needs; services have their own deadlines, also those of tests.
   const pg = connectPostgres(databaseUrl, { deadlineMs: 60_000 })
   const ch = connectClickHouse(clickhouseUrl)
   await copyTables(ch, shared, options)

@@ -1,6 +1,7 @@
 /**
- * What a site owner and the visitors meet: ingest with `/svc.js` and the API, shared by the files of a run, and the front
- * before both with the demo site. A browser reaches them as `http://svc.localhost`. Sites are made up: see visits.ts.
+ * The product as site owners and visitors meet it. Ingest with `/svc.js` and the API are shared by the files of a run;
+ * the front before both has the demo site. A browser reaches them as `http://svc.localhost`. Sites are made up: see
+ * visits.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +35,7 @@ export interface TrackingSurface {
   makeWorkspace(): Promise<TestWorkspace>
   /** Waits until all that ingest has acknowledged is stored. */
   shipped(): Promise<void>
-  /** Of all events that are stored. */
+  /** The overview of all stored events. */
   overview(workspace: TestWorkspace): Promise<Overview>
   close(): Promise<void>
 }
@@ -85,7 +86,7 @@ async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
   } satisfies TrackingSurface)
 }
 
-/** Of the run's first process. */
+/** Asks the run's first process. */
 async function ask<Answer>(what: string): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/${what}`)
   const text = await response.text()

@@ -71,7 +71,7 @@ export interface Visit {
   readonly scriptUrl: string
   /** The snippet as the site's owner pastes it. */
   readonly snippet: string
-  /** What pages complained of: errors that nobody caught, and refusals of the policy. */
+  /** Complaints of pages: errors that nobody caught, and refusals of the policy. */
   readonly complaints: readonly string[]
   /** Makes a site of pages by path; each has the snippet in its head unless it says otherwise. */
   site(host: string, pages: Readonly<Record<string, SitePage>>): void
@@ -80,7 +80,7 @@ export interface Visit {
   sent(name?: string): SentEvent[]
   /** Waits until as many of that name were sent and answered. */
   expectSent(name: string, count?: number): Promise<SentEvent[]>
-  /** What the workspace has stored, in the order of ids, once all that was answered is. */
+  /** Stored events of the workspace, in the order of ids, once all that was answered is stored. */
   stored(name?: string): Promise<StoredEvent[]>
   overview(): Promise<Overview>
 }
@@ -202,7 +202,7 @@ async function readEvents({ ch }: TrackingSurface, workspaceId: number): Promise
   }))
 }
 
-/** What happened, by name: without what every page sends of itself once it has loaded, and when it is left. */
+/** The events by name: without those that every page sends by itself once it has loaded, and when it is left. */
 export function namesOf(rows: readonly StoredEvent[]): string[] {
   return rows.map(({ event_name }) => event_name).filter((name) => name !== 'web_vital' && name !== 'page_leave')
 }

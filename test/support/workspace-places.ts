@@ -86,7 +86,7 @@ export function workspacePlaces(stores: TestStores) {
     )
   }
 
-  /** What the workspace did, and what webhooks were told, with when that was. */
+  /** The workspace's own acts, and webhook events, with their times. */
   async function fillWork(workspaceId: number, at: number): Promise<void> {
     const moment = `to_timestamp(${at / 1000})`
     await stores.pg.query(
@@ -104,7 +104,9 @@ export function workspacePlaces(stores: TestStores) {
     await stores.pg.query(`UPDATE erasures SET done_at = ${moment} WHERE workspace_id = ${workspaceId}`)
   }
 
-  /** What the customer made and connected, accounts of money, and who may sign in. The owner is that of the workspace. */
+  /**
+   * The customer's objects and connections, accounts of money, and who may sign in. The owner is that of the workspace.
+   */
   async function fillMade(workspaceId: number): Promise<void> {
     const [made] = await stores.pg.query<{ account: number; post: number; media: number }>(
       `WITH account AS (
@@ -142,7 +144,7 @@ export function workspacePlaces(stores: TestStores) {
     for (const sql of statements) await stores.pg.query(sql.replaceAll('$1', String(workspaceId)))
   }
 
-  /** What a fold, or the people after it, would take away. */
+  /** Rows that a fold, or the people after it, would take away. */
   async function fillWaiting(workspaceId: number): Promise<void> {
     for (const table of ['people_work', 'event_repairs']) {
       await stores.pg.query(`INSERT INTO ${table} (workspace_id, hour) VALUES ($1, 1)`, [workspaceId])

@@ -8,7 +8,7 @@ export interface Room {
   readonly at: string
   /** Folders and files that it may import from, besides its own folder. */
   readonly may: readonly string[]
-  /** What it may take types from: they name an interface and open no connection. */
+  /** Rooms whose types it may import: these name an interface and open no connection. */
   readonly mayTakeTypesFrom?: readonly string[]
 }
 

@@ -25,8 +25,8 @@ interface Lock {
 }
 
 /**
- * What runs in production, direct or not, and the packages `also` with their parts for each platform. The lock knows the
- * licence of a part for another platform, which isn't installed, or else it is that of the whole.
+ * Packages that production runs, direct or not, and the packages `also` with their parts for each platform. The lock
+ * knows the licence of a part for another platform, which isn't installed, or else it is that of the whole.
  */
 export function runningPackages(root: string, also: readonly string[]): Installed[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
@@ -56,7 +56,7 @@ export function unfreeLicences(packages: readonly Installed[]): string[] {
     .map(({ name, licence }) => `${name}: ${JSON.stringify(licence)}`)
 }
 
-/** Of `A OR B` one is enough; of `A AND B` both are needed. */
+/** `A OR B` needs one of them; `A AND B` needs both. */
 function isPermissive(licence: unknown): boolean {
   if (Array.isArray(licence)) return licence.length > 0 && licence.every(isPermissive)
   if (typeof licence === 'object' && licence !== null && 'type' in licence) return isPermissive(licence.type)

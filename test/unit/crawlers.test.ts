@@ -10,7 +10,7 @@ test('the committed table of crawlers is what the list says: else run `npm run g
   expect(readFileSync(crawlersFile, 'utf8')).toBe(generateCrawlers())
 })
 
-/** What the list has user agents of that people use too: they name no crawler. */
+/** User agents on the list that people use too: they name no crawler. */
 const ofPeople = [
   ...['AP3A.240617.008', 'Code/1.', 'MetaIAB Facebook', 'Trae/', 'Fluid/', 'Miniature.io/', 'YLT Chrome'],
   ...['TSM-turingos', 'Indy Library'],

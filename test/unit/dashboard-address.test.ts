@@ -1,4 +1,4 @@
-/** What the dashboard shows stands in its address, and asks the API for just that. */
+/** The dashboard's view stands in its address, and asks the API for just that. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { filterNames as known, readPattern } from '../../schemas/session-filters.ts'
@@ -19,7 +19,7 @@ test('a view is read from its address as it was written', () => {
   fc.assert(
     fc.property(views, (view) => {
       const read = readView(writeView(view))
-      // Of several names the order between them is the address's.
+      // The order between several names is the address's.
       expect(read).toEqual(view)
     }),
     { seed },

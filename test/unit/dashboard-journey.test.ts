@@ -1,4 +1,4 @@
-/** What a journey shows: acts as lines, measurements with the page view that they are of. */
+/** A journey's lines: acts as lines, measurements with the page view that they are of. */
 import { expect, test } from 'vitest'
 import type { Event } from '../../schemas/resources/overview.ts'
 import { clickedOf, linesOf } from '../../web/dashboard/journey-lines.ts'

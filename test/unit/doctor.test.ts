@@ -1,4 +1,4 @@
-/** What the doctor makes of answers that the stores of a test don't give. */
+/** The doctor's findings on answers that the stores of a test don't give. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

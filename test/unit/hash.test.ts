@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/crypto/hash.ts'
 
-/** Of the reference implementation's vectors for 64 bits of output: key 00…07, input 00, 01, … of the given length. */
+/** Vectors of the reference implementation for 64 bits of output: key 00…07, input 00, 01, … of the given length. */
 const vectors = ['218d1f59b9b83cc8', 'be552412f8387315', '064f39ef7c50eb57', 'ce0f1a45f7060679', 'd5e78a175be52ea1']
 
 it.each(vectors.map((vector, length) => [length, vector] as const))(

@@ -69,7 +69,7 @@ describe('malformed JSON is told of with the text and position of Python', () =>
 })
 
 describe('texts that can not be stored are told of where they stand', () => {
-  /** What is found in the JSON, which is taken all the same. */
+  /** Findings in the JSON, which is taken all the same. */
   function find(text: string) {
     const body = parse(text)
     if (!body.ok) throw new Error('the body was refused')

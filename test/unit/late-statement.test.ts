@@ -1,4 +1,4 @@
-/** What a statement fails by is judged by when it failed. */
+/** A statement's failure is judged by when it failed. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

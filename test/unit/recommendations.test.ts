@@ -59,7 +59,7 @@ const landing = (entries: number, bounces: number) =>
   figures({ pages: [{ path: '/in', pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }] })
 const source = (visitors: number, conversions: number) =>
   figures({ sources: [group({ key: 'news', detail: 'email', visitors, conversions })] })
-/** Of 100 visitors with 20 conversions, beside those of a server. */
+/** Figures of 100 visitors with 20 conversions, beside those of a server. */
 const onPhones = (visitors: number, conversions: number, servers = 0) =>
   figures({
     metrics: { conversions: 20 + servers },

@@ -6,7 +6,7 @@ import { laxInt, laxIntOr } from '../../schemas/lax.ts'
 import { validationErrorsMax } from '../../schemas/limits/api-limits.ts'
 import { writtenTime } from '../../schemas/time/written-time.ts'
 
-/** What a schema of one field `f` says of a value there. */
+/** The error of a schema of one field `f` for a value there. */
 function errorOf(schema: z.ZodType, value: unknown) {
   const parsed = parsePart('body', z.object({ f: schema }), { f: value })
   return parsed.ok ? 'accepted' : parsed.errors

@@ -9,6 +9,7 @@ import {
   migrationGaps,
   oddlyNamed,
   registryHosts,
+  subjectlessComments,
   unseededTests,
   weakenedTests,
 } from './house-rules.ts'
@@ -127,6 +128,28 @@ const rules: Rule[] = [
       ...inReadme(`https://regis${'try'}.example.org/a`),
     ],
     innocents: [...inReadme('installed from the npm registry by `npm ci`'), ...inApi('registry.get()')],
+  },
+  {
+    guarantee: 'a sentence of a comment begins with its subject',
+    check: subjectlessComments,
+    offenders: [
+      ...inApi('/** Of the key. */', '// It ends.\n// What is left stays.', '/* Ids. What has none\n * is new. */'),
+      ...inApi(
+        '/**\n * Ids: one each (none\n * at first).\n * Of old ones nothing stays.\n */',
+        'const a = 1 // Of it',
+      ),
+      ...inApi('const sql = `\n  -- What is old\n  SELECT 1`', '/**\n * Ids\n *\n * - Of keys\n */'),
+      file('web/dashboard/a.tsx', 'const a = <p>{/* Of it */}</p>'),
+      file('postgres/migrations/0001_a.sql', '-- One a day.\n-- Of old ones none.\nSELECT 1;'),
+    ],
+    innocents: [
+      ...inApi(
+        '// Ids of keys, and what they open: all.',
+        "say('Ids. Of keys'); const a = `// Of it`",
+        '/** Office. Whatever. */',
+      ),
+      ...[file('api/generated/a.mjs', '// Of it'), file('api/README.md', 'Ids. Of keys')],
+    ],
   },
   {
     guarantee: 'migrations are numbered without a gap',

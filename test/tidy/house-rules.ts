@@ -1,6 +1,6 @@
 /** Checks of how files are named, how long they are and what may stand in them. Offences are sentences. */
 import { isGenerated, isSource, type ProjectFile } from './project-files.ts'
-import { codeOf, importsOf } from './source-scan.ts'
+import { codeOf, commentsOf, importsOf } from './source-scan.ts'
 
 const linesMax = 300
 /** Random cases of a property, in any form of the run. */
@@ -159,4 +159,35 @@ export function migrationGaps(files: readonly ProjectFile[]): string[] {
     })
   }
   return offences
+}
+
+/** Folders whose comments are sentences with a subject. */
+const plainlyWritten = ['api', 'postgres', 'web', 'cli', 'bench', 'test']
+
+/** A sentence that begins with "Of" or "What" hides its subject. Comments of SQL are whole lines, also within a text. */
+export function subjectlessComments(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => plainlyWritten.includes(path.split('/')[0]!) && !isGenerated(path))
+    .flatMap((file) => {
+      const comments = isSource(file.path) ? commentsOf(file) : []
+      const offences = [...comments, ...commentsOfSql(file)].flatMap(({ value, line }) => {
+        // Markers and indents become blanks of the same number, so that an offence keeps its line.
+        const said = value.replace(/^[ \t]*(\/\*+|\/\/|--|\*(?!\/))/gm, '')
+        const begins = [...said.matchAll(/(?:^|[.!?:]["”’)`]*\s|\n[ \t]*\n|\n[ \t]*- )\s*(Of|What)\s/g)]
+        return begins.map(({ index, 0: found, 1: word }) => {
+          const before = said.slice(0, index + found.trimEnd().length)
+          return `${file.path}:${line + before.split('\n').length - 1} begins a sentence with "${word}": name its subject`
+        })
+      })
+      return offences
+    })
+}
+
+/** Whole lines, those that follow each other as one comment. */
+function commentsOfSql({ path, text }: ProjectFile): { value: string; line: number }[] {
+  if (!/\.(sql|ts)$/.test(path)) return []
+  return [...text.matchAll(/(?:^[ \t]*--.*\n?)+/gm)].map(({ index, 0: value }) => ({
+    value,
+    line: text.slice(0, index).split('\n').length,
+  }))
 }

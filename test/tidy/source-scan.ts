@@ -23,16 +23,31 @@ export interface Import {
 const endsExpression = new Set(['word', 'text', ')', ']', '}'])
 const wordsBeforeExpression = new Set('return typeof case in of void delete throw new await'.split(' '))
 
+interface Read {
+  readonly code: Token[]
+  readonly comments: Token[]
+}
+
 /** Each rule reads the same tokens: they are kept as long as their file is. */
-const read = new WeakMap<Source, Token[]>()
+const read = new WeakMap<Source, Read>()
 
 /** All tokens but comments. */
 export function codeOf(file: Source): Token[] {
+  return readOnce(file).code
+}
+
+export function commentsOf(file: Source): Token[] {
+  return readOnce(file).comments
+}
+
+function readOnce(file: Source): Read {
   const known = read.get(file)
   if (known) return known
-  const tokens = tokensOf(file.text).filter(({ kind }) => kind !== 'comment')
-  read.set(file, tokens)
-  return tokens
+  const tokens = tokensOf(file.text)
+  const isComment = ({ kind }: Token) => kind === 'comment'
+  const made = { code: tokens.filter((token) => !isComment(token)), comments: tokens.filter(isComment) }
+  read.set(file, made)
+  return made
 }
 
 function tokensOf(source: string): Token[] {
@@ -119,7 +134,7 @@ export function importsOf(file: Source): Import[] {
   return found
 }
 
-/** Of a template, as in `require(\`@scope/${platform}\`)`, what stands before its first placeholder. */
+/** The text of a template before its first placeholder, as in `require(\`@scope/${platform}\`)`. */
 function writtenOut(text: string): string {
   return text.startsWith('`') ? text.slice(1).replace(/\$\{$/, '') : text
 }

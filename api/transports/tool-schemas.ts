@@ -111,8 +111,7 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
 }
 
 /**
- * Levels of members in output schemas. A changing tool returns its own object: a reading tool of the same object
- * describes it.
+ * Levels of members in output schemas. A changing tool shows one: a reading tool of the same object describes the rest.
  */
 const levels = { read: 2, change: 1 }
 /** Reading tools with long answers whose members tell by their names what is in them: one level. */

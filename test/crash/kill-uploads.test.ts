@@ -1,5 +1,5 @@
 /**
- * kill -9 of the API under uploads: in the middle of a file, between its place on the disk and its row, and at any moment.
+ * kill -9 of the API under uploads: in the middle of a file, between its place on the disk and its row, and elsewhere.
  * Answered uploads are there, and nothing else stays for good.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'

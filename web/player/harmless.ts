@@ -1,7 +1,7 @@
 /**
- * Takes out of a recording what isn't played. Anybody who knows a site's public key can send one, so this is the second
- * of three walls. The first is the document: it has an opaque origin, and its policy runs only the player's script and
- * allows no requests. Here code, loads and links are taken out. Nothing in a recording makes it throw. Held by
+ * Takes out of a recording what isn't played. Anybody who knows a site's public key can send one, so three walls stand
+ * around it. The document has an opaque origin. Its policy runs no script but the player's own, and allows no requests.
+ * Code, loads and links are taken out here. Nothing in a recording makes it throw. Held by
  * test/browser/replay-player.test.ts and test/unit/replay-harmless.test.ts.
  */
 

@@ -2,7 +2,7 @@
 import { brief, change, duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
-export const chartable = ['visitors', 'pageviews', 'sessions', 'conversions', 'revenue_cents'] as const
+const chartable = ['visitors', 'pageviews', 'sessions', 'conversions', 'revenue_cents'] as const
 export type Chartable = (typeof chartable)[number]
 
 type Metrics = Overview['metrics']

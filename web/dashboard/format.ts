@@ -86,7 +86,7 @@ export function localMoment(moment: string, timeZone: string): string {
 }
 
 /** Fewer are no base for a change. */
-export const changeBaseMin = 30
+const changeBaseMin = 30
 
 /** The change in per cent; undefined where one side is too small to tell. @param base how many each side is counted from */
 export function change(now: number, before: number | undefined, base: readonly [number, number]): number | undefined {

@@ -12,7 +12,7 @@ import {
 } from './address.ts'
 import { Dialog } from './dialog.tsx'
 
-export const keyMeanings = [
+const keyMeanings = [
   ['D W M Q Y', 'today, the last 7, 30, 90, 365 days'],
   ['E', 'yesterday'],
   ['C', 'choose days'],

@@ -8,10 +8,20 @@ import { bluesky } from './bluesky.ts'
 import { mastodon } from './mastodon.ts'
 import { simulated } from './simulated.ts'
 
-/** Platforms that are really published to, each with the one way by which its accounts are connected. */
-const real: Partial<Record<Platform, { readonly connectionType: ConnectionType; readonly adapter: Adapter }>> = {
+interface RealPlatformEntry {
+  readonly connectionType: ConnectionType
+  readonly adapter: Adapter
+}
+
+/** Platforms with real publishing, each with the one way to connect its accounts. All others are simulated. */
+export const realPlatforms = {
   mastodon: { connectionType: 'oauth', adapter: mastodon as Adapter },
   bluesky: { connectionType: 'app_password', adapter: bluesky as Adapter },
+} as const satisfies Partial<Record<Platform, RealPlatformEntry>>
+export type RealPlatform = keyof typeof realPlatforms
+
+export function isReal(platform: Platform): platform is RealPlatform {
+  return Object.hasOwn(realPlatforms, platform)
 }
 
 export interface Connected {
@@ -21,8 +31,8 @@ export interface Connected {
 
 export function adapterOf({ platform, connection_type }: Connected): Adapter {
   if (connection_type === 'simulated') return simulated as Adapter
-  const known = real[platform]
-  if (known?.connectionType === connection_type) return known.adapter
+  const real = isReal(platform) ? realPlatforms[platform] : undefined
+  if (real?.connectionType === connection_type) return real.adapter
   throw new Error(`there is no adapter for ${platform} by ${connection_type}`)
 }
 

@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { JobInputs, JobName } from '../../schemas/jobs.ts'
+import type { JobName } from '../../schemas/jobs.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 
 export interface JobContext {
@@ -17,6 +17,6 @@ export interface JobContext {
 }
 
 /** Idempotent: it may be run again at any time, also while it is running elsewhere. A rejection is retried with backoff. */
-export type Job<Input> = (context: JobContext, input: Input) => Promise<void>
+export type Job = (context: JobContext) => Promise<void>
 
-export type Jobs = { readonly [Name in JobName]: Job<JobInputs[Name]> }
+export type Jobs = Readonly<Record<JobName, Job>>

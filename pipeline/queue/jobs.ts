@@ -8,7 +8,7 @@ import { expireSalts } from '../retention/expire-salts.ts'
 import type { Jobs } from './job.ts'
 
 export const jobs: Jobs = {
-  'delete-workspaces': (context) => deleteWorkspaces(context),
+  'delete-workspaces': deleteWorkspaces,
   'expire-data': expireData,
   'expire-deliveries': expireDeliveries,
   'expire-idempotency': expireIdempotency,

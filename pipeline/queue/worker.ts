@@ -32,12 +32,12 @@ export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobConte
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
 
-  async function run(name: JobName, input: Parameters<Jobs[JobName]>[1]): Promise<void> {
+  async function run(name: JobName): Promise<void> {
     const startedAt = performance.now()
     const ended = (outcome: 'done' | 'failed') =>
       metrics.jobEnded(name, outcome, (performance.now() - startedAt) / 1000, clock.now())
     try {
-      await jobs[name]({ ...context, log: log.child({ job: name }), signal: stopping.signal }, input)
+      await jobs[name]({ ...context, log: log.child({ job: name }), signal: stopping.signal })
       ended('done')
     } catch (error) {
       ended('failed')
@@ -51,7 +51,7 @@ export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobConte
     async (job) => {
       // A newer version's job that this one doesn't know: failing it leaves it to be run again.
       if (!Object.hasOwn(jobs, job.name)) throw new Error(`there is no job ${job.name}`)
-      const running = run(job.name as JobName, job.data)
+      const running = run(job.name as JobName)
       underWay.add(running)
       await running.finally(() => underWay.delete(running))
     },

@@ -74,7 +74,7 @@ test('what is past its time is gone from every place that holds it, and what is 
     expect([id, await held(id)]).toEqual([id, places])
   }
   for (let day = 0; day < 2; day++) {
-    for (const job of Object.values(jobs)) await job(jobContext(stores, now), {})
+    for (const job of Object.values(jobs)) await job(jobContext(stores, now))
     await foldWhatIsThere(stores)
     while (!(await refreshPeople(workOn(stores), now)));
   }

@@ -4,7 +4,8 @@
  * A record's key is the target's own (bluesky-record.ts): a server has one record of a key, and refuses a second one. Before
  * each further attempt the record is asked for.
  */
-import { blueskyGraphemesMax, blueskyTextBytesMax, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
+import { providerUploadMs } from '../../schemas/limits/publish-limits.ts'
+import { providers } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
 import { handlesIn, type Prepared, postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
 import { pictureBody } from './media-body.ts'
@@ -22,6 +23,7 @@ export interface BlueskyCredentials {
 type Calling = Call<BlueskyCredentials>
 type Signed = Pick<Calling, 'credentials' | 'signal'>
 
+const { captionLengthMax, captionBytesMax } = providers.bluesky
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
@@ -29,9 +31,10 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
 
   validate({ text }) {
     const length = [...graphemes.segment(text)].length
-    if (length > blueskyGraphemesMax) return `Bluesky takes ${blueskyGraphemesMax} characters, these are ${length}`
+    if (length > captionLengthMax) return `Bluesky takes ${captionLengthMax} characters, these are ${length}`
     const bytes = Buffer.byteLength(text)
-    return bytes > blueskyTextBytesMax ? `Bluesky takes ${blueskyTextBytesMax} bytes of text, these are ${bytes}` : null
+    if (captionBytesMax === null || bytes <= captionBytesMax) return null
+    return `Bluesky takes ${captionBytesMax} bytes of text, these are ${bytes}`
   },
 
   async lookUp(call, { sentAt, targetId }) {

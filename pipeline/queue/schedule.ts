@@ -11,6 +11,7 @@ import { withDeadline } from '../../runtime/shutdown.ts'
 import { type JobName, pipelineQueue } from '../../schemas/jobs.ts'
 import { idempotencySweepMs } from '../../schemas/limits/api-limits.ts'
 import { redisDeadlineMs } from '../../schemas/limits/store-limits.ts'
+import { minute } from '../../schemas/limits/units.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { producerConnection } from './redis.ts'
 
@@ -18,8 +19,6 @@ export interface Schedule {
   readonly job: JobName
   readonly everyMs: number
 }
-
-const minute = 60_000
 
 export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSweepMinutes'>): Schedule[] {
   return [

@@ -1,9 +1,5 @@
 /** Bounds of the customer API: requests, keys, mutations and lists. */
-
-const KiB = 1024
-const MiB = 1024 * 1024
-const second = 1000
-const minute = 60 * second
+import { KiB, MiB, minute, second } from './units.ts'
 
 /** Requests of a key are counted by these windows; how many it may make in one is a setting for each plan. */
 export const rateLimitWindowMs = 1 * minute
@@ -12,8 +8,6 @@ export const rateLimitDeadlineMs = 500
 export const idempotencyKeyLengthMax = 255
 /** Of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_000
-/** As tokens are counted here. */
-export const tokenBytes = 4
 /** Of a tool's name that isn't there, in the error that names it. */
 export const unknownToolShownMax = 100
 /** What is wrong with a request is listed up to here: each fault shows what was sent, and a body may hold 100,000 of them. */
@@ -47,7 +41,7 @@ export const linksReadEach = 1_000
 /** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
 export const linksListedMax = 5_000
 /** … and where they lead to somewhere long fewer: an answer is at most some 40 MB then, and more than any list with a limit. */
-export const linksListedBytesMax = 16 * 1024 * 1024
+export const linksListedBytesMax = 16 * MiB
 /** How often another key is tried when a new link's is taken: by chance not even once. */
 export const attributionKeyTriesMax = 5
 /** Posts. A caption for a platform may be longer than any takes, so that it can be told by how much; those of all targets together
@@ -57,7 +51,7 @@ export const postBaseCaptionLengthMax = 2200
 export const postCaptionOverrideLengthMax = 70_000
 export const postCaptionOverridesLengthMax = 200_000
 /** Captions of one page of posts, in bytes: 200 posts with 80,000 each. A page that holds more ends before. */
-export const postsListedBytesMax = 16 * 1024 * 1024
+export const postsListedBytesMax = 16 * MiB
 export const postTagsMax = 30
 export const postTagLengthMax = 60
 /** As many as the platforms that take most. */

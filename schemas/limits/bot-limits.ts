@@ -1,10 +1,5 @@
 /** The bounds of telling crawlers apart: checks of their addresses, lists of addresses, and what is shown of visits. */
-
-const KiB = 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day, hour, KiB, second } from './units.ts'
 
 /** Bounds of one request: how long its answer waits for DNS, and how many addresses are looked up. */
 export const dnsWaitMs = 300

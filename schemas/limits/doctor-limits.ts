@@ -1,8 +1,5 @@
 /** Deadlines of `svc doctor`, and the thresholds of its findings. */
-
-const MiB = 1024 * 1024
-const second = 1000
-const minute = 60 * second
+import { MiB, minute, second } from './units.ts'
 
 /** Deadlines of `svc doctor`: of one examination, and of one request to ingest. Below stand the thresholds of its findings. */
 export const examinationDeadlineMs = 20 * second

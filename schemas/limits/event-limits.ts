@@ -1,10 +1,5 @@
 /** Bounds of what senders send: bodies, and the fields of events and bot visits. */
-
-const KiB = 1024
-const MiB = 1024 * 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
+import { hour, KiB, MiB, minute, second } from './units.ts'
 
 /** Bodies of the public tracking interface, in bytes; beyond them 413. */
 export const trackBodyBytesMax = 64 * KiB

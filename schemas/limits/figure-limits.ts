@@ -1,14 +1,8 @@
 /** Definitions and bounds of figures: sessions, cells and credit, and the fold that computes them. */
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day, hour, minute, second } from './units.ts'
 
 /** A conversion is credited only to touches of at most this age. */
 export const creditWindowMs = 30 * day
-/** A session is meant to last at most this long. */
-export const sessionLengthMaxMs = 24 * hour
 /** Below this engagement a single-page session is a bounce. */
 export const bounceEngagementMs = 10 * second
 /** Visitors seen within this time are live. */

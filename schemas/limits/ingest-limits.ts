@@ -1,9 +1,5 @@
 /** Bounds of ingest: its caches and look-ups, and the tables that its threads hold. */
-
-const MiB = 1024 * 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
+import { hour, MiB, minute, second } from './units.ts'
 
 /** Entries of ingest's caches: parsed user agents, hosts, proxy addresses, visitors without an id, countries of addresses. */
 export const agentCacheMax = 20_000

@@ -1,10 +1,5 @@
 /** Bounds of the event log and of shipping it. Sizes of rows' ids are part of a durable format. */
-
-const MiB = 1024 * 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day, MiB, minute, second } from './units.ts'
 
 /** The event log. A row's id is segment number × 2^17 + its index in the segment. */
 export const segmentRowsMax = 2 ** 17

@@ -1,9 +1,5 @@
 /** Bounds of media and of the forms that bring them. How large an image and a video may be is a setting each. */
-
-const KiB = 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
+import { hour, KiB, minute, second } from './units.ts'
 
 export const altTextLengthMax = 1000
 export const originalFilenameLengthMax = 1000

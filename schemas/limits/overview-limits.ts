@@ -1,8 +1,5 @@
 /** Bounds of questions about analytics. */
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
+import { hour, minute, second } from './units.ts'
 
 /** The analytics overview. */
 export const overviewDaysMax = 365

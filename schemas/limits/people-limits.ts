@@ -1,9 +1,5 @@
 /** Bounds of people: their merge, their pages and journeys. */
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day } from './units.ts'
 
 /** Browsers of one contact, those identified first. Further ones stay visitors of their own. */
 export const browsersPerContactMax = 200

@@ -1,5 +1,5 @@
 /** Bounds of the company profile: what is fetched, what is kept of it, and how long generating takes. */
-const second = 1000
+import { KiB, MiB, second } from './units.ts'
 
 export const profileSourcesMax = 10
 export const profileUrlLengthMax = 2_048
@@ -7,17 +7,17 @@ export const profileUrlLengthMax = 2_048
 export const profileRequestMs = 5 * second
 export const profileFetchingMs = 22 * second
 export const profileRedirectsMax = 3
-export const profilePageBytesMax = 2 * 1024 * 1024
+export const profilePageBytesMax = 2 * MiB
 /** How much of a page is read, so that none holds the pipeline up. Browsers nest no deeper either. */
 export const pageTagsMax = 30_000
 export const pageAttributesMax = 60_000
 export const pageDepthMax = 512
 /** Letters of its structured data: lists in it are gone through whole. */
-export const pageDataLengthMax = 256 * 1024
+export const pageDataLengthMax = 256 * KiB
 /** Style sheets of all pages together, and bytes of one. */
 export const profileStyleSheetsMax = 8
-export const profileStyleBytesMax = 512 * 1024
-export const robotsBytesMax = 500 * 1024
+export const profileStyleBytesMax = 512 * KiB
+export const robotsBytesMax = 500 * KiB
 /** Letters of its rules times letters of a path. A path of 100 letters is matched with all rules that its bytes can hold. */
 export const robotsStepsMax = 50_000_000
 /** RFC 9309 wants so many followed. */

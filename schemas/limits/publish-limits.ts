@@ -1,9 +1,5 @@
 /** Limits of publishing: of the queue in Postgres, and of requests to platforms. */
-
-const KiB = 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
+import { hour, KiB, minute, second } from './units.ts'
 
 /** How often it is looked for posts that are due. */
 export const publishEveryMs = 0.5 * second
@@ -38,9 +34,6 @@ export const mastodonStatusesEach = 40
 export const mastodonStatusPagesMax = 10
 /** How far our clock and an instance's may differ. */
 export const providerClockOffMs = 5 * minute
-/** A post on Bluesky, in graphemes and in bytes. */
-export const blueskyGraphemesMax = 300
-export const blueskyTextBytesMax = 3_000
 /** A token or an app password. */
 export const accountSecretLengthMax = 4_096
 /** What of a platform's error text is kept. */

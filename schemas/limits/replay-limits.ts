@@ -1,12 +1,5 @@
 /** Bounds of replay: recording in browsers, chunks on their way, and what is read back. */
-
-const MiB = 1024 * 1024
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-
-/** Sessions that are recorded where replay is on, in percent. */
-export const replayShareDefault = 100
+import { hour, KiB, MiB } from './units.ts'
 
 /** Body of a chunk, in bytes; beyond it 413. */
 export const replayBodyBytesMax = 1 * MiB
@@ -14,7 +7,7 @@ export const replayBodyBytesMax = 1 * MiB
 export const replayJsonBytesMax = 8 * MiB
 /** A chunk unpacks to so many times its packed bytes, and some: JSON of a page shrinks to a tenth, a list of nothing to a thousandth. */
 export const replayUnpackRatioMax = 100
-export const replayUnpackBesideBytesMax = 64 * 1024
+export const replayUnpackBesideBytesMax = 64 * KiB
 export const replayEventsMax = 20_000
 /** Objects, lists and commas of a chunk: parsing takes time for each. A page of 20,000 elements has some 200,000. */
 export const replayNodesMax = 400_000

@@ -1,8 +1,5 @@
 /** For how long data is kept. */
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
+import { hour } from './units.ts'
 
 /** Days of readable data by plan, and days that a bot visit is kept. */
 export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as const

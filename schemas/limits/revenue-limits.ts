@@ -1,10 +1,5 @@
 /** Bounds of trusted revenue: what providers send, what is imported, how often credit is computed. */
-const KiB = 1024
-const MiB = 1024 * KiB
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day, KiB, MiB, second } from './units.ts'
 
 /** An event of a provider: invoices with hundreds of lines have some 500 KiB. */
 export const revenueBodyBytesMax = 1 * MiB

@@ -1,4 +1,5 @@
 /** Bounds of the browser script as it is served, and of what it is measured by. */
+import { KiB } from './units.ts'
 
 /** How long browsers and caches keep the script, and its second file, whose address changes with it. */
 export const scriptMaxAgeSeconds = 3_600
@@ -12,4 +13,4 @@ export const scriptGzipBytesMax = 3_000
 export const scriptsGzipBytesMax = 7_168
 
 /** Script and style of the dashboard up to its first chart, by gzip. */
-export const dashboardGzipBytesMax = 90 * 1024
+export const dashboardGzipBytesMax = 90 * KiB

@@ -1,7 +1,5 @@
 /** Deadlines of calls to the stores. */
-
-const MiB = 1024 * 1024
-const second = 1000
+import { MiB, second } from './units.ts'
 
 /** Deadlines of outside calls. */
 export const postgresDeadlineMs = 5 * second

@@ -1,16 +1,12 @@
 /** The bounds of deliveries to webhooks, with their unit and reason. */
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+import { day, hour, KiB, minute, second } from './units.ts'
 
 /** Receivers are told of conversions that happened so long ago at most: an outage of the pipeline may last a week. */
 export const toldConversionAgeMaxMs = 10 * day
 /** Of one attempt, from the look-up of the host to the end of the answer. */
 export const webhookAttemptMs = 15 * second
 /** Of an answer so much is read before the connection is cut, and so much of it is kept. */
-export const webhookAnswerBytesMax = 64 * 1024
+export const webhookAnswerBytesMax = 64 * KiB
 export const webhookAnswerKeptBytes = 1024
 /** After each failed attempt the next one follows so much later; after the last of them the delivery has failed. */
 export const webhookRetryDelaysMs = [

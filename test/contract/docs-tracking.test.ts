@@ -5,7 +5,6 @@ import { dateTimeFields, type FieldSchema } from '../../schemas/event/event-fiel
 import { type BodySchema, bodySchemas } from '../../schemas/event/event-schemas.ts'
 import { botCategories } from '../../schemas/event/row.ts'
 import * as limits from '../../schemas/limits/event-limits.ts'
-import { sessionLengthMaxMs } from '../../schemas/limits/figure-limits.ts'
 import { saltKeepMs } from '../../schemas/limits/ingest-limits.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
@@ -72,7 +71,6 @@ test.each([
   [`not whole within ${limits.bodyDeadlineMs / 1000} s of its first bytes`],
   [`Older than ${limits.eventAgeMaxMs / 3_600_000} hours is refused`],
   [`A difference of more than ${limits.clockSkewMaxMs / 3_600_000} hours isn't believed`],
-  [`meant for at most ${sessionLengthMaxMs / 3_600_000} hours`],
   [`deleted ${saltKeepMs / 3_600_000} hours after the day began`],
   [`1–${requestIdLengthMax} of letters`],
 ])('the page says "%s", as the bounds do', (text) => {

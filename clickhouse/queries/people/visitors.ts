@@ -1,4 +1,5 @@
 /** Visitors as people: the last seen ones, their figures, and their events. */
+import { hourMs } from '../../../schemas/time/time-zone.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
@@ -110,7 +111,6 @@ export interface VisitorTouch {
   readonly content: string
 }
 
-const hourMs = 3_600_000
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
 /**

@@ -8,7 +8,7 @@ import { deletionClockOffMaxMs } from '../schemas/limits/retention-limits.ts'
 import type { JobContext } from './queue/job.ts'
 
 /** Two clocks disagree, and it is unknown which one is right, so nothing was deleted. */
-export class ClocksDisagree extends Error {
+class ClocksDisagree extends Error {
   override name = 'ClocksDisagree'
 }
 

@@ -23,7 +23,7 @@ export const currencyCode = z
   .refine(isCurrency, 'Input should be an ISO 4217 code')
 
 /** Payments of a file that names no provider are told from those of webhooks by this one. */
-export const importProvider = 'import'
+const importProvider = 'import'
 
 const tellsTotals: readonly string[] = ['stripe', 'lemonsqueezy']
 

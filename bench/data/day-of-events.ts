@@ -3,10 +3,10 @@
  * kinds and times as a day has. The same seed gives the same day.
  */
 import { makeEnricher } from '../../ingest/enrich/enrich.ts'
-import { noOwnership } from '../../ingest/enrich/match-link.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { noOwnership } from '../../test/support/enriching.ts'
 import { eventVariants } from '../load/event-bodies.ts'
 
 export interface DayOptions {

@@ -48,7 +48,7 @@ function misspelt(names: readonly string[]): Finding[] {
 const comparedLengthMin = 7
 
 /** Two letters off, the same words in another order, or its beginning: DATABASE_URI, DISK_FREE_MIN_BYTES, DEDUP_WINDOW. */
-export function looksLike(name: string, setting: string): boolean {
+function looksLike(name: string, setting: string): boolean {
   const [given, own] = [name, setting].map((text) => text.toUpperCase().replaceAll('-', '_')) as [string, string]
   if (given === own) return true
   if (own.length < comparedLengthMin || given.length < comparedLengthMin) return false

@@ -78,7 +78,7 @@ export interface CreditRow {
 }
 
 /** Of `seen`, in the order in which they are written. */
-export const seenNames = [
+const seenNames = [
   ...(['kind', 'key', 'detail', 'prev_day', 'after_ms'] as const),
   ...sumNames,
 ] as const satisfies readonly (keyof Seen)[]

@@ -14,7 +14,7 @@ export class SeedIncomplete extends Error {
 /** An insert works on one core: as many as a small machine has. */
 const insertsAtOnce = 2
 
-export const insertSettings = {
+const insertSettings = {
   // One thread, so that a repeat meets the rows in the same order.
   max_threads: 1,
   max_insert_threads: 1,

@@ -6,7 +6,7 @@ import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
 
 const hashBytes = 16
 /** Of an unknown address. */
-export const noAddressHash = '\0'.repeat(hashBytes)
+const noAddressHash = '\0'.repeat(hashBytes)
 
 export type AddressHash = (workspaceId: number, address: string, receivedAt: number) => string
 

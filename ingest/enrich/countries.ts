@@ -37,7 +37,7 @@ export async function openCountries(database: string): Promise<Countries | null>
   }
 }
 
-export function makeCountries(database: Buffer): Countries {
+function makeCountries(database: Buffer): Countries {
   // The records are few, one a country, and each is decoded once.
   const reader = new Reader<CountryRecord>(database, { cache: new Map() })
   const known = new LRUCache<string, string>({ max: countryCacheMax })

@@ -6,9 +6,6 @@ export interface Ownership {
   workspaceOfPost(id: number): number | undefined
 }
 
-/** For whoever has no tables of them. */
-export const noOwnership: Ownership = { linkOfId: () => undefined, workspaceOfPost: () => undefined }
-
 /**
  * Which of the workspace's links, and posts, the page's URL says that the visitor followed. What another workspace has is
  * as if it weren't named. The post is the one that is named, or else the link's own.

@@ -17,7 +17,7 @@ import {
 import { isAllowed } from './robots-rules.ts'
 
 /** By which robots.txt knows us. */
-export const profileUserAgent = 'svc-profile'
+const profileUserAgent = 'svc-profile'
 
 export interface Fetched {
   /** After redirects. */

@@ -7,7 +7,6 @@ import { readMostVisited } from '../../clickhouse/queries/most-visited.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import {
-  claimProfile,
   type GenerationResult,
   isLastAttempt,
   type OrderedProfile,
@@ -41,15 +40,7 @@ export interface Generating {
   readonly apiHost: string
 }
 
-/** @returns whether there was one to generate; it is tried again where this throws */
-export async function generateNext(context: Generating, signal: AbortSignal): Promise<boolean> {
-  const ordered = await claimProfile(context.pg)
-  if (ordered === undefined) return false
-  await generateOrdered(context, ordered, signal)
-  return true
-}
-
-/** Of a claim. It is tried again where this throws. */
+/** Generates a claimed profile. If it throws, the profile is claimed again later. */
 export async function generateOrdered(
   context: Generating,
   ordered: OrderedProfile,

@@ -9,7 +9,7 @@ export interface SentBody {
 }
 
 /** The bytes alone. */
-export function rawBody(media: PublishedMedia): SentBody {
+function rawBody(media: PublishedMedia): SentBody {
   return {
     headers: { 'content-type': media.contentType, 'content-length': String(media.bytes) },
     body: readMedia(media),

@@ -63,7 +63,7 @@ const lines = `
   MojeekBot | | .mojeek.com
   Amazonbot | | .crawl.amazonbot.amazon`
 
-const checks: ReadonlyMap<string, BotCheck> = new Map(
+export const checks: ReadonlyMap<string, BotCheck> = new Map(
   lines
     .trim()
     .split('\n')
@@ -78,9 +78,6 @@ const checks: ReadonlyMap<string, BotCheck> = new Map(
 export function checkOf(botName: string): BotCheck | undefined {
   return checks.get(botName)
 }
-
-/** The names of all bots that can be checked. */
-export const checkedBots: readonly string[] = [...checks.keys()]
 
 /** The end of a host name that some operator has said its crawlers have. */
 export function isCrawlerHost(host: string): boolean {

@@ -54,7 +54,7 @@ function graphemesOf(text: string): string[] {
   return found
 }
 
-export function graphemeLength(text: string): number {
+function graphemeLength(text: string): number {
   // A line's end of two characters is one.
   return /^[\n\x20-\x7e]*$/.test(text) ? text.length : graphemesOf(text).length
 }

@@ -3,12 +3,12 @@
  * generated.
  */
 import { expect, test } from 'vitest'
-import { generateNext } from '../../pipeline/profile/generate.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { setUpApi } from '../support/api.ts'
 import { startCompanySites } from '../support/company-sites.ts'
 import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { generateNext } from '../support/generate-profile.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { film, png } from '../support/media-files.ts'
 import { reschedule, runPublisher } from '../support/publisher.ts'

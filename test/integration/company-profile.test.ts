@@ -1,7 +1,6 @@
 /** The company profile: from source URLs to what is known, with a quote for each claim; hostile sites; turns; media; webhooks. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
-import { generateNext } from '../../pipeline/profile/generate.ts'
 import { startProfiler } from '../../pipeline/profile/loop.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { claimProfile, orderProfile, readCompanyProfile } from '../../postgres/tables/company-profiles.ts'
@@ -16,6 +15,7 @@ import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type CompanySites, startCompanySites } from '../support/company-sites.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { generateNext } from '../support/generate-profile.ts'
 import { makeLink, makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })

@@ -1,6 +1,6 @@
 /** One event through the enricher, for tests: what they don't say is a plain pageview of a browser. */
 import { type EnricherOptions, makeEnricher } from '../../ingest/enrich/enrich.ts'
-import { noOwnership } from '../../ingest/enrich/match-link.ts'
+import type { Ownership } from '../../ingest/enrich/match-link.ts'
 import type { Enriched, IngestWorkspace, Sender } from '../../ingest/outcome.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { type BotVisitRow, type EventRow, noCountry } from '../../schemas/event/row.ts'
@@ -14,6 +14,9 @@ const defaultSender: Sender = { address: '192.0.2.1', userAgent: chrome, country
 const defaultWorkspace: IngestWorkspace = { id: 7, timezone: 'Europe/Berlin' }
 /** A salt for each UTC day. */
 export const salts = { current: (ms: number) => Buffer.alloc(32, 1 + (Math.floor(ms / 86_400_000) % 250)) }
+
+/** No link or post is anybody's. */
+export const noOwnership: Ownership = { linkOfId: () => undefined, workspaceOfPost: () => undefined }
 
 export type EventLike = Partial<TrackEvent>
 export interface Around {

@@ -11,7 +11,7 @@ import { keyOfAddress, makeAddressRanges } from '../../ingest/verify/address-ran
 import { systemClock } from '../../runtime/clock.ts'
 import { readAddressList, writeAddressList } from '../../schemas/address-list.ts'
 import { addressListPollMs } from '../../schemas/limits/bot-limits.ts'
-import { addressLists, checkedBots, checkOf } from '../../schemas/reference/bot-checks.ts'
+import { addressLists, checkOf, checks } from '../../schemas/reference/bot-checks.ts'
 import { knownBotOf } from '../../schemas/reference/known-bots.ts'
 
 const at = Date.UTC(2026, 10, 20)
@@ -81,6 +81,7 @@ describe('the lists that ship', () => {
 })
 
 test('every bot that can be checked is one of our list, under that name, by lists that there are', () => {
+  const checkedBots = [...checks.keys()]
   for (const bot of checkedBots) {
     for (const list of checkOf(bot)!.lists) expect(Object.keys(addressLists)).toContain(list)
     for (const end of checkOf(bot)!.hosts) expect(end).toMatch(/^(?:\.[a-z0-9-]+)+\.[a-z]+$/)

@@ -17,8 +17,7 @@ interface Topology {
   readonly objects: { readonly countries: { readonly geometries: readonly Shape[] } }
 }
 
-export const mapWidth = 960
-export const mapHeight = 420
+const mapWidth = 960
 /** Nobody lives there, and it would take a fifth of the height. */
 const leftOut = new Set(['Antarctica', 'Fr. S. Antarctic Lands'])
 /** Where the map's name isn't the one of Intl. Those of no code of their own have none. */

@@ -68,7 +68,7 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
         { measure: `load beside it, ${name}`, value: round.eventsPerSecond, unit: 'events/s', latency: round.latency },
       )
       remarks.push(
-        `At ${name}: ${probed.lags.length} events, ten a second, into a workspace of their own whose overview is asked about every ${askEveryMs} ms, which are part of each figure.`,
+        `At ${name}: ${probed.lags.length} events, ten a second, into a workspace of their own. Its overview is asked about every ${askEveryMs} ms, which is part of each figure.`,
       )
       if (round.disturbedBy !== '') remarks.push(`Others had over 10 % of a core: ${round.disturbedBy}.`)
       rounds.push(round, { lags: probed.lags })

@@ -57,7 +57,7 @@ export async function merge({ cores, isShort, rounds, say }: BenchSettings): Pro
         },
       ],
       counts: { sent, acknowledged: sent, stored: stored!.facts - sent, repeated: 0 },
-      remarks: ['Of three identify events two make a contact with a browser, and one names a second browser of it.'],
+      remarks: ['Two in three identify events make a contact with a browser; the third names a second browser of it.'],
       settings: { rows, portion: inboxRowsPerMerge },
       rounds: pairs,
     }

@@ -39,7 +39,7 @@ const ofLines = (path: string, lines: number) => file(path, 'a\n'.repeat(lines))
 
 const rules: Rule[] = [
   {
-    guarantee: 'no file of ours is longer than 300 lines',
+    guarantee: 'no file of ours outside test/ is longer than 300 lines',
     check: longFiles,
     offenders: [ofLines('api/main.ts', 301), ofLines('bench/load/load.ts', 400)],
     innocents: [

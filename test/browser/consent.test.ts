@@ -175,3 +175,23 @@ test('a request that fails after consent was withdrawn leaves nothing in the bro
   await visit.page.waitForFunction('window.hasFailed')
   expect(await keptBy(visit)).toEqual(nothing)
 })
+
+test('a browser whose visits shall not count sends nothing, until it may again', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main } })
+  await visit.context.addInitScript(`localStorage.svc_off ??= 1`)
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate(`{
+    Svc.consent(true)
+    Svc.track('unwanted')
+  }`)
+  await visit.page.click('button')
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(new Set(requested(visit))).toEqual(new Set([visit.scriptUrl]))
+  expect(await keptBy(visit)).toEqual({ ...nothing, local: ['svc_off'] })
+  await visit.page.evaluate(`localStorage.svc_off = 0`)
+  await visit.page.reload()
+  await visit.expectSent('pageview')
+  expect(visit.sent('unwanted')).toEqual([])
+})

@@ -56,6 +56,8 @@ export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) 
       <Copied text={snippet} />
       <p>Or send one from a terminal:</p>
       <Copied text={curl} />
+      <p>To leave out your own visits, run this in the browser’s console on your site, once in each browser:</p>
+      <Copied text="localStorage.svc_off = 1" />
     </>
   )
 }

@@ -103,9 +103,11 @@ function start(): void {
 }
 
 function allow(): void {
-  if (!isOpen && isGiven && !document.prerendering) {
+  // People whose visits shall not count set `svc_off`.
+  if (!isOpen && isGiven && !document.prerendering && !readJson('svc_off')) {
     begin()
-    if (document.readyState === 'complete') loadLate()
+    // It is `complete`: the others begin with later letters.
+    if (document.readyState < 'd') loadLate()
   }
   schedulePage()
 }

@@ -3,7 +3,7 @@
  * Then the value is kept for as long as the page lives.
  */
 
-export type Key = 'svc_aid' | 'svc_sid' | 'svc_first' | 'svc_last' | 'svc_queue'
+export type Key = 'svc_aid' | 'svc_sid' | 'svc_first' | 'svc_last' | 'svc_queue' | 'svc_off'
 
 declare const localStorage: Record<string, string>
 

@@ -51,7 +51,7 @@ export class Appender {
     return id
   }
 
-  /** Calls back once what was appended last, to the log of `stream`, is synced, or it is known that it won't be. */
+  /** Calls back once the last row appended to the log of `stream` is synced, or it is known that it won't be. */
   whenRowSynced(stream: 'events' | 'bot_visits', done: (isDurable: boolean) => void): void {
     const writer = stream === 'events' ? this.options.events : this.options.botVisits
     writer.whenSynced(done)

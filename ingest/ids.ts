@@ -1,8 +1,8 @@
 /**
  * Segment numbers. Each writer (a node, or a worker of one) leases a million of them at a time from a sequence in
- * Postgres. It keeps the lease in a file, so that it goes on for a day without Postgres and through restarts. Numbers are
- * taken from the lease in small reservations, each written and synced before its first number is used: a kill skips at
- * most one reservation and never uses a number twice. Held by test/unit/segment-numbers.test.ts.
+ * Postgres. It keeps the lease in a file, so that it goes on for a day without Postgres and through restarts. Numbers
+ * are taken from the lease in small reservations, each written and synced before its first number is used. So a kill
+ * skips at most one reservation and never uses a number twice. Held by test/unit/segment-numbers.test.ts.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -118,7 +118,7 @@ export async function openSegmentLeases(options: SegmentLeasesOptions): Promise<
 
   return {
     reserve() {
-      // One after another: of two at once the one that fails would take back what the other has got.
+      // One after another: if two ran at once, the one that fails would take back the other's numbers.
       const reservation = reserving.then(reserveNow)
       reserving = reservation.catch(() => {})
       return reservation

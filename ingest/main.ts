@@ -1,6 +1,6 @@
 /**
- * The ingest service: where its objects meet. Order of the start: what the disk holds, then the stores, then the port;
- * of the stop: the port, the log, the shippers, the clients. With several workers each runs this program in a thread.
+ * The ingest service: where its objects meet. It starts in this order: the rows on disk, the stores, the port. It stops
+ * in this order: the port, the log, the shippers, the clients. With several workers each runs this program in a thread.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -150,7 +150,9 @@ function makeThread(worker?: number): Thread {
   }
 }
 
-/** Of the writers of this start, and of earlier ones: their marks go on until all that they have begun is stored. */
+/**
+ * Leases of the writers of this start and of earlier ones. Their marks go on until all that they have begun is stored.
+ */
 async function openLeases(
   folder: string,
   writers: readonly number[],

@@ -29,7 +29,7 @@ import type { PostTable } from './tables/posts.ts'
 import type { KeyTable } from './tables/tracking-key-table.ts'
 import type { BotChecks } from './verify/open-checks.ts'
 
-/** What every thread has of its own. */
+/** The objects that each thread has for itself. */
 export interface Thread {
   readonly config: Config & { readonly secretKey: string }
   readonly folder: string
@@ -58,7 +58,7 @@ type Logs = Pick<AppendOptions, 'events' | 'botVisits' | 'window'> & {
   readonly replayChunks: LogWriter<ReplayChunkRow>
 }
 
-/** What the node's shipping thread has besides. */
+/** The objects of the node's shipping thread. */
 export interface Node extends Thread {
   /** Each writer has leases of its own, so that the mark of one that rests holds up no other. */
   leasesOf(folder: number): SegmentLeases
@@ -69,17 +69,17 @@ export interface Node extends Thread {
 /** A node that takes events, in one thread or several. The three steps of its stop follow one another. */
 export interface Receiving {
   listen(host: string, port: number): Promise<number>
-  /** Takes no more connections and answers what is under way. */
+  /** Takes no more connections and answers the requests under way. */
   closeServer(): Promise<void>
-  /** Hands over what is synced to the shippers. */
+  /** Hands over synced rows to the shippers. */
   closeLog(): Promise<void>
   closeShippers(): Promise<void>
   closeTables(): Promise<void>
 }
 
-/** What an orderly stop gives answers that are under way. */
+/** Time that an orderly stop gives answers that are under way. */
 export const answersEndMs = 5_000
-/** What the shippers may take of an orderly stop: the rest is shipped at the next start. */
+/** Time that an orderly stop gives the shippers: the rest is shipped at the next start. */
 export const drainMs = 8_000
 
 /** The part that takes requests. */
@@ -144,7 +144,7 @@ function ownershipOf(links: LinkTable, posts: PostTable): Ownership {
   return { linkOfId: (id) => links.ofId(id), workspaceOfPost: (id) => posts.workspaceOf(id) }
 }
 
-/** What short links begin with behind the host: `/l`, and the path of their own root where that has another. */
+/** How short links begin behind the host: `/l`, and the path of their own root where that has another. */
 function shortLinkPaths(shortUrlHost: string | undefined): string[] {
   const own = shortUrlHost === undefined ? [] : [new URL(shortUrlHost).pathname.replace(/\/+$/, '')]
   return [...new Set(['/l', ...own])]

@@ -1,4 +1,4 @@
-/** What passes between the steps of ingest: who sent an event, and what became of it. */
+/** The values that pass between the steps of ingest: who sent an event, and its outcome. */
 
 import type { ValidationError } from '../schemas/errors/validation-errors.ts'
 import type { BotVisitRow, EventRow } from '../schemas/event/row.ts'
@@ -13,7 +13,7 @@ export interface Sender {
   readonly receivedAt: number
 }
 
-/** What ingest knows of a workspace. */
+/** A workspace, as ingest knows it. */
 export interface IngestWorkspace {
   readonly id: number
   readonly timezone: string

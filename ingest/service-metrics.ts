@@ -1,4 +1,4 @@
-/** What ingest counts, by closed lists of labels. */
+/** Ingest's metrics, by closed lists of labels. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { StreamName } from '../schemas/event/row.ts'
@@ -57,7 +57,7 @@ export function watchMetrics(metrics: Metrics) {
         },
       }
     },
-    /** Of the thread that ships. */
+    /** Called by the thread that ships. */
     watchShipping(shippers: Readonly<Record<StreamName, Shipper>>, claims: Claims): void {
       const backlog = metrics.gauge('ingest_backlog_bytes', 'Log bytes whose rows are not stored yet.', ['stream'])
       const lag = metrics.gauge('ingest_backlog_seconds', 'Age of the oldest rows not stored yet.', ['stream'])
@@ -76,7 +76,7 @@ export function watchMetrics(metrics: Metrics) {
       setInterval(update, 1000).unref()
       update()
     },
-    /** Of a thread that receives. */
+    /** Called by each thread that receives. */
     watchWindow(window: DedupWindow, clock: Clock): void {
       const localHours = metrics.gauge(
         'ingest_dedup_window_held_hours',

@@ -5,14 +5,14 @@ import { addressCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
 
 const hashBytes = 16
-/** Of an unknown address. */
+/** Stands for an unknown address. */
 const noAddressHash = '\0'.repeat(hashBytes)
 
 export type AddressHash = (workspaceId: number, address: string, receivedAt: number) => string
 
 /**
- * HMAC-SHA-256 of the address (of an IPv6 address: of its /64) under the salt of the day of receipt and the workspace. It
- * is cut to 16 bytes, each a character of the text: what a FixedString(16) takes.
+ * HMAC-SHA-256 of an IPv4 address or an IPv6 /64, under the salt of the day of receipt and the workspace. It is cut to
+ * 16 bytes, each a character of the text, because a FixedString(16) takes these.
  */
 export function makeAddressHash(salts: SaltOfDay): AddressHash {
   const known = new SaltedMemory<string>(salts, addressCacheMax)

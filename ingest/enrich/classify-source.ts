@@ -1,6 +1,7 @@
 /**
- * Where a visit came from, the surest first: what the sender names itself, the campaign in the page's URL, the click id
- * of a paid click, the referring site, the click id of a shared link or mail; and else nowhere: direct.
+ * Where a visit came from. The surest answer counts: the sender's own fields, then the campaign in the page's URL, then
+ * the click id of a paid click. The referring site follows, then the click id of a shared link or mail. Otherwise the
+ * visit is direct.
  */
 import { direct, type Source } from '../../schemas/reference/sources.ts'
 import type { Facts, Step, Verdict } from './facts.ts'

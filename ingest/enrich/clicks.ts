@@ -60,7 +60,7 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
   }
 }
 
-/** A program is one whatever its method, and so is what makes a preview. */
+/** A program's request is a bot's or a preview's with any method. */
 function kindOf({ program }: Agent, { isHead, isPrefetch }: LinkRequest): number {
   if (program !== null) return program.category === 'social_preview' ? linkClickKinds.preview : linkClickKinds.bot
   if (isPrefetch) return linkClickKinds.prefetch

@@ -1,7 +1,7 @@
 /**
- * The country of an address, by a database of address ranges that is read once, at the start: a MaxMind DB, either the one
- * that is installed with us or the operator's. Nothing is asked of anybody; the addresses that were looked up are
- * remembered in memory alone. Held by test/unit/countries.test.ts.
+ * The country of an address, by a MaxMind DB of address ranges: the installed one or the operator's. It is read once,
+ * at the start. Nobody else is asked, and addresses that were looked up are remembered in memory alone. Held by
+ * test/unit/countries.test.ts.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -15,7 +15,10 @@ import { countryCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { isCountryCode } from '../../schemas/reference/country-zones.ts'
 
 export interface Countries {
-  /** ISO alpha-2, or `noCountry`: of an address that isn't public or isn't in the database, and of whatever is no address. */
+  /**
+   * ISO alpha-2. `noCountry` for a text that is no address, and for an address that isn't public or isn't in the
+   * database.
+   */
   of(address: string): string
 }
 
@@ -69,7 +72,9 @@ function makeCountries(database: Buffer): Countries {
   }
 }
 
-/** In the form that the database is asked in; null for what is no address, or one of a private or reserved range. */
+/**
+ * In the form that the database is asked in; null for a text that is no address, or one of a private or reserved range.
+ */
 function publicAddressOf(text: string): string | null {
   const family = isIP(text)
   if (family === 0) return null

@@ -1,6 +1,6 @@
 import type { Facts, Verdict } from './facts.ts'
 
-/** What the visitor came with. */
+/** Names the visitor's browser, system and device. */
 export function describeDevice({ agent, row }: Facts): Verdict {
   row.device = agent.device
   row.browser = agent.browser

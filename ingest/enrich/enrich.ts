@@ -1,6 +1,6 @@
 /**
- * Turns a valid event into the row that is stored, by a list of steps. They do no I/O and never wait;
- * what is dear is remembered. The sender's address ends here.
+ * Turns a valid event into the row that is stored, by a list of steps. They do no I/O and never wait; costly results
+ * are cached. The sender's address ends here.
  */
 
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'

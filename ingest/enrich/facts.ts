@@ -17,7 +17,7 @@ export interface Facts {
   event: TrackEvent
   sender: Sender
   workspace: IngestWorkspace
-  /** What the visitor came with: what a server forwards wins over its own connection's. */
+  /** The visitor's user agent. One that a server forwards wins over its own connection's. */
   agent: Agent
   /** The page, as its URL says. */
   readonly page: PageUrl

@@ -1,9 +1,10 @@
 /**
  * Who an event belongs to, as hashes that mean nothing outside the workspace.
  *
- * Visitor: of the `anonymous_id`; else, without an e-mail, of address and user agent under the salt of the day of
- * receipt; else none: a server event. Session: of the `session_id`, or else one for each visitor and UTC day. Both are
- * fixed here, from the event's own fields; nothing learned later changes them.
+ * The visitor is a hash of the `anonymous_id`. Without one and without an e-mail, it is a hash of address and user
+ * agent under the salt of the day of receipt. Otherwise there is none: a server event.
+ * The session is a hash of the `session_id`. Without one, each visitor has one session a UTC day.
+ * Both are fixed here, from the event's own fields; nothing learned later changes them.
  */
 import { createHash } from 'node:crypto'
 import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/crypto/hash.ts'

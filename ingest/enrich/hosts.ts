@@ -11,7 +11,7 @@ export interface Site {
   readonly source: Source
 }
 
-/** From a host in lower case to its site; null for what can be no host. */
+/** From a host in lower case to its site; null for a text that can be no host. */
 export function makeSites(): (host: string) => Site | null {
   const known = new LRUCache<string, { site: Site | null }>({ max: hostCacheMax })
   return (host) => {

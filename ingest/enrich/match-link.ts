@@ -7,8 +7,8 @@ export interface Ownership {
 }
 
 /**
- * Which of the workspace's links, and posts, the page's URL says that the visitor followed. What another workspace has is
- * as if it weren't named. The post is the one that is named, or else the link's own.
+ * Which of the workspace's links and posts the visitor followed, by the page's URL. Links and posts of another
+ * workspace count as not named. A named post wins over the link's own.
  */
 export function matchLink(ownership: Ownership): Step {
   return ({ page, workspace, row }: Facts): Verdict => {

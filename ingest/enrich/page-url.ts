@@ -1,7 +1,7 @@
 /**
- * Reads a page's URL without the cost of a URL object: host, path, the campaign that its parameters name, the link and post
- * that were followed and the click id of an advertising platform. A page is an absolute URL or a path that begins with a
- * slash; any other text is no page. A path begins with exactly one slash, so that a browser that follows it stays on its site.
+ * Reads a page's URL without the cost of a URL object. It finds host, path, campaign parameters, the link and post that
+ * were followed, and the click id of an advertising platform. A page is an absolute URL or a path that begins with a slash;
+ * any other text is no page. A path begins with exactly one slash, so that a browser that follows it stays on its site.
  */
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
@@ -19,7 +19,7 @@ export interface PageUrl {
   campaign: string
   content: string
   clickId: ClickId | null
-  /** Of `svc_link_id` and `svc_post_id`; 0 for none. */
+  /** From `svc_link_id` and `svc_post_id`; 0 for none. */
   linkId: number
   postId: number
 }
@@ -149,7 +149,7 @@ const bareParameters: ReadonlyMap<string, 'source' | 'medium' | 'campaign' | 'co
   [...campaignParameters.values()].map((name) => [name, name]),
 )
 
-/** Reads the parameters in `url[start, end)`. Of repeated ones the first that isn't empty counts. */
+/** Reads the parameters in `url[start, end)`. If one is repeated, the first that isn't empty counts. */
 function readParameters(url: string, start: number, end: number, page: PageUrl): void {
   page.url = url
   let isCut = false
@@ -192,7 +192,7 @@ function idOf(text: string): number {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0
   return id <= idMax ? id : 0
 }
-/** What its column holds. */
+/** The id's column is a UInt32. */
 const idMax = 2 ** 32 - 1
 
 /** A parameter's decoded text, cut to its column's length; undecoded where the encoding is invalid. */
@@ -202,7 +202,7 @@ function decode(value: string): string {
     try {
       text = decodeURIComponent(text.replaceAll('+', ' ')).replaceAll('\0', '')
     } catch {
-      // Not UTF-8: what was sent is all there is.
+      // Not UTF-8: the text stays as it was sent.
     }
     text = text.trim()
   }

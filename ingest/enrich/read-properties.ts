@@ -10,7 +10,7 @@ const metrics: ReadonlyMap<string, { readonly number: number; readonly max: numb
 const engagementMax = 2 ** 32 - 1
 const scrollDepthMax = 100
 
-/** The free properties as JSON, and what svc.js puts into those of its own events. */
+/** The free properties as JSON, and the properties that svc.js gives its own events. */
 export function readProperties(facts: Facts): Verdict {
   const { event, row } = facts
   row.metric = vitalMetrics.none

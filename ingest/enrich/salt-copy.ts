@@ -13,7 +13,7 @@ export interface Salt {
 export interface SaltCopyOptions {
   /** The copy on disk. */
   readonly file: string
-  /** Of a node's threads one keeps it; the others only begin with it. */
+  /** One thread of a node keeps the copy; the others only start from it. */
   readonly keepsCopy?: boolean
   readonly log: Log
 }

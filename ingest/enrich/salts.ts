@@ -1,9 +1,9 @@
 /**
- * The salts of visitors without an id: a random one a UTC day, the same on every node through Postgres, made a day ahead
- * and forgotten two days after its day began. With it goes the last way to tell whose hashes they were.
+ * The salts of visitors without an id: a random one a UTC day, the same on every node through Postgres. Each is made a
+ * day ahead and forgotten two days after its day began. With it goes the last way to tell whose hashes they were.
  *
- * Kept on disk too, so that an outage of Postgres stops nothing. A day that begins with Postgres away gets a salt of this
- * node's own, which is offered to Postgres later: where another node's came first, that one is taken over.
+ * Salts are kept on disk too, so that an outage of Postgres stops nothing. A day that begins without Postgres gets a
+ * salt of this node's own, which is offered to Postgres later. If another node's came first, that one is taken over.
  *
  * Held by test/unit/salts.test.ts.
  */

@@ -3,7 +3,9 @@ import { kinds } from '../../schemas/event/row.ts'
 import type { SidePayload } from '../outcome.ts'
 import type { Facts } from './facts.ts'
 
-/** What people are made of, apart from the row: identify and conversion events only. `event_id` is not set yet. */
+/**
+ * The part of an identify or conversion event that people are made of, apart from the row. `event_id` is not set yet.
+ */
 export function sidePayloadOf({ event, email, row }: Facts): SidePayload | null {
   if (row.kind !== kinds.identify && row.kind !== kinds.conversion) return null
   return {

@@ -9,11 +9,11 @@ import { isBotAgent, programOf } from '../../schemas/reference/bots.ts'
 import type { Bot } from '../../schemas/reference/known-bots.ts'
 
 export interface Agent {
-  /** As it was sent, cut to what is stored of a bot's. */
+  /** As it was sent, cut to the stored length of a bot's. */
   readonly text: string
   /** Null for people and for HTTP libraries. */
   readonly bot: Bot | null
-  /** A bot or an HTTP library: what nobody reads pages with. Null for browsers. */
+  /** A bot or an HTTP library, with which nobody reads pages. Null for browsers. */
   readonly program: Bot | null
   /** One of `devices`. */
   readonly device: number
@@ -22,7 +22,7 @@ export interface Agent {
   readonly os: string
 }
 
-/** Of a request without a user agent. */
+/** Stands for a request without a user agent. */
 export const noAgent: Agent = {
   text: '',
   bot: null,
@@ -78,7 +78,7 @@ function browserOf(text: string, name: string, system: string): string {
   if (androidApps.test(text)) return ''
   if (name === 'Chrome' && text.includes('; wv)')) return 'Android WebView'
   if (name === 'Safari' && system === 'iOS' && !text.includes('Safari/')) return 'iOS WebView'
-  // Of a program that is no browser, bowser takes the first word for one.
+  // bowser takes the first word of a program's user agent for a browser.
   return browsers.has(name) ? (shortNames.get(name) ?? name) : ''
 }
 

@@ -16,7 +16,7 @@ import type { SaltOfDay } from '../enrich/salted-memory.ts'
 import type { IngestWorkspace, Sender } from '../outcome.ts'
 import type { BotVerifier, Claim, Verification } from '../verify/verify-bot.ts'
 
-/** What the answer says of a visit's bot. */
+/** The bot of a visit, as the answer shows it. */
 export interface BotAnswer extends Bot {
   /** Null: nothing to check by. */
   readonly verified: Verification['verified']
@@ -24,10 +24,14 @@ export interface BotAnswer extends Bot {
 }
 
 export interface BotReader {
-  /** Begins what only others can tell of the visits of a body; null: nothing has to be waited for before they are read. */
+  /**
+   * Begins the checks of a body's visits that wait for others. Null: nothing has to be waited for before the visits are
+   * read.
+   */
   prepare(body: BotsBody): Promise<void> | null
   /**
-   * Gives each valid visit of a valid body to `take`, in order; the row is the reader's own and filled anew for the next.
+   * Gives each valid visit of a valid body to `take`, in order. The row is the reader's own and filled anew for the
+   * next visit.
    * @param hasUnstorableText some text of the body can't be stored
    * @returns which visits are refused, and whether the body held many
    */
@@ -92,7 +96,7 @@ export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader 
     return { name, operator, category, verified, verification_method: method }
   }
 
-  /** What visits say of themselves, before each is validated. */
+  /** The claims of the visits, before each is validated. */
   function* claimsOf(body: BotsBody): Generator<Claim> {
     for (const visit of hasVisits(body) ? body.visits : [body]) {
       const { user_agent: userAgent, ip } = (visit ?? {}) as { user_agent?: unknown; ip?: unknown }

@@ -1,7 +1,7 @@
 /**
- * The browser script: one text for each tracking key and choice of flags, compressed when it is first asked for and kept.
- * Nothing is stored or read for it but the table of keys. While Postgres can't say whether there is a key, the script is
- * served all the same: what it records waits in the page, and its events are refused if there is no such key.
+ * The browser script: one text for each tracking key and choice of flags, compressed on first use and cached. Only the
+ * table of keys is read for it. While Postgres can't say whether a key exists, the script is served all the same. Its
+ * events wait in the page, and are refused if there is no such key.
  *
  * Held by test/integration/browser-script.test.ts.
  */
@@ -19,7 +19,7 @@ import {
 } from '../../schemas/limits/script-limits.ts'
 import type { KeyTable } from '../tables/tracking-key-table.ts'
 
-/** What a request for it says: the query without its question mark, and two headers. */
+/** A request for it: the query without its question mark, and two headers. */
 export interface ScriptRequest extends StaticRequest {
   readonly query: string
 }
@@ -30,7 +30,7 @@ export interface BrowserScriptOptions {
   readonly apiHost: string
 }
 
-/** The answer to GET; of HEAD the body is left out by whoever sends it. */
+/** The answer to GET; for HEAD the sender leaves out the body. */
 export type BrowserScript = (request: ScriptRequest) => Promise<HttpReply>
 
 const headers = {
@@ -74,7 +74,7 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
   return async (request) => {
     const query = new URLSearchParams(request.query)
     const version = query.get('late')
-    // Another version is asked for while nodes are being replaced: what both files say to each other doesn't change.
+    // Another version is asked for while nodes are being replaced: the interface between both files doesn't change.
     if (version !== null) return reply(await late, request, ageOf(version === lateVersion))
     const recorder = query.get('replay')
     if (recorder !== null) {

@@ -1,4 +1,4 @@
-/** What ingest answers besides events and short links: its health, its metrics, the browser script, preflights. */
+/** Ingest's other answers: its health, its metrics, the browser script, preflights. */
 import { compressReply } from '../../runtime/http/compression.ts'
 import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'

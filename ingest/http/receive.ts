@@ -61,7 +61,7 @@ export interface ReceiveOptions {
   readonly countRefused: (reason: Reason, events: number) => void
 }
 
-/** Upper bounds of what a row takes in the log, given the bytes of the request that it came in. */
+/** Upper bounds of a row's bytes in the log, given the bytes of the request that it came in. */
 const rowBytesPerBodyByte = 6
 const rowBytesBeside = 1024
 
@@ -291,7 +291,7 @@ function trackAnswer(id: number, isDuplicate: boolean): string {
 
 function countOf(endpoint: Endpoint, body: unknown): number {
   if (endpoint === 'track' || endpoint === 'replay') return 1
-  // Not validated yet: whatever isn't a list counts as one.
+  // Not validated yet: any value that isn't a list counts as one.
   const { events, visits } = body as { events?: unknown; visits?: unknown }
   const list = endpoint === 'batch' ? events : visits
   return Array.isArray(list) ? list.length : 1

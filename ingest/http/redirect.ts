@@ -1,7 +1,7 @@
 /**
- * Short links: from a key to where it leads. A redirect waits for no store: the click goes to the log as events do. Where
- * the log can't take it the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
- * table is looked up first; while that can't be done it is 503, since a link that exists must not be told to be gone.
+ * Short links: from a key to where it leads. A redirect waits for no store: the click goes to the log as events do. If
+ * the log can't take it, the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
+ * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
  *
  * Held by test/integration/link-redirect.test.ts.
  */
@@ -20,7 +20,7 @@ import type { Capacity } from './capacity.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 
-/** What became of a request for a link: the labels of the metric. */
+/** Outcome of a request for a link: the labels of the metric. */
 export type LinkOutcome = 'stored' | 'not_stored' | 'unknown' | 'unavailable'
 
 export interface RedirectOptions {
@@ -72,7 +72,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
 
   const follow: Answerer = (response, request, isClosing) => {
     const key = request.getParameter(0) ?? ''
-    // As events are read: of a header that is repeated, all lines.
+    // All lines of a repeated header, as for events.
     head.read(request)
     const requestId = requestIdOf(head.requestId)
     const isHead = request.getMethod() === 'head'

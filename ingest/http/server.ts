@@ -1,7 +1,7 @@
 /**
- * Ingest's HTTP face. The tracking routes are the hot path, so they don't go through runtime/http/server.ts: headers are
- * read in one pass into fields, a body that arrives whole is parsed where it lies, one cork an answer. What is refused and
- * how is the same as there.
+ * Ingest's HTTP face. The tracking routes are the hot path, so they bypass runtime/http/server.ts. Headers are read in
+ * one pass into fields, a body that arrives whole is parsed where it lies, and each answer takes one cork. Refusals are
+ * the same as there.
  *
  * A uWebSockets.js request is valid only before the handler returns, a chunk only within its callback.
  */
@@ -31,7 +31,7 @@ import { trackingRefusals } from './tracking-refusals.ts'
 
 export interface IngestServerOptions extends PagesOptions {
   readonly receivers: Readonly<Record<Endpoint, Receiver>>
-  /** `paths`: what short links begin with, without a slash at the end. */
+  /** `paths`: how short links begin, without a slash at the end. */
   readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
   readonly proxies: TrustedProxies
   readonly countryHeader: string
@@ -176,14 +176,16 @@ function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Rout
 
 type ShortLinks = IngestServerOptions['shortLinks'] & { readonly isClosing: () => boolean }
 
-/** What is on no route: without its last slash it may be, and visitors of short links get a page. */
+/**
+ * Answers paths without a route. Without its last slash a path may have one, and visitors of short links get a page.
+ */
 function mountRest(
   app: ReturnType<typeof uws.App>,
   write: WriteAnswer,
   routes: Routes,
   { redirect, paths, isClosing }: ShortLinks,
 ): void {
-  // Only to what stands in the table, or is a key: a path may look like another host's address.
+  // Only to routes of the table, or to a key: a path may look like another host's address.
   const isRoute = (path: string) =>
     Object.hasOwn(routes, path) ||
     paths.some((root) => path.startsWith(`${root}/`) && isAttributionKeyShaped(path.slice(root.length + 1)))

@@ -1,7 +1,7 @@
 /**
- * When a group that gathers is written. A sync costs the same for one row as for hundreds, so it waits while requests keep
- * coming in: until a turn of the event loop brings no row, or there are many, or a moment has passed. A single event on a
- * quiet node waits for one turn.
+ * When a gathering group is written. A sync costs the same for one row as for hundreds, so it waits while requests keep
+ * coming in. The wait ends when a turn of the event loop brings no row, there are many rows, or a moment has passed. A
+ * single event on a quiet node waits for one turn.
  */
 
 const rowsAreMany = 256
@@ -12,7 +12,10 @@ export class CommitPace {
   private rowsBefore = 0
   private since = 0
 
-  /** @param rows of the group that gathers now @param commit writes it, if no other is on its way */
+  /**
+   * @param rows in the group that gathers now
+   * @param commit writes it, if no other is on its way
+   */
   constructor(
     private readonly rows: () => number,
     private readonly commit: () => void,

@@ -1,7 +1,7 @@
 /**
  * The ids that this node has seen lately: 64-bit keyed hashes of `client_event_id` → event id, in two generations of
- * open-addressed tables. When the younger one is full, or has covered the whole window, the older one is dropped and they
- * change places: memory is bounded, and an entry lives for between one and two generations.
+ * open-addressed tables. When the younger one is full or has covered the whole window, the older one is dropped and they
+ * change places. So memory is bounded, and an entry lives for one to two generations.
  *
  *   entry, 16 bytes so that a look-up touches one cache line: hash lo u32 | hash hi u32 | id lo u32 | id hi u32
  *   free: id 0; removed: id hi is `removed`, and probing goes on past it
@@ -18,7 +18,7 @@ interface Generation {
 }
 
 const wordsEach = 4
-/** No event's id is so large. */
+/** Higher than the upper half of any event's id. */
 const removed = 0xffffffff
 
 export class DedupWindow {
@@ -68,7 +68,7 @@ export class DedupWindow {
     }
   }
 
-  /** Since when every id added is known: what the window really holds. */
+  /** The time since which every added id is known: the window that is really held. */
   get heldSince(): number {
     return this.old.startedAt
   }

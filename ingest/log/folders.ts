@@ -1,7 +1,7 @@
 /**
  * The folders of a node's event log. Number 0 is the node's own, as one thread writes it; number n is that of worker n.
- * Each has the files of both streams. Whatever number of workers a start has, the folders of an earlier start are read
- * and shipped as well.
+ * Each has the files of both streams. Folders of an earlier start are read and shipped as well, however many workers
+ * this start has.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { StreamName } from '../../schemas/event/row.ts'
 
 const workerFolder = /^worker-([1-9]\d*)$/
 
-/** What belongs to one writer. */
+/** The folder of one writer. */
 export function writerFolder(node: string, folder: number): string {
   return folder === 0 ? node : join(node, `worker-${folder}`)
 }

@@ -11,12 +11,12 @@
  *     | rows' bytes u32 | side bytes u32 | crc32 u32 | 0 u32
  *     rows, as ClickHouse loads them | per row: its length u32, its claim hash u64 (0: none) | side payload, JSON lines
  *
- * The file number is in every group and covered by its crc: what an earlier use of the file left behind never passes for
- * a group of this use. Group numbers count from 0 without gaps. The previous file's end is written when a file is opened:
- * beyond it nothing of that file was acknowledged (a failed sync leaves such bytes).
+ * The file number is in every group and covered by its crc. So bytes of an earlier use never pass for a group of this
+ * one. Group numbers count from 0 without gaps. The previous file's end is written when a file is opened. No bytes
+ * beyond it were acknowledged (a failed sync leaves such bytes).
  *
- * A group is one write and one sync. A group that doesn't check and has no valid group after it is a torn write: nothing of
- * it was acknowledged. With a valid group (or the known end) after it, it alone is set aside.
+ * A group is one write and one sync. A group that doesn't check and has no valid group after it is a torn write. Its
+ * rows were not acknowledged. With a valid group (or the known end) after it, it alone is set aside.
  *
  * A segment is a run of groups of one file; it is cut, not moved. Held by test/property/log.test.ts (a cut at every byte,
  * flipped bits) and test/unit/log-writer.test.ts.

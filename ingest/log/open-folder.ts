@@ -14,7 +14,10 @@ export interface FolderOptions {
   readonly folder: number
   readonly fileBytes: number
   readonly io: DiskIo
-  /** Of the folder's writer, which gets to know the claims of its rows again. Nobody writes to it without one. */
+  /**
+   * The dedup window of the folder's writer, which gets the claims of its rows again. Nobody writes to the folder
+   * without one.
+   */
   readonly window: DedupWindow | undefined
   readonly setAside: (name: string, reason: string, bytes: Buffer) => Promise<void>
   readonly clock: Clock

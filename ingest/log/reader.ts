@@ -1,4 +1,4 @@
-/** Reading groups back: for shipping a segment and, at start, for finding out what the files hold. */
+/** Reading groups back: for shipping a segment and, at start, for finding the rows in the files. */
 import { open } from 'node:fs/promises'
 import { fileHeaderBytes, findGroupStart, type Group, groupAlignment, groupLength, readGroup } from './format.ts'
 import type { Segment } from './segment.ts'
@@ -76,7 +76,7 @@ export async function readWhole(path: string, into: Buffer): Promise<Buffer> {
   }
 }
 
-/** What a damaged part of a file is set aside as: the same part always under the same name. */
+/** The name under which a damaged part of a file is set aside: always the same for the same part. */
 export function damageName(folder: number, file: number, start: number): string {
   return `${fileName(folder, file)}-at-${start}`
 }

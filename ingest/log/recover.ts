@@ -1,7 +1,8 @@
 /**
- * What a stream's files hold at start. Nothing but the files is believed: every group is checked, and damaged ones are
- * set aside with their reason. The torn tail of an unsynced group is cut: nothing of it was acknowledged. The claims of
- * all rows go back into the local dedup window, so that a retry after a restart is known even without Redis.
+ * Reads at start which rows a stream's files hold. Nothing but the files is believed: every group is checked, and
+ * damaged ones are set aside with their reason. The torn tail of an unsynced group is cut: nothing of it was
+ * acknowledged. The claims of all rows go back into the local dedup window, so that a retry after a restart is known
+ * even without Redis.
  */
 import type { Log } from '../../runtime/log.ts'
 import { columnsOf, type Hash64, type StreamName } from '../../schemas/event/row.ts'

@@ -124,7 +124,7 @@ export class LogWriter<Row extends { id: number }> {
     if (this.segment?.isDue) this.trySeal(this.segment)
   }
 
-  /** Syncs what has been appended, seals the open segment, closes the file. Nothing may be appended any more. */
+  /** Syncs all appended rows, seals the open segment, closes the file. No row may be appended any more. */
   async close(): Promise<void> {
     this.isClosed = true
     if (this.inflight || this.gathering?.rows) await new Promise<void>((resolve) => this.idleWaiters.push(resolve))
@@ -210,21 +210,22 @@ export class LogWriter<Row extends { id: number }> {
     for (const each of lost) each.forEachClaim(this.options.onClaimLost)
     await this.roll(this.syncedEnd, lost)
     this.inflight = undefined
-    // Not before it is certain where they end: a kill may bring the group back, and then its segment must not have been
-    // shipped without it. Where no file could be had before the end, that is for the next start to find.
+    // Segments are sealed only once their end is certain. A kill may bring the group back, and then its segment must
+    // not have been shipped without it. If no file could be had before the end, the next start finds it.
     if (this.file) for (const segment of segments) this.seal(segment)
     this.freeBuffers.push(...lost.map(({ buffer }) => buffer))
     this.resolveIdleWaiters()
   }
 
-  /** Whether the largest group fits behind what is written and in flight. */
+  /** Whether the largest group fits behind the written bytes and those in flight. */
   private fileHasRoom(): boolean {
     return this.fileEnd + this.groupBytesMax + this.options.rowBytesMax <= this.options.files.fileBytes
   }
 
   /**
-   * Opens the next file, with retries; until then no rows are accepted. Waiters of `lost` groups get `false` once the new
-   * file records the old one's end, or after several tries; those of the gathering group after the first failed try.
+   * Opens the next file, with retries; until then no rows are accepted. Waiters of `lost` groups get `false` once the
+   * new file records the old one's end, or after several tries. Waiters of the gathering group get it after the first
+   * failed try.
    */
   private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
     this.isRolling = true
@@ -250,7 +251,6 @@ export class LogWriter<Row extends { id: number }> {
     this.outage.end()
   }
 
-  /** Drops the gathering group. */
   private dropGathering(): void {
     const dropped = this.gathering
     this.gathering = undefined

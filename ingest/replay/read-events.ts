@@ -34,7 +34,7 @@ const eventTypeMax = 6
 /** @returns null for text that isn't base64 of gzip, or unpacks to too much */
 export async function unpackEvents(packed: string): Promise<Buffer | null> {
   const bytes = Buffer.from(packed, 'base64')
-  // Node skips what is no base64; readers in other languages don't.
+  // Node skips characters that are no base64; readers in other languages don't.
   if (bytes.toString('base64') !== packed) return null
   const maxOutputLength = Math.min(replayJsonBytesMax, bytes.length * replayUnpackRatioMax + replayUnpackBesideBytesMax)
   return unpack(bytes, { maxOutputLength }).catch(() => null)

@@ -1,6 +1,6 @@
 /**
- * How claims on `client_event_id`s lie in Redis: in a database of their own, in small hashes, which Redis stores packed,
- * about 20 bytes a claim instead of 130.
+ * How claims on `client_event_id`s lie in Redis: in a database of their own, in small hashes. Redis stores these packed,
+ * in about 20 bytes a claim instead of 130.
  *
  *   key  c:<slice>:<bucket>   slice = time / (window / 2), bucket = the first 17 bits of the hash
  *   field = the hash's last 6 bytes, value = the event id, 8 bytes
@@ -11,7 +11,10 @@
  */
 import { hourMs } from '../../schemas/time/time-zone.ts'
 
-/** A claim is written into the current slice and looked for in so many before as well: it is known for the window at least. */
+/**
+ * A claim is written into the current slice, and searched in it and the two before: it is known for the window at
+ * least.
+ */
 export const slicesPerWindow = 2
 export const sinceKey = 'since'
 const bucketBits = 17
@@ -29,7 +32,7 @@ export function countKeyOf(slice: number): string {
   return `n:${slice}`
 }
 
-/** Of the slices that are looked into in the time of this one. */
+/** Count keys of the slices that are searched while `slice` is current. */
 export function countKeysUpTo(slice: number): string[] {
   return Array.from({ length: slicesPerWindow + 1 }, (_, back) => countKeyOf(slice - back))
 }

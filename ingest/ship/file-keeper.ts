@@ -12,7 +12,7 @@ const sweepMs = 5_000
 interface KeptFile {
   /** Segments not done yet, with the parts of each that are. */
   readonly open: Map<number, Set<Part>>
-  /** Of the monotonic clock. */
+  /** By the monotonic clock. */
   doneAt: number
 }
 
@@ -26,7 +26,7 @@ export interface ShippedFolder {
 }
 
 export interface FileKeeperOptions {
-  /** Of files that are done with, so much is kept. */
+  /** Bytes of finished files that are kept. */
   readonly bytesMax: number
   readonly journal: ShipJournal
   readonly log: Log

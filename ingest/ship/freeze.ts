@@ -14,7 +14,7 @@ export interface FreezeOptions {
 }
 
 /**
- * Claims the rows' client event ids and answers the manifest. While Redis is away the rows without an id go ahead; the
+ * Claims the rows' client event ids and answers the manifest. While Redis is away the rows without an id go ahead. The
  * others wait for at most `claimWaitMs` and then rest on the local window alone.
  * @param isRest the rows without an id are in a manifest of their own already
  * @param ageMs since the rows were sealed

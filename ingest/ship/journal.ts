@@ -125,7 +125,6 @@ export class ShipJournal {
     await this.appendSynced([{ t: 'mark', lease, through }], () => this.marks.set(lease, before))
   }
 
-  /** Forgets the marks of a lease that is finished. */
   forgetMark(lease: number): void {
     this.marks.delete(lease)
   }

@@ -2,8 +2,8 @@
  * Puts a manifest's rows into ClickHouse exactly once.
  *
  * The first try is one insert under the manifest's token. A definite success ends it. Any other outcome is unknown, and the
- * token alone doesn't settle it: a single ClickHouse that died inside an insert can remember the token of a part that it
- * never committed. So these steps repeat until they succeed:
+ * token alone doesn't settle it. A single ClickHouse that died inside an insert can remember the token of a part that
+ * it never committed. So these steps repeat until they succeed:
  *
  *   1. Make sure that the insert no longer runs, and ask which ids are there. If none is missing, it is done.
  *   2. If all are missing, send all rows again under the same token. ClickHouse then knows the token. If the first try is

@@ -5,7 +5,7 @@
 import type { Segment } from '../log/segment.ts'
 
 /**
- * Which rows of the segments a manifest is about: all of them, or, while Redis is away, first those that need no claim
+ * Which rows of the segments a manifest has: all of them. While Redis is away it has first those that need no claim,
  * and later the others.
  */
 export type Part = 'all' | 'unclaimed' | 'claimed'
@@ -25,7 +25,7 @@ export interface Manifest {
   /** Rows kept. */
   readonly rows: number
   readonly hasSides: boolean
-  /** The (workspace, UTC hour) pairs of the rows kept, the hour in hours since 1970: what a repair would have to redo. */
+  /** The (workspace, UTC hour) pairs of the rows kept, which a repair would have to redo. Hours count from 1970. */
   readonly keys: readonly (readonly [number, number])[]
 }
 

@@ -1,14 +1,14 @@
 /**
  * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's mark is an event
- * id W: every row of the lease with an id up to W is in ClickHouse or never will be. It is the largest such id.
+ * id W. Every row of the lease with an id up to W is in ClickHouse or never will be. W is the largest such id.
  *
- * A mark may be lower than what is stored, never higher. A repair may still insert rows behind a mark: after a power loss in which ClickHouse lost
- * acknowledged rows, or after damage to the journal. Then the rows' hours are recorded in Postgres before the manifest counts
- * as loaded again. To know this after any crash, the journal syncs two things. One is a mark, before it is published. The
- * other is the need of a repair, before the manifest's rows are sent.
+ * A mark may be lower than the last stored id, never higher. A repair may still insert rows behind a mark. This happens
+ * after a power loss in which ClickHouse lost acknowledged rows, or after damage to the journal. Then the rows' hours are
+ * recorded in Postgres before the manifest counts as loaded again. To know this after any crash, the journal syncs two
+ * things. One is a mark, before it is published. The other is the need of a repair, before the manifest's rows are sent.
  *
  * With the marks goes the time T as of which they are complete. Every event that this node answered before T has an id up
- * to its lease's mark, or never will be stored. An event is answered after the first row of its segment was appended. So T
+ * to its lease's mark, or is never stored. An event is answered after the first row of its segment was appended. So T
  * is the time of that append for the oldest segment that isn't loaded. If all are loaded, T is the time before the check.
  * Workers report first rows by messages. After the time is read, a round trip to each worker ensures that all have arrived.
  * An open segment without rows doesn't hold T back. A segment found at start does, because its times are unknown.
@@ -28,8 +28,9 @@ import { isWhole, type Manifest, type Part } from './manifest.ts'
 /** Where marks and repairs go. @throws StoreUnavailable */
 export interface MarkStore {
   /**
-   * Publishes the marks of all the node's leases. @param completeForMs called once the store has read its clock: how long
-   * ago T was; null: not known
+   * Publishes the marks of all the node's leases.
+   * @param completeForMs called once the store has read its clock; answers how long ago T was, or null where it isn't
+   *   known
    */
   advance(marks: readonly Mark[], completeForMs: () => number | null): Promise<void>
   /** Records each (workspace, UTC hour since 1970) whose rows were changed behind the marks. */
@@ -129,11 +130,11 @@ export class Marks {
 
   constructor(private readonly options: MarksOptions) {}
 
-  /** Takes over what was found at start. */
+  /** Takes over the segments that were found at start. */
   async adopt(segments: readonly Segment[]): Promise<void> {
     const { journal, leases } = this.options
     if (journal.mayLackMarks) {
-      // Whatever was given out before this start may have been published.
+      // Any number given out before this start may have been published.
       const nothing = new UndoneSegments()
       for (const lease of leases.held()) await journal.noteMark(lease.first, nothing.throughOf(lease))
     }
@@ -175,7 +176,7 @@ export class Marks {
     const held = this.options.leases.held()
     return segments.some(({ number }) => {
       const lease = held.find(({ first, end }) => number >= first && number < end)
-      // Of a lease that was let go of nothing is known any more.
+      // Nothing is known of a lease that was let go of.
       return lease === undefined || number * segmentRowsMax <= this.options.journal.markOf(lease.first)
     })
   }

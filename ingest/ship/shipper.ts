@@ -73,7 +73,7 @@ const retryClaimsMs = 200
 const claimsPauseMs = 1_000
 /** How long close() waits for a stage. The next start settles an insert that hangs. */
 const stagesEndMs = 1_000
-/** Inserts of so many rows begin at least so far apart. */
+/** Minimum interval between the starts of two inserts of at least `pacedRowsMin` rows. */
 const pacedRowsMin = 4096
 const insertIntervalMs = 500
 
@@ -139,7 +139,7 @@ export class Shipper {
     return { bytes, segments, ageMs: now - oldest }
   }
 
-  /** Ships what it can within `deadlineMs`, then stops; what is left is found again at the next start. */
+  /** Ships as much as it can within `deadlineMs`, then stops; the next start finds the rest. */
   async close(deadlineMs: number): Promise<void> {
     this.isDraining = true
     this.stages.wake()

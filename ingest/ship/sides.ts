@@ -1,4 +1,4 @@
-/** What of a manifest goes to Postgres: the side payloads of its rows. */
+/** The part of a manifest that goes to Postgres: the side payloads of its rows. */
 import { isRefusal } from '../../postgres/client.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import type { SidePayload } from '../outcome.ts'

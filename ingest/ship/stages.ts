@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 
 const retryFirstMs = 200
 const retryMaxMs = 5_000
-/** Of failures in a row the first few are logged, then every so many. */
+/** The first failures in a row are logged, then one in every `failuresBetweenLogs`. */
 const failuresLogged = 3
 const failuresBetweenLogs = 20
 
@@ -32,7 +32,7 @@ export class Stages {
     for (const wakeUp of this.wakeUps.splice(0)) wakeUp()
   }
 
-  /** Resolves when no stage runs any more; what each is doing now it finishes. */
+  /** Resolves when no stage runs any more; each finishes the step that it is in. */
   async close(): Promise<void> {
     this.stopping.abort()
     this.wake()

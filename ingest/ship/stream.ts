@@ -55,7 +55,7 @@ export interface Stream<Row extends { id: number }> {
   readonly shipper: Shipper
 }
 
-/** Recovers what the node's folders hold, opens a new file in its own, and starts shipping. */
+/** Recovers the node's folders, opens a new file in its own, and starts shipping. */
 export async function openStream<Row extends { id: number }>(options: StreamOptions): Promise<Stream<Row>> {
   const { stream, nodeFolder, window } = options
   const log = options.log.child({ stream })
@@ -95,7 +95,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
 }
 
 /**
- * Ships what `folders`, which are written, hold and will hold, and what those hold that nobody writes any more.
+ * Ships the rows of `folders`, which are being written, and those of folders that nobody writes any more.
  * @param onLoading is told of each insert's begin and end
  */
 export async function openShipper(

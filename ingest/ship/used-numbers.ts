@@ -5,7 +5,7 @@ import { streams } from '../../schemas/event/row.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { segmentOfId } from '../log/format.ts'
 
-/** What the start may take to ask ClickHouse about ids: events are taken without its answer, too. */
+/** Time for the start to ask ClickHouse about ids: events are taken without its answer, too. */
 const startQueryMs = 2_000
 
 /** Ids are of one sequence, whichever table they are in. */

@@ -12,7 +12,7 @@ const rowsPerManifestMax = 4 * segmentRowsMax
  */
 export interface Waiting {
   readonly segment: Segment
-  /** Of the monotonic clock, as all ages here: the wall clock may jump. */
+  /** By the monotonic clock, as all ages here: the wall clock may jump. */
   readonly sealedAt: number
   state: WaitingState
 }
@@ -20,7 +20,7 @@ export type WaitingState = 'fresh' | 'rest' | 'claimed'
 
 export class WaitingSegments {
   private readonly segments: Waiting[] = []
-  /** Of log, of all of them. */
+  /** Log bytes of all waiting segments. */
   bytes = 0
 
   get length(): number {
@@ -52,7 +52,7 @@ export class WaitingSegments {
     return taken
   }
 
-  /** Takes out what is in a manifest; of the part `unclaimed` the other rows stay. */
+  /** Removes segments that are in a manifest; with part `unclaimed` their other rows stay. */
   remove(taken: readonly Waiting[], part: Part): void {
     if (part === 'unclaimed') {
       for (const each of taken) each.state = 'rest'

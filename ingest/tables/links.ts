@@ -41,7 +41,7 @@ export interface LinkTableOptions extends ReplicatedTableOptions {
   readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
   /** Links at hand. */
   readonly max?: number
-  /** Of what they lead to, all together. */
+  /** Bound on the characters of all destinations together. */
   readonly bytesMax?: number
 }
 
@@ -64,7 +64,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
       if (keyOfId.get(id) === key) keyOfId.delete(id)
     },
   })
-  /** Of the newest change that was read; null before the first. */
+  /** Time of the newest change that was read; null before the first. */
   let readThrough: Date | null = null
   /** Keys of links that the copy lacks, be it that they were looked up. */
   const unsaved = new Set<string>()
@@ -81,7 +81,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     return target
   }
 
-  /** In place of whatever the copy said. */
+  /** Reads all links anew, in place of the copy's. */
   async function readAll(): Promise<void> {
     const rows = await options.listChanged(null, max)
     links.clear()
@@ -107,11 +107,11 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     readThrough = rows[0]?.updated_at ?? readThrough
     const lines = linesOf(unsaved)
     unsaved.clear()
-    // A copy has lines of what is there: without one of what is gone it is written anew.
+    // The copy has a line for each present link: after a deletion it is written anew.
     await (isAnyGone ? copy.writeAll() : copy.add(lines))
   }
 
-  /** Of those that are still in the table. */
+  /** Lines of the keys that are still in the table. */
   function linesOf(keys: Iterable<string>): string[] {
     return [...keys].flatMap((key) => {
       const target = links.peek(key)

@@ -1,7 +1,7 @@
 /**
- * Look-ups of keys that a table in memory doesn't have, in Postgres: equal ones at a time are one, and "no such key" is
- * believed for a moment only. Postgres out of reach is `unavailable` and never `unknown`, and so is one that takes too long:
- * what comes of that look-up is kept all the same. Held by test/unit/look-ups.test.ts.
+ * Postgres look-ups of keys that a table in memory doesn't have. Equal ones that run at once are one, and "no such key"
+ * is believed for a moment only. If Postgres is out of reach or takes too long, the answer is `unavailable` and never
+ * `unknown`. A late result is kept all the same. Held by test/unit/look-ups.test.ts.
  */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -23,7 +23,7 @@ export interface LookUpOptions<Found> {
 export interface LookUps<Found> {
   /** Never rejects. */
   ask(key: string): Promise<Found | 'unknown' | 'unavailable'>
-  /** Something has changed: what wasn't there may be now. */
+  /** Something has changed: a key that was missing may exist now. */
   forget(): void
 }
 

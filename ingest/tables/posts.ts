@@ -12,7 +12,6 @@ import { postOverlap, postTableMax } from '../../schemas/limits/ingest-limits.ts
 import { type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 import { makeTableFile } from './table-file.ts'
 
-/** A post, as Postgres holds it. */
 export interface PostRow {
   readonly id: number
   readonly workspace_id: number
@@ -29,7 +28,7 @@ export interface PostTableOptions extends Omit<ReplicatedTableOptions, 'listen'>
 export interface PostTable {
   /** Reads the table, from Postgres or else from disk, and keeps it fresh from then on. */
   start(): Promise<void>
-  /** Undefined for what isn't at hand. */
+  /** Undefined for a post that isn't at hand. */
   workspaceOf(id: number): number | undefined
   close(): Promise<void>
 }

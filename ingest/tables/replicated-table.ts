@@ -19,11 +19,10 @@ export interface ReplicatedTable<Found> {
   close(): Promise<void>
 }
 
-/** What every such table is made of. */
 export interface ReplicatedTableOptions {
   /** The copy on disk. */
   readonly file: string
-  /** Of a node's threads one keeps it; the others only begin with it. */
+  /** One thread of a node keeps the copy; the others only start from it. */
   readonly keepsCopy?: boolean
   readonly listen: (onNotify: () => void, onReconnect: () => void) => { close(): Promise<void> }
   readonly clock: Clock
@@ -35,11 +34,11 @@ export interface TableContents<Found> {
   readonly name: string
   readonly size: () => number
   readonly find: (key: string) => Found | undefined
-  /** Of what can't be a key Postgres is never asked. */
+  /** False for malformed keys: they skip the Postgres look-up. */
   readonly isShaped: (key: string) => boolean
-  /** Asks Postgres for one key, and keeps what it has. */
+  /** Asks Postgres for one key, and keeps the result. */
   readonly lookUp: (key: string) => Promise<Found | null>
-  /** Reads from Postgres what has changed. */
+  /** Reads the changes from Postgres. */
   readonly read: () => Promise<void>
   /** Rejects with ENOENT where there is none yet. */
   readonly readCopy: () => Promise<void>

@@ -1,18 +1,18 @@
 /**
- * The copy on disk of a table in memory, with a line an entry. It grows by what is added, and is written as a whole once that
- * has come to as much as the table may hold; after a failure the next time writes all of it.
+ * The copy on disk of a table in memory, with a line an entry. New entries are appended. Once the appended ones are as
+ * many as the table may hold, or after a failure, the whole file is written anew.
  */
 import { appendFile, readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import type { Log } from '../../runtime/log.ts'
 
 export interface TableFileOptions {
-  /** Of the table, for the log. */
+  /** The table's name, for the log. */
   readonly name: string
   readonly file: string
   /** False: it is only read. */
   readonly isKept: boolean
-  /** What is added before it is written as a whole. */
+  /** Lines that are appended before the whole file is written anew. */
   readonly linesMax: number
   readonly bytesMax?: number
   /** The whole table's lines, each with its end, in the order in which they are to be read again. */

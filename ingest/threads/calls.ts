@@ -5,7 +5,7 @@ import type { MessagePort, Worker } from 'node:worker_threads'
 export type Functions = { readonly [name: string]: (...args: any[]) => unknown }
 
 export interface Calls<Theirs extends Functions> {
-  /** @throws Error with what the other side's function threw */
+  /** @throws Error that carries the other side's error */
   ask<Name extends keyof Theirs & string>(
     name: Name,
     ...args: Parameters<Theirs[Name]>
@@ -18,10 +18,13 @@ type Message =
   | { kind: 'answer'; id: number; value: unknown }
   | { kind: 'failure'; id: number; error: unknown }
 
-/** Of a call that nobody waits for. */
+/** The id of a call without an answer. */
 const untold = 0
 
-/** Runs `mine` for the other side; what a function throws that was only told ends the process, as any error of ours. */
+/**
+ * Runs `mine` for the other side. If a function throws in a call without an answer, the process ends, as by any error
+ * of ours.
+ */
 export function connectThreads<Theirs extends Functions>(port: MessagePort | Worker, mine: Functions): Calls<Theirs> {
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: unknown) => void }>()
   let lastId = untold

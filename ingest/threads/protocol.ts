@@ -6,7 +6,6 @@ import type { NumberRange } from '../ids.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 
-/** Start data of a worker. */
 export interface WorkerData {
   /** From 1: the number of its folder. */
   readonly worker: number
@@ -23,7 +22,6 @@ export interface OpenedLog {
   readonly newestFile: number
 }
 
-/** Functions of the main thread. */
 export type MainFunctions = {
   /** The worker's logs are open, and its other functions can be called. */
   opened(logs: Readonly<Record<StreamName, OpenedLog>>): void
@@ -39,7 +37,6 @@ export type MainFunctions = {
   metrics(): Promise<string>
 }
 
-/** Functions of a worker. */
 export type WorkerFunctions = {
   listen(host: string, port: number): Promise<void>
   /** Answers after all messages that the worker sent before the question. */

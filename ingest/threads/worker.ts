@@ -31,7 +31,7 @@ interface OpenLog<Row extends { id: number }> {
   readonly opened: OpenedLog
 }
 
-/** Opens the worker's log and tables, and then does what the main thread asks for as long as the process lives. */
+/** Opens the worker's log and tables, and then serves the main thread's calls as long as the process lives. */
 export async function runWorker(
   { worker, workers, loading }: WorkerData,
   thread: Thread,
@@ -96,13 +96,13 @@ export async function runWorker(
   })
 }
 
-/** What the worker's logs have in common. */
+/** The objects that the worker's logs share. */
 interface Writing {
   readonly worker: number
   readonly main: Calls<MainFunctions>
   readonly numbers: SegmentNumbers
   readonly window: DedupWindow
-  /** Of each stream, whether an insert runs. */
+  /** For each stream, whether an insert runs. */
   readonly isLoading: Int32Array
 }
 

@@ -1,6 +1,6 @@
 /**
  * A node whose workers take events and write them, each to a log of its own. This thread, the main one, ships all of
- * them. What crosses between threads is a message a segment: rows never do, they are read from the files.
+ * them. One message a segment crosses between threads; rows never do, they are read from the files.
  */
 import { Worker } from 'node:worker_threads'
 import { findPort } from '../../runtime/http/listen.ts'
@@ -23,7 +23,7 @@ interface RunningWorker {
   readonly opened: Promise<Readonly<Record<StreamName, OpenedLog>>>
 }
 
-/** @param program what a worker runs: the service's own */
+/** @param program run by each worker: the service's own */
 export async function receiveInWorkers(node: Node, program: URL): Promise<Receiving> {
   const { config, folder: nodeFolder, claims, metrics, watched, log } = node
   const loading = new SharedArrayBuffer(streamNames.length * Int32Array.BYTES_PER_ELEMENT)
@@ -43,7 +43,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
   function start(worker: number): RunningWorker {
     const data: WorkerData = { worker, workers: config.ingestWorkers, loading }
     const thread = new Worker(program, { workerData: data })
-    // Whatever it held in memory is lost: only a start of the whole node finds what its log has.
+    // All that it held in memory is lost: only a start of the whole node finds the rows in its log.
     thread.on('error', (error) => {
       log.fatal({ err: error, worker }, 'a worker has failed')
       process.exit(1)
@@ -104,7 +104,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
   }
 }
 
-/** One for each stream: it ships what all the workers write. @param isLoading tells them, by stream, whether an insert runs */
+/** One for each stream: it ships all workers' rows. @param isLoading tells them, by stream, whether an insert runs */
 async function openShippers(
   node: Node,
   workers: readonly RunningWorker[],

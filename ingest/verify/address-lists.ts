@@ -1,7 +1,7 @@
 /**
- * The lists of addresses that operators publish: those that ship with the product, and newer ones of the data folder, where
- * `svc bots update` puts them. The folder is looked at every few seconds, so that a running ingest takes them up; of two the
- * newer one counts. What can't be read leaves the list in force that was.
+ * The lists of addresses that operators publish: those that ship with the product, and newer ones in the data folder,
+ * which `svc bots update` writes. The folder is looked at every few seconds, so that a running ingest takes them up.
+ * The newer one of two lists counts. A list that can't be read leaves the one in force.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ interface KnownFile {
   readonly ranges: DatedRanges | undefined
 }
 
-/** @param folder of lists that are newer than those that ship; it need not be there */
+/** @param folder holds lists that are newer than those that ship; it need not be there */
 export function makeAddressListTable({ folder, clock, log }: { folder: string; clock: Clock; log: Log }): AddressLists {
   const shipped = new Map<string, DatedRanges>()
   /** Files of the folder, by the name of their list. */

@@ -11,7 +11,7 @@ export interface BotChecks {
 }
 
 export interface BotCheckOptions {
-  /** Of lists that are newer than those that ship. */
+  /** Holds lists that are newer than those that ship. */
   readonly folder: string
   /** DNS servers; undefined: the system's; an empty list: no DNS. */
   readonly servers: readonly string[] | undefined

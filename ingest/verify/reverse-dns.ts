@@ -1,7 +1,7 @@
 /**
- * The host names of crawlers' addresses, confirmed forward: the name that an address has counts only if it has that address.
- * What was found is remembered, a no as well as a yes. Only names that operators have said their crawlers have are confirmed:
- * any other is a no.
+ * The host names of crawlers' addresses, confirmed forward: the name that an address has counts only if it has that
+ * address. Results are remembered, a no as well as a yes. Only names that operators have published for their crawlers
+ * are confirmed: any other is a no.
  *
  * Held by test/integration/reverse-dns.test.ts.
  */
@@ -26,7 +26,7 @@ const zoneOfAddresses = 'in-addr.arpa'
 export type ConfirmedHost = { readonly host: string } | 'none' | 'unknown'
 
 export interface ReverseDns {
-  /** What was found lately; undefined where nobody has asked. */
+  /** A recent result; undefined where nobody has asked. */
   find(key: AddressKey): ConfirmedHost | undefined
   /** Asks, unless too many are asked at the time. Resolves, never rejects, when `find` knows. */
   lookUp(key: AddressKey): Promise<void> | null
@@ -95,7 +95,7 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
   }
 }
 
-/** There is no such name, or it has nothing of the kind: what the one who is in charge of it has said. */
+/** The name's own server says that there is no such name, or that it has no such record. */
 function isDefiniteNo(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ENOTFOUND' || code === 'ENODATA'

@@ -1,6 +1,6 @@
 /**
- * Whether a crawler is the one that its user agent names, by the address that it came from: first by the lists that its
- * operator publishes, then by the name of its address. docs/bots.md has the rules.
+ * Whether a crawler is the one that its user agent names. Its address is checked by the lists that the operator
+ * publishes, then by the address's host name. docs/bots.md has the rules.
  */
 import {
   addressListRefutesMs,
@@ -27,7 +27,10 @@ export interface Claim {
 }
 
 export interface BotVerifier {
-  /** Asks about the addresses that only DNS can tell of, and resolves when it has answered or has had its time; null: there is nothing to wait for. */
+  /**
+   * Asks about the addresses that only DNS can check. Resolves when it has answered or its time is up. Null: there is
+   * nothing to wait for.
+   */
   askFor(claims: Iterable<Claim>): Promise<void> | null
   /** By what is known now. */
   verify(claim: Claim, now: number): Verification

@@ -1,6 +1,6 @@
 /**
- * The time by which data is deleted. A clock that has run away would take what may still be read, and nothing brings it
- * back: so this machine's clock is held against those of the stores first, which are other machines in production.
+ * The time by which data is deleted. A clock that has run ahead would delete data that may still be read, for good. So
+ * this machine's clock is first compared with those of the stores, which are other machines in production.
  */
 import { readClickHouseClock } from '../clickhouse/clock.ts'
 import { readPostgresClock } from '../postgres/clock.ts'
@@ -13,7 +13,8 @@ class ClocksDisagree extends Error {
 }
 
 /**
- * The earliest of the times that this machine and the stores tell, in milliseconds since 1970: by it nothing goes too soon.
+ * The earliest of the times that this machine and the stores tell, in milliseconds since 1970. By it nothing is deleted
+ * too soon.
  * @throws ClocksDisagree when they are more than `deletionClockOffMaxMs` apart
  */
 export async function agreedTime({ pg, ch, clock, metrics }: Pick<JobContext, 'pg' | 'ch' | 'clock' | 'metrics'>) {

@@ -22,13 +22,13 @@ export interface PipelineMetrics {
   jobEnded(job: string, outcome: 'done' | 'failed', seconds: number, nowMs: number): void
   rowsExpired(table: ExpiredTable, rows: number): void
   queueIs(state: string, jobs: number): void
-  /** Of a queue that Postgres holds: what is due in it, and for how long the first of it has been. */
+  /** For a queue in Postgres: the number of due rows, and for how long the first has been due. */
   dueIs(queue: string, depth: number, ageSeconds: number): void
   /** Jobs that failed for good, by name. */
   setAsideAre(jobs: ReadonlyMap<string, number>): void
   /** Unix times in seconds of scheduled jobs, in whichever pipeline, by name. */
   succeededAt(times: ReadonlyMap<string, number>): void
-  /** An attempt on a delivery, with what became of the delivery by it. */
+  /** An attempt on a delivery, with the delivery's state after it. */
   webhookAttempted(outcome: 'delivered' | 'pending' | 'failed', seconds: number): void
   postgresIs(reachable: boolean): void
   redisIs(reachable: boolean): void
@@ -37,7 +37,7 @@ export interface PipelineMetrics {
   /** After a fold: the session rows that it wrote. */
   folded(sessions: number): void
   foldLagIs(seconds: number): void
-  /** After an attempt that was settled: what came of it. */
+  /** After an attempt was settled. */
   published(outcome: 'published' | 'failed' | 'retried'): void
   publishBacklogIs(targets: number, oldestSeconds: number): void
 }

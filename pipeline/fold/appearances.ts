@@ -1,7 +1,7 @@
 /**
- * What a session's row of a local day counts for: the elements of `sessions.seen`. The first one is the session itself.
- * Then come the visitor's first conversion, and the entry's source, device, browser, country and page. All pages follow,
- * pages with samples of web vitals, and what the conversions are credited to.
+ * The elements of `sessions.seen`: the figures that a session's row of a local day counts for. The first one is the
+ * session itself. Then come the visitor's first conversion, and the entry's source, device, browser, country and page.
+ * All pages follow, pages with samples of web vitals, and the keys that the conversions are credited to.
  */
 import { addsNoVisitor, type CellKind, cellKinds, type SumName } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
@@ -36,7 +36,7 @@ export interface SeenSession {
   /** Undefined where it began on the day before. */
   readonly whole: WholeSession | undefined
   readonly prevDayOf: (key: string) => number
-  /** Of the conversions of this day. */
+  /** Credits of the conversions of this day. */
   readonly credits: readonly CreditRow[]
 }
 
@@ -65,7 +65,7 @@ export function appearancesOf(session: SeenSession): Seen {
   return seen
 }
 
-/** Events of a server: of no visitor and no session. */
+/** For a server's events, which have no visitor and no session. */
 export function serverAppearances(one: SessionDay, credits: readonly CreditRow[]): Seen {
   const seen = nothingSeen()
   appear(seen, 'all', '', '', addsNoVisitor, 0, { pageviews: one.pageviews, events: one.events })

@@ -27,7 +27,7 @@ import { deleteRows } from './delete-rows.ts'
 import { derivePart, type Folding } from './fold.ts'
 import { lastClosedDay, writeCellsOf } from './write-cells.ts'
 
-/** A step of a build failed, for its `cause`; what it wrote is written again by the next try. */
+/** A step of a build failed, for its `cause`; the next try writes its rows again. */
 export class BuildError extends Error {
   constructor(
     readonly build: FigureBuild,

@@ -1,7 +1,7 @@
 /**
- * Compares two builds of one workspace, of one moment, day by day. Where older events were deleted at the end of their
- * retention, a build of today can't know what came before: days that lie too near to it are left out, and appearances before
- * it count as none.
+ * Compares two builds of one workspace, of one moment, day by day. After retention has deleted older events, a build of
+ * today can't know about earlier appearances. So days that lie too near to that time are left out, and appearances
+ * before it count as none.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { sumNames } from '../../clickhouse/rollups/appearance.ts'
@@ -26,11 +26,11 @@ const inBuilds = 'workspace_id = {workspace:UInt32} AND build IN {builds:Array(U
 /** Cells that are known to be stale are no difference. */
 const inFreshCells = `${inBuilds} AND day NOT IN {stale:Array(UInt16)}`
 const allOf = (table: string) => `(SELECT * FROM ${table} FINAL WHERE ${inBuilds})`
-/** By the days before which a build can't know what came: these count as one. */
+/** By previous day; the days that a build can't know about count as one. */
 const histogram = `sumMap(arrayMap(prev -> ${isKept('prev')}, seen.prev_days), seen.visitors)`
 const cellSums = sumNames.map((name) => `sum(seen.${name})`)
 
-/** SQL of rows, and of what is compared of each; lists whose order says nothing are sorted. */
+/** SQL of rows, and of each row's compared columns; lists whose order says nothing are sorted. */
 const comparedRows: readonly (readonly [rows: string, columns: readonly string[]])[] = [
   [allOf('sessions'), compared(sessionColumns)],
   [allOf('visitors'), compared(visitorColumns)],
@@ -51,7 +51,7 @@ const comparedRows: readonly (readonly [rows: string, columns: readonly string[]
   ],
 ]
 
-/** A credit looks back so many days, and one more for the hour of the day; a session one. */
+/** A credit looks back for its window of days, and one more for the hour of the day; a session looks back one day. */
 const lookBackDays = creditWindowMs / dayMs + 2
 
 /**

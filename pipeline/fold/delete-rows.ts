@@ -1,4 +1,4 @@
-/** Deletes derived rows that no reader goes by: of builds that were left, and of days past their retention. */
+/** Deletes derived rows that nobody reads: rows of abandoned builds, and of days past their retention. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
@@ -33,8 +33,8 @@ export async function deleteRows(
 const buildsMax = 5_000
 
 /**
- * Deletes the local days that lie before each workspace's time: of many workspaces at once, because each mutation looks at all
- * parts of its table.
+ * Deletes the local days before each workspace's time. One mutation deletes for many workspaces, because each looks at
+ * all parts of its table.
  * @returns the number of rows
  */
 export async function deleteExpiredDays(

@@ -13,7 +13,7 @@ import { deriveSession, type Neighbours } from './derive-session.ts'
 import { groupBy } from './group-by.ts'
 import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
 
-/** What is known of a visitor's days before the day before `fromDay`. */
+/** A visitor's days before the day before `fromDay`, as far as they are known. */
 export interface VisitorHistory {
   /** The last day with each key (`keys` of appearances.ts). */
   readonly lastDays: ReadonlyMap<string, number>
@@ -27,7 +27,7 @@ export interface DeriveOptions {
   readonly version: number
   /** Rows from this local day on are written, and those of sessions that go on from the day before. */
   readonly fromDay: number
-  /** Of the days before `fromDay` − 1. */
+  /** Covers the days before `fromDay` − 1. */
   readonly history: VisitorHistory
   /** By their ids: conversions whose person had another last touch than the visitor or server. */
   readonly personCredits?: ReadonlyMap<number, PersonCredit>
@@ -49,8 +49,8 @@ export interface DerivedRows {
 }
 
 /**
- * @param sessionDays all of one visitor from two days before `fromDay` on, in any order; the first of these days serves only
- *   to tell what goes on from it
+ * @param sessionDays all of one visitor from two days before `fromDay` on, in any order. The first of these days serves
+ *   only to tell which sessions go on from it.
  */
 export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOptions): DerivedRows {
   const ordered = [...sessionDays].sort((a, b) => a.day - b.day || a.firstAt - b.firstAt || order(a.session, b.session))
@@ -159,8 +159,8 @@ function touchesOf(sessionDays: readonly SessionDay[], { lastTouch }: VisitorHis
 }
 
 /**
- * A conversion is credited to the person's last touch at or before it, at most 30 days old; else to the entry of its own
- * session, as far back as the day before. The touches of an unknown person are the visitor's.
+ * A conversion is credited to the person's last touch at or before it, at most 30 days old. Without one it is credited
+ * to the entry of its own session, as far back as the day before. The touches of an unknown person are the visitor's.
  */
 function deriveCredits(
   one: SessionDay,

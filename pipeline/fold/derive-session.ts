@@ -1,4 +1,4 @@
-/** A session's row of one local day: its own counts, what the whole session comes to, and which appearances are first ones. */
+/** A session's row of one local day: its own counts, the whole session's, and which appearances are first ones. */
 import { isBounce } from '../../clickhouse/rollups/event-sql.ts'
 import type { CreditRow, SessionRow } from '../../clickhouse/rollups/tables.ts'
 import { appearancesOf, pagesOf, type WholeSession } from './appearances.ts'
@@ -14,7 +14,7 @@ export interface Neighbours {
 
 /**
  * @param prevDayOf the `prev_day` of a key, which is `addsNoVisitor` where another row of the day has its first appearance
- * @param credits of the session's conversions on this day
+ * @param credits for the session's conversions on this day
  */
 export function deriveSession(
   one: SessionDay,
@@ -62,7 +62,10 @@ function pageCounts({ views }: SessionDay): SessionRow['other_pages'] {
   return { path: pages.map(([path]) => path), pageviews: pages.map(([, { count }]) => count) }
 }
 
-/** A session is meant for a day at most: what it comes to is counted over the day it begins on and the next one. */
+/**
+ * The whole session's figures: they count over its first day and the next one, because a session is meant for a day at
+ * most.
+ */
 function wholeSession(one: SessionDay, next: SessionDay | undefined): WholeSession {
   const pageviews = one.pageviews + (next?.pageviews ?? 0)
   const acts = one.acts + (next?.acts ?? 0)

@@ -58,7 +58,7 @@ export interface FoldResult {
 export async function fold(work: Folding, eventsMax: number = foldEventsMax): Promise<FoldResult> {
   const { pg, ch, ensureTurn } = work
   await ensureTurn()
-  // Before the state is read: later folds replace what a fold writes that was held up here.
+  // Before the state is read: later folds replace the rows of a fold that was held up here.
   const version = await takeFoldVersion(pg)
   const state = await readFoldState(pg)
   if (state.version > version) throw overtaken()
@@ -101,7 +101,7 @@ interface TakenEvents {
   readonly isAll: boolean
 }
 
-/** What there is to fold, at most `eventsMax` events: the oldest ids first. */
+/** Takes at most `eventsMax` unfolded events, the oldest ids first. */
 async function takeEvents(ch: ClickHouse, state: FoldState, eventsMax: number): Promise<TakenEvents> {
   const { folded, shipped, asOf, shippedAsOf } = state
   const added = subtractRanges(rangesOf(shipped), rangesOf(folded))
@@ -128,7 +128,7 @@ async function buildsOf(pg: Postgres, touched: readonly TouchedVisitor[]): Promi
   return (await listOpenBuilds(pg)).filter(isTouched)
 }
 
-/** Builds that one statement can read for: of one timezone, and one for each workspace. */
+/** Groups builds that one statement can read for: they share a timezone, and each workspace has one. */
 function groupBuilds(builds: readonly FigureBuild[]): FigureBuild[][] {
   const groups: FigureBuild[][] = []
   for (const build of builds) {
@@ -180,7 +180,7 @@ async function deriveTouched(
   }
 }
 
-/** Of a share of a workspace's visitors, all rows that there are. */
+/** Derives all rows of a share of a workspace's visitors. */
 export async function derivePart(
   { pg, ch }: Pick<Folding, 'pg' | 'ch'>,
   { build, workspaceId }: Pick<FigureBuild, 'build' | 'workspaceId'>,
@@ -194,7 +194,7 @@ export async function derivePart(
   return rows
 }
 
-/** Visitors with conversions wait for each other, so that one statement tells what these are credited to. */
+/** Visitors with conversions wait for each other, so that one statement reads the credit of all. */
 async function addDerived(
   pg: Postgres,
   visitors: AsyncIterable<readonly SessionDay[]>,

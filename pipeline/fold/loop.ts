@@ -1,7 +1,7 @@
 /**
- * Folds for as long as the process lives. Of several processes one has the turn at a time; what fails is tried again with
- * the next round. A fold begins a second after the last one began. One that takes long is followed by a pause of a third of
- * its time, which leaves merges and questions a quarter at least; while more events wait there is none.
+ * Folds for as long as the process lives. One process has the turn at a time; a failed step is tried again with the
+ * next round. A fold begins a second after the last one began. A long fold is followed by a pause of a third of its
+ * time, which leaves merges and questions at least a quarter. While more events wait there is no pause.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
@@ -154,7 +154,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
 /** While there is more to do at once: longer than another process waits between two tries to have its turn. */
 const turnMs = 150
 
-/** Says of each name whether so long has gone by since it last said so; at first it has. */
+/** Says whether `everyMs` have gone by since it last said so for the name; at first it says yes. */
 function makeTimers(): (name: string, everyMs: number) => boolean {
   const lastAt = new Map<string, number>()
   return (name, everyMs) => {

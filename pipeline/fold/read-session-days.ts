@@ -1,4 +1,4 @@
-/** What the events of a session on one local day come to, straight from `events`. */
+/** Reads a session's sums on one local day, straight from `events`. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import {
   browserKey,
@@ -46,7 +46,7 @@ export type EntryFacts = readonly [
   country: string,
 ]
 
-/** Of one visitor, session and local day. Server events: visitor '0', and as session their UTC hour since 1970. */
+/** One visitor, session and local day. Server events have visitor '0', and as session their UTC hour since 1970. */
 export interface SessionDay {
   readonly workspaceId: number
   readonly visitor: string
@@ -54,7 +54,7 @@ export interface SessionDay {
   readonly day: number
   readonly firstAt: number
   readonly lastAt: number
-  /** Of the first event. */
+  /** Facts of the first event. */
   readonly entry: EntryFacts
   readonly events: number
   readonly pageviews: number
@@ -84,8 +84,9 @@ type Row = [
 ]
 
 /**
- * The session-days of one visitor after another. Where a visitor has too many sessions on a day, those that came in first
- * count, by the ids of their first events. Within a lease ids grow with time; of two ingest nodes a later one may come first.
+ * The session-days of one visitor after another. Where a visitor has too many sessions on a day, those that came in
+ * first count, by the ids of their first events. Within a lease ids grow with time; between two ingest nodes a later
+ * event may have the smaller id.
  * @param visible ids of the events that are seen
  */
 export async function* readSessionDays(

@@ -1,4 +1,4 @@
-/** Which visitors have new events, from when on, and what is known of them. */
+/** Visitors with new events, from when on, and their rows of earlier folds. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/folds.ts'
@@ -83,7 +83,7 @@ export interface KnownVisitor {
 }
 
 /**
- * What earlier folds wrote of visitors. By the visitor's workspace and hash.
+ * The rows that earlier folds wrote about visitors, by workspace and hash of the visitor.
  * @param visitors all with the same first touched day
  */
 export async function readKnown(

@@ -1,6 +1,6 @@
 /**
- * Derived rows on their way into ClickHouse. They are held as the bytes of their lines: a fold may write a hundred thousand,
- * whose many small lists would keep the garbage collector busy.
+ * Derived rows on their way into ClickHouse. They are held as the bytes of their lines. A fold may write a hundred
+ * thousand rows, whose many small lists would keep the garbage collector busy.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import {
@@ -29,7 +29,7 @@ export class RowsToWrite {
   /** Local days that have rows of `sessions` or `credits`, by build. */
   readonly days = new Map<number, Set<number>>()
 
-  /** @param version of all rows */
+  /** @param version in all rows */
   constructor(private readonly version: number) {}
 
   get sessions(): number {

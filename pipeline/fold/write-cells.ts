@@ -1,4 +1,4 @@
-/** Writes the cells of local days: of those that are over, and once more of those that late events came for since. */
+/** Writes the cells of local days that are over, and writes them again after late events. */
 
 import { composedStatement } from '../../clickhouse/queries/reader.ts'
 import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
@@ -106,7 +106,7 @@ export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boole
   await ensureTurn()
   const stale = await listStaleCells(pg, cellDaysPerStatement)
   if (stale.length === 0) return false
-  // Before the state: what a later fold writes has a higher version.
+  // Before the state is read: a later fold writes rows with a higher version.
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
   let days: readonly BuildDay[] = stale
@@ -156,7 +156,7 @@ export async function writeCellsOf(
   builds: readonly FigureBuild[],
   throughOf: (build: FigureBuild) => number,
 ): Promise<number> {
-  // Before the state: what a later fold writes has a higher version.
+  // Before the state is read: a later fold writes rows with a higher version.
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
   const byBuild = new Map(builds.map((build) => [build.build, build]))
@@ -194,7 +194,7 @@ export function lastClosedDay(timezone: string, now: number): number {
   return localDayAt(now - dayClosedAfterMs, timezone) - 1
 }
 
-/** Days that one statement can read for: of one timezone, and one build for each workspace. */
+/** Groups days that one statement can read for: they share a timezone, and each workspace has one build. */
 function groupByTimezone(days: readonly BuildDay[]): BuildDay[][] {
   const groups: { days: BuildDay[]; timezone: string; builds: Map<number, number> }[] = []
   for (const day of days) {

@@ -1,12 +1,12 @@
 /**
- * Removes an erased person's events, and computes again what they touched. Done in the fold's turn, once everything that was
- * answered before the erasure is folded:
+ * Removes an erased person's events, and computes the touched figures again. This is done in the fold's turn, once
+ * everything that was answered before the erasure is folded:
  *
- *   cells of the days touched are stale ─► what webhooks are told of conversions, replays, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
- *   ─► cells of the days written again ─► done
+ *   cells of the days touched are stale ─► what webhooks are told of conversions, replays, events and copies deleted
+ *   ─► rows of these visitors deleted ─► repaired hours ─► cells of the days written again ─► done
  *
- * The repaired hours of these visitors have the next fold derive anew what is left: events that others had on a shared browser,
- * and those of servers. Every step may be repeated: an erasure that died is done again, and finds less.
+ * The repaired hours make the next fold derive the remaining rows anew: events of others on a shared browser, and of
+ * servers. Every step may be repeated: an erasure that died is done again, and finds less.
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -40,7 +40,7 @@ const mutationDeadlineMs = 60 * 60_000
 /**
  * @param now milliseconds since 1970
  * @returns false: there is none that can be done now
- * @throws what an erasure failed by; the next call takes another, where one waits
+ * @throws the error that an erasure failed by; the next call takes another, where one waits
  */
 export async function eraseNext(work: Folding, now: number, log?: Log): Promise<boolean> {
   const { pg, ensureTurn } = work
@@ -58,8 +58,9 @@ export async function eraseNext(work: Folding, now: number, log?: Log): Promise<
 }
 
 /**
- * Has an erasure that is done done again where its person has events: these were answered before it and reached ClickHouse after
- * it, from a node that was away or had them loaded anew. @returns whether it has some
+ * Reopens a finished erasure if events of its person arrived in ClickHouse later. They were answered before it, on a
+ * node that was away or had them loaded anew.
+ * @returns whether there are such events
  */
 export async function reopenIfLate(
   pg: Pick<Postgres, 'query'>,

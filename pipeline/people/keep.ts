@@ -1,4 +1,4 @@
-/** A round of people's own work, between two folds: computes again what merges and new events touched, and erases. */
+/** A round of people's own work, between two folds: computes touched figures of people again, and erases. */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Folding } from '../fold/fold.ts'

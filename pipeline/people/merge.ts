@@ -1,7 +1,7 @@
 /**
- * Applies the inbox: stores contacts and identity facts of identify and conversion events, and recomputes the bindings of
- * the affected browsers from all their facts (bind.ts). One transaction applies a batch and marks its rows. After a crash
- * the batch runs again; a row that is applied twice changes nothing. One process merges at a time.
+ * Applies the inbox: stores contacts and identity facts of identify and conversion events. The bindings of the affected
+ * browsers are recomputed from all their facts (bind.ts). One transaction applies a batch and marks its rows. After a
+ * crash the batch runs again; a row that is applied twice changes nothing. One process merges at a time.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { takeNamedLock, tryNamedLock } from '../../postgres/named-lock.ts'
@@ -43,7 +43,7 @@ export interface MergeOptions {
   readonly now: number
   /** Rows of one transaction. */
   readonly rowsMax?: number
-  /** Of one browser. */
+  /** Limits for one browser. */
   readonly limits?: FactLimits
 }
 
@@ -203,7 +203,7 @@ function textOf(starts: readonly { contactId: number; fromAt: number; fromId: nu
 
 type Trait = 'full_name' | 'company' | 'user_id'
 
-/** What rows say of their e-mail. */
+/** Merges the traits that rows have for one e-mail. */
 function identifiedBy(
   workspaceId: number,
   email: string,

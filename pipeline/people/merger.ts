@@ -36,7 +36,7 @@ export const mergeJob = 'merge-inbox-row'
 /**
  * A merge that fails is followed by one of half of the rows: else a few that cost too much would hold up everybody's. A row
  * that passes the deadline alone is set aside.
- * @param rowsMost of one merge, while all goes well
+ * @param rowsMost rows of one merge, while all goes well
  * @returns makes the next one, and says whether more waits
  */
 export function makeMerges(

@@ -1,6 +1,6 @@
 /**
- * Orders the erasure of a person, for `svc people erase` and the dashboard alike: what Postgres has goes at once. Its transaction
- * merges what waits, which has to be little: see `isInboxLong` and `shortenInbox`.
+ * Orders the erasure of a person, for `svc people erase` and the dashboard alike. Rows in Postgres are deleted at once.
+ * The transaction also merges waiting inbox rows, which have to be few: see `isInboxLong` and `shortenInbox`.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { hasEventsOfEmail } from '../../clickhouse/queries/people/events-of-email.ts'
@@ -46,8 +46,8 @@ export async function shortenInbox(pg: Postgres, options: ErasureOptions, signal
 }
 
 /**
- * The whole inbox is merged first: what was sent until now is the person's as well. Nobody else merges until the end of the
- * transaction.
+ * The whole inbox is merged first, because events sent until now are the person's as well. Nobody else merges until the
+ * end of the transaction.
  * @returns undefined where nobody is known by that name
  */
 export async function orderErasure(

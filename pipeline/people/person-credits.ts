@@ -7,10 +7,10 @@ import { hourMs } from '../../schemas/time/time-zone.ts'
 
 export interface CreditedContacts {
   readonly contacts: readonly ContactKey[]
-  /** What their events come to. */
+  /** Their touched conversions. */
   readonly touched: readonly TouchedConversion[]
   readonly stored: readonly PersonCredit[]
-  /** Of each workspace: events before this may be deleted by now. Milliseconds since 1970. */
+  /** By workspace: the moment before which events may be deleted by now, in milliseconds since 1970. */
   readonly keptFrom: ReadonlyMap<number, number>
 }
 

@@ -1,6 +1,6 @@
 /**
- * What webhooks are told of people: contacts that a merge made or changed, and conversions. Both may be many, so they are
- * written down for workspaces with an endpoint that wants them. Held by test/integration/people-webhooks.test.ts.
+ * Tells webhooks of people: contacts that a merge made or changed, and conversions. Both may be many, so they are
+ * written down only for workspaces with an endpoint that wants them. Held by test/integration/people-webhooks.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/overview/read-recent-events.ts'
@@ -27,7 +27,7 @@ export const mergeEvents = ['contact.created', 'contact.updated'] as const satis
 
 export interface ContactChanges {
   readonly wanted: ReadonlySet<WebhookEventType>
-  /** Contacts that events named, and what was known of them before, by e-mail. */
+  /** Contacts that events named, and their state before, by e-mail. */
   readonly named: readonly number[]
   readonly before: ReadonlyMap<string, ShownTraits>
 }
@@ -131,8 +131,8 @@ async function insertContacts(
 const publishReadDeadlineMs = 20_000
 
 /**
- * Writes down the conversions among events that were folded, however late. Imported ones are left out: when they came, they
- * were older than what tracking takes.
+ * Writes down the conversions among events that were folded, however late. Imported ones are left out: on arrival they
+ * were older than tracking takes.
  * @param added ids of events, each given once
  * @param now milliseconds since 1970
  */

@@ -144,7 +144,7 @@ async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Pro
     .map(({ build }) => build)
 }
 
-/** Figures of contacts, and what their conversions are credited to by their touches. */
+/** Figures of contacts, and the credit of their conversions by their touches. */
 async function compute(
   { pg, ch }: Folding,
   ids: readonly number[],

@@ -17,7 +17,7 @@ interface Sentence {
   readonly url: string
 }
 
-/** Each holds where so large a share of the sentences fits. */
+/** Each trait holds where this share of the sentences fits. */
 const traits: readonly (readonly [trait: string, share: number, fits: RegExp])[] = [
   ['addresses the reader', 0.25, /\b(you|your)\b|あなた|皆さま|皆様/i],
   ['speaks as we', 0.25, /\b(we|our|us)\b|私たち|わたしたち|弊社|当社/i],

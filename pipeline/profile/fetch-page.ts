@@ -1,6 +1,6 @@
 /**
- * Gets a page that a customer named: from public addresses alone, with a deadline and a bound on its size, and only where
- * robots.txt allows it (RFC 9309). At most three redirects are followed, each checked as the first URL.
+ * Gets a page that a customer named. It comes from public addresses alone, within a deadline and a bound on its size,
+ * and only where robots.txt allows it (RFC 9309). At most three redirects are followed, each checked as the first URL.
  */
 import { type Dispatcher, request } from 'undici'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
@@ -50,7 +50,7 @@ export class PageRefused extends Error {
 }
 
 export interface Fetching {
-  /** Of `makeGuardedAgent`. */
+  /** From `makeGuardedAgent`. */
   readonly agent: Dispatcher
   readonly allowPrivate: boolean
   /** Ends all fetching. */
@@ -97,8 +97,8 @@ function demandPublic(url: string, { allowPrivate }: Fetching): void {
 }
 
 /**
- * Of the robots.txt that the URL's host has, or redirects to. One that isn't there allows everything; one that can't be
- * read, nothing.
+ * Checks the robots.txt that the URL's host has, or redirects to. A missing file allows everything; an unreadable one
+ * allows nothing.
  */
 async function demandAllowed(url: string, fetching: Fetching): Promise<void> {
   const robotsUrl = new URL('/robots.txt', url).href
@@ -127,7 +127,7 @@ async function getRobots(robotsUrl: string, fetching: Fetching): Promise<Answer>
 interface Answer {
   readonly status: number
   readonly contentType: string
-  /** Of a redirect. */
+  /** Set for a redirect. */
   readonly location: string | undefined
   readonly body: Buffer
 }
@@ -159,7 +159,7 @@ async function get(
   }
 }
 
-/** @param isCut what is too large ends with the last whole line within the bound, as RFC 9309 asks */
+/** @param isCut a text that is too large ends with the last whole line within the bound, as RFC 9309 asks */
 async function readBody(body: AsyncIterable<Buffer>, bytesMax: number, isCut: boolean): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -111,7 +111,7 @@ async function generate(
   }
 }
 
-/** Of the last days, as far as the workspace may read its analytics: the profile shows nothing that these hide. */
+/** Visits of the last days, as far as the workspace may read its analytics: the profile shows no hidden days. */
 async function readVisits({ pg, ch, clock }: Pick<Generating, 'pg' | 'ch' | 'clock'>, workspaceId: number) {
   const workspace = await readWorkspace(pg, workspaceId)
   if (workspace === null) return { pages: [], sources: [] }
@@ -119,7 +119,7 @@ async function readVisits({ pg, ch, clock }: Pick<Generating, 'pg' | 'ch' | 'clo
   return readMostVisited(ch, workspaceId, since)
 }
 
-/** The page, or what is wrong with it. */
+/** The page, or the reason why there is none. */
 async function readSource(source: string, fetching: Fetching): Promise<Page | string> {
   try {
     const { url, text } = await fetchPage(source, fetching)
@@ -130,7 +130,7 @@ async function readSource(source: string, fetching: Fetching): Promise<Page | st
   }
 }
 
-/** Those that pages of the site link, the first so many. One that can't be had says nothing. */
+/** The first `profileStyleSheetsMax` style sheets that pages of the site link. One that can't be had says nothing. */
 async function readStyleSheets(pages: readonly Page[], fetching: Fetching): Promise<Looks[]> {
   const linked = [...new Set(pages.flatMap(({ styleSheets }) => styleSheets))].slice(0, profileStyleSheetsMax)
   const read = linked.map(async (source) => {

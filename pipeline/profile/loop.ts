@@ -6,7 +6,7 @@ import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Generating, generateOrdered } from './generate.ts'
 
 export interface Profiler {
-  /** Gives up what is under way: another process, or the next start, takes it. */
+  /** Gives up the work under way: another process, or the next start, takes it. */
   close(): Promise<void>
 }
 

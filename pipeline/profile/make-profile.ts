@@ -1,6 +1,6 @@
 /**
- * A company profile from pages and the workspace's own data. A pure function: nothing is said that isn't quoted, and the same
- * pages give the same profile. docs/company-profile.md says where each field comes from and how confidence is computed.
+ * A company profile from pages and the workspace's own data. It is a pure function: every statement is quoted, and the
+ * same pages give the same profile. See docs/company-profile.md for each field's origin and the formula of confidence.
  */
 import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { contextLengthMax, profileFeaturesMax, profileListMax } from '../../schemas/limits/profile-limits.ts'
@@ -12,14 +12,14 @@ import { isObject, type Page } from './read-page.ts'
 import type { Looks } from './read-style.ts'
 
 export interface Audience {
-  /** Of the last days: the pages with the most views, and the sources with the most visitors. */
+  /** In the last days: the pages with the most views, and the sources with the most visitors. */
   readonly pages: readonly string[]
   readonly sources: readonly string[]
 }
 
 export interface ProfileInput {
   readonly pages: readonly Page[]
-  /** Of the style sheets that they link. */
+  /** From the style sheets that they link. */
   readonly sheets: readonly Looks[]
   /** Sources that were asked for, whether or not they could be read. */
   readonly sources: number
@@ -171,7 +171,7 @@ function ofActions(page: Page): Quoted[] {
 
 type Described = Omit<GeneratedProfile, 'confidence' | 'context_text'>
 
-/** Shares of what can be known; they add up to 1. */
+/** Weights of the fields that can be known; they add up to 1. */
 const weights: readonly (readonly [number, (profile: Described) => boolean])[] = [
   [0.2, ({ summary }) => summary !== ''],
   [0.15, ({ audience }) => audience !== ''],

@@ -20,7 +20,7 @@ export function first(pages: readonly Page[], of: (page: Page) => Quoted | undef
   return undefined
 }
 
-/** The first of equal texts, whatever their case. */
+/** The first of texts that are equal but for their case. */
 export function distinct(all: readonly Quoted[]): Quoted[] {
   const texts = new Set<string>()
   return all.filter(({ text }) => {

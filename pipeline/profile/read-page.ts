@@ -1,4 +1,4 @@
-/** Extracts from an HTML page what describes a company: texts by their role, structured data, colours and fonts. */
+/** Extracts a company's description from an HTML page: texts by their role, structured data, colours and fonts. */
 import { Parser } from 'htmlparser2'
 import {
   pageAttributesMax,
@@ -53,8 +53,9 @@ interface Open {
 }
 
 /**
- * Reads any text as HTML; a text that isn't HTML gives an empty page. One with more tags or attributes than a page needs, or
- * nested deeper, is read up to there: the parser's time grows with tags × depth, and all workspaces would wait.
+ * Reads any text as HTML; a text that isn't HTML gives an empty page. One with more tags or attributes than a page
+ * needs, or nested deeper, is read up to there. The parser's time grows with tags × depth, and all workspaces would
+ * wait.
  */
 export function readPage(url: string, html: string): Page {
   const meta = new Map<string, string>()
@@ -169,7 +170,7 @@ function openHeadings<Leveled extends { readonly level: number }>(headings: read
   return open
 }
 
-/** Texts once, and so many of them. */
+/** Adds each text once, up to `pageTextsMax` of them. */
 function add(texts: string[], text: string): void {
   if (text !== '' && texts.length < pageTextsMax && !texts.includes(text)) texts.push(text)
 }
@@ -215,7 +216,7 @@ function readData(text: string, data: Record<string, unknown>[]): void {
   try {
     value = JSON.parse(text)
   } catch {
-    // What isn't JSON says nothing.
+    // A text that isn't JSON says nothing.
     return
   }
   for (const one of Array.isArray(value) ? value : [value]) {

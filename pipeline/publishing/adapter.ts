@@ -1,11 +1,11 @@
 /**
- * What a platform's adapter does, and what it may fail with. The publisher (publish-target.ts) calls it in this order:
+ * The interface of a platform's adapter, and its errors. The publisher (publish-target.ts) calls it in this order:
  *
  *   validate → [lookUp, when it was asked to publish before] → prepare → publish
  *   refresh, once, whenever one of them says that the session is over
  *
- * `publish` under one key is one publication, however often it is called: the platform's own way to say so is used where it
- * has one, and `lookUp` finds what an earlier call has made.
+ * `publish` under one key is one publication, however often it is called. The platform's own idempotency key is used
+ * where it has one, and `lookUp` finds the publication of an earlier call.
  */
 import type { FileHandle } from 'node:fs/promises'
 
@@ -43,7 +43,7 @@ export interface Published {
   readonly url: string
 }
 
-/** What every call is given beside its own. */
+/** The input of every call. */
 export interface Call<Credentials> {
   readonly account: Account
   readonly credentials: Credentials
@@ -55,7 +55,7 @@ export interface Adapter<Credentials = unknown, Prepared = unknown> {
   readonly name: string
   /** Why the platform would refuse the post, or null. Makes no request. */
   validate(publication: Publication, account: Account): string | null
-  /** What an earlier attempt published. `isKnown` says which of these ids are other publications. */
+  /** The publication of an earlier attempt. `isKnown` says which of these ids are other publications. */
   lookUp(
     call: Call<Credentials>,
     publication: Publication,

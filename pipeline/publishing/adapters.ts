@@ -36,7 +36,7 @@ export function adapterOf({ platform, connection_type }: Connected): Adapter {
   throw new Error(`there is no adapter for ${platform} by ${connection_type}`)
 }
 
-/** Seals what accounts are published to by. */
+/** Seals the credentials that accounts are published to with. */
 export function makeCredentialsBox(secretKey: string): SecretBox {
   return makeSecretBox(secretKey, 'credentials of social accounts')
 }

@@ -15,8 +15,8 @@ export interface UploadedMedia {
 const base32 = '234567abcdefghijklmnopqrstuvwxyz'
 
 /**
- * The key of the target's record, the same in each attempt: a TID (microseconds since 1970 and ten bits to tell clocks apart),
- * of the first attempt. The target's id makes those of one millisecond differ.
+ * The key of the target's record, the same in each attempt. It is a TID of the first attempt: microseconds since 1970
+ * and ten bits to tell clocks apart. The target's id makes those of one millisecond differ.
  */
 export function recordKey(firstTriedAt: Date, targetId: number): string {
   const micros = BigInt(firstTriedAt.getTime()) * 1000n + BigInt(targetId % 1000)
@@ -30,7 +30,7 @@ export function recordKey(firstTriedAt: Date, targetId: number): string {
   return key
 }
 
-/** What a record refers to: its files, and the accounts that its text mentions, by handle. */
+/** A record's references: its files, and the accounts that its text mentions, by handle. */
 export interface Prepared {
   readonly uploads: readonly UploadedMedia[]
   readonly dids: ReadonlyMap<string, string>
@@ -47,7 +47,7 @@ export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }:
   }
 }
 
-/** Links are what is marked as one, by its place in the bytes of the text. */
+/** A facet marks a link by its range of bytes in the text. */
 function linkFacetsIn(text: string) {
   return linksIn(text).flatMap(({ index, url: uri }) =>
     URL.canParse(uri) ? [facet(text, index, uri, { $type: 'app.bsky.richtext.facet#link', uri })] : [],
@@ -77,9 +77,9 @@ function mentionsIn(text: string, dids: ReadonlyMap<string, string>) {
   })
 }
 
-/** What stands behind the sign, up to the next space. Punctuation at its end is none of it. */
+/** The text behind the sign, up to the next space. Punctuation at its end is no part of it. */
 const hashtag = /(?<=^|\s)[#＃](\S+?)(?=\p{P}*(?:\s|$))/gu
-/** Of `app.bsky.richtext.facet#tag`, in graphemes; characters are as many or more. */
+/** The limit of `app.bsky.richtext.facet#tag`, in graphemes; characters are as many or more. */
 const tagLengthMax = 64
 
 /** A number alone is no tag. */

@@ -25,7 +25,7 @@ export interface MastodonCredentials {
   readonly token: string
 }
 
-/** What an instance says of itself, kept in the account's `provider_metadata`. */
+/** The limits that an instance publishes, kept in the account's `provider_metadata`. */
 export interface MastodonLimits {
   readonly url: string
   readonly characters_max: number
@@ -132,7 +132,7 @@ function ask(
   return askProvider({ url: url + path, token, signal, ...more })
 }
 
-/** Whose token it is, and what the instance takes. @throws ProviderError where it isn't taken */
+/** Reads whose token it is, and the instance's limits. @throws ProviderError where the token isn't accepted */
 export async function describeMastodon(credentials: MastodonCredentials, signal: AbortSignal) {
   const call = { credentials, signal }
   const { body: account } = await ask(call, '/api/v1/accounts/verify_credentials')

@@ -26,7 +26,7 @@ export interface Publishing {
   readonly media: FileStorage
   readonly box: SecretBox
   readonly log: Log
-  /** Of credentials that are renewed, by account: one renewal for all targets that wait for it. */
+  /** Renewals of credentials, by account: one renewal for all targets that wait for it. */
   readonly renewals: Coalescer<void>
 }
 

@@ -33,7 +33,10 @@ import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { holdPosts } from './hold-posts.ts'
 import { type Publishing, publishTarget } from './publish-target.ts'
 
-/** For attempts under way to end, and then for those that didn't to be given back: within the 20 s of a step of the shutdown. */
+/**
+ * Time for attempts under way to end, and then for unfinished ones to be given back. It fits the 20 s of a step of the
+ * shutdown.
+ */
 const finishMs = 8_000
 const closeDeadlineMs = 15_000
 

@@ -1,5 +1,5 @@
 /**
- * Requests to platforms: with a deadline, without following redirects, and with bounded answers. What fails becomes a
+ * Requests to platforms: with a deadline, without following redirects, and with bounded answers. A failure becomes a
  * ProviderError that says whether trying again may help.
  */
 import { request } from 'undici'
@@ -99,7 +99,7 @@ export function odd(message: string): ProviderError {
   return new ProviderError({ kind: 'transient', code: 'unexpected_answer' }, message)
 }
 
-/** What its interface says is text. @throws ProviderError where it isn't */
+/** A field that the platform's interface declares as text. @throws ProviderError where it isn't */
 export function textIn(body: Readonly<Record<string, unknown>>, field: string): string {
   const value = body[field]
   if (typeof value === 'string' && value !== '') return value

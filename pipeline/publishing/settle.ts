@@ -1,4 +1,4 @@
-/** What came of an attempt, written in one transaction: target, post, the account's health, and what webhooks are told. */
+/** Writes the outcome of an attempt in one transaction: target, post, the account's health, and webhook events. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'

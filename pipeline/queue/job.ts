@@ -1,4 +1,4 @@
-/** What every job is given to work with. */
+/** The context of every job. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import type { Clock } from '../../runtime/clock.ts'

@@ -120,7 +120,7 @@ function openQueue(redisUrl: string): Queue {
   return queue
 }
 
-/** Makes what is missing or different, removes what is no longer meant, and leaves the rest to its own time. */
+/** Makes missing or different jobs, removes those that are no longer meant, and leaves the rest to their own time. */
 async function makeSchedules(queue: Queue, schedules: readonly Schedule[], metrics: PipelineMetrics): Promise<void> {
   const there = new Map((await queue.getJobSchedulers()).map((scheduler) => [scheduler.key, scheduler]))
   for (const { job, everyMs } of schedules) {

@@ -1,4 +1,4 @@
-/** Updates the metrics of what Postgres alone knows for all pipelines: queues, jobs that were set aside or succeeded. */
+/** Updates the metrics that Postgres alone knows for all pipelines: queues, jobs that were set aside or succeeded. */
 import type { Postgres } from '../../postgres/client.ts'
 import { readJobSuccesses } from '../../postgres/tables/job-successes.ts'
 import { readQueues } from '../../postgres/tables/queues.ts'

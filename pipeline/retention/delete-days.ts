@@ -1,7 +1,7 @@
 /**
- * Deletes old rows of a ClickHouse table that is divided by UTC days. A day that is out for everybody is dropped, which
- * costs nothing. Where it is out for some, their rows are deleted by a mutation, which rewrites that day once: a
- * lightweight delete would only hide them, and old days are hardly ever merged.
+ * Deletes old rows of a ClickHouse table that is divided by UTC days. A day that is expired for everybody is dropped,
+ * which costs nothing. A day that is expired for some has their rows deleted by a mutation, which rewrites that day
+ * once. A lightweight delete would only hide them, and old days are hardly ever merged.
  *
  * Each step may be repeated: a day that is gone isn't found again.
  */
@@ -48,7 +48,7 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
     return days.reduce((rows, day) => rows + day.rows, 0)
   }
 
-  /** The mutation goes on in the server, whatever becomes of this process. */
+  /** The mutation goes on in the server, even if this process ends. */
   async function mutationsDone(table: string): Promise<void> {
     const deadline = Date.now() + mutationDeadlineMs
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Deletes what is left of workspaces whose deletion was asked for (`svc workspace delete`). Every step may be repeated, so a
- * run that was killed is finished by the next one. What arrives of the workspace after it goes with `expire-data`.
+ * Deletes the remaining rows of workspaces whose deletion was asked for (`svc workspace delete`). Every step may be
+ * repeated, so a run that was killed is finished by the next one. Rows that arrive later go with `expire-data`.
  */
 import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspace-deletions.ts'
 import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'

@@ -1,8 +1,9 @@
 /**
- * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links, replays and inbox
- * rows of each workspace by its plan or its own shorter setting; contacts and e-mails that none of these rows has any more; bot visits;
- * and manifests that no node can come back with. Idempotent; each step and each workspace's people stand for themselves. Where the
- * clocks disagree nothing is deleted, and the job fails.
+ * Deletes rows past their retention (docs/retention.md). Each workspace's plan, or its own shorter setting, decides
+ * about events and the rows derived from them, clicks on links, replays and inbox rows. Contacts and e-mails go once
+ * none of these rows has them. Old bot visits go, and manifests that no node can come back with.
+ * Idempotent. A failure of one step, or of one workspace's people, doesn't stop the others. Where the clocks disagree
+ * nothing is deleted, and the job fails.
  */
 import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
 import { deleteOldFacts, firstFact } from '../../postgres/tables/bindings.ts'

@@ -1,9 +1,9 @@
 /**
  * How long a workspace's rows stay, which is never shorter than they can be read (docs/retention.md).
  *
- * Readers go by plan and setting at once. What the customer shortened is deleted with the next run; what a lower plan or
- * its end hides stays for a grace, so that a failed card destroys nothing. After the grace, a workspace without a plan is
- * kept as the smallest plan would be: its tracking goes on.
+ * Readers go by plan and setting at once. The next run deletes the rows that the customer's setting cut off. Rows that
+ * a lower plan or its end hides stay for a grace period, so that a failed card destroys nothing. After it, a workspace
+ * without a plan is kept as the smallest plan would be: its tracking goes on.
  */
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { lapsedGraceDays, retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
@@ -22,14 +22,14 @@ export function keptDays({ plan_key, retention_days, plan_changed_at }: Retained
 }
 
 /**
- * The moment before which rows that are kept for `days` days are past their time: a UTC midnight, because tables are
- * divided by UTC days and a day is best deleted once, when all of it is out.
+ * The moment before which rows that are kept for `days` days are past their time. It is a UTC midnight: tables are
+ * divided by UTC days, and a day is best deleted once, when all of it is expired.
  */
 export function expiryOf(days: number, now: number): number {
   return Math.floor((now - days * dayMs) / dayMs) * dayMs
 }
 
-/** What the customer shortened is deleted to the moment: waiting for the day's end would take longer than promised. */
+/** A customer's own setting expires rows to the moment: waiting for the day's end would take longer than promised. */
 export function expiryOfWorkspace(workspace: Retained, now: number): number {
   const days = keptDays(workspace, now)
   const isShortened = days < keptDays({ ...workspace, retention_days: null }, now)
@@ -37,8 +37,8 @@ export function expiryOfWorkspace(workspace: Retained, now: number): number {
 }
 
 /**
- * By workspace, the moment before which rows may be deleted: past their time now, or when retention ran, under a plan or
- * setting that was raised since.
+ * By workspace, the moment before which rows may be deleted. They are past their time now, or were when retention ran
+ * under a plan or setting that was raised since.
  */
 export function keptFromOf(
   workspaces: readonly (Retained & Pick<Workspace, 'id' | 'deleted_before'>)[],

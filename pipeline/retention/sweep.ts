@@ -3,7 +3,7 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { JobContext } from '../queue/job.ts'
 
-/** A portion is bounded, but what is deleted with its rows may be many times as much. */
+/** A portion is bounded, but the rows that are deleted with its rows may be many times as many. */
 const statementDeadlineMs = 60_000
 
 /** The same Postgres, patient with each statement. */

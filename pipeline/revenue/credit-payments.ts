@@ -41,7 +41,7 @@ export interface Crediting {
   readonly hashes: IdentityHashes
 }
 
-/** Credits what is due, for a bounded time. */
+/** Credits due payments, for a bounded time. */
 export async function creditRevenue(context: Crediting, signal: AbortSignal): Promise<void> {
   const { pg, clock } = context
   const end = clock.now() + creditRunMs
@@ -54,7 +54,7 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       credited.push(...(await creditPayments(context, workspaceId, payments)))
     }
     const before = new Map(due.map((payment) => [payment.id, payment]))
-    // The touch or the session may be deleted by now: what it was credited to stays.
+    // The touch or the session may be deleted by now: the payment keeps its credit.
     const isKept = ({ id, rule }: CreditedPayment) => {
       const { rule: had, occurredAt, sessionAt, workspaceId } = before.get(id)!
       const isLess = had !== null && rules.indexOf(rule) > rules.indexOf(had)
@@ -92,7 +92,7 @@ async function creditPayments(
   }))
 }
 
-/** Of payments that a contact made: the contact's last touch before it, and where there is none the last that was seen of it. */
+/** For payments that a contact made: the contact's last touch before the payment, or else the last event. */
 async function readLastOfPayers(
   { pg, ch }: Pick<Crediting, 'pg' | 'ch'>,
   payments: readonly DuePayment[],

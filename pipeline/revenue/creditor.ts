@@ -5,7 +5,7 @@ import { type JobLoop, startJobLoop } from '../job-loop.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Crediting, creditRevenue } from './credit-payments.ts'
 
-/** What is due stays due until it was credited: a store that is away delays it. */
+/** Payments stay due until they are credited: a store that is away delays them. */
 export function startCreditor(context: Crediting, { log, metrics }: { log: Log; metrics: PipelineMetrics }): JobLoop {
   const options = {
     ...{ name: 'credit-revenue', whenFailing: 'payments can not be credited now' },

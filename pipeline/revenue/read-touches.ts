@@ -17,7 +17,7 @@ export interface PaymentOfVisitors {
   readonly at: number
   /** Visitors whose events all are the payer's. */
   readonly visitors: readonly string[]
-  /** Of the contact who paid: the last touch before it, else the last event of a browser. */
+  /** The paying contact's last touch before the payment; `seen` is the last event of a browser, in its place. */
   readonly touch: PersonTouch | undefined
   readonly seen: PersonTouch | undefined
 }
@@ -46,7 +46,7 @@ interface Touch {
   readonly at: number
   readonly source: string
   readonly medium: string
-  /** Of a known person's. */
+  /** The event's id, for a known person. */
   readonly id?: number
   readonly campaign?: string
 }
@@ -68,7 +68,7 @@ interface Session {
 type Build = Pick<FigureBuild, 'build' | 'workspaceId' | 'timezone'>
 type Reader = Pick<ClickHouse, 'query'>
 
-/** @param payments of the build's workspace */
+/** @param payments all in the build's workspace */
 export async function readCredits(
   ch: Reader,
   build: Build,
@@ -133,7 +133,10 @@ function momentOf(
   return last && { visitor: last.visitor, at: last.at, touch: undefined }
 }
 
-/** Of two at one moment that with the larger id, or of the smaller visitor, so that the same rows give the same credit. */
+/**
+ * The latest. If two have one moment, the larger id or the smaller visitor wins, so that the same rows give the same
+ * credit.
+ */
 function latest<Item extends { readonly at: number; readonly visitor: string; readonly id?: number }>(
   items: readonly Item[],
 ): Item | undefined {
@@ -191,7 +194,7 @@ async function readVisitorDays(
   )
 }
 
-/** Of `events`: their order begins with the hour. */
+/** Condition over `events`, whose order begins with the hour. */
 const ofHours = `workspace_id = {workspace:UInt32} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
   AND toStartOfHour(occurred_at) IN (SELECT toDateTime(arrayJoin({hours:Array(Int64)}), 'UTC'))`
 
@@ -217,7 +220,7 @@ async function readTouchesOfDays(
   )
 }
 
-/** What a touch's own event says of where it came from, by visitor and time. */
+/** Where a touch came from by its own event, by visitor and time. */
 type Origins = ReadonlyMap<string, Origin>
 interface Origin {
   readonly campaign: string
@@ -225,7 +228,7 @@ interface Origin {
   readonly post_id: number
 }
 
-/** Of two events at one moment that with the larger id, as touches are ordered. */
+/** If two events have one moment, the larger id wins, as touches are ordered. */
 async function readOrigins(ch: Reader, { workspaceId }: Build, moments: readonly Moment[]): Promise<Origins> {
   const touches = moments.flatMap(({ touch }) => (touch === undefined ? [] : [touch]))
   if (touches.length === 0) return new Map()

@@ -1,6 +1,6 @@
 /**
- * One attempt: a signed POST with a deadline, of whose answer little is read. Redirects aren't followed. Whatever the receiver
- * does is a result; only our own faults throw.
+ * One attempt: a signed POST with a deadline. Little of the answer is read, and redirects aren't followed. Anything
+ * that the receiver does is a result; only our own faults throw.
  */
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Dispatcher } from 'undici'

@@ -1,5 +1,5 @@
 /**
- * A POST by undici's dispatcher itself: of the answer the status and the beginning are kept, so a delivery needs neither a
+ * A POST by undici's dispatcher itself. It keeps the answer's status and beginning, so a delivery needs neither a
  * stream nor a signal of its own. These took as long as the rest of the delivery (`npm run bench -- pipeline`).
  */
 import type { Dispatcher } from 'undici'
@@ -13,7 +13,7 @@ export interface Answer {
 
 /**
  * The status counts, however the body ends: a receiver that said 2xx has it.
- * @throws what kept the status from coming, of the name `TimeoutError` where it didn't come in time
+ * @throws the error that kept the status from coming, with the name `TimeoutError` where it didn't come in time
  */
 export function post(
   url: string,

@@ -23,7 +23,7 @@ export interface Recorder {
   written(): Promise<void>
 }
 
-/** One statement for what ends within this time. A kill has as much sent again at most. */
+/** Results of this time share one statement. After a kill at most these attempts are sent again. */
 const gatherMs = 30
 const retryFirstMs = 100
 const retryMaxMs = 2_000

@@ -1,6 +1,6 @@
 /**
- * Tells webhooks of what is in the outbox. Postgres holds all of it: outbox, deliveries, when each is due and whose turn an
- * endpoint is, so nothing is lost with Redis, and nothing has to be rebuilt.
+ * Sends the outbox to webhooks. Postgres holds all of it: outbox, deliveries, when each is due and which process has an
+ * endpoint's turn. So nothing is lost with Redis, and nothing has to be rebuilt.
  *
  *   outbox ─fan out─► deliveries ─due─► a turn of their endpoint (one process at a time) ─► attempts ─► results
  *

@@ -1,6 +1,6 @@
 /**
- * A published list of addresses: Google's JSON, which most operators use too, or a plain list of addresses and ranges, one a
- * line, with `#` before remarks. Whatever isn't all of that is refused as a whole.
+ * A published list of addresses: Google's JSON, which most operators use too, or a plain list of addresses and ranges,
+ * one a line, with `#` before remarks. A file with anything else is refused as a whole.
  */
 import { isIP } from 'node:net'
 import { addressPrefixLeast, addressRangesMax } from './limits/bot-limits.ts'
@@ -16,7 +16,7 @@ export type ReadList =
   | { readonly ok: true; readonly list: AddressList }
   | { readonly ok: false; readonly problem: string }
 
-/** @param date of a list that doesn't say its own */
+/** @param date for a list that doesn't say its own */
 export function readAddressList(text: string, date: number): ReadList {
   const isJson = text.trimStart().startsWith('{')
   const read = isJson ? readJson(text) : { ranges: readLines(text), date: undefined }
@@ -29,7 +29,7 @@ export function readAddressList(text: string, date: number): ReadList {
   return { ok: true, list: { date: read.date ?? date, ranges } }
 }
 
-/** The same list as a file: what `readAddressList` reads. */
+/** The same list as a file that `readAddressList` reads. */
 export function writeAddressList({ date, ranges }: AddressList): string {
   const prefixes = ranges.map((range) => ({ [range.includes(':') ? 'ipv6Prefix' : 'ipv4Prefix']: range }))
   return `${JSON.stringify({ creationTime: new Date(date).toISOString(), prefixes }, null, 1)}\n`

@@ -26,7 +26,10 @@ export function listedCrawlers(): readonly Listed[] {
   return load(packageName) as Listed[]
 }
 
-/** By the tags of the list; of several the first of these decides. `null`: programs that anybody's server sends with. */
+/**
+ * By the tags of the list; the first of these that a crawler has decides. `null`: programs that anybody's server sends
+ * with.
+ */
 const categoryOfTag: readonly (readonly [tag: string, category: BotCategory | null])[] = [
   ['http-library', null],
   ['ai-crawler', 'ai_training'],
@@ -42,7 +45,10 @@ const categoryOfTag: readonly (readonly [tag: string, category: BotCategory | nu
   ['browser-automation', 'other'],
 ]
 
-/** Texts for patterns that no plain texts stand for; none where our own list has them, and for one that is the build of a phone. */
+/**
+ * Texts for patterns that `textsOf` can't expand. Empty where our own list has the texts, and where a pattern is no
+ * crawler's: the build of a phone, an HTTP library.
+ */
 const written: Readonly<Record<string, readonly string[]>> = {
   'AdsBot-Google([^-]|$)': [],
   '(sistrix|SISTRIX) [cC]rawler': [],
@@ -54,7 +60,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
   'Current[\\s\\S]*RSS Reader': ['currentreader.app'],
   'Spider[\\s\\S]*spider\\.com': ['www.spider.com/'],
   'AP3A\\.240617\\.008': [],
-  // An HTTP library.
   'Indy Library': [],
 }
 
@@ -87,7 +92,7 @@ export function generateCrawlers(): string {
   ].join('\n')
 }
 
-/** What the package doesn't export of itself. */
+/** Parts of the package that it doesn't export. */
 function readPackage(): { version: string; licence: string } {
   const read = (file: string) => readFileSync(join(dirname(load.resolve(packageName)), file), 'utf8')
   return { version: (JSON.parse(read('package.json')) as { version: string }).version, licence: read('LICENSE') }
@@ -116,7 +121,7 @@ function textsOf(pattern: string): string[] {
   return [...done, ...texts]
 }
 
-/** Without what only sets it apart from other texts. */
+/** Without the characters that only set it apart from other texts. */
 function nameOf(part: string): string {
   return part.replace(/^[\s^;]+|[\s/;(]+$/g, '').replace(/^https?:\/\//, '')
 }

@@ -1,11 +1,11 @@
 /**
  * Compiles the schemas of event-schemas.ts into `generated/validators.js`, which is committed: a service then starts
- * without a compiler, and what runs can be read. `npm run generate` writes it; test/unit/generated-validators.test.ts
- * fails where it isn't what the schemas say.
+ * without a compiler, and the code that runs can be read. `npm run generate` writes it;
+ * test/unit/generated-validators.test.ts fails where it differs from the schemas.
  *
- * Each schema has two forms. `fast` stops at the first fault and measures lengths in UTF-16 units, of which a text never
- * has fewer than code points: what it takes is valid. `exact` counts code points and finds every fault: it decides and
- * explains what `fast` refuses.
+ * Each schema has two forms. `fast` stops at the first fault and measures lengths in UTF-16 units. A text has at least
+ * as many of these as code points, so anything that `fast` takes is valid. `exact` counts code points and finds every
+ * fault: it decides and explains the rest.
  */
 import { writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'

@@ -1,11 +1,14 @@
-/** How sites come by the browser script: what the overview shows, what the demo's pages hold, and what `npm start` names. */
+/**
+ * The snippet by which sites load the browser script: in the overview, on the demo's pages, and in the output of `npm
+ * start`.
+ */
 
 /** The script's address with a workspace's public key. */
 export function scriptUrlOf(apiHost: string, trackingKey: string): string {
   return `${apiHost}/svc.js?key=${trackingKey}`
 }
 
-/** What stands in a page's HTML. */
+/** The snippet for a page's HTML. */
 export function snippetOf(scriptUrl: string): string {
   return `<script async src="${escapeHtml(scriptUrl)}"></script>`
 }

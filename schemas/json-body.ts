@@ -2,9 +2,9 @@
  * From the bytes of a body to its JSON value, or to the answer that refuses it. Shared by ingest, where it is on the
  * path of every event, and by the API.
  *
- * The common body passes three searches of V8's and one `JSON.parse`; the exact scan of its brackets and numbers runs
- * only where those can't rule a violation out. An empty body is the value undefined, JSON `null` is null: what that
- * means is for the caller to say (`missingBody()` of validation-errors.ts, where a body is needed).
+ * The common body passes three searches of V8's and one `JSON.parse`. The exact scan of its brackets and numbers runs
+ * only where those can't rule a violation out. An empty body is the value undefined, JSON `null` is null. The caller
+ * decides about both: `missingBody()` of validation-errors.ts, where a body is needed.
  *
  * Held by test/unit/json-body.test.ts and test/property/json-body.test.ts.
  */
@@ -17,7 +17,7 @@ import { jsonDepthMax, jsonNumberDigitsMax } from './limits/event-limits.ts'
 
 export interface JsonValue {
   readonly value: unknown
-  /** Some text of it holds NUL or a lone surrogate. Whether that matters is known to those who know what is read of it. */
+  /** Some text of it holds NUL or a lone surrogate. Its readers know whether that matters to them. */
   readonly hasUnstorableText: boolean
 }
 
@@ -77,8 +77,8 @@ function hasManyOpeners(text: string): boolean {
 }
 
 /**
- * Follows the brackets as if none stood in a string. An opening one in a string only makes the result larger; a closing
- * one counts only when it is certain to stand outside: otherwise the exact scan has to tell.
+ * Follows the brackets as if none stood in a string. An opening one in a string only makes the result larger. A closing
+ * one counts only when it is certain to stand outside; otherwise the exact scan has to tell.
  */
 function mayBeDeep(text: string): boolean {
   let depth = 0
@@ -109,7 +109,7 @@ function indexOrEnd(text: string, character: string, from: number): number {
 }
 
 /**
- * True when the nearest quote before `at` ends a string: an opening quote of well-formed JSON follows one of `{[,:`,
+ * True when the nearest quote before `at` ends a string. An opening quote of well-formed JSON follows one of `{[,:`,
  * blanks or the beginning, and one within a string a backslash. Looks back a little only; false means unknown.
  */
 function isOutsideStrings(text: string, at: number): boolean {

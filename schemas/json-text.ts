@@ -4,7 +4,7 @@
  */
 import { type Loc, nulCharacter, stringUnicode, type ValidationError } from './errors/validation-errors.ts'
 
-/** A body full of them is told of the first ones only: an answer isn't larger than what was asked. */
+/** The answer names the first ones only: it isn't larger than the request. */
 const errorsMax = 20
 
 interface Level {

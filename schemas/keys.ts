@@ -48,7 +48,7 @@ export function isTrackingKeyShaped(text: string): boolean {
   return trackingShape.test(text)
 }
 
-/** What a short link ends in: 47 bits at random, so that two links seldom get the same. */
+/** The end of a short link: 47 random bits, so that two links seldom get the same. */
 export function makeAttributionKey(): string {
   return randomBase62(attributionKeyLength)
 }
@@ -58,7 +58,7 @@ export function isAttributionKeyShaped(text: string): boolean {
   return attributionShape.test(text)
 }
 
-/** What is stored of a secret key and looked up by. A plain hash is enough: the key holds 190 bits of randomness. */
+/** Stored in place of a secret key, and looked up by. A plain hash is enough: the key holds 190 bits of randomness. */
 export function sha256Of(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

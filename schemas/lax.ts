@@ -64,7 +64,7 @@ export function repeated<Schema extends z.ZodType>(list: Schema): Schema {
   return list
 }
 
-/** Whether all values of a repeated parameter count; of others the last one does. */
+/** Whether all values of a repeated parameter count; for other parameters the last one does. */
 export function isRepeated(schema: z.ZodType | undefined): boolean {
   return schema !== undefined && repeatedSchemas.has(schema)
 }
@@ -100,7 +100,7 @@ export function idInPath(type: string) {
   return z.preprocess((value) => idThatMayBe(type, value), schema)
 }
 
-/** The same in a query that names what is read by it, where it may be left out. */
+/** The same for an optional parameter of a query. */
 export function idOfNamed(type: string, description: string) {
   return z.preprocess((value) => idThatMayBe(type, value), z.int().meta({ description }).optional())
 }
@@ -111,7 +111,7 @@ function idThatMayBe(type: string, value: unknown): unknown {
   return Number.isSafeInteger(id) && id > 0 ? id : 0
 }
 
-/** What stands behind `type_` in an object id; anything else as it is. */
+/** The text behind `type_` in an object id; any other value as it is. */
 function bareId(type: string, value: unknown): unknown {
   const prefix = `${type}_`
   return typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : value

@@ -4,7 +4,7 @@ import { textFault } from './json-text.ts'
 import { adNameLengthMax, providerIdLengthMax, revenueCentsMax } from './limits/revenue-limits.ts'
 import { isCurrency, revenueProviders } from './revenue.ts'
 
-/** Of other objects' ids: those that Postgres can hold. */
+/** Ids of other objects: texts that Postgres can hold. */
 export const providerId = z
   .string()
   .min(1)

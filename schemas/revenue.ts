@@ -1,4 +1,4 @@
-/** What is known of a payment from one event of its provider, or one line of an import. */
+/** Facts about a payment from one event of its provider, or one line of an import. */
 export const revenueProviders = ['stripe', 'paddle', 'lemonsqueezy', 'custom'] as const
 export type RevenueProvider = (typeof revenueProviders)[number]
 
@@ -24,7 +24,7 @@ export interface Refund extends Money {
   readonly occurredAt: number
 }
 
-/** The most specific first: who paid is what the first of them tells. */
+/** The most specific first: the first of them tells who paid. */
 export const referenceKinds = ['payment', 'charge', 'invoice', 'subscription', 'customer'] as const
 
 /** Those of the ids that are there. */
@@ -39,7 +39,7 @@ export interface RevenueFacts {
     readonly id: string
     /** When it was paid, as far as is known; milliseconds since 1970. */
     readonly occurredAt: number
-    /** What was paid; undefined where only refunds of it are told. */
+    /** The amount; undefined where only refunds of it are told. */
     readonly paid: Money | undefined
     readonly refunds: readonly Refund[]
   }

@@ -1,4 +1,4 @@
-/** What a secret key may be allowed to do; which operation needs which stands with the operation. */
+/** The scopes that a secret key may have; each operation names the one that it needs. */
 export const scopes = [
   'workspace:read',
   'profile:read',

@@ -10,7 +10,7 @@ import { repeated } from './lax.ts'
 import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/overview-limits.ts'
 import { channels } from './reference/channels.ts'
 
-/** Of the session's entry, except that any pageview or event may have one of the last three. */
+/** They look at the session's entry, except that any pageview or event may have one of the last three. */
 export const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
   ...(['path', 'hostname', 'event'] as const),
@@ -87,7 +87,7 @@ const meanings: Readonly<Record<FilterName, string>> = {
   hostname: 'Of any page viewed',
   event: 'Any event; counts those',
 }
-/** What else isn't possible is a mistake of the caller. */
+/** Any other value of these is the caller's mistake. */
 const known: Partial<Record<FilterName, readonly string[]>> = { channel: channels, device: Object.keys(devices) }
 
 /** Members of an operation's query. How values are written, its description says (`filterSigns`). */

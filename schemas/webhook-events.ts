@@ -1,4 +1,4 @@
-/** What webhooks are told of: the names of outgoing events. */
+/** The names of outgoing webhook events. */
 export const webhookEventTypes = [
   'post.created',
   'post.updated',

@@ -1,6 +1,6 @@
 /**
- * The closed table of expected refusals: code, status and public text. A place that refuses throws `problem(code)`, and
- * one mapper turns it into each transport's answer; nothing but the code and the public text leaves the process.
+ * The closed table of expected refusals: code, status and public text. A refusing place throws `problem(code)`, and one
+ * mapper turns it into each transport's answer. Only the code and the public text leave the process.
  */
 import { retryAfterSeconds } from '../limits/store-limits.ts'
 import { boundedErrors, type ValidationError } from './validation-errors.ts'

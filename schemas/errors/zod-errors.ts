@@ -1,10 +1,10 @@
 /**
- * Parses with zod, and says what is wrong in the contract's words: Pydantic's types, texts, order and inputs. What zod
- * reports is only where and which check; what was sent there decides the rest, as Pydantic's errors depend on it.
- * Held by test/unit/zod-errors.test.ts against the table of the contract.
+ * Parses with zod, and words the errors as the contract does: Pydantic's types, texts, order and inputs. Zod reports
+ * only the place and the failed check; the sent value decides the rest, as Pydantic's errors depend on it. Held by
+ * test/unit/zod-errors.test.ts against the table of the contract.
  *
- * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`; unions have no mapping. A check of our own
- * that has an error of its own gives its builder as `params: { build }`.
+ * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`; unions have no mapping. A
+ * check of our own that has an error of its own gives its builder as `params: { build }`.
  */
 import type { z } from 'zod'
 import { integerLengthMax } from '../lax.ts'
@@ -23,7 +23,7 @@ export function locOf(part: Part): string {
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; errors: ValidationError[] }
 
 type Issue = z.core.$ZodIssue
-/** What a place and the value there become. */
+/** Makes the error of a place and the value there. */
 export type Build = (loc: Loc, input: unknown) => ValidationError
 
 /** Parses what came in as `part`; errors are in the order of the schema's fields, the first of them. */
@@ -54,8 +54,8 @@ function oneAKey(issue: Issue): Issue[] {
 }
 
 /**
- * Pydantic stops at a value's first error: the type before the step before the bounds; and of a list, too long before its items, its
- * items before too short. Zod goes on.
+ * Pydantic stops at a value's first error: first the type, then the step, then the bounds. A list is checked for too
+ * many items first, then each item, then too few. Zod goes on.
  */
 function firstAtEachPlace(issues: Issue[]): Issue[] {
   const at = (issue: Issue) => JSON.stringify(issue.path).slice(0, -1)
@@ -145,7 +145,7 @@ function wrongType(expected: string, input: unknown): Build {
   throw new Error(`the zod type ${expected} has no error in the contract`)
 }
 
-/** From here on a number is so large that Python has it as a float which no 64-bit integer is. */
+/** From 10^21 on Python has a number as a float which no 64-bit integer is. */
 const integerSizeMax = 1e21
 
 function wrongInt(input: unknown): Build {

@@ -1,8 +1,8 @@
 /**
- * The fields of an event that a sender may send, once, in the order of the interface, which is that of errors. A field is
- * one line here: schemas/event/event-schemas.ts takes its validation from it, schemas/event/event.ts its type, schemas/event/row.ts its
- * column, ingest/enrich/copy-fields.ts that it is stored as it was sent. Then `npm run generate`, and the column's DDL in
- * clickhouse/migrations.
+ * The fields of an event that a sender may send, once, in the order of the interface, which is that of errors. A field
+ * is one line here. Four places follow it: the validation in schemas/event/event-schemas.ts, the type in event.ts, the
+ * column in row.ts, and ingest/enrich/copy-fields.ts, if it is stored as sent. Then run `npm run generate`, and add the
+ * column's DDL in clickhouse/migrations.
  */
 import {
   eventNameLengthMax,
@@ -80,7 +80,7 @@ export const eventFields = {
   screen_width: { schema: wholeNumber(0, screenWidthMax), column: 'UInt16', copied: true },
   language: { schema: text(languageLengthMax), column: 'String', copied: true },
   timezone: { schema: text(timezoneLengthMax), column: 'String', copied: true },
-  /** Of the visitor, where a server forwards the event: used as the connection's own would be, and not stored. */
+  /** The visitor's, where a server forwards the event: used as the connection's own would be, and not stored. */
   user_agent: { schema: text(userAgentLengthMax) },
   ip: { schema: text(ipLengthMax) },
   /** Trusted revenue comes by other ways only: its field isn't ignored but refused. */
@@ -94,7 +94,7 @@ type Columns<Type> = readonly { readonly name: NameOf<{ column: Type }>; readonl
 /** The columns that fields are stored in, numbers and texts apart. */
 export const storedNumbers = columnsOf('UInt16')
 export const storedTexts = columnsOf('String')
-/** What is stored as it was sent. */
+/** Fields that are stored as they were sent. */
 export const copiedFields = entries().flatMap(([name, { copied }]) =>
   copied ? [name as NameOf<{ copied: true }>] : [],
 )

@@ -20,7 +20,7 @@ export function fitsProperties(properties: Readonly<Record<string, unknown>>): b
   return bytes !== Number.POSITIVE_INFINITY && jsonBytes(properties) <= propertiesBytesMax
 }
 
-/** What is wrong with `properties`: nothing, where `fitsProperties` takes them. */
+/** Errors of `properties`; none where `fitsProperties` takes them. */
 export function explainProperties(loc: Loc, properties: Readonly<Record<string, unknown>>): ValidationError[] {
   const count = Object.keys(properties).length
   if (count > propertiesKeysMax) return [dictTooLong(loc, properties, propertiesKeysMax, count)]

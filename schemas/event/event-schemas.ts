@@ -2,7 +2,7 @@
  * The JSON Schemas of the public tracking interface. The order of the fields is that of the errors. Types are strict,
  * null stands for "not sent" where a field isn't required, and unknown fields are ignored.
  *
- * What a schema can't say well is checked in event-validator.ts: date-times, and the size of `properties`.
+ * event-validator.ts checks date-times and the size of `properties`, which a schema can't express well.
  */
 
 import {

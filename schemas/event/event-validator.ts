@@ -110,7 +110,7 @@ export function hasVisits(body: unknown): body is Extract<BotsBody, { visits: re
   return isObject(body) && body['visits'] !== undefined && body['visits'] !== null
 }
 
-/** What the schema of an event leaves to be checked here. */
+/** Checks the part of an event that its schema leaves out. */
 function hasSoundProperties({ properties }: TrackEvent): boolean {
   return properties === undefined || properties === null || fitsProperties(properties)
 }
@@ -149,7 +149,7 @@ function fieldOf({ keyword, instancePath, params }: Fault): string {
   return keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1)
 }
 
-/** What the schema leaves to be checked of a field that it takes. */
+/** Errors that the schema leaves out, for a field that it takes. */
 function explainDetails(loc: Loc, field: string, value: unknown): ValidationError[] {
   if (field === 'properties' && isObject(value)) {
     const errors = explainProperties(loc, value)

@@ -1,10 +1,10 @@
-/** What the public tracking interface takes, once it is valid. An optional field that is null counts as not sent. */
+/** Valid input of the public tracking interface. An optional field that is null counts as not sent. */
 import type { eventFields } from './event-fields.ts'
 
 type Optional<Value> = Value | null | undefined
 
 type Fields = typeof eventFields
-/** What a valid value of a field is. */
+/** The type of a field's valid value. */
 type Sent<Schema> = Schema extends { type: 'string' }
   ? string
   : Schema extends { type: readonly ['string', 'null'] }
@@ -53,7 +53,7 @@ export interface ReplayBody {
   readonly tracking_key: string
   readonly anonymous_id: string
   readonly session_id: string
-  /** Of one load of a page. */
+  /** One for each load of a page. */
   readonly page_id: string
   readonly sequence: number
   readonly url?: Optional<string>

@@ -10,7 +10,6 @@ import { type Column, hashColumns } from './row.ts'
 /** Writes `row` into `buffer` from `at` on and returns where it ends. The caller has made sure that `rowBytesBound` fit. */
 export type RowEncoder<Row> = (row: Row, buffer: Buffer, at: number) => number
 
-/** Compiles the encoder of one column list. */
 export function compileRowEncoder<Row>(columns: readonly Column[]): RowEncoder<Row> {
   const lines = columns.map((column) => encodeLine(column))
   const body = `return function encodeRow(row, b, p) {\n let v, w;\n${lines.join('\n')}\n return p;\n}`
@@ -50,8 +49,8 @@ function word(variable: string, offset: number): string {
 /** Up to this length a loop over the characters is faster than the call into the engine's encoder. */
 const shortTextLength = 40
 /**
- * Texts come in many forms of V8's (of one or two bytes, parts of others, joined): where it has seen these, it looks the method
- * of each up anew at every character, which took encoding three times as long.
+ * V8 has texts in many forms (one or two bytes a character, parts of others, joined). Where it has seen several, it
+ * looks up each method anew at every character, which took encoding three times as long.
  */
 const { charCodeAt } = String.prototype
 

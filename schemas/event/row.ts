@@ -1,9 +1,11 @@
 /**
- * The columns of `events`, `bot_visits`, `link_clicks` and `replay_chunks`, in the order of their RowBinary bytes in the log and in inserts
- * into ClickHouse. Columns of fixed width come first, so that a segment can be read without decoding its texts.
+ * The columns of `events`, `bot_visits`, `link_clicks` and `replay_chunks`, in the order of their RowBinary bytes in
+ * the log and in inserts into ClickHouse. Columns of fixed width come first, so that a segment can be read without
+ * decoding its texts.
  *
- * From the first release on, a changed list needs a new `rowFormat`: the log may hold rows of an older format, and these are loaded with the old list.
- * Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
+ * From the first release on, a changed list needs a new `rowFormat`. The log may hold rows of an older format, and
+ * these are loaded with the old list. Held by test/integration/row-parity.test.ts (row ↔ DDL) and
+ * test/property/row-codec.test.ts.
  */
 
 import { replayRowBytesMax } from '../limits/replay-limits.ts'
@@ -28,8 +30,8 @@ export interface Column {
 export const rowFormat = 1
 
 /**
- * What an event is to the figures: its `event_type` and name in one number. `custom` is a `track` event of the site's
- * own; `autocapture` a click or submission that svc.js recorded by itself.
+ * An event's kind, by which figures count it: its `event_type` and name in one number. `custom` is a `track` event of
+ * the site's own; `autocapture` a click or submission that svc.js recorded by itself.
  */
 export const kinds = {
   pageview: 1,
@@ -59,7 +61,7 @@ export const vitalMetrics = { none: 0, FCP: 1, LCP: 2, INP: 3, CLS: 4 } as const
 /** Stored for "no country". */
 export const noCountry = '\0\0'
 
-/** What ingest makes of an event; what it was sent with follows from schemas/event/event-fields.ts. */
+/** Columns that ingest computes; those of sent fields follow from schemas/event/event-fields.ts. */
 const madeColumns = [
   { name: 'id', type: 'UInt64' },
   { name: 'workspace_id', type: 'UInt32' },
@@ -157,7 +159,7 @@ type RowOf<Columns extends readonly Column[]> = {
   -readonly [C in Columns[number] as C['name']]: C['name'] extends HashColumn ? Hash64 : Value<C['type']>
 }
 
-/** 64 bits as two unsigned 32-bit halves: what hashing makes and what RowBinary takes, without a BigInt between. */
+/** 64 bits as two unsigned 32-bit halves: hashing makes these and RowBinary takes them, without a BigInt between. */
 export interface Hash64 {
   hi: number
   lo: number
@@ -197,7 +199,7 @@ export function columnsOf(stream: StreamName, format: number): readonly Column[]
   return columnsByFormat[format]?.[stream]
 }
 
-/** What a request for a short link was; only `click` is a person's. */
+/** Kinds of requests for a short link; only `click` is a person's. */
 export const linkClickKinds = { click: 1, head: 2, prefetch: 3, preview: 4, bot: 5 } as const
 
 /** Bot categories and verification as their columns hold them; 255 of `verified` is "nothing to check by". */

@@ -1,9 +1,9 @@
 /**
  * Where a short link leads: its destination with the parameters that tell later whose visit it was.
  *
- * What the destination says itself stays byte for byte, but for what no URL on the wire may hold (beyond ASCII, blanks):
- * that is percent-encoded, and a host in another script gets its ASCII name. Of parameters with the same name the link's
- * win. Held by test/property/tracking-url.test.ts.
+ * The destination's own text stays byte for byte. Only characters that no URL on the wire may hold (beyond ASCII,
+ * blanks) are percent-encoded, and a host in another script gets its ASCII name. If a parameter is in both, the link's
+ * wins. Held by test/property/tracking-url.test.ts.
  */
 
 /** Scheme and authority, as every reader of URLs divides them; without that text there is none to divide. */
@@ -18,14 +18,14 @@ export interface LinkParameters {
   readonly utmContent: string
 }
 
-/** What is wrong with a destination, or null. */
+/** The fault of a destination, in words, or null. */
 export function destinationProblem(text: string): string | null {
   // A reader of URLs would drop them silently.
   if (/\p{Cc}/u.test(text)) return 'The URL must not have control characters'
   const authority = beginning.exec(text)?.[0]
   if (authority === undefined) return 'The URL must begin with http:// or https:// and a host'
   if (authority.includes('@')) return 'The URL must not have credentials'
-  // To some readers what stands before it is a user, and the host comes behind an `@`.
+  // Some readers take the text before a backslash for a user, and look for the host behind an `@`.
   if (text[authority.length] === '\\') return 'The host of the URL must not be followed by a backslash'
   return URL.canParse(authority) ? null : 'The host or the port of the URL is none'
 }
@@ -55,7 +55,7 @@ export function trackingUrlOf(destination: string, params: Readonly<Record<strin
   return `${new URL(authority).origin}${inAscii(path) || '/'}?${all.map(inAscii).join('&')}${inAscii(fragment)}`
 }
 
-/** The fragment begins at the first `#`, whatever stands in it; with it, and without the query's mark. */
+/** The fragment begins with the first `#`, even if further marks follow; the query is without its mark. */
 function divide(rest: string): { path: string; query: string; fragment: string } {
   const hash = rest.indexOf('#')
   const [upToHash, fragment] = hash < 0 ? [rest, ''] : [rest.slice(0, hash), rest.slice(hash)]

@@ -6,11 +6,11 @@ export const rateLimitWindowMs = 1 * minute
 /** A request doesn't wait longer to be counted by Redis: then it is counted here. */
 export const rateLimitDeadlineMs = 500
 export const idempotencyKeyLengthMax = 255
-/** Of everything that `tools/list` shows: a model reads it before it does anything. */
+/** Tokens of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_000
-/** Of a tool's name that isn't there, in the error that names it. */
+/** Characters of an unknown tool's name, in the error that names it. */
 export const unknownToolShownMax = 100
-/** What is wrong with a request is listed up to here: each fault shows what was sent, and a body may hold 100,000 of them. */
+/** Faults of a request that are listed: each shows the sent value, and a body may hold 100,000 of them. */
 export const validationErrorsMax = 1_000
 /** How often expired records are deleted, and how many at a time. */
 export const idempotencySweepMs = 10 * minute
@@ -19,7 +19,7 @@ export const idempotencySweepMax = 10_000
 export const listLimitDefault = 100
 export const listLimitMax = 200
 export const auditActionLengthMax = 100
-/** Of computing a workspace's chain anew. */
+/** Deadline for computing a workspace's chain anew. */
 export const auditVerifyDeadlineMs = 10 * minute
 /** How long a rotated tracking key stays valid, because cached pages still contain it. */
 export const trackingKeyGraceDays = 30
@@ -27,25 +27,30 @@ export const webhookUrlLengthMax = 2048
 export const webhookDescriptionLengthMax = 500
 /** Names that a registration may list, repeats among them: more than there are events. */
 export const webhookEventsMax = 50
-/** Of a workspace. */
+/** Webhook endpoints of a workspace. */
 export const webhookEndpointsMax = 100
 /** Short links: the contract's bounds, in Unicode code points. */
 export const linkLabelLengthMax = 160
 export const linkDestinationLengthMin = 8
 export const linkDestinationLengthMax = 2048
 export const linkUtmLengthMax = 120
-/** What a link leads to, in a header: each code point may take twelve bytes there, and the names of parameters come to it. */
+/**
+ * Bytes of a link's destination in a header: each code point may take twelve bytes there, and the names of parameters
+ * come to it.
+ */
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
 /** Links read with one statement: up to 30 MB. */
 export const linksReadEach = 1_000
-/** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
+/** Links of a list without a limit: all links of a workspace, within the bounds of one answer. */
 export const linksListedMax = 5_000
 /** … and where they lead to somewhere long fewer: an answer is at most some 40 MB then, and more than any list with a limit. */
 export const linksListedBytesMax = 16 * MiB
 /** How often another key is tried when a new link's is taken: by chance not even once. */
 export const attributionKeyTriesMax = 5
-/** Posts. A caption for a platform may be longer than any takes, so that it can be told by how much; those of all targets together
- * are bounded because a list shows them all. */
+/**
+ * Posts. A caption for a platform may be longer than any takes, so that the answer can tell by how much. All targets'
+ * captions together are bounded because a list shows them all.
+ */
 export const postTitleLengthMax = 180
 export const postBaseCaptionLengthMax = 2200
 export const postCaptionOverrideLengthMax = 70_000
@@ -59,11 +64,11 @@ export const postMediaMax = 20
 export const postAccountsMax = 50
 /** Twice the platforms that there are. */
 export const postPlatformCaptionsMax = 20
-/** Of a workspace, all of them in one answer. */
+/** Social accounts of a workspace, all in one answer. */
 export const socialAccountsMax = 200
 export const socialAccountNameLengthMax = 120
 
-/** A sign-in link is used once, within so long; a browser's session lasts so long. */
+/** Lifetimes of a sign-in link, which is used once, and of a browser's session. */
 export const signInLinkMs = 15 * 60_000
 export const browserSessionMs = 30 * 24 * 3_600_000
 /** A page of the dashboard waits no longer for the answers that it begins with. */

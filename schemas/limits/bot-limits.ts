@@ -1,4 +1,4 @@
-/** The bounds of telling crawlers apart: checks of their addresses, lists of addresses, and what is shown of visits. */
+/** The bounds of telling crawlers apart: checks of their addresses, lists of addresses, and lists of visits. */
 import { day, hour, KiB, second } from './units.ts'
 
 /** Bounds of one request: how long its answer waits for DNS, and how many addresses are looked up. */
@@ -8,11 +8,11 @@ export const dnsLookUpsPerRequestMax = 50
 export const dnsLookUpsAtOnceMax = 64
 /** Answers of a thread that wait for DNS; beyond it they go out at once, unverified. */
 export const dnsWaitingRequestsMax = 64
-/** One question to a DNS server. Longer than an answer waits: what comes late is known to the next visit. */
+/** One question to a DNS server. It may take longer than an answer waits: the next visit uses a late result. */
 export const dnsQuestionMs = 1_500
 /** Names of one address that are looked at: a real crawler's has one. */
 export const dnsNamesMax = 5
-/** What is known of addresses, and for how long: a confirmed name, a definite no, no answer. */
+/** Cached results for addresses, and how long each is kept: a confirmed name, a definite no, no answer. */
 export const dnsKnownMax = 50_000
 export const dnsConfirmedKeepMs = 12 * hour
 export const dnsDeniedKeepMs = 1 * hour

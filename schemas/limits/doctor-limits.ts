@@ -1,7 +1,10 @@
 /** Deadlines of `svc doctor`, and the thresholds of its findings. */
 import { MiB, minute, second } from './units.ts'
 
-/** Deadlines of `svc doctor`: of one examination, and of one request to ingest. Below stand the thresholds of its findings. */
+/**
+ * Deadlines of `svc doctor`: one for each examination, one for each request to ingest. Below stand the thresholds of
+ * its findings.
+ */
 export const examinationDeadlineMs = 20 * second
 export const probeDeadlineMs = 5 * second
 /** Differences of clocks: seconds change the order of a visitor's events, a minute moves events into another hour. */

@@ -1,4 +1,4 @@
-/** Bounds of what senders send: bodies, and the fields of events and bot visits. */
+/** Bounds of senders' input: bodies, and the fields of events and bot visits. */
 import { hour, KiB, MiB, minute, second } from './units.ts'
 
 /** Bodies of the public tracking interface, in bytes; beyond them 413. */
@@ -42,13 +42,13 @@ export const responseMsMax = 2 ** 32 - 1
 
 /** Events older than this are refused by the public interface; older data comes in by the local import only. */
 export const eventAgeMaxMs = 72 * hour
-/** A sender's clock may be wrong by so much; otherwise `sent_at` doesn't correct `occurred_at`. */
+/** A sender's clock may be wrong by up to 72 hours; otherwise `sent_at` doesn't correct `occurred_at`. */
 export const clockSkewMaxMs = 72 * hour
 
 /** Bytes of a click's row in the log: its referrer, and short names. */
 export const linkClickBytesMax = 16 * KiB
 
-/** `Retry-After` in seconds: of a 503, and of a 429 for a tracking key, whose limit is per second. */
+/** `Retry-After` in seconds for a 429 of a tracking key, whose limit is per second. */
 export const rateRetryAfterSeconds = 1
 
 /** Longer lines of an access log are dropped. */

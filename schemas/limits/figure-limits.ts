@@ -13,7 +13,7 @@ export const foldEveryMs = second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
 export const lookForBuildsEveryMs = 5 * second
-/** A build of figures that failed is tried again so much later. */
+/** Pause after which a failed build of figures is tried again. */
 export const buildRetryMs = 60 * second
 /** Events of one fold. After an outage or an import, the next fold takes the rest. */
 export const foldEventsMax = 200_000
@@ -21,10 +21,7 @@ export const foldEventsMax = 200_000
 export const buildPartEventsMax = 500_000
 /** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
 export const visitorsPerLookUpMax = 20_000
-/**
- * So few visitors share one, though the days of their new events differ by up to so many: a statement costs more than to
- * derive their rows of some days more.
- */
+/** Up to 100 visitors within 40 days share one look-up, because a statement costs more than deriving extra days. */
 export const sharedLookUpVisitorsMax = 100
 export const sharedLookUpDaysMax = 40
 export const foldDeadlineMs = 110 * second
@@ -47,16 +44,21 @@ export const creditsApartMax = 100
 export const cellKeysMax = 2_000
 /** Days whose cells one statement writes. */
 export const cellDaysPerStatement = 32
-/** Of stale cells, days with so many session rows are written anew between two folds: a quarter of a second, roughly. */
+/**
+ * Session rows of the days with stale cells that are written anew between two folds: a quarter of a second, roughly.
+ */
 export const renewedSessionsMax = 25_000
 /** The pause after it, in times of how long it took: renewing takes a fifth of the time at most. */
 export const renewalPause = 4
-/** A day with so many sessions that it takes longer has a longer pause: folds wait for it in a hundredth of the time at most. */
+/**
+ * A renewal that takes longer, of a day with many sessions, has a longer pause. So folds wait for it in a hundredth of
+ * the time at most.
+ */
 export const longRenewalMs = 500
 export const longRenewalPause = 99
 /** Session rows that one statement turns into cells, roughly. */
 export const cellSessionsPerStatement = 500_000
-/** Conversions for which one statement reads what they are credited to, roughly. */
+/** Conversions whose credit one statement reads, roughly. */
 export const conversionsPerLookUp = 5_000
 /** Rows of an abandoned build are deleted after this time: by then no reader uses it. */
 export const leftBuildKeepMs = 10 * minute

@@ -32,7 +32,7 @@ export const workspaceDeletionGraceMs = 2 * keyPollMs
 export const unknownKeyCacheMs = 2 * second
 export const unknownKeyCacheMax = 10_000
 
-/** Visitor salts are deleted after so long. */
+/** Age at which visitor salts are deleted. */
 export const saltKeepMs = 48 * hour
 /** How often ingest reads and deletes salts, and retries while Postgres doesn't answer. */
 export const saltSweepMs = 10 * minute

@@ -7,7 +7,7 @@ export const originalFilenameLengthMax = 1000
 export const filenameLengthMax = 200
 /** A picture of more takes a reader's memory: 250 megapixels are a gigabyte. The largest cameras of phones have 200. */
 export const imagePixelsMax = 250_000_000
-/** Uploads leave so many times as much of the disk free as ingest needs: they can't make it refuse events. */
+/** Uploads leave four times as much of the disk free as ingest needs: they can't make it refuse events. */
 export const uploadsLeaveFree = 4
 /** Titles of posts that are shown of one asset, the newest. */
 export const mediaTitlesMax = 20
@@ -21,7 +21,7 @@ export const uploadStallMs = 10 * second
 export const uploadDeadlineMs = 15 * minute
 /** Files that one process takes at a time, each with about a megabyte of memory; beyond it 503. */
 export const uploadsAtOnceMax = 32
-/** Of them one workspace's, so that it leaves room for others. */
+/** Uploads that one workspace has under way at a time, so that it leaves room for others. */
 export const workspaceUploadsAtOnceMax = 16
 /** Unreferenced files: how often they are deleted, how many with one query, and from which age. */
 export const mediaSweepMs = 1 * hour

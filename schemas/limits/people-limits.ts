@@ -29,7 +29,7 @@ export const peopleMax = 250
 export const journeyEventsDefault = 200
 export const journeyEventsMax = 500
 export const peopleSearchLengthMax = 200
-/** Contacts that a search without three letters or digits in a row looks at, the newest: no index finds so few. */
+/** Newest contacts that a search without three letters or digits in a row looks at: no index serves such a text. */
 export const shortSearchContactsMax = 10_000
 /** How long an erasure is remembered. Events that were answered before it arrive within this time. */
 export const erasureKeepMs = 30 * day

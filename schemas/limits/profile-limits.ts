@@ -1,9 +1,9 @@
-/** Bounds of the company profile: what is fetched, what is kept of it, and how long generating takes. */
+/** Bounds of the company profile: requests, kept texts, and the time that generating takes. */
 import { KiB, MiB, second } from './units.ts'
 
 export const profileSourcesMax = 10
 export const profileUrlLengthMax = 2_048
-/** Of one request; and of all that generating a profile asks for, which leaves time to write it within 30 s. */
+/** Deadlines of one request, and of all requests for a profile together, which leaves time to write it within 30 s. */
 export const profileRequestMs = 5 * second
 export const profileFetchingMs = 22 * second
 export const profileRedirectsMax = 3
@@ -20,7 +20,7 @@ export const profileStyleBytesMax = 512 * KiB
 export const robotsBytesMax = 500 * KiB
 /** Letters of its rules times letters of a path. A path of 100 letters is matched with all rules that its bytes can hold. */
 export const robotsStepsMax = 50_000_000
-/** RFC 9309 wants so many followed. */
+/** RFC 9309 wants five redirects followed. */
 export const robotsRedirectsMax = 5
 /** Profiles that one pipeline generates at a time: one whose sources hang holds up no other. */
 export const profilesAtOnce = 4
@@ -28,10 +28,10 @@ export const profilesAtOnce = 4
 export const profileEveryMs = 1 * second
 export const profileClaimMs = 60 * second
 export const profileAttemptsMax = 5
-/** What is kept of a page: texts of a kind, and the length of one. */
+/** Texts of each kind that are kept of a page, and the length of one. */
 export const pageTextsMax = 200
 export const pageTextLengthMax = 400
-/** What a profile has of a kind. */
+/** Entries of a profile's lists, features apart, and characters of its context. */
 export const profileListMax = 8
 export const profileFeaturesMax = 20
 export const contextLengthMax = 4_000

@@ -1,4 +1,4 @@
-/** Limits of publishing: of the queue in Postgres, and of requests to platforms. */
+/** Limits of publishing: the queue in Postgres, and requests to platforms. */
 import { hour, KiB, minute, second } from './units.ts'
 
 /** How often it is looked for posts that are due. */
@@ -19,7 +19,7 @@ export const publishRetryFirstMs = 5 * second
 export const publishRetryMaxMs = 10 * minute
 /** A platform that says when to ask again is believed up to here. */
 export const publishWaitMaxMs = 6 * hour
-/** Targets that are due are counted so often. */
+/** Interval between two counts of due targets. */
 export const publishCountMs = 5 * second
 
 /** One request to a platform, and one that carries a file. */
@@ -36,7 +36,7 @@ export const mastodonStatusPagesMax = 10
 export const providerClockOffMs = 5 * minute
 /** A token or an app password. */
 export const accountSecretLengthMax = 4_096
-/** What of a platform's error text is kept. */
+/** Characters that are kept of a platform's error text. */
 export const providerTextLengthMax = 300
 /** How long a simulated publication takes. */
 export const simulatedPublishMs = 20

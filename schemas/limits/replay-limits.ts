@@ -1,11 +1,14 @@
-/** Bounds of replay: recording in browsers, chunks on their way, and what is read back. */
+/** Bounds of replay: recording in browsers, chunks on their way, and reading back. */
 import { hour, KiB, MiB } from './units.ts'
 
 /** Body of a chunk, in bytes; beyond it 413. */
 export const replayBodyBytesMax = 1 * MiB
 /** A chunk's events as JSON: a snapshot of a large page has 3 MB. */
 export const replayJsonBytesMax = 8 * MiB
-/** A chunk unpacks to so many times its packed bytes, and some: JSON of a page shrinks to a tenth, a list of nothing to a thousandth. */
+/**
+ * A chunk unpacks to at most 100 times its packed bytes, and 64 KiB. JSON of a page shrinks to a tenth, a list of
+ * nothing to a thousandth.
+ */
 export const replayUnpackRatioMax = 100
 export const replayUnpackBesideBytesMax = 64 * KiB
 export const replayEventsMax = 20_000

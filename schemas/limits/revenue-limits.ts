@@ -1,4 +1,4 @@
-/** Bounds of trusted revenue: what providers send, what is imported, how often credit is computed. */
+/** Bounds of trusted revenue: providers' events, imports, and the interval at which credit is computed. */
 import { day, KiB, MiB, second } from './units.ts'
 
 /** An event of a provider: invoices with hundreds of lines have some 500 KiB. */
@@ -7,10 +7,10 @@ export const revenueBodyBytesMax = 1 * MiB
 export const revenueToleranceMs = 300 * second
 /** Signatures of one event, of which there are two while a secret is rotated, and what stands beside them. */
 export const signaturesPerEventMax = 20
-/** An amount in the currency's smallest unit: nine thousand of them add up to what a number of JSON holds exactly. */
+/** An amount in the currency's smallest unit: a number of JSON holds the sum of nine thousand of them exactly. */
 export const revenueCentsMax = 1_000_000_000_000
 export const providerIdLengthMax = 255
-/** Of a workspace, connected at once. */
+/** Connections that a workspace has at a time. */
 export const revenueConnectionsMax = 50
 
 /** Files of `svc revenue import`, `svc revenue rates` and `svc ads import`: their lines, and the bytes of one line. */

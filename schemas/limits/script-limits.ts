@@ -1,14 +1,14 @@
-/** Bounds of the browser script as it is served, and of what it is measured by. */
+/** Bounds of the browser script as it is served, and of its measurements. */
 import { KiB } from './units.ts'
 
 /** How long browsers and caches keep the script, and its second file, whose address changes with it. */
 export const scriptMaxAgeSeconds = 3_600
 export const lateScriptMaxAgeSeconds = 31_536_000
-/** The same of what is sent for a key that isn't known, or can't be looked up. */
+/** The same for the answer to a key that isn't known, or can't be looked up. */
 export const unsureScriptMaxAgeSeconds = 60
 /** Cached compressed texts, one per key and flags: 12 KB each. */
 export const scriptVariantsMax = 1_000
-/** Bytes by gzip: of the script, and of both files. */
+/** Bytes by gzip of the script, and of both files. */
 export const scriptGzipBytesMax = 3_000
 export const scriptsGzipBytesMax = 7_168
 

@@ -7,14 +7,14 @@ import { retentionDaysMax } from './retention-limits.ts'
 export const seedEventsMax = 500_000_000
 export const seedEventsPerDayMax = 20_000_000
 export const seedWorkspacesMax = 1_000
-/** What the longest plan can read. */
+/** The range that the longest plan can read. */
 export const seedDaysMax = retentionDaysMax
 /** One insert of it: some hundred MB of memory, and fewer days than the partitions that ClickHouse takes in a block. */
 export const seedInsertRowsMax = 1_000_000
 export const seedInsertDaysMax = 60
 /** Rows of each of its segments, as of ingest's at a moderate load: all events take half a lease at most. */
 export const seedSegmentRows = 2_000
-/** `client_event_id`s are made for events of so long before the end: older ones no sender would repeat. */
+/** Events of the last two days have `client_event_id`s: no sender would repeat older ones. */
 export const seedClientEventIdsMs = 2 * dayMs
 /** The demo workspace of the dashboard: enough for every list, stored in a second; its last month has one before to compare with. */
 export const demoEvents = 20_000

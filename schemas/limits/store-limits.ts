@@ -17,5 +17,5 @@ export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second
 
-/** `Retry-After` in seconds: of a 503, and of a 429 for a tracking key, whose limit is per second. */
+/** `Retry-After` in seconds for a 503. */
 export const retryAfterSeconds = 5

@@ -1,6 +1,7 @@
 /**
- * What user agents say that the parser of browsers doesn't know: apps that show pages themselves, and devices that are
- * neither computers nor phones. A maintained list; the first that fits counts. Held by test/unit/user-agent-cases.test.ts.
+ * Marks in user agents that the parser of browsers doesn't know: apps that show pages themselves, and devices that are
+ * neither computers nor phones. A maintained list; the first that fits counts. Held by
+ * test/unit/user-agent-cases.test.ts.
  */
 type Mark = readonly [pattern: RegExp, name: string]
 
@@ -45,7 +46,7 @@ export const systemMarks: readonly Mark[] = [
   [/\bNetBSD\b/, 'NetBSD'],
 ]
 
-/** Televisions and what is plugged into them, consoles, cars, headsets. */
+/** Televisions and devices that are plugged into them, consoles, cars, headsets. */
 export const otherDevices =
   /\bSMART-?TV\b|\bHbbTV\b|\bNetCast\b|\bAndroidTV\b|\bGoogleTV\b|\bApple ?TV\b|\bBRAVIA\b|\bCrKey\/|\bTV\b|; AFT\w+\b|\bPlayStation\b|\bXbox\b|\bNintendo\b|\bTesla\/|\bOculusBrowser\//i
 

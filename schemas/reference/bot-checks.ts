@@ -1,6 +1,6 @@
 /**
- * By what a bot's operator says that its visits can be checked: lists of addresses that it publishes, and the ends of the host
- * names that its addresses have. A bot that isn't here can't be checked. Sources: docs/bots.md.
+ * How a bot's visits can be checked, by its operator's word: published lists of addresses, and the ends of its
+ * addresses' host names. A bot that isn't here can't be checked. Sources: docs/bots.md.
  */
 
 export interface BotCheck {

@@ -1,19 +1,19 @@
 /**
- * Bots by their user agents: which of the tracking endpoint's senders are some, and what is known of one.
- * Held by test/unit/bots.test.ts.
+ * Bots by their user agents: which senders on the tracking endpoint are bots, and the facts that are known of one. Held
+ * by test/unit/bots.test.ts.
  */
 import { createIsbotFromList, isbot, list as isbotPatterns } from 'isbot'
 import { crawlerOf } from './crawlers.ts'
 import { type Bot, knownBotOf } from './known-bots.ts'
 
-/** What is stored of a visitor that says it is a bot: a known one, or else `other` under the name that it has itself. */
+/** The bot that is stored for a visitor that says it is one: a known bot, or else `other` under its own name. */
 export function describeBot(userAgent: string): Bot {
   return namedBotOf(userAgent) ?? { name: ownNameOf(userAgent), operator: '', category: 'other' }
 }
 
 /**
- * The known bot that a user agent names, or null. Of the table of crawlers only what isbot takes for a bot too: some of its
- * parts stand in user agents of people's programs as well.
+ * The known bot that a user agent names, or null. A bot of the table of crawlers counts only if isbot takes the user
+ * agent for a bot too. Some parts of the table stand in user agents of people's programs as well.
  */
 export function namedBotOf(userAgent: string): Bot | null {
   const known = knownBotOf(userAgent)
@@ -42,7 +42,7 @@ function botWordOf(userAgent: string): string | undefined {
 }
 
 /**
- * Whether a user agent names a crawler or a headless browser: by our own list, by some of isbot's patterns, or by the
+ * Whether a user agent names a crawler or a headless browser. Our own list tells, or some of isbot's patterns, or the
  * table of crawlers where it looks like a browser's. Patterns that mean HTTP libraries and plain products are left out,
  * because server events come from these. An empty one names nothing.
  */
@@ -111,7 +111,7 @@ export const patternsLeftOut: readonly string[] = [
   'url',
 ]
 
-/** What user agents of HTTP libraries, and of products that send events from servers, begin with. */
+/** Beginnings of user agents of HTTP libraries, and of products that send events from servers. */
 const libraries = new RegExp(
   `^(?:${[
     ...['aiohttp', 'akka-http', 'amazonaws', 'apache-httpclient', 'appengine-google', 'asynchttpclient', 'aws-sdk'],

@@ -59,7 +59,7 @@ function graphemeLength(text: string): number {
   return /^[\n\x20-\x7e]*$/.test(text) ? text.length : graphemesOf(text).length
 }
 
-/** What platforms count for a link, whatever its length. */
+/** The length that platforms count for any link. */
 const linkLength = 23
 const linkPlaceholder = 'x'.repeat(linkLength)
 
@@ -67,7 +67,7 @@ const linkPlaceholder = 'x'.repeat(linkLength)
 const remoteMention =
   /(?<![=/\p{L}\p{N}_])(@[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)@[\p{L}\p{N}_]+(?:[.-]+[\p{L}\p{N}_]+)*/giu
 
-/** @param perLink what the instance says that it counts for a link */
+/** @param perLink the length that the instance counts for a link */
 export function mastodonLength(text: string, perLink = linkLength): number {
   return graphemeLength(replaceLinks(text, () => 'x'.repeat(perLink)).replace(remoteMention, '$1'))
 }

@@ -1,7 +1,7 @@
 /**
- * The channel group of a source: the default channel groups of Google Analytics 4, in their order, as far as source and
- * medium decide them, plus AI Assistants. A campaign's name isn't looked at. What a source is, the one table of sources
- * says. Definitions: https://support.google.com/analytics/answer/9756891.
+ * The channel group of a source. These are the default channel groups of Google Analytics 4, in their order, as far as
+ * source and medium decide them, plus AI Assistants. A campaign's name isn't looked at. The one table of sources has
+ * each source's kind. Definitions: https://support.google.com/analytics/answer/9756891.
  */
 import type { SourceKind } from './media.ts'
 import { kindOfSource } from './sources.ts'

@@ -115,7 +115,7 @@ export function isCountryCode(code: string): boolean {
   return codes.has(code)
 }
 
-/** Of the tz database's release above. */
+/** By the tz database's release above. */
 export function zoneNamesOfPlaces(): Iterable<string> {
   return countries.keys()
 }

@@ -6,7 +6,10 @@ export interface LinkInText {
   readonly url: string
 }
 
-/** Those with `http` or `https`, in their order. What ends a sentence or a bracket is none of them, nor is wide punctuation. */
+/**
+ * Links with `http` or `https`, in their order. Punctuation that ends a sentence or a bracket is no part of them, nor
+ * is wide punctuation.
+ */
 export function linksIn(text: string): LinkInText[] {
   return [...text.matchAll(/https?:\/\/[^\s<>"\u3000-\u303f\uff00-\uffef]+/gi)].map(({ 0: found, index }) => ({
     index,
@@ -17,7 +20,8 @@ export function linksIn(text: string): LinkInText[] {
 /** A sentence's end, or its bracket, is none of the link that it ends with. */
 export function withoutPunctuation(link: string): string {
   const ends = link.includes('(') ? ".,;:!?'*" : ".,;:!?'*)"
-  // From its end: an expression for the end of a text looks at each run of these in it, as often as the run is long.
+  // From its end: a regular expression for a text's end tries each run of these characters, once for each character of
+  // it.
   let length = link.length
   while (length > 0 && ends.includes(link[length - 1]!)) length -= 1
   return link.slice(0, length)

@@ -1,4 +1,4 @@
-/** By what visits come: the media that we name ourselves, and the kinds of sources that have them. */
+/** The media of visits that we name ourselves, and the kinds of sources that have them. */
 
 export const media = {
   organic: 'organic',
@@ -13,7 +13,7 @@ export const media = {
   affiliate: 'affiliate',
 } as const
 
-/** What a source is; shops are told apart for their channel only and refer under their own host. */
+/** A source's kind; shops are told apart for their channel only and refer under their own host. */
 export type SourceKind = 'search' | 'social' | 'email' | 'video' | 'assistant' | 'shop' | 'searchAd' | 'displayAd'
 
 /** The medium of a visit that such a source refers. */

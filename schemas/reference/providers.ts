@@ -1,6 +1,7 @@
 /**
- * What each platform takes: the one table that readiness, previews and docs/posts.md go by. Figures are those that the
- * platforms publish for their APIs (2026). Captions are counted as each platform does, alternative texts in code points.
+ * The limits of each platform: the one table that readiness, previews and docs/posts.md go by. Figures are those that
+ * the platforms publish for their APIs (2026). Captions are counted as each platform does, alternative texts in code
+ * points.
  */
 import type { CaptionCounting } from './caption-lengths.ts'
 
@@ -34,9 +35,9 @@ export interface Provider {
   readonly label: string
   readonly captionLengthMax: number
   readonly captionCounting: CaptionCounting
-  /** Of a caption in UTF-8, beside its length; null: no bound. */
+  /** Bytes of a caption in UTF-8, beside its length; null: no bound. */
   readonly captionBytesMax: number | null
-  /** What a post can't be without. */
+  /** The media without which a post is refused. */
   readonly needs: MediaKind | 'media' | null
   /** Null: takes none. */
   readonly image: KindLimits | null

@@ -1,4 +1,4 @@
-/** Referring sites by what they are: the source and medium that a visit from them has, by the one table of them. */
+/** Referring sites: the source and medium that a visit from them has, by the one table of them. */
 import { media, mediumOfKind, type SourceKind } from './media.ts'
 import { sourcesByKind } from './source-table.ts'
 
@@ -13,7 +13,7 @@ interface Entry extends Source {
   readonly kind: SourceKind
 }
 
-/** By what they are known by in the table: hosts, patterns, names. */
+/** By their marks in the table: hosts, patterns, names. */
 const entryByHost = new Map<string, Entry>()
 const entryByPattern = new Map<string, Entry>()
 const entryByName = new Map<string, Entry>()
@@ -38,7 +38,7 @@ export function sourceOfHost(host: string): Source {
   return { source: host.replace(/^www\./, ''), medium }
 }
 
-/** What a source is, by a name of the table or by its host; undefined for what isn't in it. In lower case. */
+/** A source's kind, by its name in the table or its host, in lower case; undefined for one that isn't in it. */
 export function kindOfSource(source: string): SourceKind | undefined {
   return (entryByName.get(source) ?? entryOfHost(source))?.kind
 }
@@ -54,7 +54,7 @@ function entryOfHost(host: string): Entry | undefined {
 
 const countrySuffix = /\.(com|net|cat|[a-z]{2}|com?\.[a-z]{2})$/
 
-/** Of `www.google.co.uk`, by `google.*`. */
+/** Finds `www.google.co.uk` by `google.*`. */
 function entryOfCountryHost(host: string): Entry | undefined {
   const suffix = countrySuffix.exec(host)
   if (suffix === null) return undefined

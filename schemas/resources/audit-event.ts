@@ -1,4 +1,4 @@
-/** What was changed, by whom: rows that stay as they are, each with the hash of the one before. */
+/** Changes, with who made them: rows that stay as they are, each with the hash of the one before. */
 import { z } from 'zod'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'

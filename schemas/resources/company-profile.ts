@@ -42,7 +42,7 @@ const ProfileMedia = z
   .object({ media_id: z.int(), role: z.enum(mediaRoles), url: z.string() })
   .meta({ id: 'CompanyProfileMediaReference' })
 
-/** What is generated; all of it is empty where nothing was found. */
+/** The generated part; all of it is empty where nothing was found. */
 const generated = {
   summary: z.string(),
   audience: z.string(),

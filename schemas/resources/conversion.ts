@@ -1,4 +1,4 @@
-/** Conversions with what they are credited to, and why. */
+/** Conversions with their credit, and the rule that gave it. */
 import { z } from 'zod'
 import { dateTime } from './date-time.ts'
 import { Event } from './overview.ts'

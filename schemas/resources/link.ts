@@ -1,4 +1,4 @@
-/** Tracked links: what creates one, how it is shown, and its clicks. */
+/** Tracked links: the input that creates one, how it is shown, and its clicks. */
 import { z } from 'zod'
 import { destinationProblem } from '../event/tracking-url.ts'
 import { idOrNull } from '../lax.ts'

@@ -18,7 +18,7 @@ export interface UploadedFile {
   readonly size: { readonly width: number; readonly height: number } | undefined
   /** Why it can't be accepted. */
   readonly fault: ((loc: readonly (string | number)[]) => ValidationError) | undefined
-  /** Before what refers to it is committed. */
+  /** Called before the row that refers to the file is committed. */
   keep(workspaceId: number): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Posts, their targets, and what a post would come to. docs/posts.md has the states and the rules of readiness. */
+/** Posts, their targets, and previews of a post. docs/posts.md has the states and the rules of readiness. */
 import { z } from 'zod'
 import { codedValueError, dictTooLong } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'

@@ -11,5 +11,5 @@ export const Range = z
   })
   .meta({ id: 'Range' })
 
-/** What `previous` holds beside the figures of a range. */
+/** The description of `previous`, beside the figures of a range. */
 export const previousMeaning = 'The same of the period before; null where not all of it is kept.'

@@ -1,4 +1,4 @@
-/** Webhook endpoints, and what was delivered to them. */
+/** Webhook endpoints, and the deliveries to them. */
 import { z } from 'zod'
 import { webhookDescriptionLengthMax, webhookEventsMax, webhookUrlLengthMax } from '../limits/api-limits.ts'
 import { webhookEventTypes } from '../webhook-events.ts'

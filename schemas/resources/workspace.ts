@@ -40,7 +40,7 @@ const retentionDays = z.int().min(1).max(retentionDaysMax).nullable()
 const replayEnabled = z.boolean()
 const replayShare = z.int().min(1).max(100).describe('Percentage of sessions recorded while replay is on.')
 
-/** What isn't named stays. */
+/** Fields that aren't named stay. */
 export const WorkspaceUpdate = z.strictObject({
   name: name.optional(),
   timezone: timezone.optional(),
@@ -52,7 +52,7 @@ export const WorkspaceUpdate = z.strictObject({
 
 export const WorkspaceCreate = z.strictObject({ name, timezone: timezone.default('UTC') })
 
-/** What its owner alone sees of it. */
+/** The fields that its owner alone sees. */
 export const WorkspaceSettings = WorkspaceResource.extend({
   retention_days: retentionDays,
   replay_enabled: replayEnabled,

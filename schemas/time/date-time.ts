@@ -1,9 +1,10 @@
 /**
- * Date-times of requests: RFC 3339 with `T`, `t` or a blank between date and time, seconds optional, fractions cut to
- * milliseconds, an offset (`Z`, `z`, `+01:00`, `+0100`) or none. Without one they are local: the caller knows where.
+ * Date-times of requests: RFC 3339 with `T`, `t` or a blank between date and time. Seconds are optional, fractions are
+ * cut to milliseconds, and there is an offset (`Z`, `z`, `+01:00`, `+0100`) or none. Without one they are local: the
+ * caller knows where.
  *
- * Refusals have the texts of Pydantic, which names what is wrong with the date, and calls the rest extra characters.
- * Held by test/unit/date-time.test.ts.
+ * Refusals have the texts of Pydantic, which names the fault of the date, and calls the rest extra characters. Held by
+ * test/unit/date-time.test.ts.
  */
 
 import {
@@ -17,7 +18,7 @@ import { dayMs, wallToUtc } from './time-zone.ts'
 export interface DateTimeText {
   /** The date and time as if they were UTC, in milliseconds since 1970. */
   readonly wallTime: number
-  /** What was written behind the time, or null: then the time is local. */
+  /** The offset that was written behind the time, or null: then the time is local. */
   readonly offsetMs: number | null
   /** A date alone, whose time is midnight. */
   readonly isDate: boolean
@@ -76,7 +77,7 @@ export function explainEventTime(loc: Loc, text: string): ValidationError | null
 const dateLength = 10
 const minuteMs = 60_000
 
-/** What `toISOString` writes, `2026-11-20T12:34:56.789Z`, read without a regular expression or a Date; else NaN. */
+/** Reads the output of `toISOString`, `2026-11-20T12:34:56.789Z`, without a regular expression or a Date; else NaN. */
 function readCommonForm(text: string): number {
   if (
     text.length !== 24 ||
@@ -103,7 +104,7 @@ function readCommonForm(text: string): number {
   return daysBefore(year, month, day) * dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + ms
 }
 
-/** The first ten characters as a date in milliseconds, or what is wrong with them. */
+/** The first ten characters as a date in milliseconds, or their fault. */
 function readDate(text: string): number | string {
   if (text.length < dateLength) return 'input is too short'
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
@@ -121,7 +122,7 @@ function readDate(text: string): number | string {
 
 const timeShape = /^[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9})\d*)?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
 
-/** What stands behind the date. */
+/** Reads the text behind the date. */
 function readTime(text: string): { ms: number; offsetMs: number | null } | null {
   const match = timeShape.exec(text.slice(dateLength))
   if (match === null) return null
@@ -136,7 +137,7 @@ function readTime(text: string): { ms: number; offsetMs: number | null } | null 
   return { ms, offsetMs: sign === '-' ? -offset : offset }
 }
 
-/** What stands in the place of a digit that is none: so far below zero that no sum with digits reaches zero. */
+/** Stands for a character that is no digit: so far below zero that no sum with digits reaches zero. */
 const noDigit = -1_000_000
 
 function digit(text: string, at: number): number {

@@ -11,7 +11,7 @@ import { addLocalDays, dayMs, hourMs, localDayAt, nextLocalHour, startOfLocalDay
 export const bucketKinds = ['hour', 'day', 'week', 'month'] as const
 export type BucketKind = (typeof bucketKinds)[number]
 
-/** What a range is compared with: the period before it, the same days a year earlier, or nothing. */
+/** A range is compared with the period before it, the same days a year earlier, or nothing. */
 export const comparisons = ['previous', 'year', 'none'] as const
 export type Comparison = (typeof comparisons)[number]
 
@@ -24,7 +24,7 @@ export interface Span {
 export interface TimeRange extends Span {
   readonly timeZone: string
   readonly bucket: BucketKind
-  /** What the range is compared with; see `previousOf`. */
+  /** The range that this one is compared with; see `previousOf`. */
   readonly previous: Span
   readonly isCompared: boolean
   /** No `end` was given, so the range reaches to the present. */

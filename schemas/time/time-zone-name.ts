@@ -10,7 +10,7 @@ const placeless = [
   ...hoursFromUtc.flatMap((hours) => [`Etc/GMT+${hours}`, `Etc/GMT-${hours}`]),
 ]
 
-/** Of the release of March 2025; ClickHouse carries an older one. */
+/** Added by the release of March 2025; ClickHouse carries an older one. */
 const tooNew: ReadonlySet<string> = new Set(['America/Coyhaique'])
 
 /** As they are spelled; `Asia/Calcutta` and `Asia/Kolkata` are both names of one zone. */
@@ -20,7 +20,7 @@ export const timeZoneNames: readonly string[] = [
 
 const spellings: ReadonlyMap<string, string> = new Map(timeZoneNames.map((name) => [name.toLowerCase(), name]))
 
-/** The name as the IANA database spells it, whatever the case of `text`; undefined when it is none that this process knows. */
+/** The name as the IANA database spells it, in any case of `text`; undefined when this process knows no such name. */
 export function timeZoneNamed(text: string): string | undefined {
   const name = spellings.get(text.toLowerCase())
   // Only the name that is asked for: to try all of them takes 46 ms of each start.

@@ -1,10 +1,10 @@
 /**
  * Local time and UTC, by the time zone data of Intl.
  *
- * A *wall time* is what a clock on the wall shows, held as the milliseconds of that date and hour as if it were UTC.
- * An impossible wall time (the clock went forward over it) moves forward by the gap; an ambiguous one (the clock went
- * back) is the earlier of the two. A local day runs from its first midnight to the first midnight of the next day, so it
- * has 23, 24 or 25 hours. Where midnight itself was skipped it begins with the first moment after.
+ * A *wall time* is the time on a wall clock, held as the milliseconds of that date and hour as if it were UTC. An
+ * impossible wall time (the clock went forward over it) moves forward by the gap. An ambiguous one (the clock went
+ * back) is the earlier of the two. A local day runs from its first midnight to that of the next day, so it has 23, 24
+ * or 25 hours. Where midnight itself was skipped it begins with the first moment after.
  *
  * Held by test/unit/time-zone.test.ts and test/property/time-range.test.ts.
  */
@@ -28,11 +28,11 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Of seconds of zones. Intl takes 25 µs for one, and the same days are asked for with every question. */
+/** Cached by second and zone. Intl takes 25 µs for one, and the same days are asked for with every question. */
 const offsets = new Map<string, number>()
 const offsetsMax = 20_000
 
-/** What to add to UTC at the moment `utc` to have the wall time, in milliseconds. */
+/** Milliseconds from UTC to the wall time, at the moment `utc`. */
 export function offsetAt(utc: number, timeZone: string): number {
   const second = Math.floor(Math.max(utc, earliestMs) / 1000) * 1000
   const name = `${second} ${timeZone}`
@@ -57,7 +57,6 @@ function offsetFromIntl(second: number, timeZone: string): number {
   return wallTime(+year, +month, +day, +hour, +minute, +seconds) - second
 }
 
-/** The wall time at the moment `utc`. */
 export function wallTimeAt(utc: number, timeZone: string): number {
   return utc + offsetAt(utc, timeZone)
 }

@@ -1,7 +1,7 @@
 /**
- * Date-times in bodies, read as Pydantic's lax mode does: RFC 3339, a date alone (its midnight), or Unix time as a number
- * or its text, in seconds or, beyond 2·10^10, in milliseconds. What has no offset is local to a timezone that only the
- * handler knows: it asks `momentOf`. Held by test/unit/written-time.test.ts.
+ * Date-times in bodies, read as Pydantic's lax mode does. They are RFC 3339, a date alone (its midnight), or Unix time
+ * as a number or its text, in seconds or, beyond 2·10^10, in milliseconds. A time without an offset is local to a
+ * timezone that only the handler knows: it asks `momentOf`. Held by test/unit/written-time.test.ts.
  */
 import { z } from 'zod'
 import { invalid } from '../errors/problems.ts'
@@ -13,7 +13,7 @@ import { wallToUtc } from './time-zone.ts'
 export interface WrittenTime {
   /** As it was sent, for errors that are found later. */
   readonly sent: unknown
-  /** Milliseconds since 1970: of UTC, or of the clock on the wall where `isLocal`. */
+  /** Milliseconds since 1970 in UTC, or by the clock on the wall where `isLocal`. */
   readonly time: number
   readonly isLocal: boolean
   /** The time alone, so that retries are known as equal however they write it. */
@@ -37,7 +37,7 @@ export const writtenTime = schema.transform((sent, context): WrittenTime => {
 
 const firstMoment = new Date(0).setUTCFullYear(1, 0, 1)
 
-/** @returns milliseconds since 1970 UTC, or what is wrong: with its offset it lies outside the years 1 to 9999 */
+/** @returns milliseconds since 1970 UTC, or the error: with its offset it lies outside the years 1 to 9999 */
 export function momentOf(
   { sent, time, isLocal }: WrittenTime,
   timeZone: string,
@@ -68,7 +68,7 @@ function readTime(sent: unknown): Read | Build {
   return offsetMs === null ? { time: wallTime, isLocal: true } : { time: wallTime - offsetMs, isLocal: false }
 }
 
-/** Seconds up to here reach to 2603; whatever is more must be milliseconds. */
+/** Seconds up to here reach to 2603; a larger number must be milliseconds. */
 const secondsMax = 2e10
 
 function readUnix(value: number): Read | Build {

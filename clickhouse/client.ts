@@ -187,7 +187,7 @@ export function connectClickHouse(url: string): ClickHouse {
       within(deadlineMs, async (abort_signal) => {
         try {
           const { stream } = await client.exec({
-            // The token stands in the text too: what was sent can be found in the server's query log.
+            // The token stands in the text too, so that the server's query log shows it.
             query: `INSERT INTO ${table} (${columns.join(', ')}) /* token ${token} */ FORMAT ${format}`,
             values: Readable.from(bytes, { objectMode: false }),
             query_id: queryId,
@@ -210,7 +210,7 @@ export function connectClickHouse(url: string): ClickHouse {
           if (error instanceof ClickHouseError && dataErrorCodes.has(Number(error.code))) {
             throw new InsertRefused(`${error.type ?? error.code}: ${error.message}`, { cause: error })
           }
-          // Whatever else it is, a missing table included, the rows are good and stay where they are.
+          // By any other error, a missing table included, the rows are good and stay where they are.
           throw new StoreUnavailable('clickhouse', (error as Error).message, { cause: error })
         }
       }),
@@ -275,7 +275,7 @@ async function retryStale<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A statement that passed its deadline may fail by whatever it was about to do: it was late. */
+/** A statement that passed its deadline may fail in any step: it was late. */
 function failureOf(error: unknown, startedAt: number, serversMs: number, isCut: boolean): unknown {
   return isCut || performance.now() - startedAt >= serversMs
     ? new StoreUnavailable('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
@@ -290,7 +290,7 @@ function toStoreError(error: unknown): unknown {
       ? new StoreUnavailable('clickhouse', `${error.type ?? error.code}: ${message}`, { cause: error })
       : error
   }
-  // What isn't ClickHouse's own answer comes from the connection, or from a balancer before it.
+  // Other errors come from the connection, or from a balancer before ClickHouse.
   const isUnavailable = isNetworkError(error) || /timeout|aborted|socket|HTTP|closed|cut short/i.test(message)
   return isUnavailable ? new StoreUnavailable('clickhouse', message, { cause: error }) : error
 }

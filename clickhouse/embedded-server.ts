@@ -1,10 +1,10 @@
 /**
- * Serves ClickHouse's HTTP interface out of this process, for development, tests and small installations: started as
- * `node embedded-server.js FOLDER [PORT]`, on 127.0.0.1 only, with the password that FOLDER/password holds. What `@clickhouse/client` sends is
- * answered as a server would; held by test/integration/embedded-clickhouse.test.ts.
+ * Serves ClickHouse's HTTP interface out of this process, for development, tests and small installations. It starts as
+ * `node embedded-server.js FOLDER [PORT]`, on 127.0.0.1 only, with the password that FOLDER/password holds. Requests of
+ * `@clickhouse/client` are answered as a server would; held by test/integration/embedded-clickhouse.test.ts.
  *
- * The engine can't stop a running statement. So KILL QUERY answers once the insert has ended. If that takes too long, this
- * process exits, which ends the insert too, and its supervisor starts it again (held by
+ * The engine can't stop a running statement. So KILL QUERY answers once the insert has ended. If that takes too long,
+ * this process exits, which ends the insert too, and its supervisor starts it again (held by
  * test/integration/kill-insert.test.ts).
  */
 import { once } from 'node:events'

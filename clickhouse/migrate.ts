@@ -1,7 +1,7 @@
 /**
  * Brings a ClickHouse database to the present schema. ClickHouse has neither transactions nor locks for it, so every
- * statement of a migration must be one that may be repeated (IF NOT EXISTS): after a kill in the middle, or when two
- * processes migrate at once, it is run again. Held by test/integration/migrations.test.ts.
+ * statement of a migration must be repeatable (IF NOT EXISTS). After a kill in the middle, or when two processes
+ * migrate at once, it is run again. Held by test/integration/migrations.test.ts.
  */
 import { type AppliedMigration, pendingMigrations, readMigrations, splitStatements } from '../runtime/migrations.ts'
 import { projectFile } from '../runtime/paths.ts'

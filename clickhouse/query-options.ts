@@ -1,4 +1,3 @@
-/** Options of a query. */
 export interface QueryOptions {
   deadlineMs?: number
   settings?: Readonly<Record<string, string | number>>

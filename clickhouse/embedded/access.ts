@@ -1,10 +1,10 @@
 /**
- * Who may ask, and for what. The port is on 127.0.0.1, which every user of the machine reaches and every page in its
- * browsers: so there is a password, and what a browser sends for a page is refused.
+ * Who may ask, and for what. The port is on 127.0.0.1, which every user of the machine reaches, and every page in its
+ * browsers. So there is a password, and requests that a browser sends for a page are refused.
  *
  * The engine has the rights of this process: its table functions and engines read and write any file, and speak to the
- * network. Only this server's own statements use them; others that name one are refused. That is a second fence, found by
- * reading the text: whoever gets this far has the password. Held by test/integration/embedded-clickhouse.test.ts.
+ * network. Only this server's own statements use them; others that name one are refused. That is a second fence, found
+ * by reading the text: whoever gets this far has the password. Held by test/integration/embedded-clickhouse.test.ts.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -63,7 +63,7 @@ const pathAsTable = /\b(?:FROM|JOIN|INTO|TABLE|DESCRIBE|DESC|DEFAULT\s*\.)\s*\(?
 const opaque =
   /('(?:[^'\\]|\\[\s\S]|'')*'|‘[^’]*’|\$(\w*)\$[\s\S]*?\$\2\$)|(`(?:[^`\\]|\\[\s\S]|``)*`|"(?:[^"\\]|\\[\s\S]|"")*"|“[^”]*”)|--[^\n]*|#[! ][^\n]*|\/\*[\s\S]*?\*\//g
 
-/** @throws EngineError when the statement names what reads or writes beyond the tables */
+/** @throws EngineError when the statement names a function or engine that reads or writes beyond the tables */
 export function refuseOutside({ sql, params }: Pick<Query, 'sql' | 'params'>): void {
   let hasPath = /\{\s*\w+\s*:\s*Identifier\s*\}/i.test(sql) && [...params.values()].some(isPath)
   const plain = sql.replace(opaque, (_, text?: string, _tag?: string, name?: string) => {

@@ -1,10 +1,10 @@
 /**
- * chDB, the ClickHouse engine as a library, and the only place where it enters: a few sessions on one folder, each of
- * which runs one statement at a time, behind a queue of bounded length.
+ * chDB, the ClickHouse engine as a library, and the only place where it enters. It has a few sessions on one folder;
+ * each runs one statement at a time, behind a queue of bounded length.
  *
- * A session keeps its settings, parameters and database from one statement to the next. So each statement comes with what
- * it wants set, and what the one before had set beyond that is put back to its default. A parameter has none: a statement
- * that wasn't given one which it names is refused.
+ * A session keeps its settings, parameters and database from one statement to the next. So each statement comes with
+ * its own settings, and further ones of the statement before are put back to their defaults. A parameter has no
+ * default: a statement that names one without a value is refused.
  */
 import { availableParallelism } from 'node:os'
 import { Session } from 'chdb'
@@ -12,12 +12,12 @@ import { EngineError, tooManyQueries } from './engine-error.ts'
 import { textBytesMax } from './request.ts'
 
 const querySessions = 6
-/** Of their own, so that slow questions don't keep events from being stored. */
+/** Inserts have sessions of their own, so that slow questions don't keep events from being stored. */
 const insertSessions = 2
 /**
- * Merges can wait longest, loading (insert-rows.ts) less long: nicer than answers, where this process may say so (CAP_SYS_NICE).
- * And on less than four cores they have one thread of the two that they have in chDB, with as many merges in turn as these:
- * what answers finds a core free though parts of a whole day are merged (decisions/0016).
+ * Merges can wait longest, loading (insert-rows.ts) less long: both are nicer than answers, where this process may say
+ * so (CAP_SYS_NICE). On less than four cores merges have one thread in place of chDB's two, with the same number of
+ * merges in turn. So an answer finds a core free though parts of a whole day are merged (decisions/0016).
  */
 const mergeThreads = availableParallelism() < 4 ? 1 : 2
 const mergesAtOnce = 4
@@ -27,14 +27,13 @@ const connectionArgs = [
   `--background_merges_mutations_concurrency_ratio=${mergesAtOnce / mergeThreads}`,
 ]
 /**
- * For sessions: merges do as they like. Mostly the kernel has what is read: to hand it over from a thread that reads takes a
- * quarter of a short statement's time. And to compile an expression for the processor takes 30 ms and more, when a statement
- * comes for the third time: that is for those who ask for it, as their statements go through very many rows.
- * A statement's parameters are set by a statement before it, which may be as long as a body.
+ * For sessions, not for merges. A statement reads on its own thread: handing data over costs a quarter of a short
+ * statement. Compiling an expression takes 30 ms, so callers with very many rows opt in. A statement's parameters are
+ * set by a statement before it, which may be as long as a body.
  */
 const ofSessions = `SET local_filesystem_read_method = 'pread', max_query_size = ${textBytesMax},
   compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`
-/** Beyond so many waiting statements new ones are refused. */
+/** Statements that wait; further ones are refused. */
 const queueMax = 200
 
 export interface Statement {
@@ -69,7 +68,7 @@ interface Seat {
 export interface Engine {
   /** @throws EngineError with ClickHouse's code and text */
   run(statement: Statement): Promise<Answer>
-  /** Waits for what runs, then closes the sessions. */
+  /** Waits for running statements, then closes the sessions. */
   close(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Loads the rows of a request's body: into a temporary file, and from there by one INSERT … SELECT FROM file(…), which is
- * the engine's fast way in. All rows of a partition become one block, so that a token stands for all of them, as in a
- * server. Held by test/integration/embedded-clickhouse.test.ts.
+ * Loads the rows of a request's body into a temporary file, and from there by one INSERT … SELECT FROM file(…). This
+ * is the engine's fast way in. All rows of a partition become one block, so that a token stands for all of them, as in
+ * a server. Held by test/integration/embedded-clickhouse.test.ts.
  */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
@@ -15,7 +15,7 @@ import type { Query, RowsInsert } from './request.ts'
 
 const rowsBytesMax = 512 * 2 ** 20
 
-/** What a request to a server would get by its defaults, and a single block; nicer than statements that somebody waits for. */
+/** A server's defaults for an insert, and a single block; nicer than statements that somebody waits for. */
 const insertSettings: readonly (readonly [string, string])[] = [
   ['os_thread_priority', '10'],
   ['async_insert', '0'],
@@ -29,7 +29,7 @@ const insertSettings: readonly (readonly [string, string])[] = [
 ]
 
 export interface RowsLoader {
-  /** To be called after every statement that may have changed what columns a table has. */
+  /** To be called after every statement that may have changed a table's columns. */
   tablesChanged(): void
   load(request: IncomingMessage, query: Query, insert: RowsInsert, isWanted: () => boolean): Promise<Answer>
 }
@@ -81,7 +81,7 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
     const key = JSON.stringify([database, table])
     const known = typesByTable.get(key)
     if (known !== undefined) return known
-    // What changes before the answer is here leaves this one behind.
+    // If the tables change before the answer is here, this map has been replaced.
     const asOfNow = typesByTable
     const sql = `DESCRIBE TABLE ${table}`
     const plain = { settings: new Map(), params: new Map(), isInsert: true, isWanted }

@@ -1,4 +1,4 @@
-/** Reads a request of ClickHouse's HTTP interface: what to run, with which settings, and the rows to load, if any. */
+/** Reads a request of ClickHouse's HTTP interface: the statement, its settings, and the rows to load, if any. */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge, EngineError } from './engine-error.ts'
 
@@ -45,7 +45,7 @@ const ownMembers = new Set([
   'enable_http_compression',
 ])
 
-/** What the URL and the headers say; `sql` is still without the body. */
+/** Reads the URL and the headers; `sql` is still without the body. */
 export function readHead(request: IncomingMessage): Query {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const header = (name: string) => (request.headers[name] as string | undefined) || undefined

@@ -49,7 +49,7 @@ export interface BotReport {
   readonly pages: readonly VisitedPage[]
 }
 
-/** Not so: what a crawler's script sent beside a page view. */
+/** Leaves out the events that a crawler's script sent beside a page view. */
 export const isVisit = "reported_by!='track_event'"
 
 const quarterMs = 900_000
@@ -57,7 +57,7 @@ const quarterMs = 900_000
 const settings = { max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2) }
 const distinctPaths = 'uniqCombined64State(18)(path)'
 
-/** @param buckets of the span, in order */
+/** @param buckets in order, within the span */
 export async function readBotReport(
   ch: Reader,
   span: ReadableSpan,
@@ -72,7 +72,7 @@ export async function readBotReport(
   return { series, ...bots, ...pages }
 }
 
-/** Of a whole span. */
+/** The counts of a whole span. */
 export async function readBotCounts(ch: Reader, span: ReadableSpan): Promise<BotCounts> {
   const [all] = await readSeries(ch, span, [span])
   return all!
@@ -219,7 +219,7 @@ function pieceParams(span: ReadableSpan, { ms }: Unit): Record<string, number> {
     ...{ workspace, from, to },
     head_to: isWithin ? to : wholeFrom,
     tail_from: isWithin ? to : wholeTo,
-    // Of an empty span the sums of no time at all; seconds fit the parameter.
+    // An empty span has the sums of no time at all; seconds fit the parameter.
     whole_from: Math.min(wholeFrom / 1000, 2 ** 32 - 1),
     whole_to: Math.min((isWithin ? wholeFrom : wholeTo) / 1000, 2 ** 32 - 1),
   }

@@ -63,7 +63,7 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
   )
 }
 
-/** What channel a source is, TypeScript knows: sources of the range are looked up first. */
+/** Only TypeScript knows a source's channel: sources of the range are looked up first. */
 async function readChannels(ch: Reader, isInRange: string, params: Record<string, unknown>) {
   const rows = await readOrigins(ch, isInRange, params)
   return {

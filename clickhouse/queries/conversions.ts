@@ -52,7 +52,7 @@ export interface VisitorTouch {
   readonly content: string
 }
 
-/** Of one visitor or contact, the newest so many. */
+/** Newest touches of one visitor or contact. */
 export const touchesOfOneMax = 1_000
 
 /** Touches of these conversions' visitors in the 30 days up to the last one, newest first. */

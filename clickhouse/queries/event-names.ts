@@ -27,7 +27,7 @@ export interface EventNameGroup {
 }
 
 export interface EventNameGroups {
-  /** Distinct ones of the range, whatever their events. */
+  /** Distinct names in the range, with any number of events. */
   readonly visitors: number
   readonly groups: readonly EventNameGroup[]
 }

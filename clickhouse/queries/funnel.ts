@@ -1,10 +1,10 @@
 /**
- * Visitors who did some steps in order (docs/metrics.md, "Funnels"). Held by test/property/funnel.test.ts against a naive
- * computation.
+ * Visitors who did some steps in order (docs/metrics.md, "Funnels"). Held by test/property/funnel.test.ts against a
+ * naive computation.
  *
- * Each visitor's events that are of a step are gone through in order of time, then id. For each step the try is kept that has
- * come that far and began last: it has the longest time left, so no other can get further. An event is one step of a try, also
- * where several steps want it. `best` are the times of the try that got furthest first.
+ * Each visitor's events that match a step are gone through in order of time, then id. Each step keeps the try that has
+ * come that far and began last. It has the longest time left, so no other can get further. An event is one step of a
+ * try, also where several steps want it. `best` are the times of the try that got furthest first.
  */
 import type { FunnelStep } from '../../schemas/funnel-steps.ts'
 import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.ts'
@@ -30,7 +30,7 @@ export interface FunnelRequest extends EventsOfRange {
 
 export interface StepCount {
   readonly visitors: number
-  /** Milliseconds from the step before; of the first one 0. */
+  /** Milliseconds from the step before; 0 for the first one. */
   readonly median_ms: number
 }
 

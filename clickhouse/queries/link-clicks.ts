@@ -1,6 +1,6 @@
 /**
- * Clicks on short links. A person's click counts once for its link, visitor and UTC hour; each request is a row, so that
- * the count is the same whatever nodes the requests came to, and in whatever order.
+ * Clicks on short links. A person's click counts once for its link, visitor and UTC hour. Each request is a row, so
+ * that the count is the same for any nodes and any order of requests.
  */
 import { moment } from '../rollups/event-sql.ts'
 import type { Reader } from './reader.ts'
@@ -39,7 +39,7 @@ interface ClickListsQuery {
 
 const listed = 10
 
-/** People's clicks on one link: of each local day with any from `daysFrom` on, and the countries and hosts with most. */
+/** People's clicks on one link: each local day with any from `daysFrom` on, and the countries and hosts with most. */
 export function readClickLists(
   ch: Reader,
   { workspaceId, linkId, readableFrom, daysFrom, timezone }: ClickListsQuery,
@@ -72,7 +72,7 @@ export async function countClicksOfLinks(
   return new Map(rows.map(({ link_id, clicks }) => [link_id, clicks]))
 }
 
-/** Of one link, as far back as `readableFrom`. */
+/** Clicks on one link, as far back as `readableFrom`. */
 export async function readLinkClicks(
   ch: Reader,
   { workspaceId, linkId, readableFrom }: { workspaceId: number; linkId: number; readableFrom: number },

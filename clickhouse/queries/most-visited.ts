@@ -1,4 +1,4 @@
-/** What visitors of the last days came to and from, for the company profile. */
+/** Pages with the most views and sources with the most visitors in the last days, for the company profile. */
 import { moment } from '../rollups/event-sql.ts'
 import { inWorkspace } from './overview/figure-parts.ts'
 import type { Reader } from './reader.ts'

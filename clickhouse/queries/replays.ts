@@ -61,7 +61,7 @@ const columns = `session AS id, toString(argMax(visitor, ${first})) AS visitor, 
   toString(argMin(device, ${first})) AS device, toString(argMin(browser, ${first})) AS browser,
   replaceAll(toString(argMin(country, ${first})), '\\0', '') AS country, sum(bytes) AS bytes, sum(event_count) AS eventCount`
 
-/** Newest first; of two that began at once, the greater id first. */
+/** Newest first; if two began at once, the greater id first. */
 export function readReplays(ch: Reader, request: ReplaysRequest): Promise<ReplayRow[]> {
   const { workspaceId, start, end, beforeId, sessionId, path, durationMsMin, times, limit } = request
   const where = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`

@@ -1,4 +1,4 @@
-/** What an appearance of a visitor with a key is: its kind, what of it adds up, and how it knows the one before. */
+/** An appearance of a visitor with a key: its kind, its sums, and how it knows the one before. */
 
 /** As the column `kind` numbers them. */
 export const cellKinds = { all: 0, converting: 1, source: 2, device: 3, browser: 4, country: 5, page: 6 } as const
@@ -7,8 +7,8 @@ export type CellKind = keyof typeof cellKinds
 export const cellOfPage = 7
 
 /**
- * What of an appearance adds up over rows and days. `fresh` are those of `sessions` that were not there on the day before.
- * Of sources, devices, browsers and countries `pageviews` and `events` are those of the whole sessions.
+ * The parts of an appearance that add up over rows and days. `fresh` are those of `sessions` that were not there on the
+ * day before. For sources, devices, browsers and countries, `pageviews` and `events` are those of the whole sessions.
  */
 export const sumNames = [
   ...(['sessions', 'fresh', 'begun', 'bounces', 'duration_ms'] as const),

@@ -34,9 +34,11 @@ const noSample = `0 AS metric, 0 AS value, 0 AS n, 0. AS total, (${noTime}, toUI
 const noSeen = `emptyArrayUInt16() AS prev_days, emptyArrayUInt64() AS visitors, ${sumNames.map((name) => `0 AS ${name}`).join(', ')}`
 
 /**
- * SQL of an INSERT of the cells of some days. All kinds are written, and all pages that had cells: what vanished is replaced too.
+ * SQL of an INSERT of the cells of some days. All kinds are written, and all pages that had cells, so that vanished
+ * ones are replaced too.
  * @param days SQL of a subselect of workspace_id, build, day
- * @param events SQL of a subselect of events with build, day, `is_titled` (a pageview with a title) and `is_sample` (of web vitals)
+ * @param events SQL of a subselect of events with build, day, `is_titled` (a pageview with a title) and `is_sample` (of
+ *   web vitals)
  */
 export function writeCellsSql(days: string, events: string): string {
   const sums = (of: string) => sumNames.map((name) => `sum(${of}.${name}) AS ${name}`).join(', ')

@@ -11,7 +11,7 @@ export const deviceKey = 'toString(device)'
 export const browserKey = "if(browser = '', 'unknown', toString(browser))"
 export const countryKey = "if(country = toFixedString('', 2), 'unknown', toString(country))"
 
-/** Of a row of `sessions`. */
+/** The operating system of a row of `sessions`. */
 export const systemKey = "if(os='','unknown',toString(os))"
 
 /** An event that a conversion can be credited to. */

@@ -35,7 +35,7 @@ export interface SessionRow {
   /** Pages of the other one of the session's first two days, as lists of equal length. */
   other_pages: { path: string[]; pageviews: number[] }
   seen: Seen
-  /** Of the row of workspace 0 alone: which events the rows of all workspaces reflect. */
+  /** Set in the row of workspace 0 alone: the events that the rows of all workspaces reflect. */
   folded: [from: number, through: number][]
 }
 
@@ -77,7 +77,7 @@ export interface CreditRow {
   country: string
 }
 
-/** Of `seen`, in the order in which they are written. */
+/** Columns of `seen`, in the order in which they are written. */
 const seenNames = [
   ...(['kind', 'key', 'detail', 'prev_day', 'after_ms'] as const),
   ...sumNames,

@@ -10,7 +10,7 @@ export interface SeedShape {
   readonly events: number
   readonly workspaces: number
   readonly days: number
-  /** Of all events, that the first workspace has. */
+  /** Share of all events that the first workspace has. */
   readonly largestShare: number
   /** Milliseconds since 1970: no event is later. */
   readonly until: number
@@ -49,7 +49,7 @@ export const wholeWeight = 2 ** 40
 /** No visit lasts longer: eleven pauses of eight minutes at most. */
 const visitMsMax = 2 * hourMs
 
-/** The first has its share; the k-th of the others has 1/k of what the second has. */
+/** The first has its share; the k-th of the others has 1/k of the second's. */
 export function eventsByWorkspace({ events, workspaces, largestShare }: SeedShape): number[] {
   const largest = workspaces === 1 ? events : Math.round(events * largestShare)
   const shares = Array.from({ length: workspaces - 1 }, (_, at) => 1 / (at + 1))
@@ -155,7 +155,7 @@ function makePortion(
   })
   const rowsMax = blocks.reduce((sum, { count }) => sum + count, 0) * blockEvents
   return {
-    // Whatever is received at the very ends belongs somewhere.
+    // Events received at the very ends belong to a portion too.
     from: first === 0 ? 0 : from,
     to: isLast ? Number.MAX_SAFE_INTEGER : to,
     pieces: begun,

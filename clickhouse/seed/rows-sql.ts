@@ -25,11 +25,11 @@ import {
   vitalCode,
 } from './vocabulary.ts'
 
-/** Of all visits. */
+/** Share of all visits. */
 const returningShare = 0.4
-/** Of the conversions. */
+/** Share of the conversions. */
 const serverShare = 0.2
-/** Of a workspace's events: visitors that come back, for so many days. */
+/** Visitors that come back for `loyalDays` days, as a share of a workspace's events. */
 const loyalShare = 0.02
 const loyalDays = 12
 /** Events of a workspace for each of its pages; a small one has a few all the same. */
@@ -70,7 +70,7 @@ export function makeStatementOf(rows: SeedRows, portion: Portion, visitors: Read
     FROM (${selectEvents(rows, portion)})`
 }
 
-/** What several columns are made of. */
+/** Values that several columns are made of. */
 const steps: readonly Step[] = [
   {
     event: 'cityHash64(visit, nth)',

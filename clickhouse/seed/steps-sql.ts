@@ -1,4 +1,4 @@
-/** Expressions by name, and queries that add them to what another gives. */
+/** Expressions by name, and queries that add them to another query's columns. */
 
 export type Step = Readonly<Record<string, string>>
 

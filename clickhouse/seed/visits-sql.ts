@@ -1,6 +1,6 @@
 /**
- * From the inside out: blocks of 64 events → visits, each beginning at its time, with its script of events → events with
- * their times, in the order of their receipt. The names that stand for numbers and lists are those of constants-sql.ts.
+ * From the inside out, blocks of 64 events become visits, each with its beginning and its script of events. These become
+ * events with their times, in the order of their receipt. constants-sql.ts has the names that stand for numbers and lists.
  */
 import { kinds } from '../../schemas/event/row.ts'
 import { bell, draw, evenly } from './draws-sql.ts'
@@ -43,7 +43,7 @@ const visitSteps: readonly Step[] = [
     visit_length: 'least(whole_length, events_of_workspace - visit_number)',
   },
   {
-    // Of the whole time's weight, what lies before it.
+    // The part of the whole time's weight that lies before the visit.
     share: `(block + ${draw('visit', 1)}) / all_blocks`,
     plain_script: `scripts[visit_length][${evenly(scripts[0]!.length, 'visit', 2)}]`,
   },

@@ -1,6 +1,6 @@
 /**
- * What made events say: where visits come from, with what, what happens in them. All lists are in falling order of their
- * share, which `rows-sql.ts` draws by Zipf's law.
+ * Vocabulary of made events: visits' sources, their devices, and the events in them. All lists are in falling order of
+ * their share, which `rows-sql.ts` draws by Zipf's law.
  */
 import { devices, kinds, vitalMetrics } from '../../schemas/event/row.ts'
 
@@ -160,7 +160,7 @@ const mainPages = [
   ['/about', 'About us'],
 ] as const
 
-/** Of the largest workspaces; smaller ones have the first of them. */
+/** Pages of the largest workspaces; smaller ones have the first of them. */
 export const pages: readonly { path: string; title: string }[] = Array.from({ length: 2_000 }, (_, at) => {
   const main = mainPages[at]
   if (main) return { path: main[0], title: main[1] }
@@ -173,7 +173,7 @@ export const customNames = ['search', 'signup_started', 'video_played', 'add_to_
 export const conversionNames = ['signup', 'purchase', 'demo_requested', 'newsletter_subscribed']
 export const capturedNames = ['link_click', 'button_click', 'outbound_click', 'form_submit']
 
-/** What an event of a visit is, in one number: its kind, and for a web vital this and its metric. */
+/** An event of a visit in one number: its kind, and for a web vital this and its metric. */
 export const vitalCode = 10
 const codes: Readonly<Record<string, number>> = {
   P: kinds.pageview,
@@ -186,7 +186,7 @@ const codes: Readonly<Record<string, number>> = {
   C: vitalCode + vitalMetrics.CLS,
 }
 
-/** By a visit's number of events, what happens in it: page views, vitals, what is clicked, and how pages are left. */
+/** Scripts of visits, by their number of events: page views, vitals, clicks, and how pages are left. */
 export const scripts: readonly (readonly number[])[][] = linesOf(`
   P P P P
   PE PE PA PP

@@ -1,10 +1,10 @@
 /**
- * The SQL of an overview's figures that are counted row by row. These are figures of chosen sessions, of which first
- * appearances (`prev_day`) say nothing. And those of a range of at most two local days that begins inside of one, where
- * this takes half of the time. Held by test/property/overview-filters.test.ts and overview.test.ts.
+ * The SQL of an overview's figures that are counted row by row. These are figures of chosen sessions, about which first
+ * appearances (`prev_day`) say nothing. They are also those of a range of at most two local days that begins inside of
+ * one, where this takes half of the time. Held by test/property/overview-filters.test.ts and overview.test.ts.
  *
- * A session's row counts by its `seen`; what a day that is cut, or an hour, has of pages and events is counted from `events`.
- * The period before has totals alone. When an appearance or an event was says which period it is of.
+ * A session's row counts by its `seen`; pages and events of an hour, or of a cut day, are counted from `events`. The
+ * period before has totals alone. The time of an appearance or an event says which period it is of.
  */
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'
@@ -20,7 +20,7 @@ import { isWholeDays, wholeDaysParts } from './whole-days-sql.ts'
 const { all, converting, page } = cellKinds
 
 /**
- * @param periods the period (number 0), then the one before (1) if it is asked for, of which totals are wanted
+ * @param periods the period (number 0), then, if it is asked for, the one before (1), which has totals alone
  * @param selection undefined: all events count; periods have at most two local days each
  */
 export function countedFiguresSql(periods: readonly PeriodSql[], selection: Selection | undefined): string {
@@ -56,8 +56,8 @@ function countedPart(periods: readonly PeriodSql[], selection: Selection | undef
 }
 
 /**
- * Parameters beside `periodParams`: local days of a period that isn't whole days (`days_…`), and those whose pages and events
- * are counted from `events` (`span_days`, and by period `event_days`).
+ * Parameters beside `periodParams`. `days_…` are local days of a period that isn't whole days. `span_days`, and by
+ * period `event_days`, are those whose pages and events are counted from `events`.
  */
 export function countedParams(periods: readonly PeriodSql[]): Record<string, unknown> {
   const cut = periods.filter((period) => !isWholeDays(period))
@@ -97,7 +97,7 @@ interface EventSpan extends Span {
   readonly days: readonly number[]
 }
 
-/** What is counted from `events`: hours, and the days that periods begin and end inside of. */
+/** The spans that are counted from `events`: hours, and the days that periods begin and end inside of. */
 function eventSpans(periods: readonly PeriodSql[]): EventSpan[] {
   return periods.flatMap((period) => {
     const { number, pieces, hasDayBuckets, wanted } = period
@@ -138,7 +138,7 @@ function rowsOf(columns: Readonly<Record<(typeof rowColumns)[number], string>>):
 /** The period begins where the one before ends, or after it. */
 const periodSql = 'toUInt8(if(at>={start_0:Int64},0,1))'
 
-/** SQL condition: what a row counts for isn't counted from `events`. */
+/** SQL condition: the row's counts aren't counted from `events`. */
 function isOfRow(periods: readonly PeriodSql[]): string {
   if (eventSpans(periods).length === 0) return '1'
   return `(NOT (kind IN (${all},${converting},${page}) AND has({event_days:Array(UInt32)},toUInt32(period*${dayNumbers}+day))))`

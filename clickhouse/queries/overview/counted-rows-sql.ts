@@ -1,4 +1,4 @@
-/** What rows of `sessions` count for, where figures are counted row by row. */
+/** The rows of `sessions` and their counts, where figures are counted row by row. */
 import { cellKinds, sumNames } from '../../rollups/appearance.ts'
 import { moment } from '../../rollups/event-sql.ts'
 import { inBuild, inWorkspace, isFolded, type PeriodSql } from './figure-parts.ts'
@@ -6,16 +6,17 @@ import { beginDay, localDay, type Selection } from './selection.ts'
 
 const { all, page } = cellKinds
 
-/** Of `seen`. Rows of `seenDays` have them as `seen_…`. */
+/** Columns of `seen`. Rows of `seenDays` have them as `seen_…`. */
 export const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...sumNames] as const
 
 /** SQL of an ARRAY JOIN of such rows: a row for each appearance. */
 export const joined = seenColumns.map((name) => `seen_${name} AS ${name}`).join(',')
 
 /**
- * Selects the rows of `sessions` that count, with their appearances, and with what the day and the whole session have of
- * wanted pageviews and events.
- * @param days SQL condition over `day` @param period that the days are of
+ * Selects the rows of `sessions` that count, with their appearances, and with the wanted pageviews and events of the
+ * day and the whole session.
+ * @param days SQL condition over `day`
+ * @param period that the days are of
  */
 export function seenDays(days: string, period: PeriodSql, selection: Selection | undefined): string {
   const { isWantedPath } = selection ?? {}
@@ -28,8 +29,9 @@ export function seenDays(days: string, period: PeriodSql, selection: Selection |
 }
 
 /**
- * Selects such rows with what their day has, and the whole session: columns of the entry, `day_views`, `session_views`,
- * `day_events`, `session_events` (of wanted ones, where some are), and what no filter changes.
+ * Selects such rows with the sums of their day and the whole session: columns of the entry, `day_views`,
+ * `session_views`, `day_events` and `session_events`. Pageviews and events are the wanted ones, where some are; other
+ * columns are changed by no filter.
  */
 export function ownDays(days: string, period: PeriodSql, selection: Selection | undefined): string {
   const { isWantedPath, isWantedEvent } = selection ?? {}
@@ -64,7 +66,10 @@ function sessionDays(
   return `SELECT * FROM (${rows}) AS days LEFT ANY JOIN (${counts}) AS counts USING (visitor,session,day)`
 }
 
-/** SQL of what an appearance has of wanted pageviews and events: what the session itself counts for, and not its conversions' credits. */
+/**
+ * SQL of an appearance's wanted pageviews and events: those of the session itself, not those of its conversions'
+ * credits.
+ */
 export function wantedOf(selection: Selection | undefined): { readonly pageviews: string; readonly events: string } {
   const { isWantedPath, isWantedEvent } = selection ?? {}
   return {

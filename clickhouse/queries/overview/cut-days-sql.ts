@@ -1,8 +1,8 @@
 /**
  * The days that a period begins or ends inside of, counted from `events`.
  *
- * The period begins inside of a day. A visitor's later appearance with that day as `prev_day` is new to the period, if
- * the visitor wasn't seen between the period's begin and that day's end.
+ * The period begins inside of a day. A visitor's later appearance may have that day as `prev_day`. It is new to the period
+ * if the visitor wasn't seen between the period's begin and that day's end.
  */
 import { cellKinds } from '../../rollups/appearance.ts'
 import { seenAt, seenInSessions } from '../../rollups/cells.ts'

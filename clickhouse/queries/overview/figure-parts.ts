@@ -1,4 +1,4 @@
-/** What the parts of the statement of figures share: periods, their parameters, and how a part is written. */
+/** Shared by the parts of the statement of figures: periods, their parameters, and how a part is written. */
 import { cellKinds, type SumName, sumNames } from '../../rollups/appearance.ts'
 import type { DaySpan, Pieces } from './pieces.ts'
 
@@ -108,7 +108,7 @@ export function termsOf({ number, hasDayBuckets }: PeriodSql) {
   }
 }
 
-/** What of `seen` is a figure as it is. */
+/** Figures that are a sum of `seen` as it is. */
 export const plainSums: Partial<Record<FigureName & SumName, string>> = Object.fromEntries(
   sumNames.filter((name) => name !== 'sessions' && name !== 'fresh').map((name) => [name, `seen.${name}`]),
 )

@@ -47,7 +47,10 @@ export function figuresSql(periods: readonly PeriodSql[], others: readonly strin
   ])
 }
 
-/** Adds parts up to rows: period, list (a kind), key, detail, bucket, and the figures. In parts `mark` is what `markSql` answers. */
+/**
+ * Adds parts up to rows: period, list (a kind), key, detail, bucket, and the figures. In parts `mark` is the result of
+ * `markSql`.
+ */
 export function composed(parts: readonly string[]): string {
   // A row of its own, so that the mark is answered where there is nothing to count.
   const ofMark = part(markPeriod, "0 AS kind,'' AS key,'' AS detail,0 AS bucket", {}, 'FROM system.one')
@@ -95,7 +98,10 @@ function cellsPart(periods: readonly PeriodSql[]): string[] {
 
 const hasStale = ({ pieces, cells }: PeriodSql) => staleDays(pieces.days, cells).length > 0
 
-/** Of both periods: days without fresh cells, and the day that it ends inside of, but for its pageviews, events and samples. */
+/**
+ * For both periods: days without fresh cells, and the day that a period ends inside of, but for its pageviews, events
+ * and samples.
+ */
 function sessionsPart(periods: readonly PeriodSql[]): string[] {
   const some = periods.filter(({ pieces, cells }) => countedFromSessions(pieces, cells) !== undefined)
   if (some.length === 0) return []
@@ -113,7 +119,7 @@ function sessionsPart(periods: readonly PeriodSql[]): string[] {
       ...(pieces.cutEnd ? [{ days: cut, which: `${kinds}${cut} AND ${seenAt}<${value('end', 'Int64')}` }] : []),
     ]
   })
-  // By days alone first: the index knows nothing of what is in `seen`.
+  // By days alone first: the index doesn't cover `seen`.
   const either = (of: 'days' | 'which') => `(${inDays.map((each) => `(${each[of]})`).join(' OR ')})`
   const cutDays = some.filter(({ pieces }) => pieces.cutEnd).map((period) => termsOf(period).day('cut_end_day'))
   const ifCounted = (name: 'pageviews' | 'events' | 'samples') => ({

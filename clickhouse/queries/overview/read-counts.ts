@@ -14,7 +14,7 @@ export interface PeriodCounts {
   readonly previous: number
 }
 
-/** The period before has none where it begins before what is kept of crawlers: a part of it compares with nothing. */
+/** The period before has none where it begins before crawlers' retention: a part of it compares with nothing. */
 export interface BotCounts {
   readonly current: number
   readonly previous: number | null
@@ -34,7 +34,7 @@ export interface CountsRequest {
   readonly workspaceId: number
   readonly current: Span
   readonly previous: Span
-  /** What the period before has of the day that it ends inside of. */
+  /** The part of the day that the period before ends inside of. */
   readonly cutBefore: Span | undefined
   readonly now: number
   /** Rows before these moments are as if they weren't there. */

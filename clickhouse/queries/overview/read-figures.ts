@@ -15,13 +15,13 @@ export interface Counts {
   readonly conversions: number
   /** Visitors with a conversion. */
   readonly converting: number
-  /** Sessions that begin in the period, and what they come to as a whole. */
+  /** Sessions that begin in the period, with the sums of each whole session. */
   readonly begun: number
   readonly bounces: number
   readonly durationMs: number
 }
 
-/** Of one bucket of the series. */
+/** Counts of one bucket of the series. */
 export type BucketCounts = Pick<Counts, 'visitors' | 'sessions' | 'pageviews' | 'conversions'>
 
 /** Sessions that begin in the period, by one key of their entry, and the conversions that count for the key. */
@@ -64,7 +64,7 @@ export interface Figures {
   readonly areListsCut: boolean
   /** The events that all of this is counted from. */
   readonly folded: readonly IdRange[]
-  /** Of the fold that wrote them last, and its time: every event answered 202 before it is among them. */
+  /** Version and time of the last fold that wrote them: every event answered 202 before it is among them. */
   readonly version: number
   readonly asOf: number
 }

@@ -15,7 +15,7 @@ import { chosenRows, eventIsOfChosen, type Selection, selectionOf } from './sele
 
 export interface Chosen {
   readonly selection: Selection
-  /** Of all local days that are asked about. */
+  /** Parameters of all local days that are asked about. */
   readonly calendar: Readonly<Record<string, readonly number[]>>
 }
 
@@ -28,7 +28,7 @@ export interface ChoiceRequest {
   readonly to: number
 }
 
-/** Which sessions are chosen. What channel a source is, TypeScript knows: its sources are looked up first. */
+/** Which sessions are chosen. Only TypeScript knows a source's channel: the sources are looked up first. */
 export async function choose(
   ch: Reader,
   { workspaceId, build, timezone, filters, from, to }: ChoiceRequest,

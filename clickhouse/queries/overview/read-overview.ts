@@ -1,6 +1,7 @@
 /**
- * All figures of an overview, by four statements (one or two more where sessions are filtered): the figures first, then what depends on the pages they list and on the
- * events they reflect. Callers know nothing of how they are counted.
+ * All figures of an overview, by four statements (one or two more where sessions are filtered). The figures come first,
+ * then the rest, which depends on the pages they list and on the events they reflect. Callers know nothing of how they
+ * are counted.
  */
 import { liveWindowMs } from '../../../schemas/limits/figure-limits.ts'
 import { recentEventsMax } from '../../../schemas/limits/overview-limits.ts'
@@ -31,11 +32,11 @@ export interface OverviewRequest {
   readonly limit: number
   /** Undefined where all sessions count. */
   readonly filters: SessionFilters | undefined
-  /** What is read beside the figures of the period. The rest is answered as if nothing were there. */
+  /** The parts that are read beside the figures of the period. Other parts are answered as if nothing were there. */
   readonly parts: ReadonlySet<OverviewPart>
 }
 
-/** `totals`: of the period before, and the counts beside visitors' events. */
+/** `totals`: those of the period before, and the counts beside visitors' events. */
 export type OverviewPart = 'totals' | 'details' | 'recentEvents'
 
 export interface OverviewFigures
@@ -148,14 +149,17 @@ function startOfNewest({ start }: Span, buckets: readonly Bucket[], { series }: 
 const lastDayNumber = 65_535
 const lastCountable = Date.UTC(2149, 0, 1)
 
-/** What reaches beyond has no event. Another day without any is read in its place. */
+/** A span beyond the last countable day has no event: another day without any is read in its place. */
 function countable(span: Span): Span {
   return span.end <= lastCountable ? span : { start: lastCountable - 2 * dayMs, end: lastCountable - dayMs }
 }
 
 const noDays = { from: 1, to: 0 }
 
-/** What of a period is read from cells, and what from events. Hours are read from events alone. */
+/**
+ * Divides a period into days that are read from cells and spans that are read from events. Hours are read from events
+ * alone.
+ */
 function spansOf(
   pieces: Pieces | undefined,
   cells: CellDays,

@@ -8,7 +8,7 @@ import { type ReadableSpan, type Reader, spanParams, within } from '../reader.ts
 /** A row as it is stored; times in milliseconds, `session` null where the client named none. */
 export interface RecentEvent {
   readonly id: number
-  /** Of the event's e-mail: decimal text; '0' for none. */
+  /** Hash of the event's e-mail: decimal text; '0' for none. */
   readonly email_hash: string
   readonly session: number | null
   readonly anonymous_id: string
@@ -27,7 +27,6 @@ export interface RecentEvent {
   readonly received_at_ms: number
 }
 
-/** The columns of a `RecentEvent`. */
 export const recentEventColumns = `id, toString(email_hash) AS email_hash, if(session_named = 1, session, NULL) AS session, anonymous_id, toString(event_type) AS event_type,
        event_name, url, path, title, referrer, source, medium, campaign, content, properties,
        toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(arrived_at) AS received_at_ms`

@@ -23,7 +23,7 @@ export interface VitalTotals extends VitalSample {
   readonly average: number
 }
 
-/** What has no samples isn't listed. */
+/** A metric without samples isn't listed. */
 export type VitalPoint = ReadonlyMap<VitalName, VitalSample>
 
 export interface PageVital extends VitalSample {

@@ -1,7 +1,7 @@
 /**
- * SQL that chooses sessions by filters (docs/metrics.md, "Filters"). A session is named by visitor, session and the local day on
- * which it begins; of one that goes on for longer its first two days are looked at. Each of their two rows knows the entry and
- * the pages of both days. What else events have is looked up among them.
+ * SQL that chooses sessions by filters (docs/metrics.md, "Filters"). A session is named by visitor, session and the
+ * local day on which it begins. A longer one is looked at on its first two days. Each of their two rows knows the entry
+ * and the pages of both days. Other facts are looked up among the session's events.
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
@@ -14,7 +14,7 @@ const entryColumns = {
   ...{ browser: 'browser', os: systemKey, country: 'country' },
 } as const satisfies Partial<Record<FilterName, string>>
 
-/** What an event of the session has, where rows of `sessions` don't know it. */
+/** Columns of `events`, for facts that rows of `sessions` don't know. */
 const eventColumns = {
   ...{ hostname: ['domain(url)', "kind='pageview'"], event: ['toString(event_name)', '1'] },
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>
@@ -26,7 +26,8 @@ export interface Selection {
   readonly params: Readonly<Record<string, unknown>>
   /**
    * SQL condition: a row of `sessions` is of the first two days of a chosen session.
-   * @param events condition over `events`: they are of the days that are asked about, or of the days beside them, and folded
+   * @param events condition over `events`: they are folded, and of the days that are asked about or the days beside
+   *   them
    */
   isChosen(events: string): string
   /** SQL conditions: a page's path, an event's name is one of those wanted. Undefined where all are. */
@@ -121,7 +122,7 @@ export function textOf(texts: FilterPattern['texts']): string {
   return texts.length === 1 ? texts[0]! : texts.map(escaped).join('%')
 }
 
-/** Escapes what a pattern of LIKE takes for a wildcard. */
+/** Escapes the wildcards of a LIKE pattern. */
 function escaped(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }

@@ -1,6 +1,6 @@
 /**
- * The SQL of the figures of chosen sessions on whole local days: each row of `sessions` counts as it is, and nothing is asked of
- * `events`. On large sites this takes a third of the time of `countedPart`, which asks of each appearance when it was.
+ * The SQL of the figures of chosen sessions on whole local days. Each row of `sessions` counts as it is, and `events`
+ * is not read. On large sites this takes a third of the time of `countedPart`, which asks when each appearance was.
  */
 import { cellKinds } from '../../rollups/appearance.ts'
 import { eventsAround, ownDays } from './counted-rows-sql.ts'
@@ -30,8 +30,8 @@ const lists = [
 ] as const
 
 /**
- * What sessions count for by themselves, in one pass: totals, and unless these alone are wanted the series and the lists. Of a
- * page this is how often sessions begin there.
+ * The sessions' own counts, in one pass: totals, and unless these alone are wanted the series and the lists. The list
+ * of pages counts how often sessions begin there.
  */
 function ownPart(period: PeriodSql, days: string, selection: Selection): string {
   const { since } = termsOf(period)
@@ -87,7 +87,7 @@ const totalsAndLists = {
       ${isOf('begins')} AS is_list,begins AS has_begun`,
 } as const
 
-/** Pages, and what conversions are credited to: these stand in `seen` alone. */
+/** Pages, and the keys that conversions are credited to: these stand in `seen` alone. */
 function seenPart(period: PeriodSql, days: string, { isChosen, isWantedPath }: Selection): string {
   const names = ['kind', 'key', 'detail', 'fresh', 'pageviews', 'conversions', 'samples'] as const
   const rows = `SELECT visitor,day,${names.map((name) => `seen.${name} AS seen_${name}`).join(',')} FROM sessions FINAL

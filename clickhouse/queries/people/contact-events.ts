@@ -29,9 +29,9 @@ export interface ContactEmail {
 export interface ContactsEvents {
   /** All times of each browser of the contacts that are asked about. */
   readonly times: readonly BrowserTime[]
-  /** Of the contacts that are asked about. */
+  /** E-mails of the contacts that are asked about. */
   readonly wanted: readonly ContactEmail[]
-  /** Of other contacts whose e-mails these browsers' events have. */
+  /** E-mails of other contacts that these browsers' events have. */
   readonly others: readonly ContactEmail[]
 }
 
@@ -52,7 +52,7 @@ export interface KnownContacts {
   readonly findByHash: (hashes: { workspaceId: number; hash: string }[]) => Promise<ContactEmail[]>
 }
 
-/** What the two statements below need to know of contacts. */
+/** Gathers the contacts' browsers and e-mails for the two statements below. */
 export async function gatherContacts(
   ch: Pick<ClickHouse, 'query'>,
   { wanted, bindings, findByHash }: KnownContacts,
@@ -167,7 +167,7 @@ export interface ContactSums {
   readonly lastTouch: TouchParts
 }
 
-/** A contact without events is not there. @param since of events from then on; milliseconds since 1970 */
+/** A contact without events is not there. @param since only events from then on count; milliseconds since 1970 */
 export function sumContacts(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,

@@ -1,4 +1,6 @@
-/** Touches of contacts: what their conversions and payments are credited to. Whose an event is says contact-events.ts. */
+/**
+ * Touches of contacts, to which their conversions and payments are credited. contact-events.ts says whose an event is.
+ */
 import { creditWindowMs, foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import { personCreditsPerContactMax } from '../../../schemas/limits/people-limits.ts'
 import type { ClickHouse } from '../../client.ts'
@@ -21,8 +23,8 @@ export interface TouchedConversion {
 }
 
 /**
- * Conversions whose contact has another last touch than the event's own browser has, or the event itself where a server
- * sent it; each within the time for credit.
+ * Conversions whose contact has another last touch than the event's own browser. For a server's
+ * conversion the event itself stands in for the browser. Each touch is within the time for credit.
  */
 export function readTouchedConversions(
   ch: Pick<ClickHouse, 'query'>,
@@ -65,7 +67,7 @@ export interface ContactTouchEvent {
   readonly content: string
 }
 
-/** Touches of contacts in a time, its end with it, newest first. @param limit of one contact */
+/** Touches of contacts in a time, its end with it, newest first. @param limit for each contact */
 export function readTouchesOfContacts(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,
@@ -86,7 +88,7 @@ export function readTouchesOfContacts(
 
 /** A moment up to which a contact's events are looked at. */
 export interface ContactMoment {
-  /** What the answer is found by. */
+  /** The key of the moment's answer. */
   readonly id: number
   readonly contactId: number
   /** Milliseconds since 1970. */
@@ -95,7 +97,7 @@ export interface ContactMoment {
 
 /**
  * The contact's last event of a kind at or before each moment, within the time for credit; by the moment's id.
- * @param kind a touch, or whatever a browser sent
+ * @param kind a touch, or any event that a browser sent
  */
 export async function readLastEvents(
   ch: Pick<ClickHouse, 'query'>,

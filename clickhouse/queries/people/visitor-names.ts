@@ -1,10 +1,10 @@
-/** What visitors are asked for by: the id of their browser, or the name of a hash where it has none. */
+/** Names of visitors: the id of their browser, or the name of a hash where it has none. */
 import type { IdentityHashes } from '../../../runtime/crypto/identity-hash.ts'
 import type { ClickHouse } from '../../client.ts'
 
 const namePattern = /^visitor_([0-9a-f]{16})$/
 
-/** What a visitor whose browser has no id of its own is asked for by. */
+/** The name of a visitor whose browser has no id of its own. */
 export function nameOfVisitor(visitor: string): string {
   return `visitor_${BigInt(visitor).toString(16).padStart(16, '0')}`
 }

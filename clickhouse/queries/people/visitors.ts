@@ -7,11 +7,11 @@ import { hoursOfVisitors, pairsIn } from './copy-events.ts'
 
 type Reader = Pick<ClickHouse, 'query'>
 
-/** A workspace's rows in use, of what it may read. */
+/** A workspace's rows in use, within the days that it may read. */
 export interface VisitorRows {
   readonly workspaceId: number
   readonly build: number
-  /** Of the earliest local day that may be read. */
+  /** The earliest local day that may be read. */
   readonly firstDay: number
 }
 
@@ -43,8 +43,8 @@ export function readNewestVisitors(
     `SELECT visitor AS seen_visitor, max(last_at) AS last FROM ${table} WHERE ${ofDays} ${which}
      GROUP BY visitor HAVING ${isBefore} ${q === undefined ? '' : `AND countIf(${hasLetters}) > 0`}
      ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`
-  // A search may go through all days: who may be among them is found without FINAL, in few columns. Of a row's versions the
-  // newest has the latest time.
+  // A search may go through all days: candidates are found without FINAL, in few columns. The newest version of a row
+  // has the latest time.
   const found = `AND visitor IN (SELECT seen_visitor FROM (${newest('sessions', '')}))`
   return ch.query<SeenVisitor>(
     `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt
@@ -96,7 +96,7 @@ interface SummedRow extends VisitorSums {
   readonly firstTouchDay: readonly [firstAt: number, lastAt: number]
 }
 
-/** What visitors are besides their sums: texts that only events have. */
+/** Texts of a visitor that only events have. */
 export interface VisitorTexts {
   readonly anonymousId: string
   readonly firstTouch: VisitorTouch | null
@@ -115,8 +115,8 @@ const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
 /**
  * By visitor; one that has no rows is not there. Their rows lie far apart, so the other columns are read only where a
- * visitor's rows are (PREWHERE). Of a row's versions the newest is chosen here: FINAL would read twice as much. A list as a
- * parameter is looked up in the index several times as fast as one from a subselect.
+ * visitor's rows are (PREWHERE). The newest version of a row is chosen here: FINAL would read twice as much. A list as
+ * a parameter is looked up in the index several times as fast as one from a subselect.
  */
 export async function readVisitors(
   ch: Reader,
@@ -148,7 +148,10 @@ export async function readVisitors(
   )
 }
 
-/** From the hours in which these texts are: that of the last event, that of the last touch, and those of the first day with one. */
+/**
+ * Reads only the hours that have these texts: the last event's, the last touch's, and those of the first day with a
+ * touch.
+ */
 async function readTexts(
   ch: Reader,
   workspaceId: number,

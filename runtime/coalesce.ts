@@ -2,10 +2,10 @@
 
 export interface Coalescer<Answer> {
   /**
-   * The answer to `question` that is being worked on, or was begun shortly ago; else that of `work`. Shortly is `leastMs`;
-   * where the work takes longer, twice as long as it took: then a question that is asked without a pause keeps at most half
-   * of a processor busy. No answer is begun more than `mostMs` before it is asked for.
-   * A failure is given to those who wait for it, and to nobody later.
+   * The answer to `question` that is being worked on, or was begun recently; else that of `work`. "Recently" is
+   * `leastMs`, or twice as long as the work took, if that is longer. So a question that is asked without a pause keeps
+   * at most half of a processor busy. No answer is begun more than `mostMs` before it is asked for. A failure is given
+   * to those who wait for it, and to nobody later.
    */
   ask(question: string, work: () => Promise<Answer>): Promise<Answer>
 }
@@ -22,7 +22,7 @@ export function makeCoalescer<Answer>(
 ): Coalescer<Answer> {
   const asked = new Map<string, { answer: Promise<Answer>; begunAt: number; reuseMs: number }>()
 
-  /** Those that were asked first stand first: what is past its time is dropped from there on. */
+  /** The oldest questions stand first: expired ones are dropped from there on. */
   function forgetOld(): void {
     for (const [question, { begunAt }] of asked) {
       if (now() - begunAt < mostMs) return

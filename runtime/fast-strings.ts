@@ -1,10 +1,10 @@
 /**
- * Keeps access to strings fast in V8 (measured on Node 20: 3 µs of the 6 µs that validating, enriching and encoding an event
- * took).
+ * Keeps access to strings fast in V8. On Node 20 slow access took 3 µs of the 6 µs for validating, enriching and
+ * encoding an event.
  *
- * When a class extends String, V8 turns String.prototype into a dictionary, and from then on optimized code looks
- * `length` and `charCodeAt` up at every use. ioredis has such a class. The prototype becomes fast again when a property is
- * looked for through an ordinary object that inherits from it, which nobody does by itself.
+ * When a class extends String, V8 turns String.prototype into a dictionary. From then on optimized code looks
+ * `length` and `charCodeAt` up at every use. ioredis has such a class. The prototype becomes fast again when a property
+ * is looked for through an ordinary object that inherits from it. No other code does that.
  */
 
 const lookUpsUntilCached = 100

@@ -55,8 +55,9 @@ function tryLink(from, to) {
 }
 
 /**
- * Removes the lock of a process that is gone. One process at a time may: else one that found the old lock could remove the new
- * one of another. A process that dies here leaves its mark behind; the next one removes a mark whose process is gone.
+ * Removes the lock of a process that is gone. One process at a time may: else one that found the old lock could remove
+ * the new one of another. A process that dies here leaves its mark behind; the next one removes a mark whose process is
+ * gone.
  * @param {string} lock
  * @param {string} own a file with the identity of this process
  * @param {string} path
@@ -82,7 +83,7 @@ function removeStale(lock, own, path) {
 /**
  * @param {string} lock
  * @param {string} path
- * @returns {string | undefined} what a process that is gone has left in the lock; undefined: there is none
+ * @returns {string | undefined} the identity that a process that is gone has left in the lock; undefined: there is none
  * @throws {FolderInUse}
  */
 function refuseWhereHeld(lock, path) {
@@ -109,7 +110,8 @@ function read(file) {
 }
 
 /**
- * What stays the same as long as process `pid` lives, and differs for the next of that number; undefined: none runs.
+ * A text that stays the same while process `pid` lives, and differs for the next process of that number. Undefined:
+ * none runs.
  * @param {number} pid
  * @returns {string | undefined}
  */

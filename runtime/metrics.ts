@@ -11,12 +11,12 @@ import {
 
 export interface Metrics {
   counter(name: string, help: string, labels?: string[]): Counter
-  /** @param ofThreads what the gauges of several threads are together */
+  /** @param ofThreads how the gauges of several threads are joined */
   gauge(name: string, help: string, labels?: string[], ofThreads?: 'sum' | 'min'): Gauge
   histogram(name: string, help: string, buckets: number[], labels?: string[]): Histogram
   /** The text exposition format. */
   text(): Promise<string>
-  /** What another thread's `textWith` takes. */
+  /** Input for another thread's `textWith`. */
   figures(): Promise<Figures>
   /** The same with the figures of other threads. */
   textWith(others: readonly Figures[]): Promise<string>

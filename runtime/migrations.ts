@@ -17,7 +17,6 @@ export interface AppliedMigration {
   readonly checksum: string
 }
 
-/** All migrations of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
   names.sort()
@@ -30,8 +29,8 @@ export function readMigrations(folder: string): Migration[] {
 }
 
 /**
- * What is still to run.
- * @throws when the store has run something that isn't what the files say: an older or another code is at work there
+ * The migrations that the store hasn't run yet.
+ * @throws when the store has run a migration that differs from the files: older or other code is at work there
  */
 export function pendingMigrations(all: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const known = new Map(all.map((migration) => [migration.name, migration]))

@@ -9,7 +9,7 @@ export interface Setting<T> {
   readonly meaning: string
   /** As shown in the documentation: the default in words. */
   readonly shownDefault: string
-  /** Turns the text of the environment (undefined when unset or empty) into a value, or throws with what is wrong. */
+  /** Turns the text of the environment (undefined when unset or empty) into a value, or throws with the fault. */
   read(text: string | undefined): T
 }
 

@@ -35,7 +35,7 @@ const networkCodes: ReadonlySet<string> = new Set([
   'ERR_SOCKET_CLOSED',
 ])
 
-/** True for an error of the connection itself, not of what was asked. */
+/** True for an error of the connection itself, not of the statement. */
 export function isNetworkError(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as NodeJS.ErrnoException).code

@@ -22,10 +22,13 @@ const mains = {
   generate: 'schemas/generate.js',
 }
 
-/** What production runs, without the packages that only development and `npm start` need; a build needs these too. */
+/**
+ * Programs of production. They run without the packages that only development and `npm start` need; a build needs these
+ * too.
+ */
 const services = ['ingest', 'api', 'pipeline', 'svc']
 
-/** They take no arguments: what may be set stands in the environment. */
+/** They take no arguments: all settings are in the environment. */
 const summaries = {
   start: 'Starts the whole product on this machine.',
   ingest: 'Starts the ingest service by itself.',
@@ -48,7 +51,7 @@ async function bootstrap(command, args) {
   }
   if (Object.hasOwn(summaries, command)) refuseArguments(command, args)
   const needsTools = !services.includes(command) || !isBuilt()
-  // What is ready may belong to another user, and needs no lock.
+  // A finished installation may belong to another user, and needs no lock.
   if (command === 'build' || !isInstalled(needsTools) || !isBuilt()) {
     underLock(() => {
       if (!isInstalled(needsTools)) install(needsTools)

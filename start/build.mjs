@@ -27,7 +27,7 @@ export function isBuilt() {
   return ofFiles === stampOf(timesOf) || ofTexts === stampOf(textsOf)
 }
 
-/** `isStrict`: type errors fail it. Otherwise what was emitted is run in spite of them, as in any development. */
+/** `isStrict`: type errors fail it. Otherwise the emitted files run in spite of them, as in any development. */
 export function build(isStrict) {
   const stamp = `${stampOf(timesOf)}\n${stampOf(textsOf)}`
   say('building')
@@ -63,7 +63,7 @@ function bundleScript(fresh) {
   if (status !== 0) say('the browser script was not made anew')
 }
 
-/** What `/docs` shows the API with: two files of a package of 12 MB, which production so doesn't install. */
+/** Copies the viewer of `/docs`: two files of a package of 12 MB, so that production doesn't install it. */
 function copyReference(fresh) {
   const folder = join(fresh, 'web/reference')
   mkdirSync(folder, { recursive: true })
@@ -87,7 +87,7 @@ function textsOf(path) {
   return readFileSync(path)
 }
 
-/** @param of what is said of a file */
+/** A stamp over all sources: `of` gives a file's part of it, by the file's path. */
 function stampOf(of) {
   const { include } = JSON.parse(readFileSync(join(root, configFile), 'utf8'))
   const hash = createHash('sha256')

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { readDevFile } from './dev-file.ts'
 
-/** What keeps `npm start` from starting, in a line for its user. */
+/** The reason why `npm start` can't start, in a line for its user. */
 export class StartRefused extends Error {
   override name = 'StartRefused'
 }

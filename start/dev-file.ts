@@ -29,7 +29,7 @@ export function devFilePath(dataDir: string): string {
   return join(dataDir, 'dev.json')
 }
 
-/** What an earlier start wrote; empty when there is none that can be read. */
+/** The file that an earlier start wrote; empty when there is none that can be read. */
 export function readDevFile(dataDir: string): Partial<DevFile> {
   const path = devFilePath(dataDir)
   if (!existsSync(path)) return {}

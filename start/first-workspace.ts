@@ -1,6 +1,6 @@
 /**
- * The workspace, owner and keys that a first start makes, so that there is something to send events to. What is made has its
- * audit rows. Held by test/integration/first-workspace.test.ts.
+ * The workspace, owner and keys that a first start makes, so that there is something to send events to. Each has its
+ * audit row. Held by test/integration/first-workspace.test.ts.
  */
 import type { Postgres, Queryable } from '../postgres/client.ts'
 import { createApiKey, findApiKey } from '../postgres/tables/api-keys.ts'
@@ -44,7 +44,7 @@ export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise
   })
 }
 
-/** As `svc` audits what it makes; at the end of the transaction, since others of the workspace wait for it from here on. */
+/** Audits as `svc` does, at the end of the transaction, since others of the workspace wait for it from here on. */
 function audit(
   tx: Queryable,
   workspaceId: number,

@@ -14,7 +14,7 @@ export function requireNode() {
   process.exit(1)
 }
 
-/** Runs `npm ci`, or ends the process. `withTools`: what only development needs, too. */
+/** Runs `npm ci`, or ends the process. `withTools`: with the packages that only development needs. */
 export function install(withTools) {
   say(existsSync(join(root, 'node_modules')) ? 'updating the dependencies' : 'installing the dependencies')
   const npm = process.env.npm_execpath

@@ -116,7 +116,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     try {
       writeDevFile(content)
     } catch (error) {
-      // A full disk is no reason to end what runs.
+      // A full disk is no reason to end running processes.
       say(`dev.json couldn't be written: ${(error as Error).message}`)
     }
     return content

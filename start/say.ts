@@ -8,7 +8,7 @@ export function say(line: string): void {
   process.stdout.write(`svc: ${line}\n`)
 }
 
-/** Prints what to do next. The secret key is shown only when it is new. */
+/** Prints the next steps. The secret key is shown only when it is new. */
 export function greet({ port, dev, isNewKey, signInUrl }: Started): void {
   const file = relative(process.cwd(), devFilePath(dev.data_dir)) || devFilePath(dev.data_dir)
   const keys = isNewKey

@@ -7,7 +7,7 @@ import { root, say } from './root.mjs'
 const node = process.execPath
 const cache = join(root, '.cache')
 const durationsFile = join(cache, 'test-durations.json')
-/** Seeds that the long form drew, with what came of them. */
+/** Seeds that the long form drew, with their results. */
 const seedsFile = join(cache, 'test-seeds.txt')
 const slowestShown = 20
 /** The gate tries the same cases in every run. */
@@ -108,7 +108,7 @@ function ended(child) {
   })
 }
 
-/** Of every file its last run's, longest first; the sequence of the next run follows them. */
+/** Keeps each file's last duration, longest first; the sequence of the next run follows them. */
 function keepDurations(durations) {
   const known = existsSync(durationsFile) ? JSON.parse(readFileSync(durationsFile, 'utf8')) : {}
   const all = Object.entries({ ...known, ...durations }).filter(([file]) => existsSync(join(root, file)))

@@ -22,7 +22,7 @@ export function deriveHashKey(secret: string, purpose: string): HashKey {
 export const hashed = { hi: 0, lo: 0 }
 
 let scratch = Buffer.allocUnsafe(4096)
-/** Of texts in many forms V8 would look it up at every character (row-codec.ts). */
+/** With texts in many forms V8 would look up the method at every character (row-codec.ts). */
 const { charCodeAt } = String.prototype
 
 /** Hashes the UTF-8 bytes of `text` after the 32-bit number `context` (a workspace's id); the result is in `hashed`. */

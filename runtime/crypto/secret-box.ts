@@ -13,9 +13,9 @@ export interface SecretBox {
   open(sealed: Buffer): string
 }
 
-/** Of what the API stores encrypted and the pipeline has to read. */
+/** For data that the API stores encrypted and the pipeline has to read. */
 export const secretBoxPurpose = 'stored answers and webhook secrets'
-/** Of what payment providers sign their events with: the command line seals it, the API opens it. */
+/** For the secrets by which payment providers sign their events: the command line seals them, the API opens them. */
 export const revenueSecretsPurpose = 'secrets of revenue connections'
 
 const format = 1

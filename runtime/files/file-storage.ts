@@ -43,7 +43,7 @@ export interface StoredFile {
 export interface Draft {
   /** @throws NoRoom, or an error of the file system */
   write(chunk: Buffer): Promise<void>
-  /** Syncs what was written. */
+  /** Syncs the written bytes. */
   finish(): Promise<{ bytes: number; sha256: Buffer }>
   /** Puts the finished draft in its place, over one of the same bytes. */
   keep(owner: number): Promise<void>
@@ -53,10 +53,10 @@ export interface Draft {
 
 const draftsFolder = 'drafts'
 const separator = '~'
-/** The room is looked at again after so many bytes. */
+/** Free space is checked again after this number of bytes. */
 const roomCheckBytes = 8 * 1024 * 1024
 
-/** @param diskFreeBytesMin what drafts leave free on the disk, for what else is on it */
+/** @param diskFreeBytesMin bytes that drafts leave free on the disk, for the other files on it */
 export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage {
   const drafts = join(root, draftsFolder)
   const own = [hostname(), ...(processIdentity(process.pid) ?? String(process.pid)).split(' ')].join(separator)
@@ -130,7 +130,7 @@ export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage
   }
 }
 
-/** What this machine's own processes left when they were killed. Of other machines' ones only the age tells. */
+/** Whether a killed process of this machine left the file. For other machines' files only the age tells. */
 function isAbandoned(name: string): boolean {
   const [host, pid, startedAt] = name.split(separator)
   return host === hostname() && processIdentity(Number(pid)) !== `${pid} ${startedAt}`
@@ -179,7 +179,7 @@ function makeDraft(
   }
 }
 
-/** Undefined for what isn't there. */
+/** Undefined for a file that isn't there. */
 async function orNone<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work

@@ -12,8 +12,8 @@ export interface Answering {
   readonly isOver: boolean
   send(reply: HttpReply, closes?: boolean): void
   /**
-   * The same before the body was read: where much may still come, the answer waits for it a moment, and the connection ends
-   * with the answer if that wasn't enough.
+   * The same before the body was read. If much may still come, the answer waits for it a moment. If that wasn't enough,
+   * the connection ends with the answer.
    */
   sendEarly(reply: HttpReply, restBytesMax?: number): void
 }
@@ -28,7 +28,7 @@ export interface AnsweringOptions {
   gone(): void
 }
 
-/** Who has the answer and still sends what nobody reads may be silent for so long. */
+/** A sender who has the answer, and still sends a body that nobody reads, may be silent for ten seconds. */
 const restStallMs = 10_000
 
 export function makeAnswering(

@@ -24,7 +24,7 @@ export interface StaticRequest {
 
 /** Shorter bodies fit into one packet anyway. */
 const compressedBytesMin = 1024
-/** Of bodies made for one answer: four times as fast as the best, and a tenth longer. */
+/** For bodies made for one answer: four times as fast as the best, and a tenth longer. */
 const quickQuality = 4
 /** The best takes two seconds of a megabyte, and is a tenth shorter than the one before. */
 const bestQualityBytesMax = 256 * 1024

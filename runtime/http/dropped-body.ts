@@ -4,8 +4,8 @@ import { drainedBytesMax } from './refusals.ts'
 const droppedWithinMs = 1_000
 
 /**
- * What comes of it is read and dropped for a moment: a connection that is closed with unread data is reset, and the answer may
- * be lost with it; behind a proxy it mostly is.
+ * Reads and drops the rest of a body for a moment. A connection that is closed with unread data is reset, and the
+ * answer may be lost with it; behind a proxy it mostly is.
  */
 export class DroppedBody {
   #bytes = 0

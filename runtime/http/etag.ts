@@ -1,12 +1,12 @@
 /** ETags (RFC 9110), so that clients with the current bytes get 304. */
 import { createHash } from 'node:crypto'
 
-/** Of these bytes, whatever they are sent as: a weak one. */
+/** A weak ETag of these bytes, however they are encoded. */
 export function etagOf(body: string | Uint8Array): string {
   return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 }
 
-/** Of these bytes, for an address that changes with them. */
+/** Part of an address that changes with these bytes. */
 export function textVersion(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 6)
 }

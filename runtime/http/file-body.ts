@@ -12,7 +12,7 @@ export interface FileBody {
 }
 
 const chunkBytes = 256 * 1024
-/** A client that takes nothing for so long is cut. */
+/** A client that takes nothing for ten seconds is cut. */
 const takenWithinMs = 10_000
 
 /**

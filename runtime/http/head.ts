@@ -1,5 +1,5 @@
 /**
- * What a request says before its body. Here is also judged what others before us may have read otherwise: how the body is framed,
+ * A request's head. The parts that others before us may have read otherwise are checked here: how the body is framed,
  * and which host is meant. Node's parser refuses most of that itself; values are as sent, a character for each byte.
  */
 import type { IncomingMessage } from 'node:http'
@@ -11,7 +11,7 @@ export interface RequestHead {
   readonly method: string
   /** As sent, from the first slash to the question mark. */
   readonly path: string
-  /** What follows the question mark, as sent. */
+  /** The text after the question mark, as sent. */
   readonly query: string
   /** Names in lower case; a repeated one has its values joined by `, `. */
   readonly headers: ReadonlyMap<string, string>

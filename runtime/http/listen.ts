@@ -16,7 +16,8 @@ const exclusivePort = 1
 const sharedPort = 0
 
 /**
- * Without the exclusive option a second process could listen on the same port, and each would get half of the connections.
+ * Without the exclusive option a second process could listen on the same port, and each would get half of the
+ * connections.
  * @throws CantListen when another process has the port, or the address isn't this machine's
  */
 export function listenExclusively(app: TemplatedApp, host: string, port: number): Promise<Listening> {

@@ -36,7 +36,7 @@ export function readRequestBody(
   function take(chunk: Buffer): void {
     bytes += chunk.length
     if (bytes > bytesMax) return finish(refusals.bodyTooLarge)
-    // What arrives whole needs no room.
+    // A body that arrives whole needs no room.
     if (bytes !== bodyLength || chunks.length > 0) {
       if (!arriving.take(chunk.length)) return finish(refusals.bodiesFull)
       taken += chunk.length
@@ -51,8 +51,8 @@ export function readRequestBody(
 }
 
 /**
- * Reads and drops the rest of a body for a moment: a connection that is closed with unread data is reset, and the answer may
- * be lost with it; behind a proxy it mostly is.
+ * Reads and drops the rest of a body for a moment. A connection that is closed with unread data is reset, and the
+ * answer may be lost with it; behind a proxy it mostly is.
  * @returns whether all of it has come; false where that takes too long
  */
 export function dropRequestBody(request: IncomingMessage, bytesMax = drainedBytesMax): Promise<boolean> {

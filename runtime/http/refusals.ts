@@ -1,10 +1,10 @@
-/** What is refused before any route's own code runs: the closed list, with the answers. */
+/** The closed list of refusals before any route's own code runs, with the answers. */
 import { type HttpReply, jsonReply } from './reply.ts'
 
 export interface Refusal {
   readonly status: number
   readonly detail: string
-  /** The rest of what the connection carries can't be trusted, or isn't worth reading. */
+  /** The rest of the connection's data can't be trusted, or isn't worth reading. */
   readonly closes: boolean
   /** Seconds after which to try again. */
   readonly retryAfter?: number
@@ -16,9 +16,9 @@ export const drainedBytesMax = 16 * 1024 * 1024
 const gatheredBytesMax = 16 * 1024
 
 /**
- * uWebSockets.js gathers small answers and goes on with what it has already read: it would run the rest of a badly framed
- * body as a request before it closes. An answer larger than its 16 KiB buffer is written, and the connection closed at
- * once. So the body is filled up with blanks, which JSON allows.
+ * uWebSockets.js gathers small answers and goes on with data that it has already read. It would run the rest of a badly
+ * framed body as a request before it closes. An answer larger than its 16 KiB buffer is written, and the connection
+ * closed at once. So the body is filled up with blanks, which JSON allows.
  */
 export function cuttingBody({ detail }: Refusal): string {
   return JSON.stringify({ detail }).padEnd(gatheredBytesMax + 1)

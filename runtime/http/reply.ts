@@ -1,4 +1,4 @@
-/** Answers: what a handler returns, and how it is written in one piece. */
+/** Answers: the values that handlers return, and how one is written in one piece. */
 import { STATUS_CODES } from 'node:http'
 import type { FileBody } from './file-body.ts'
 import type { HttpResponse } from './uws.ts'

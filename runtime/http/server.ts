@@ -139,7 +139,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     const isChunked = head.headers.has('transfer-encoding')
     if (found.precheck && (isChunked || (head.bodyLength ?? 0) > precheckedBodyBytes)) {
       void found.precheck(head).then((refusal) => {
-        // Of what has arrived, `handle` says the same.
+        // For a body that has arrived, `handle` gives the same refusal.
         if (refusal === undefined || !isArriving || answering.isOver) return
         isArriving = false
         stop()
@@ -188,7 +188,7 @@ interface Arrival {
   readonly log: Log
 }
 
-/** @returns what the request's abort has to call */
+/** @returns a function for the request's abort to call */
 function serveStream(route: StreamedRoute, { head, request, answering, log }: Arrival): () => void {
   const { bodyTooLarge, encoding } = refusals
   const isTooLarge = head.bodyLength !== undefined && head.bodyLength > route.bodyBytesMax

@@ -1,14 +1,14 @@
 /**
- * A body that is handed on while it arrives, to a reader that holds it back: nothing is read off the connection before the
- * reader wants it, and little more than that. Who sends nothing for a while, or takes too long altogether, is given up.
- * Held by test/integration/http-streams.test.ts.
+ * A body that is handed on while it arrives, to a reader that holds it back. Little more is read off the connection
+ * than the reader wants. A sender that is silent for a while, or takes too long altogether, is given up. Held by
+ * test/integration/http-streams.test.ts.
  */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 
 export interface StreamBounds {
   readonly bytesMax: number
-  /** A sender who is waited for may send nothing for so long. */
+  /** Longest silence of a sender while the reader waits for it. */
   readonly stallMs: number
   /** The whole body must be here after this time. */
   readonly deadlineMs: number
@@ -23,7 +23,6 @@ export class BodyFailed extends Error {
   }
 }
 
-/** What is read ahead of the reader. */
 const readAheadBytes = 256 * 1024
 /** How often it is looked after senders who send nothing. */
 const lookMs = 2_000

@@ -1,7 +1,7 @@
 /**
- * The client's address behind proxies: `X-Forwarded-For` and the country header count only when the
- * connection itself comes from a proxy that the operator named. The header is read from its end, one trusted proxy after
- * the other; the first address that isn't one is the client, and nothing before it is believed.
+ * The client's address behind proxies. `X-Forwarded-For` and the country header count only when the connection itself
+ * comes from a proxy that the operator named. The header is read from its end, one trusted proxy after the other. The
+ * first address that isn't one is the client, and nothing before it is believed.
  *
  * Held by test/unit/trusted-proxy.test.ts.
  */

@@ -14,10 +14,10 @@ export const unread = {
   headTooLarge: { status: 431, detail: 'The headers of the request are too large', closes: true },
 } as const satisfies Record<string, Refusal>
 
-/** The rest of what comes is read for so long, so that no reset takes the answer away. */
+/** The rest of the request is read for one second, so that no reset takes the answer away. */
 const lingerMs = 1_000
 
-/** @param route what an unknown method is answered by, as Node's parser knows no others than those of its list */
+/** @param route answers an unknown method, as Node's parser knows no others than those of its list */
 export function answerUnread(
   error: Error & { code?: string; rawPacket?: Buffer },
   socket: Socket,

@@ -1,6 +1,6 @@
 /**
- * Reads a request's body into memory, over uWebSockets.js: up to a bound, within a deadline, and within what all bodies that are still
- * arriving may take together. Held by test/integration/ingest-http.test.ts.
+ * Reads a request's body into memory, over uWebSockets.js. Three bounds hold: its size, a deadline, and the bytes of
+ * all bodies that are still arriving. Held by test/integration/ingest-http.test.ts.
  */
 import { DroppedBody } from './dropped-body.ts'
 import { type Refusal, refusals } from './refusals.ts'
@@ -31,16 +31,16 @@ export interface BodyBounds {
 }
 
 /**
- * Calls `done` once: with the whole body, which is valid during that call only, or with why there is none. Must be called
- * before the first await of the request. Nothing is allocated for a length that is only claimed.
- * @returns what the request's abort has to call: it frees everything at once, and `done` isn't called any more
+ * Calls `done` once: with the whole body, which is valid during that call only, or with why there is none. Must be
+ * called before the first await of the request. Nothing is allocated for a length that is only claimed.
+ * @returns a function for the request's abort: it frees everything at once, and `done` isn't called any more
  */
 export function readBody(
   response: HttpResponse,
   { bytesMax, deadlineMs, arriving }: BodyBounds,
   done: (body: Buffer | Refusal, rest?: DroppedBody) => void,
 ): () => DroppedBody {
-  // Of a body that arrives whole, as most do, there is neither a copy nor a timer.
+  // A body that arrives whole, as most do, needs neither a copy nor a timer.
   let chunks: Buffer[] | undefined
   let timer: NodeJS.Timeout | undefined
   let bytes = 0

@@ -1,4 +1,4 @@
-/** What went wrong with a request to somebody else's server, in words that its owner may read. */
+/** Why a request to somebody else's server failed, in words that its owner may read. */
 import { TargetRefused } from './guarded-agent.ts'
 
 const texts: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export function failureText(error: unknown): string {
   if (error instanceof TargetRefused) return error.message
   const { code = '', name, errors } = error as { code?: string; name?: string; errors?: readonly unknown[] }
   if (name === 'TimeoutError') return 'The host did not answer in time'
-  // Of several addresses none could be connected to: the last failure stands for all.
+  // No address of several could be connected to: the last failure stands for all.
   if (errors !== undefined && errors.length > 0) return failureText(errors.at(-1))
   const known = texts[code]
   if (known !== undefined) return known

@@ -1,10 +1,11 @@
 /**
- * Connections to where customers say, and never into our own network. For webhooks, and for every other fetch of a URL
- * that a customer gave.
+ * Connections to hosts that customers name, and never into our own network. For webhooks, and for every other fetch of
+ * a URL that a customer gave.
  *
- * A host is resolved here, every address that it has must be public, and the socket may connect to these addresses
- * alone: there is no second look-up for a name server to answer differently. Literal addresses skip look-ups in Node, so they are checked apart, and so is
- * the address at the socket's other end. The agent follows no redirects: who does asks for the next URL through the same agent.
+ * A host is resolved here, and every address that it has must be public. The socket may connect to these addresses
+ * alone, so no second look-up can answer differently. Literal addresses skip look-ups in Node, so they are checked
+ * apart, and so is the address at the socket's other end. The agent follows no redirects: callers that do ask for the
+ * next URL through the same agent.
  *
  * Held by test/integration/outbound-guard.test.ts.
  */
@@ -25,13 +26,13 @@ export class TargetRefused extends Error {
 export interface GuardedAgentOptions {
   /** For development and tests: addresses of this machine and of private networks are targets as well. */
   readonly allowPrivate: boolean
-  /** Of reaching the host, TLS included. */
+  /** Deadline for reaching the host, TLS included. */
   readonly connectMs: number
   /** Name servers in place of the machine's. */
   readonly dnsServers?: readonly string[]
 }
 
-/** Of one question to a name server, which is asked twice. */
+/** Deadline of one question to a name server, which is asked twice. */
 const dnsTryMs = 2_000
 const dnsTries = 2
 

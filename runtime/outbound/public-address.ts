@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 /** Azure answers metadata and DNS here, in the middle of public space. */
 const platformAddresses = new Set(['168.63.129.16'])
-/** All IPv6 addresses that are given out to networks. What lies outside maps, translates or tunnels to others. */
+/** All IPv6 addresses that are given out to networks. Addresses outside map, translate or tunnel to others. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /** Whether a text is an address of IPv4 or IPv6, in any notation. */

@@ -1,7 +1,7 @@
 /**
- * The demo site at `/demo/`: the pages of web/demo with the real snippet and the first workspace's public key, so that a
- * newcomer sees the script work. It is as strict as a careful site: no inline script or style, nothing from elsewhere.
- * Held by test/integration/demo-site.test.ts and test/browser/demo.test.ts.
+ * The demo site at `/demo/`, on which a newcomer sees the script work. It has the pages of web/demo with the real
+ * snippet and the first workspace's public key. It is as strict as a careful site: no inline script or style, nothing
+ * from elsewhere. Held by test/integration/demo-site.test.ts and test/browser/demo.test.ts.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -23,7 +23,7 @@ export interface DemoSite {
 interface DemoFile {
   readonly name: string
   readonly type: string
-  /** The picture is slow on purpose: it is what the page's largest paint waits for. */
+  /** The picture is slow on purpose: the page's largest paint waits for it. */
   readonly afterMs?: number
 }
 
@@ -44,7 +44,7 @@ const files: Readonly<Record<string, DemoFile>> = {
 const app: DemoFile = { name: 'app.html', type: html }
 const appPath = /^\/demo\/app\/[a-z]{0,20}$/
 
-/** What stands in the pages where the snippet goes. */
+/** Marks the snippet's place in the pages. */
 const snippetMark = '<!-- snippet -->'
 
 /** @param scriptUrl the address of the script with the workspace's key; undefined until there is one */
@@ -76,7 +76,7 @@ function plain(status: number, text: string, headers: Record<string, string> = {
   }
 }
 
-/** The policy of the pages: their own files, and the product's origin for the script and what it sends. */
+/** The policy of the pages: their own files, and the product's origin for the script and its requests. */
 function safe(origin: string): Record<string, string> {
   return {
     'Content-Security-Policy': [

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
 
-/** What the service is to believe of the sender: its address at the end of the chain, and no more than a proxy may say. */
+/** Leaves only headers that the service may believe: the sender's address ends the chain, and only a proxy names a country. */
 export function prepareHeaders(
   { headers, socket, httpVersion }: IncomingMessage,
   response: ServerResponse,
@@ -17,7 +17,7 @@ export function prepareHeaders(
   // They are about this connection, and Node has answered the last one.
   for (const name of ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'expect'])
     delete headers[name]
-  // By this httpxy says what becomes of the sender's connection.
+  // httpxy uses this header to keep or close the sender's connection.
   headers.connection = response.shouldKeepAlive && httpVersion !== '1.0' ? 'keep-alive' : 'close'
 }
 

@@ -1,8 +1,8 @@
 /**
- * What listens on PORT: forwards each path to the service that serves it and answers 503 while that service is away. Small
- * bodies are forwarded whole; large ones and answers as they come. If a service dies in a request, nobody knows whether it
- * stored the event. The connection is then closed without an answer: a 503 says that nothing was stored. For development and
- * small installations; in production a balancer does this.
+ * The server on PORT: forwards each path to the service that serves it and answers 503 while that service is away.
+ * Small bodies are forwarded whole; large ones and answers as they come. If a service dies in a request, nobody knows
+ * whether it stored the event. The connection is then closed without an answer: a 503 says that nothing was stored. For
+ * development and small installations; in production a balancer does this.
  */
 import { once } from 'node:events'
 import {
@@ -36,9 +36,8 @@ export interface FrontOptions {
   portOf(service: ServiceName): number | undefined
   /** The path of short links behind the host, without a slash at its end; undefined: `/l`. */
   shortLinkPath?: string
-  /** The page at `/`. */
   page(): Promise<string>
-  /** What stands at `/demo/`. */
+  /** The pages at `/demo/`. */
   demo?: DemoSite
   /** Headers that only a trusted proxy may set, and the ranges of such proxies. */
   countryHeader: string
@@ -60,11 +59,11 @@ const requestWithinMs = 15 * 60_000
 const answerWithinMs = 120_000
 /** Below the services' own idle time: a connection that they are about to close isn't used. */
 const idleUpstreamMs = 4_000
-/** A sender who still sends after the answer may read it for so long. */
+/** Time to read the answer, for a sender who still sends after it. */
 const lingerMs = 1_000
-/** … one that was too slow has had its time. */
+/** The same for a sender that was too slow: it has had its time. */
 const lateLingerMs = 100
-/** A service that is away lets a sender's body come to its end for so long. */
+/** While a service is away, a sender's body has this long to end. */
 const readOnMs = 250
 const closeWithinMs = 10_000
 /** The headers of an answer: where a short link leads to stands in one. Node's own bound is 16 KiB. */
@@ -135,7 +134,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       answer(request, response).catch(() => refuse(response))
     }
     const server = createServer(limits, handle)
-    // What is expected beside the body being read is left to the service.
+    // The service decides about expectations other than that the body is read.
     server.on('checkExpectation', handle)
     answerRefused(server, answerUnknownMethod)
     server.listen({ port, host, backlog: waitingConnectionsMax })
@@ -154,7 +153,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await listen('::1', port).then(
       (server) => servers.push(server),
       (error: Error) => {
-        // Another program there would be what `localhost` leads to.
+        // Otherwise `localhost` would lead to another program there.
         if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') throw error
       },
     )
@@ -190,7 +189,7 @@ function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage
   return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(request?.method ?? '')
 }
 
-/** Of a root of their own only what can be a key: beside them stands all the rest. */
+/** Under a root of their own only possible keys match: all other paths stand beside them. */
 function shortLinkPattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}/?$`)
 }
@@ -260,7 +259,7 @@ function refuseMethod(request: IncomingMessage, response: ServerResponse): void 
   send(request, response, 405, headers, methodNotAllowed)
 }
 
-/** What is still coming is read first, if that doesn't take long: so the connection can stay, as its answer says it does. */
+/** The rest of a short body is read first: so the connection can stay, as its answer says it does. */
 async function refuse(response: ServerResponse): Promise<void> {
   if (response.headersSent) return void response.destroy()
   const { req: request } = response
@@ -279,7 +278,7 @@ function refuseLate(request: IncomingMessage, response: ServerResponse): void {
   send(request, response, status, headers, JSON.stringify({ detail }))
 }
 
-/** Pages of any site may read what ingest answers. */
+/** Pages of any site may read ingest's answers. */
 function forSites(request: IncomingMessage): Readonly<Record<string, string>> {
   if (serviceOf(pathOf(request)) !== 'ingest') return {}
   return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id' }

@@ -1,6 +1,6 @@
 /**
- * Requests that Node's parser refuses, before there is a request that a handler could see: they get an answer with a body
- * and an id like any other, and their connection ends with it.
+ * Answers requests that Node's parser refuses, before there is a request that a handler could see. They get an answer
+ * with a body and an id like any other, and their connection ends with it.
  */
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES, request as sendRequest } from 'node:http'
@@ -20,7 +20,7 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number
 }
 
-/** A sender who still sends after the answer may read it for so long. */
+/** Time to read the answer, for a sender who still sends after it. */
 const lingerMs = 1_000
 
 const askWithinMs = 5_000
@@ -31,7 +31,7 @@ const refusals: Readonly<Record<string, readonly [status: number, detail: string
 }
 const malformed = [400, unread.malformed.detail] as const
 
-/** @param answerUnknownMethod for a method that Node doesn't know: what the path takes in its place */
+/** @param answerUnknownMethod answers a method that Node doesn't know with the methods that the path takes */
 export function answerRefused(
   server: Server,
   answerUnknownMethod: (path: string, requestId: string) => Promise<WrittenAnswer>,
@@ -54,7 +54,7 @@ export function answerRefused(
   })
 }
 
-/** What the service on `port` answers for a path to a method that no route takes: one that Node can send. */
+/** The answer of the service on `port` to a method that no route takes, for a path: one that Node can send. */
 export async function askMethods(port: number, path: string, requestId: string): Promise<WrittenAnswer> {
   const headers = { 'X-Request-Id': requestId }
   const signal = AbortSignal.timeout(askWithinMs)

@@ -1,4 +1,4 @@
-/** The page at `/`: what runs here, whether it is well, and where to go. It holds no key. */
+/** The page at `/`: the processes that run here, whether they are well, and where to go. It holds no key. */
 import type { Supervised } from '../processes/supervise.ts'
 
 /** `extern` names the stores that were given by a URL and so aren't ours to watch. */

@@ -1,4 +1,4 @@
-/** A program of our own as a child: with a channel that tells when it is ready and whose end tells it that we are gone. */
+/** A program of our own as a child. Its channel tells when it is ready; the channel's end tells it that we are gone. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { childEnvironment } from '../../runtime/config.ts'

@@ -23,7 +23,7 @@ export function boundLogFile(path: string): void {
   }
 }
 
-/** What a program said last, in a line: its last log line's message, or the error that ended it; empty: nothing. */
+/** The last message of a program, in a line: that of its last log line, or the error that ended it; empty: nothing. */
 export function lastLogLine(path: string): string {
   let lines: string[]
   try {

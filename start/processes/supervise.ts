@@ -36,9 +36,9 @@ export interface Watcher {
 const firstStartsMax = 3
 const firstRetryMs = 100
 const lastRetryMs = 5_000
-/** Who ran for so long doesn't fail by itself at its start: its next death is retried at once. */
+/** A process that ran for two seconds doesn't fail by itself at its start: its next death is retried at once. */
 const steadyMs = 2_000
-/** Longer than the sum of what a service may take for its own stop. */
+/** Longer than the sum of a service's own steps when it stops. */
 const endWithinMs = 30_000
 
 /** Runs a process until `stop`: starts it again whenever it dies, later each time that it dies at once. */

@@ -1,16 +1,16 @@
 /**
- * Programs that npm has no package of, from those of Debian or Ubuntu: fetched by apt, which checks them, with folders of
- * its own, and unpacked into the project's cache. So it needs no root and doesn't change the system.
+ * Programs without an npm package, from the packages of Debian or Ubuntu. They are fetched and checked by apt, with folders
+ * of its own, and unpacked into the project's cache. So this needs no root and doesn't change the system.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface DebianFetch {
-  /** Where the packages' own root is to lie. Its parent is for what is only needed while fetching. */
+  /** Where the packages' own root is to lie. Its parent is for files that are only needed while fetching. */
   readonly root: string
   readonly packages: readonly string[]
-  /** Fetch what they depend on too, as far as the system lacks it. */
+  /** Fetches their dependencies too, as far as the system lacks them. */
   readonly withDependencies?: boolean
   /** All of it together. */
   readonly withinMs: number
@@ -20,7 +20,7 @@ export function isDebian(): boolean {
   return existsSync('/etc/debian_version')
 }
 
-/** @throws with one line that says what failed */
+/** @throws with one line that names the failure */
 export async function fetchDebianPackages({ root, packages, ...options }: DebianFetch): Promise<void> {
   const signal = AbortSignal.timeout(options.withinMs)
   const work = join(root, '..', `fetch-${process.pid}`)
@@ -42,7 +42,7 @@ export async function fetchDebianPackages({ root, packages, ...options }: Debian
   }
 }
 
-/** What a program from such a root needs to find its libraries: packages have some in folders of their own. */
+/** Library path for a program from such a root: packages have some libraries in folders of their own. */
 export function libraryPathOf(root: string): string {
   const foldersIn = (folder: string) =>
     existsSync(folder)
@@ -70,7 +70,7 @@ async function lacking(apt: (...args: string[]) => Promise<string>, packages: re
   return names
 }
 
-/** @returns what it printed; of that only the end is kept while it runs on */
+/** @returns the end of its standard output */
 function run(command: string, args: string[], cwd: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], signal })

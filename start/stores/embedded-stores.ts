@@ -15,7 +15,7 @@ export interface StoreUrls {
   clickhouseUrl: string
 }
 
-/** After so long it is worth a line. */
+/** A start that takes longer is told in a line. */
 const longMs = 2_000
 
 export async function embeddedStores(

@@ -1,6 +1,6 @@
 /**
- * Starts a store's program so that it ends with this process, even when that is killed: where the system has `setpriv`,
- * by the kernel's parent-death signal; elsewhere the next start on the same folder ends what was left over.
+ * Starts a store's program so that it ends with this process, even when that is killed. Where the system has `setpriv`,
+ * the kernel's parent-death signal ends it. Elsewhere the next start on the same folder ends a leftover program.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ export interface Launch {
   /** Where its output goes: a file, which outlives this process as a pipe would not. */
   logFile: string
   env?: Record<string, string>
-  /** What ends it in an orderly way. */
+  /** The signal that ends it in an orderly way. */
   endSignal: 'SIGINT' | 'SIGTERM'
   runAs?: RunAs
   /** Paths that the user must reach. */
@@ -40,7 +40,7 @@ export function launch(program: Launch): ChildProcess {
   }
 }
 
-/** Runs a program to its end; rejects with what it says when it fails. */
+/** Runs a program to its end; rejects with its output when it fails. */
 export async function runOnce(program: Omit<Launch, 'logFile' | 'endSignal'>): Promise<void> {
   const { command, args, credentials } = bound({ ...program, endSignal: 'SIGTERM' })
   const env = childEnvironment(program.env)

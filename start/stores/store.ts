@@ -1,4 +1,4 @@
-/** What the supervisor and the tests need of an embedded store. */
+/** The interface of an embedded store, for the supervisor and the tests. */
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Of a whole run on two cores, those that take longest. */
+/** The files that take longest in a whole run on two cores. */
 const longest =
   /\/test\/(crash\/|contract\/docs-examples|property\/(overview|people)|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores|people-erase)|browser\/(dashboard|delivery|careful|autocapture|consent|pageviews))/
 const short = /\/test\/(unit|tidy|oracle)\//

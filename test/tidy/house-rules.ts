@@ -161,13 +161,10 @@ export function migrationGaps(files: readonly ProjectFile[]): string[] {
   return offences
 }
 
-/** Folders whose comments are sentences with a subject. */
-const plainlyWritten = ['api', 'postgres', 'web', 'cli', 'bench', 'test']
-
 /** A sentence that begins with "Of" or "What" hides its subject. Comments of SQL are whole lines, also within a text. */
 export function subjectlessComments(files: readonly ProjectFile[]): string[] {
   return files
-    .filter(({ path }) => plainlyWritten.includes(path.split('/')[0]!) && !isGenerated(path))
+    .filter(({ path }) => !isGenerated(path))
     .flatMap((file) => {
       const comments = isSource(file.path) ? commentsOf(file) : []
       const offences = [...comments, ...commentsOfSql(file)].flatMap(({ value, line }) => {

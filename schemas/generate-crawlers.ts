@@ -60,6 +60,10 @@ const written: Readonly<Record<string, readonly string[]>> = {
   'Current[\\s\\S]*RSS Reader': ['currentreader.app'],
   'Spider[\\s\\S]*spider\\.com': ['www.spider.com/'],
   'AP3A\\.240617\\.008': [],
+  // Some phones have this model name.
+  Expanse: [],
+  // Sogou's browsers have its name too.
+  Sogou: ['Sogou News Spider', 'Sogou Pic Spider', 'Sogou head spider', 'Sogou inst spider'],
   'Indy Library': [],
 }
 

@@ -58,12 +58,17 @@ export function isBotAgent(userAgent: string): boolean {
  * one is a program's too, because every browser names itself. Null for browsers. It judges visits, which no server's event is.
  */
 export function programOf(userAgent: string): Bot | null {
-  const isProgram = userAgent === '' || isBotAgent(userAgent) || libraries.test(userAgent) || isbot(userAgent)
+  const isNamed = beginsLikeBrowser.test(userAgent) ? isNoBrowser : isbot
+  const isProgram = userAgent === '' || isBotAgent(userAgent) || libraries.test(userAgent) || isNamed(userAgent)
   return isProgram ? describeBot(userAgent) : null
 }
 
-/** Patterns of isbot that say no more than "an HTTP library", "a product with a version" or "a browser with an extension". */
+/** Apps add words to a browser's text (WeChat `Process/toolsmp`), so a pattern within it says nothing. */
+const beginsLikeBrowser = /^(?:mozilla|opera)\//i
+
+/** Patterns of isbot that say no more than "an HTTP library", "a product with a version" or "a browser or an app of people". */
 export const patternsLeftOut: readonly string[] = [
+  '(?:^|[^g])news(?!sapphire)',
   '(?<!lib)http',
   ';\\s\\w+;$',
   '@[a-z][\\w-]+\\.',
@@ -107,6 +112,7 @@ export const patternsLeftOut: readonly string[] = [
   'library',
   'node\\b',
   'server',
+  'sogou',
   'tools',
   'url',
 ]
@@ -137,6 +143,9 @@ const libraries = new RegExp(
   ].join('|')})`,
   'i',
 )
+
+/** Patterns of a whole text, such as `Mozilla/5.0` alone, and of the page that a crawler names (`+https://…`). */
+const isNoBrowser = createIsbotFromList([...patternsLeftOut.filter((pattern) => pattern.startsWith('^')), '\\+https?:'])
 
 const leftOut = new Set(patternsLeftOut)
 const isNamedByIsbot = createIsbotFromList(isbotPatterns.filter((pattern) => !leftOut.has(pattern)))

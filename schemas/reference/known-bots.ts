@@ -135,7 +135,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     HTTrack | HTTrack`,
   security: `
     CensysInspect | Censys
-    Expanse | Palo Alto Networks
+    Expanse | Palo Alto Networks | scaninfo@
     Shodan | Shodan
     InternetMeasurement | driftnet.io | internet-measurement
     zgrab | ZMap
@@ -203,7 +203,6 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Yeti | Naver | yeti/
     Daum | Kakao | daum/
     Yahoo! Slurp | Yahoo
-    Qwantbot | Qwant | qwant
     MojeekBot | Mojeek
     coccocbot | Cốc Cốc
     Exabot | Exalead`,

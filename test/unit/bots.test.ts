@@ -26,10 +26,22 @@ const programs = {
 }
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36'
 const explorer = 'Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; chromeframe/19.0.1084.52)'
+const iPhone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)'
 const people = [
   chrome,
   `Mozilla/5.0 (Linux; Android 10; CUBOT_X18) ${webKit}`,
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 330.0',
+  `Mozilla/5.0 (Linux; Android 8.0.0; Expanse) ${webKit}`,
+  'Mozilla/5.0 (Android 10; Mobile; rv:115.0) Gecko/115.0 Firefox/115.0 QwantMobile/4.2',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:63.0) Gecko/20100101 Firefox/63.0 QwantBrowser/63.0',
+  'QwantMobile/2.0 (iPhone; CPU iPhone OS 12_1 like Mac OS X) AppleWebKit/604.3.5 QwantiOS/2.4 Mobile/15E148',
+  `Mozilla/5.0 (Linux; Android 6.0) ${webKit} SogouMSE,SogouMobileBrowser/4.2.6`,
+  `Mozilla/5.0 (Linux; Android 6.0) ${webKit} SogouSearch Android1.0 version3.0 AppVersion/8101`,
+  `Mozilla/5.0 (Linux; Android 6.0) ${webKit} NewsArticle/8.2.3`,
+  `${iPhone} Mobile/15E148 SmartNews/24.5.0`,
+  `Mozilla/5.0 (Linux; Android 10; wv) ${webKit} MicroMessenger/8.0.21.2120(0x2800153B) Process/toolsmp WeChat/arm64`,
+  'Mozilla/5.0 (Windows NT 6.1) AppleWebKit/534.34 (KHTML, like Gecko) QtWeb Internet Browser/3.8 http://www.QtWeb.net',
+  'Mozilla/5.0 (SAMSUNG; SAMSUNG-GT-S8500; U; Bada/1.0; en-us) AppleWebKit/533.1 (KHTML, like Gecko) Dolfin/2.0 Mobile',
+  `${iPhone} Mobile/15E148 Instagram 330.0`,
   `Mozilla/5.0 (Linux; Android 14; Pixel 8) ${webKit} [Pinterest/Android]`,
 ]
 
@@ -83,7 +95,9 @@ test.each([
 )
 
 describe('a user agent on a short link', () => {
-  test.each([...Object.entries(programs), ['', 'Unknown'], [googlebot, 'Googlebot'], ['Mozilla/5.0', 'Unknown']])(
+  const checker = 'Mozilla/5.0 (compatible; Acme/2.1; +https://acme.example)'
+  const unnamed = ['', 'Mozilla/5.0', checker].map((userAgent) => [userAgent, 'Unknown'])
+  test.each([...Object.entries(programs), ...unnamed, [googlebot, 'Googlebot']])(
     'that names a program is no person’s: %s',
     (userAgent, name) => expect(programOf(userAgent!)?.name).toBe(name),
   )

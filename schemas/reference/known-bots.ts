@@ -1,6 +1,7 @@
 /**
  * Crawlers by user agent, with name, operator and purpose, where these are more precise than in crawlers.ts, which has all
- * other crawlers. The first matching line counts, so more specific lines come first. Matching uses lower case.
+ * other crawlers. The first matching line counts, so more specific lines come first.
+ * Previews of others name Meta's and X's fetchers too. Matching uses lower case.
  */
 import type { BotCategory } from '../event/row.ts'
 
@@ -47,7 +48,8 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Aranet-SearchBot | Aranet
     LinkupBot | Linkup
     Bravebot | Brave
-    PhindBot | Phind`,
+    PhindBot | Phind
+    xAI-SearchBot | xAI`,
   ai_training: `
     GPTBot | OpenAI
     ClaudeBot | Anthropic
@@ -71,6 +73,10 @@ const lists: Readonly<Record<BotCategory, string>> = {
     ImagesiftBot | Hive
     Kangaroo Bot | Kangaroo LLM`,
   social_preview: `
+    TelegramBot | Telegram
+    kakaotalk-scrap | Kakao
+    line-poker | LINE
+    iMessage | Apple | facebookexternalhit/1.1 facebot twitterbot
     facebookexternalhit | Meta
     Facebot | Meta
     Twitterbot | X
@@ -78,7 +84,6 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Slackbot | Slack | slackbot
     Slack-ImgProxy | Slack
     Discordbot | Discord
-    TelegramBot | Telegram
     WhatsApp | Meta | whatsapp/
     Pinterestbot | Pinterest | pinterestbot
     Pinterest | Pinterest | pinterest/0.

@@ -117,6 +117,17 @@ test('every pattern that is left out of isbot’s is still one of them', () => {
 
 describe('a bot', () => {
   test.each([
+    ['TelegramBot (like TwitterBot)', 'TelegramBot', 'Telegram'],
+    ['facebookexternalhit/1.1; kakaotalk-scrap/1.0; +https://devtalk.kakao.com/t/33984', 'kakaotalk-scrap', 'Kakao'],
+    ['facebookexternalhit/1.1;line-poker/1.0', 'line-poker', 'LINE'],
+    [`${chrome} facebookexternalhit/1.1 Facebot Twitterbot/1.0`, 'iMessage', 'Apple'],
+    ['facebookexternalhit/1.1', 'facebookexternalhit', 'Meta'],
+    ['Twitterbot/1.0', 'Twitterbot', 'X'],
+  ])('that previews links is whose it is, whomever it claims to be like: %s', (userAgent, name, operator) => {
+    expect(describeBot(userAgent)).toEqual({ name, operator, category: 'social_preview' })
+  })
+
+  test.each([
     ['Mozilla/5.0 (compatible; NewBot/1.0)', 'NewBot'],
     ['curl/8.5.0', 'curl'],
     [chrome, 'Unknown'],

@@ -3,9 +3,11 @@
  *
  *   address ident user [17/May/2015:10:05:03 +0000] "GET /path HTTP/1.1" 200 1234 "referrer" "user agent" …
  *
- * In quotes, `\"`, `\\` and `\xHH` stand for what a text can't hold; fields after the user agent are ignored.
+ * In quotes, `\"`, `\\` and `\xHH` stand for what a text can't hold. Fields after the user agent are ignored, and so is the
+ * `host:port` that Apache's `vhost_combined` has in front.
  */
 import { createHmac } from 'node:crypto'
+import { isIP } from 'node:net'
 
 export interface LogLine {
   readonly address: string
@@ -22,9 +24,11 @@ export interface LogLine {
 }
 
 // Each part is told from the next by its first character, so that no line takes more than linear time.
+// The ident may have no dot and no colon. Otherwise a host in front would be taken for the address.
+const sender = String.raw`(?:[^\s:]+:\d+ )?([^\s,]+) [^\s.:]+ [^[]+ \[`
 const quoted = String.raw`"((?:[^"\\]|\\.)*)"`
 const shape = new RegExp(
-  String.raw`^(\S+) [^[]*\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)\] ${quoted} (\d{3}) \S+ ${quoted} ${quoted}`,
+  String.raw`^${sender}(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)\] ${quoted} (\d{3}) \S+ ${quoted} ${quoted}`,
 )
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
@@ -33,6 +37,7 @@ export function parseLogLine(text: string): LogLine | undefined {
   const parts = shape.exec(text)
   if (parts === null) return undefined
   const [, address, day, monthName, year, hour, minute, second, sign, zoneHours, zoneMinutes, request, status] = parts
+  if (address!.includes(':') && isIP(address!) === 0) return undefined
   const month = months.indexOf(monthName!)
   if (month === -1 || +day! < 1 || +day! > 31 || +hour! > 23 || +minute! > 59 || +second! > 60) return undefined
   const zone = (+zoneHours! * 60 + +zoneMinutes!) * 60_000 * (sign === '-' ? -1 : 1)

@@ -44,9 +44,14 @@ describe('a line of the Combined Log Format', () => {
       entry('GET / HTTP/1.1', 200, String.raw`"http://x.test/\xc3\xa9" "a \"b\" \\ \x00 c"`),
       { referrer: 'http://x.test/é', agent: 'a "b" \\ \uFFFD c' },
     ],
-  ])('may have IPv6, users with blanks, fields behind the agent, and escaped bytes: %s', (line, expected) => {
-    expect(parseLogLine(line)).toMatchObject(expected)
-  })
+    [`shop.example.com:443 ${entry()}`, { address: '192.0.2.7', target: '/' }],
+    [`shop.example.com:443 ${entry(undefined, 200, undefined, '2001:db8::1')}`, { address: '2001:db8::1' }],
+  ])(
+    'may have IPv6, users with blanks, a virtual host, fields behind the agent, and escaped bytes: %s',
+    (line, expected) => {
+      expect(parseLogLine(line)).toMatchObject(expected)
+    },
+  )
 
   test('is a line without a page where the request is no HTTP', () => {
     for (const request of ['-', '', String.raw`\x16\x03\x01`, 'GET', 'hello there world']) {
@@ -60,6 +65,8 @@ describe('a line of the Combined Log Format', () => {
     const whole = entry()
     for (let end = 0; end < whole.length; end++) expect(parseLogLine(whole.slice(0, end))).toBeUndefined()
     const odd = [whole.replace('May', 'Mai'), whole.replace('17/', '32/'), whole.replace(':10:', ':24:')]
+    const unclear = ['192.0.2.7, 10.0.0.1', '192.0.2.7,10.0.0.1', 'shop.example.com 192.0.2.7', '192.0.2.7:50001']
+    odd.push(...unclear.map((address) => entry(undefined, 200, undefined, address)))
     for (const line of [...odd, '{"a":1}', '"'.repeat(10_000)]) expect(parseLogLine(line)).toBeUndefined()
   })
 })

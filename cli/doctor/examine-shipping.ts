@@ -1,6 +1,7 @@
 /** Work that the services do by themselves, seen from the stores: salts, the marks of shipping, the fold. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import type { LeaseHolder } from '../../postgres/tables/segment-leases.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -33,23 +34,37 @@ interface Gap {
 
 /**
  * Rows above the mark of their lease are read raw by every question until the mark has passed them. A mark that doesn't
- * move is that of a node that is gone, or that can't reach Postgres.
+ * move is that of a node that is gone or can't reach Postgres, or of a command that was interrupted. Rows of commands are
+ * as old as they like, so there the mark's own rest counts.
  */
 export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Finding[]> {
-  const leases = await pg.query<{ first: number; end: number; through: number; still_ms: number }>(
+  const leases = await pg.query<{ first: number; end: number; through: number; holder: LeaseHolder; still_ms: number }>(
     `SELECT first_segment AS first, end_segment AS end, shipped_through AS through,
+       CASE WHEN is_import THEN 'import' WHEN is_seed THEN 'seed' ELSE 'node' END AS holder,
        extract(epoch FROM now() - updated_at)::float8 * 1000 AS still_ms
      FROM segment_leases_taken ORDER BY first_segment DESC LIMIT $1`,
     [leasesMax],
   )
   const gaps = leases.map(({ end, through }) => ({ above: through, below: end * segmentRowsMax }))
-  const stuck = (await rowsIn(ch, gaps)).filter(({ oldest_ms }) => oldest_ms > marksBehindWarnMs)
+  const behind = (await rowsIn(ch, gaps)).map((rows) => ({
+    ...rows,
+    ...leases.find(({ first }) => Math.floor(first / segmentLeaseSize) === rows.lease)!,
+  }))
+  const stuck = behind.filter(
+    ({ holder, oldest_ms, still_ms }) => (holder === 'node' ? oldest_ms : still_ms) > marksBehindWarnMs,
+  )
   if (stuck.length === 0) return [ok('marks', `those of ${leases.length} leases are where their rows end`)]
-  return stuck.map(({ lease, rows }) => {
-    const { first, still_ms } = leases.find((each) => Math.floor(each.first / segmentLeaseSize) === lease)!
+  return stuck.map(({ first, holder, still_ms, rows, workspaces }) => {
     const text = `that of lease ${first} hasn't moved for ${span(still_ms)}, rows above it: ${rows}`
-    return warning('marks', `${text}: start the ingest node that has it, which reads on where it ended`)
+    return warning('marks', `${text}: ${remedyOf(holder, workspaces)}`)
   })
+}
+
+function remedyOf(holder: LeaseHolder, workspaces: readonly number[]): string {
+  const where = `workspace ${workspaces.join(', ')}`
+  if (holder === 'import') return `unless the import into ${where} still runs, import its file again`
+  if (holder === 'seed') return `unless the seed of ${where} still runs, delete that with \`svc workspace delete\``
+  return 'start the ingest node that has it, which reads on where it ended'
 }
 
 /** Events that are stored and not folded: figures are as of an earlier time. */
@@ -71,17 +86,22 @@ export async function examineFold(pg: Postgres, ch: ClickHouse): Promise<Finding
   return [warning('fold', `${text}: see whether the pipeline runs, and its log`)]
 }
 
-/** Rows of each lease in `gaps`: how many, and how long ago the first came in. */
-async function rowsIn(
-  ch: ClickHouse,
-  gaps: readonly Gap[],
-): Promise<{ lease: number; rows: number; oldest_ms: number }[]> {
+interface RowsOfLease {
+  readonly lease: number
+  readonly rows: number
+  readonly oldest_ms: number
+  readonly workspaces: readonly number[]
+}
+
+/** Rows of each lease in `gaps`: how many, how long ago the first came in, and some of their workspaces. */
+async function rowsIn(ch: ClickHouse, gaps: readonly Gap[]): Promise<RowsOfLease[]> {
   if (gaps.length === 0) return []
   // Written out and not as a parameter: so the index on ids says which granules to read. The numbers are ours.
   const within = gaps.map(({ above, below }) => `(id > ${above} AND id < ${below})`).join(' OR ')
   return ch.query(
     `SELECT intDiv(id, ${idsOfLease}) AS lease, count() AS rows,
-       toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(min(arrived_at))) AS oldest_ms
+       toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(min(arrived_at))) AS oldest_ms,
+       arraySort(groupUniqArray(10)(workspace_id)) AS workspaces
      FROM events WHERE ${within} GROUP BY lease ORDER BY lease`,
   )
 }

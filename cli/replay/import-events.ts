@@ -39,7 +39,7 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   const enricher = enricherOf(await installation.secretKey(), followed.ownership)
   const countries = await openCountries(installation.config.countryDatabase)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
-  const first = await leaseSegments(installation.postgres(), segmentLeaseSize, true)
+  const first = await leaseSegments(installation.postgres(), segmentLeaseSize, 'import')
   const end = first + segmentLeaseSize
   const takeNumber = numbersFrom(first, end)
   /** All events of segments below `number` are stored. Where it can't be told now, the next time or the end tells it. */

@@ -34,7 +34,7 @@ export async function seedEvents(options: SeedOptions): Promise<SeedResult> {
   // Asked before anything is made in Postgres.
   await ch.query('SELECT 1 FROM events LIMIT 0')
   const workspaces = await makeWorkspaces(pg, shape.workspaces, shape.days)
-  const lease = await leaseSegments(pg, segmentLeaseSize)
+  const lease = await leaseSegments(pg, segmentLeaseSize, 'seed')
   const eventsOf = eventsByWorkspace(shape)
   const rows: SeedRows = { ...shape, workspaceIds: workspaces.map((made) => made.workspace_id), eventsOf, lease }
 

@@ -13,18 +13,22 @@ export interface Mark {
   readonly throughId: number
 }
 
+/** Holder of a lease: a node of ingest, an import, or a command that makes events up. */
+export type LeaseHolder = 'node' | 'import' | 'seed'
+
 /**
  * Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. It is complete as of
  * now: a first lease has no event yet, and for the events of a node's other leases those speak.
  */
-export async function leaseSegments(q: Queryable, size: number, isImport = false): Promise<number> {
+export async function leaseSegments(q: Queryable, size: number, holder: LeaseHolder = 'node'): Promise<number> {
   const [row] = await q.query<{ first: number | null }>(
     `WITH taken AS (SELECT nextval('segment_leases') * $1::bigint AS first),
-     noted AS (INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at, is_import)
-       SELECT first, first + $1, first * $2::bigint - 1, now(), $4 FROM taken WHERE first + $1 - 1 <= $3
+     noted AS (
+       INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at, is_import, is_seed)
+       SELECT first, first + $1, first * $2::bigint - 1, now(), $4, $5 FROM taken WHERE first + $1 - 1 <= $3
        ON CONFLICT (first_segment) DO NOTHING)
      SELECT CASE WHEN first + $1 - 1 <= $3 THEN first END AS first FROM taken`,
-    [size, segmentRowsMax, segmentNumberMax, isImport],
+    [size, segmentRowsMax, segmentNumberMax, holder === 'import', holder === 'seed'],
   )
   if (row!.first === null) throw new Error('segment numbers have run out')
   return row!.first

@@ -306,6 +306,26 @@ describe('what the services keep going', () => {
     expect(await said()).toMatchObject(ok())
   })
 
+  test('a mark that a seed or an import left behind is warned of with its own remedy, and not at once', async () => {
+    for (const [holder, remedy] of [
+      ['seed', 'delete that with `svc workspace delete`'],
+      ['import', 'import its file again'],
+    ] as const) {
+      const first = await leaseSegments(other.pg, segmentLeaseSize, holder)
+      const id = first * segmentRowsMax + 1
+      await cameIn(id, 20 * minute)
+      expect(await saidOf('marks')).toMatchObject(ok())
+      await other.pg.query(
+        "UPDATE segment_leases_taken SET updated_at = now() - interval '30 minutes' WHERE first_segment = $1",
+        [first],
+      )
+      const [found] = await saidOf('marks')
+      expect(found).toMatchObject({ outcome: 'warning', text: expect.stringMatching(/workspace 1 still runs/) })
+      expect(found!.text).toContain(remedy)
+      await advanceMark(other.pg, first, id)
+    }
+  })
+
   test('a salt of today that nobody made, what lies set aside, and a disk without room, are named', async () => {
     expect(await saidOf('salts')).toMatchObject(warning(''))
     const folder = join(dataDir, 'ingest', 'set-aside')

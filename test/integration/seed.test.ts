@@ -62,11 +62,12 @@ describe('svc seed', () => {
   })
 
   test('gives ids of one lease, each once, growing with the time of receipt, and marks the lease as shipped to its end', async () => {
-    const [lease] = await stores.pg.query<{ first: number; through: number }>(
-      'SELECT first_segment AS first, shipped_through AS through FROM segment_leases_taken ORDER BY first_segment LIMIT 1',
+    const [lease] = await stores.pg.query<{ first: number; through: number; is_seed: boolean }>(
+      `SELECT first_segment AS first, shipped_through AS through, is_seed FROM segment_leases_taken
+       ORDER BY first_segment LIMIT 1`,
     )
     const end = (lease!.first + segmentLeaseSize) * segmentRowsMax
-    expect(lease!.through).toBe(end - 1)
+    expect(lease).toMatchObject({ through: end - 1, is_seed: true })
     const [ids] = await ask<Record<string, number>>(
       `SELECT uniqExact(id) AS distinct, countIf(id < {first:UInt64} OR id >= {end:UInt64}) AS outside,
          groupArray(arrived_at) AS times, arraySort(times) = times AS grow

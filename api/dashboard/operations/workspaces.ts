@@ -156,7 +156,7 @@ async function fill(
   until: number,
 ): Promise<void> {
   const shape = { events: demoEvents, workspaces: 1, days: demoDays, largestShare: 1, until }
-  const lease = await leaseSegments(pg, segmentLeaseSize)
+  const lease = await leaseSegments(pg, segmentLeaseSize, 'seed')
   const rows = { ...shape, seed: workspaceId, hasAllClientEventIds: false, workspaceIds: [workspaceId] }
   const through = await insertSeed(
     ch,

@@ -31,7 +31,7 @@ export async function runCommandLine(
   const command = findCommand(words)
   if (command === undefined) return showOverview(words, terminal)
   try {
-    const { options, argument } = parseWords(command, words.slice(command.name.split(' ').length))
+    const { options, argument } = parseWords(command, withoutName(command, words))
     if (options.flag('help')) {
       terminal.out(`${helpOf(command)}\n`)
       return 0
@@ -57,10 +57,20 @@ export async function runCommandLine(
   }
 }
 
-/** The command whose name the words begin with; the longest name wins. */
+/** The command whose name the words begin with, flags before or within it aside; the longest name wins. */
 function findCommand(words: readonly string[]): Command | undefined {
-  const matching = commands.filter(({ name }) => name.split(' ').every((word, at) => words[at] === word))
+  const said = words.filter(isNoOption)
+  const matching = commands.filter(({ name }) => name.split(' ').every((word, at) => said[at] === word))
   return matching.sort((a, b) => b.name.length - a.name.length)[0]
+}
+
+function withoutName({ name }: Command, words: readonly string[]): string[] {
+  let nameWordsLeft = name.split(' ').length
+  return words.filter((word) => !(isNoOption(word) && nameWordsLeft-- > 0))
+}
+
+function isNoOption(word: string): boolean {
+  return !word.startsWith('--')
 }
 
 /**
@@ -68,8 +78,8 @@ function findCommand(words: readonly string[]): Command | undefined {
  * mistakes.
  */
 function showOverview(words: readonly string[], terminal: Terminal): 0 | 2 {
-  const said = words.filter((word) => !word.startsWith('--'))
-  const flags = words.filter((word) => word.startsWith('--'))
+  const said = words.filter(isNoOption)
+  const flags = words.filter((word) => !isNoOption(word))
   if (said.length === 0 && flags.includes('--version')) {
     terminal.out(`svc ${version()}\n`)
     return 0

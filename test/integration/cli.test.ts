@@ -95,6 +95,16 @@ describe('every command', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('there is no command `frobnicate`\n')])
   })
 
+  test('is found behind and between flags', async () => {
+    const listed = await svc('workspace list --json')
+    for (const line of ['--json workspace list', 'workspace --json list'])
+      expect((await svc(line)).out).toBe(listed.out)
+    expect(await svc('--help workspace list', {})).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('svc workspace list'),
+    })
+  })
+
   test('stands in the list that is shown without a command, with its verbs in that of its noun', async () => {
     expect(await svc('--help', {})).toMatchObject({ code: 0, err: '', out: expect.stringContaining('keys create') })
     expect(await svc([], {})).toMatchObject({ code: 2, out: '', err: expect.stringContaining('keys create') })

@@ -63,10 +63,10 @@ async function main(): Promise<void> {
   if (apiHost === '') log.warn("API_HOST isn't set: addresses of media in company_profile.updated have no host")
   const profiler = startProfiler(
     {
-      ...{ pg, ch, clock: systemClock, apiHost },
+      ...{ pg, ch, clock: systemClock, log, apiHost },
       fetching: { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate },
     },
-    { log, metrics: pipelineMetrics },
+    pipelineMetrics,
   )
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)

@@ -1,4 +1,5 @@
 /** Pages with the most views and sources with the most visitors in the last days, for the company profile. */
+import { profileVisitsMs } from '../../schemas/limits/profile-limits.ts'
 import { moment } from '../rollups/event-sql.ts'
 import { inWorkspace } from './overview/figure-parts.ts'
 import type { Reader } from './reader.ts'
@@ -22,6 +23,7 @@ export async function readMostVisited(ch: Reader, workspaceId: number, since: nu
           WHERE ${inWorkspace} AND occurred_at >= ${moment('since')} AND source NOT IN ('', 'direct') GROUP BY source
           ORDER BY uniqExact(visitor) DESC, source LIMIT ${listed})) AS sources`,
     { workspace: workspaceId, since },
+    { deadlineMs: profileVisitsMs },
   )
   return row!
 }

@@ -3,7 +3,7 @@
  * one. Held by test/integration/company-profile.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { readMostVisited } from '../../clickhouse/queries/most-visited.ts'
+import { type MostVisited, readMostVisited } from '../../clickhouse/queries/most-visited.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import {
@@ -18,6 +18,8 @@ import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   profileAttemptsMax,
   profileFetchingMs,
@@ -35,6 +37,7 @@ export interface Generating {
   readonly pg: Postgres
   readonly ch: Pick<ClickHouse, 'query'>
   readonly clock: Clock
+  readonly log: Log
   readonly fetching: Omit<Fetching, 'signal'>
   /** Public root of the API, where media are found. */
   readonly apiHost: string
@@ -87,10 +90,11 @@ function storable<Profile>(profile: Profile): Profile {
 }
 
 async function generate(
-  { pg, ch, clock, fetching }: Generating,
+  context: Generating,
   { workspaceId, sourceUrls }: OrderedProfile,
   signal: AbortSignal,
 ): Promise<GenerationResult> {
+  const { pg, fetching } = context
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileFetchingMs)])
   const read = await Promise.all(sourceUrls.map((url) => readSource(url, { ...fetching, signal: deadline })))
   signal.throwIfAborted()
@@ -101,7 +105,7 @@ async function generate(
   const [sheets, own, visits] = await Promise.all([
     readStyleSheets(pages, { ...fetching, signal: deadline }),
     readOwnSignals(pg, workspaceId),
-    readVisits({ pg, ch, clock }, workspaceId),
+    readVisits(context, workspaceId),
   ])
   signal.throwIfAborted()
   return {
@@ -111,12 +115,20 @@ async function generate(
   }
 }
 
-/** Visits of the last days, as far as the workspace may read its analytics: the profile shows no hidden days. */
-async function readVisits({ pg, ch, clock }: Pick<Generating, 'pg' | 'ch' | 'clock'>, workspaceId: number) {
+/**
+ * Visits of the last days, as far as the workspace may read its analytics: the profile shows no hidden days.
+ * Without ClickHouse there are none: they are two lines of a profile that is made of pages.
+ */
+async function readVisits({ pg, ch, clock, log }: Generating, workspaceId: number): Promise<MostVisited> {
+  const none = { pages: [], sources: [] }
   const workspace = await readWorkspace(pg, workspaceId)
-  if (workspace === null) return { pages: [], sources: [] }
+  if (workspace === null) return none
   const since = Math.max(clock.now() - profileSignalDays * dayMs, readableFrom(workspace, clock.now()))
-  return readMostVisited(ch, workspaceId, since)
+  return readMostVisited(ch, workspaceId, since).catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+    log.warn({ err: error, workspaceId }, 'a company profile is generated without its visits')
+    return none
+  })
 }
 
 /** The page, or the reason why there is none. */

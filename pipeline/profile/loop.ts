@@ -1,6 +1,5 @@
 /** Generates company profiles for as long as the process runs, several at a time: mostly they wait for others' servers. */
 import { claimProfile, type OrderedProfile } from '../../postgres/tables/company-profiles.ts'
-import type { Log } from '../../runtime/log.ts'
 import { profileEveryMs, profilesAtOnce } from '../../schemas/limits/profile-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Generating, generateOrdered } from './generate.ts'
@@ -10,7 +9,7 @@ export interface Profiler {
   close(): Promise<void>
 }
 
-export function startProfiler(context: Generating, { log, metrics }: { log: Log; metrics: PipelineMetrics }): Profiler {
+export function startProfiler(context: Generating, metrics: PipelineMetrics): Profiler {
   const stopping = new AbortController()
   const { signal } = stopping
   const underWay = new Set<Promise<void>>()
@@ -52,7 +51,7 @@ export function startProfiler(context: Generating, { log, metrics }: { log: Log;
   /** Said once, until one succeeds. */
   function failed(error: unknown): void {
     if (signal.aborted) return
-    if (!isFailing) log.warn({ err: error }, 'company profiles can not be generated now')
+    if (!isFailing) context.log.warn({ err: error }, 'company profiles can not be generated now')
     isFailing = true
   }
 

@@ -6,6 +6,8 @@ export const profileUrlLengthMax = 2_048
 /** Deadlines of one request, and of all requests for a profile together, which leaves time to write it within 30 s. */
 export const profileRequestMs = 5 * second
 export const profileFetchingMs = 22 * second
+/** How long it then waits for its visits in ClickHouse, which it can do without. */
+export const profileVisitsMs = 5 * second
 export const profileRedirectsMax = 3
 export const profilePageBytesMax = 2 * MiB
 /** How much of a page is read, so that none holds the pipeline up. Browsers nest no deeper either. */

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { systemClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { setUpApi } from '../support/api.ts'
 import { startCompanySites } from '../support/company-sites.ts'
@@ -237,6 +238,7 @@ test('the company profile is generated from pages that are named here, with a qu
     const generating = {
       ...stores,
       clock: systemClock,
+      log: makeLog('test', 'silent'),
       apiHost: 'http://api.test',
       fetching: { agent, allowPrivate: true },
     }

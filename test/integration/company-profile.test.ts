@@ -1,5 +1,6 @@
 /** The company profile: from source URLs to what is known, with a quote for each claim; hostile sites; turns; media; webhooks. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { connectClickHouse } from '../../clickhouse/client.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { startProfiler } from '../../pipeline/profile/loop.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
@@ -38,7 +39,8 @@ async function ask(method: string, path: string, body?: object, key = mine.apiKe
 function contextOf({ allowPrivate = true, ch = stores.ch as Pick<typeof stores.ch, 'query'> } = {}) {
   const agent = makeGuardedAgent({ allowPrivate, connectMs: 5_000 })
   onTestFinished(() => agent.close())
-  return { pg: stores.pg, ch, clock: systemClock, apiHost: 'http://api.test', fetching: { agent, allowPrivate } }
+  const log = makeLog('test', 'silent')
+  return { pg: stores.pg, ch, clock: systemClock, log, apiHost: 'http://api.test', fetching: { agent, allowPrivate } }
 }
 const { signal } = new AbortController()
 
@@ -182,6 +184,14 @@ test('links and visits are quoted, but no visits from before the time that the p
   expect(clamped.context_text).not.toContain('/old')
 })
 
+test('without ClickHouse it is generated all the same, without its visits', async () => {
+  const away = connectClickHouse('http://127.0.0.1:1/none')
+  onTestFinished(() => away.close())
+  await ask('PATCH', '/sources', { source_urls: [`${sites.url}/shop`] })
+  await generateNext(contextOf({ ch: away }), signal)
+  expect((await ask('GET', '')).body).toMatchObject({ status: 'ready', error: null, version: 1 })
+})
+
 test('private addresses are never asked: neither directly nor by a redirect', async () => {
   const guarded = await makeWorkspace(stores)
   for (const url of ['file:///etc/passwd', 'https://u:p@example.com/', 'ftp://example.com/', 'no']) {
@@ -245,8 +255,7 @@ test('one whose sources hang holds up no other', async () => {
   const [one, other] = await makeTwo()
   await orderProfile(stores.pg, one, [`${sites.url}/hang`])
   await orderProfile(stores.pg, other, [`${sites.url}/shop`])
-  const told = { log: makeLog('test', 'silent'), metrics: makePipelineMetrics(makeMetrics('test', false)) }
-  const profiler = startProfiler(contextOf(), told)
+  const profiler = startProfiler(contextOf(), makePipelineMetrics(makeMetrics('test', false)))
   const statusOf = async (id: number) => (await readCompanyProfile(stores.pg, id, '')).status
   try {
     await expect.poll(() => statusOf(other), { timeout: 4_000 }).toBe('ready')

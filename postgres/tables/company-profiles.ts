@@ -118,8 +118,8 @@ export async function saveProfile(
   { status, generated, error }: GenerationResult,
 ): Promise<boolean> {
   const saved = await q.query(
-    `UPDATE company_profiles SET status = $3, generated = coalesce($4::jsonb, generated), error = $5, generated_at = now(),
-       version = version + 1, claimed_until = NULL
+    `UPDATE company_profiles SET status = $3, generated = coalesce($4::jsonb, generated), error = $5,
+       generated_at = CASE WHEN $4::jsonb IS NULL THEN generated_at ELSE now() END, version = version + 1, claimed_until = NULL
      WHERE workspace_id = $1 AND request = $2 AND status = 'generating' RETURNING 1`,
     [workspaceId, request, status, generated === undefined ? null : JSON.stringify(generated), error],
   )

@@ -202,13 +202,14 @@ test('private addresses are never asked: neither directly nor by a redirect', as
   await ask('PATCH', '/sources', { source_urls: [`${sites.url}/shop`] })
   const refused = await generate(false)
   expect(refused).toMatchObject({ status: 'failed', error: `${sites.url}/shop: The host has no public address` })
+  expect(refused.generated_at).toBe(null)
   expect(sites.asked).toHaveLength(count)
 })
 
-test('what was known stays when all sources fail, and a refresh asks the same sources again', async () => {
-  await profileOf('saas')
+test('what was known stays with its time when all sources fail, and a refresh asks the same sources again', async () => {
+  const { audience, generated_at } = await profileOf('saas')
   const failed = await profileOf('gone')
-  expect(failed).toMatchObject({ status: 'failed', audience: 'small restaurants', version: 2 })
+  expect(failed).toMatchObject({ status: 'failed', audience, generated_at, version: 2 })
   const refreshed = await ask('POST', '/refresh')
   expect(refreshed.body).toMatchObject({ status: 'generating', source_urls: [`${sites.url}/gone`] })
   expect(await generate()).toMatchObject({ status: 'failed', version: 3 })

@@ -102,6 +102,8 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly description?: string
   readonly tag: string
   readonly effect: Effect
+  /** An update that does its work again at each call, such as a delivery: its tool isn't called idempotent. */
+  readonly isRepeatable?: false
   readonly scope: Scope
   readonly input: Input
   readonly output: Output

@@ -27,6 +27,11 @@ const added = [
 /** Operations without a tool: they take or give the bytes of a file, which JSON can't hold, or more than a model can read. */
 const withFiles = ['media.create', 'media_file.get', 'replay.list', 'replay.get']
 
+/** Updates that deliver or generate again when they are repeated. */
+const worksAgain = [
+  ...['svc.redeliver_webhook_delivery', 'svc.refresh_company_profile', 'svc.update_company_profile_sources'],
+]
+
 const tools = [...makeTools(operations).values()]
 const names = tools.map(({ shown }) => shown.name)
 
@@ -100,7 +105,7 @@ test.each(tools.map((tool) => [tool.shown.name, tool] as const))(
     expect(shown.annotations).toEqual({
       readOnlyHint: isRead,
       destructiveHint: operation.effect === 'update' || operation.effect === 'delete',
-      idempotentHint: operation.effect !== 'create',
+      idempotentHint: operation.effect !== 'create' && !worksAgain.includes(name),
     })
   },
 )

@@ -9,6 +9,7 @@ export const refreshProfile = defineOperation({
   summary: 'Generate the company profile anew from its sources and the data of the workspace.',
   tag: 'Company profile',
   effect: 'update',
+  isRepeatable: false,
   scope: 'profile:write',
   input: {},
   output: CompanyProfile,

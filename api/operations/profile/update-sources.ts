@@ -13,6 +13,7 @@ export const updateProfileSources = defineOperation({
   description: 'It is `ready` or `failed` within 30 seconds.',
   tag: 'Company profile',
   effect: 'update',
+  isRepeatable: false,
   scope: 'profile:write',
   input: { body: CompanyProfileSources },
   output: CompanyProfile,

@@ -69,20 +69,33 @@ export function isRepeated(schema: z.ZodType | undefined): boolean {
   return schema !== undefined && repeatedSchemas.has(schema)
 }
 
+const idSchemas = new WeakSet<object>()
+
+/** Marks an integer that an object id may stand for. */
+function id<Schema extends z.ZodType>(integer: Schema): Schema {
+  idSchemas.add(integer)
+  return integer
+}
+
+/** Whether an object id may stand for the integer. */
+export function isId(schema: object): boolean {
+  return idSchemas.has(schema)
+}
+
 /** The id of a `type` in a body: `12`, or its object id `post_12`. */
 export function idInBody(type: string) {
-  return z.preprocess((value) => toInteger(bareId(type, value)), z.int())
+  return z.preprocess((value) => toInteger(bareId(type, value)), id(z.int()))
 }
 
 /** The same of something that a body may name: null, or left out, is none. */
 export function idOrNull(type: string, description: string) {
-  const schema = z.int().nullable().default(null).meta({ description })
+  const schema = id(z.int()).nullable().default(null).meta({ description })
   return z.preprocess((value) => toInteger(bareId(type, value)), schema)
 }
 
 /** The same in a query, where it may be left out. */
 export function idInQuery(type: string, description: string) {
-  const schema = boundedInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description })
+  const schema = id(boundedInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description }))
   return z.preprocess((value) => toInteger(bareId(type, value)), schema.optional())
 }
 
@@ -91,18 +104,20 @@ function boundedInt({ ge, le, description }: IntBounds) {
   return description === undefined ? schema : schema.meta({ description })
 }
 
+export const eitherId = 'Its `id` or `object_id`.'
+
 /**
  * The id of a `type` in a path: `12`, or its object id `post_12`. A number that no row can have is 0, which no row has
  * either: the answer is then that of any id that doesn't exist.
  */
 export function idInPath(type: string) {
-  const schema = z.int().meta({ description: 'Its `id` or `object_id`.' })
+  const schema = id(z.int().meta({ description: eitherId }))
   return z.preprocess((value) => idThatMayBe(type, value), schema)
 }
 
 /** The same for an optional parameter of a query. */
 export function idOfNamed(type: string, description: string) {
-  return z.preprocess((value) => idThatMayBe(type, value), z.int().meta({ description }).optional())
+  return z.preprocess((value) => idThatMayBe(type, value), id(z.int().meta({ description })).optional())
 }
 
 function idThatMayBe(type: string, value: unknown): unknown {

@@ -3,8 +3,9 @@
  * Held by test/contract/mcp-tools.test.ts and test/contract/mcp-parity.test.ts.
  */
 import { z } from 'zod'
+import { eitherId, isId } from '../../schemas/lax.ts'
 import type { Operation } from '../operations/define.ts'
-import { type JsonSchema, jsonSchemaOf } from './json-schema.ts'
+import { type JsonSchema, jsonSchemaOf, type Override } from './json-schema.ts'
 import { outlineOf, shareRepeated } from './schema-outline.ts'
 
 /** The argument that makes a mutation's retry safe. */
@@ -92,8 +93,8 @@ function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSche
 /** Without least bounds that go without saying, and with null as a type. */
 function plain({ anyOf, minimum, minLength, minItems, ...schema }: JsonSchema): JsonSchema {
   const [one, other] = (anyOf ?? []) as JsonSchema[]
-  const isNullable = one !== undefined && typeof one['type'] === 'string' && other?.['type'] === 'null'
-  if (isNullable) return { ...schema, ...plain(one), type: [one['type'], 'null'] }
+  const isNullable = one?.['type'] !== undefined && other?.['type'] === 'null'
+  if (isNullable) return { ...schema, ...plain(one), type: [one['type'], 'null'].flat() }
   return {
     ...schema,
     ...(anyOf !== undefined && { anyOf }),
@@ -195,9 +196,16 @@ function plainMembersOf(output: z.ZodType): Members {
 
 /** The schema itself, also where it has an `id` and is a reference into its own definitions. */
 function rootOf(schema: z.ZodType, io: 'input' | 'output') {
-  const { $defs, ...root } = jsonSchemaOf(schema, io)
+  const { $defs, ...root } = jsonSchemaOf(schema, io, withObjectIds)
   const id = typeof root['$ref'] === 'string' ? root['$ref'].split('/').at(-1)! : undefined
   if (id === undefined) return { root, $defs }
   const { [id]: named, ...others } = $defs
   return { root: named!, $defs: others }
+}
+
+/** A strict client sends an object id only where the type has texts. The instructions of the server say it of all ids at once. */
+const withObjectIds: Override = ({ zodSchema, jsonSchema }) => {
+  if (!isId(zodSchema)) return
+  jsonSchema['type'] = ['integer', 'string']
+  if (jsonSchema['description'] === eitherId) delete jsonSchema['description']
 }

@@ -53,6 +53,18 @@ test('a list of a query may be one text, by its schema too', () => {
   })
 })
 
+test('an id may be an object id, by its schema too', () => {
+  const types = tools.flatMap(({ shown }) =>
+    Object.entries(shown.inputSchema['properties'] as Record<string, { type: unknown; items?: { type: unknown } }>)
+      // An actor has no object id.
+      .filter(([name]) => /_ids?$/.test(name) && name !== 'actor_id')
+      .map(([name, { type, items }]) => [shown.name, name, items?.type ?? type]),
+  )
+  expect(types.length).toBeGreaterThan(30)
+  expect(types.filter(([, , type]) => ![type].flat().includes('string'))).toEqual([])
+  expect(types).toContainEqual(['svc.create_link', 'post_id', ['integer', 'string', 'null']])
+})
+
 test('what an earlier tool says of an argument or a member is not repeated', () => {
   const texts: string[] = []
   const collect = (schema: unknown, name: string): void => {

@@ -109,6 +109,8 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly output: Output
   /** Webhook events to send on success, with the output as their object. */
   readonly emits?: WebhookEventType
+  /** Names of ids in the input that the audit row has too: the answer has no id of what was changed. */
+  readonly auditIds?: readonly string[]
   /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
   readonly writesOutbox?: true
   /** The refusals of its own, beyond those of the chain. */

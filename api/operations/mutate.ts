@@ -29,6 +29,8 @@ export interface Mutation {
   readonly idempotencyKey: string | undefined
   /** A retry must equal this, beside the operation and its path. */
   readonly body: unknown
+  /** The body before its defaults were filled in. */
+  readonly sent: unknown
   readonly keptMs: number
   readonly ipHash: string | null
 }
@@ -88,9 +90,9 @@ function inOrder(_: string, value: unknown): unknown {
 }
 
 /** Writes the webhook events and the audit row. */
-async function record({ operation, context, ipHash }: Mutation, { body }: Outcome, tx: Queryable): Promise<void> {
+async function record({ operation, context, sent, ipHash }: Mutation, { body }: Outcome, tx: Queryable): Promise<void> {
   const { workspace, actor, requestId } = context
-  const { emits, writesOutbox = false } = operation
+  const { emits, writesOutbox = false, auditIds = [] } = operation
   if (emits !== undefined && !writesOutbox) await insertOutbox(tx, workspace.id, emits, body)
   const [resourceType] = operation.name.split('.') as [string]
   await appendAuditEvent(tx, {
@@ -102,14 +104,15 @@ async function record({ operation, context, ipHash }: Mutation, { body }: Outcom
     resourceId: (body as { id?: number }).id ?? null,
     requestId,
     ipHash,
-    metadata: { fields: fieldsOf(context.body) },
+    metadata: { fields: fieldsOf(sent, context.body), ...pick({ ...context.path, ...context.body }, auditIds) },
   })
 }
 
 /** Names only: what was written may be anything, and audit rows stay for ever. */
-function fieldsOf(body: unknown): string[] {
-  if (typeof body !== 'object' || body === null) return []
-  return Object.entries(body)
-    .filter(([, value]) => value !== undefined)
-    .map(([name]) => name)
+function fieldsOf(sent: unknown, body: unknown): string[] {
+  return Object.keys(body ?? {}).filter((name) => Object.hasOwn(sent as object, name))
+}
+
+function pick(input: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, input[name]]))
 }

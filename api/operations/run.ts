@@ -121,6 +121,7 @@ async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Pro
     idempotencyKey,
     // Validated: what is ignored, or means the same, makes no other request.
     body: raw.fingerprint ?? input.body,
+    sent: raw.body,
     keptMs,
   }
   return runMutation(mutation, transaction)

@@ -5,6 +5,7 @@ import { migratePostgres } from '../../postgres/migrate.ts'
 import { type AuditFilter, appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
+import { makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
 
@@ -39,6 +40,21 @@ test('a mutation has one row, which says who did what, and not what was sent', a
   })
   expect(rows[0]!['object_id']).toBe(`audit_event_${rows[0]!['id']}`)
   expect(JSON.stringify(rows)).not.toContain('secret words')
+})
+
+test('a row names no field that has its default, and which asset a change of the profile’s media was about', async () => {
+  const headers = { 'Content-Type': 'application/json' }
+  const send = (method: string, path: string, body?: object) =>
+    api.ask(path, { method, key: mine.apiKey, headers, ...(body && { body: JSON.stringify(body) }) })
+  const media_id = await makeMedia(stores, mine.workspaceId)
+  await send('POST', '/v1/links', { label: 'a', destination_url: 'https://example.com/', post_id: null })
+  await send('POST', '/v1/company-profile/media', { media_id: `media_${media_id}`, role: 'logo' })
+  await send('DELETE', `/v1/company-profile/media/${media_id}`)
+  expect((await ask()).map(({ metadata }) => metadata)).toEqual([
+    { fields: [], media_id },
+    { fields: ['media_id', 'role'], media_id },
+    { fields: ['label', 'destination_url', 'post_id'] },
+  ])
 })
 
 test('a row has a keyed hash of the caller’s own address, as a trusted proxy tells it', async () => {

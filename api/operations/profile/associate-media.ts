@@ -18,6 +18,7 @@ export const associateProfileMedia = defineOperation({
   input: { body: CompanyProfileMedia },
   output: CompanyProfile,
   emits: 'company_profile.updated',
+  auditIds: ['media_id'],
   async handle({ body: { media_id, role }, workspace, stores: { pg }, config }) {
     const media = await findMedia(pg, workspace.id, media_id)
     if (media === null) throw invalid([valueError(['body', 'media_id'], media_id, 'Media asset not found')])

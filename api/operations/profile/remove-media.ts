@@ -17,6 +17,7 @@ export const removeProfileMediaAsset = defineOperation({
   output: CompanyProfile,
   problems: ['media_not_found'],
   emits: 'company_profile.updated',
+  auditIds: ['media_id'],
   async handle({ path: { media_id }, workspace, stores: { pg }, config }) {
     if (!(await removeProfileMedia(pg, workspace.id, media_id))) throw problem('media_not_found')
     return readCompanyProfile(pg, workspace.id, config.apiHost)

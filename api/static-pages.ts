@@ -9,7 +9,7 @@ export interface PageSource {
   read(): Promise<Buffer>
 }
 
-export type StaticPage = (head: RequestHead) => Promise<HttpReply>
+export type StaticPage = (head: Pick<RequestHead, 'headers'>) => Promise<HttpReply>
 
 /** @param headers of every answer, besides its type */
 export function staticPages(
@@ -19,8 +19,14 @@ export function staticPages(
   return Object.fromEntries(
     Object.entries(sources).map(([path, { type, read }]) => {
       let made: Promise<StaticBody> | undefined
-      const page = async (head: RequestHead) => {
-        made ??= read().then(makeStaticBody)
+      const page: StaticPage = async (head) => {
+        made ??= read()
+          .then(makeStaticBody)
+          .catch((error: unknown) => {
+            // Read again at the next request: files may be out of reach for a moment.
+            made = undefined
+            throw error
+          })
         return staticReply(await made, askedBy(head), { 'Content-Type': type, ...headers })
       }
       return [path, page]
@@ -29,6 +35,6 @@ export function staticPages(
 }
 
 /** The forms that a request accepts, and the version that it has. */
-export function askedBy({ headers }: RequestHead): StaticRequest {
+export function askedBy({ headers }: Pick<RequestHead, 'headers'>): StaticRequest {
   return { acceptEncoding: headers.get('accept-encoding'), ifNoneMatch: headers.get('if-none-match') }
 }

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
+import { staticPages } from '../../api/static-pages.ts'
 import { setUpApi } from '../support/api.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 
@@ -36,6 +37,15 @@ test.each(files)(
     expect((await api.ask(`${path}/`)).headers.get('location')).toBe(path)
   },
 )
+
+test('a file that can’t be read once is read again at the next request', async () => {
+  const read = vi.fn(async () => Buffer.from('a')).mockRejectedValueOnce(new Error('EMFILE'))
+  const page = staticPages({ '/a': { type: 'text/plain', read } }, {})['/a']!
+  const head = { headers: new Map<string, string>() }
+  await expect(page(head)).rejects.toThrow('EMFILE')
+  expect([(await page(head)).status, (await page(head)).status]).toEqual([200, 200])
+  expect(read).toHaveBeenCalledTimes(2)
+})
 
 test('the page loads nothing but what is served beside it', async () => {
   const page = await (await api.ask('/docs')).text()

@@ -4,7 +4,7 @@ import { table } from '../table.ts'
 
 export const listKeys = defineCommand({
   name: 'keys list',
-  summary: 'List the API keys of a workspace, newest first, without the keys themselves.',
+  summary: 'List the API keys of a workspace without the keys themselves: working ones first, then newest first.',
   options: {
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
   },

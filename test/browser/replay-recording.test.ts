@@ -151,6 +151,31 @@ test('nothing is recorded before consent, and nothing more once it is taken back
   await vi.waitFor(async () => expect((await pagesOf()).size).toBe(3), 60_000)
 })
 
+test('consent that is taken back drops what earlier recordings of the page have still to send', async (context) => {
+  const workspace = await recordedWorkspace(surface)
+  const visit = await startVisit(surface, context, { workspace, flags: 'require_consent=true' })
+  visit.site(shop, { '/': { main } })
+  const exposed = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
+  const busy = { status: 503, headers: { ...exposed, 'Retry-After': '600' } }
+  visit.network.decide = ({ url }) => (url.pathname.endsWith('growth/replay') ? busy : undefined)
+  const asked = () => askedFor(visit, /growth\/replay$/).map(({ body }) => JSON.parse(body) as { page_id: string })
+  const recordings = () => new Set(asked().map(({ page_id }) => page_id)).size
+  await visit.page.clock.install()
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate('Svc.consent(true)')
+  await vi.waitFor(() => expect(recordings()).toBe(1), 60_000)
+  await visit.page.clock.fastForward('31:00')
+  await visit.page.click('#change')
+  await vi.waitFor(() => expect(recordings()).toBe(2), 60_000)
+  await visit.page.evaluate('Svc.consent(false)')
+  const before = asked().length
+  await visit.page.clock.fastForward('31:00')
+  await visit.page.waitForTimeout(2_000)
+  await visit.page.goto('about:blank')
+  expect(asked()).toHaveLength(before)
+})
+
 test('where replay is off, or the session isn’t one of those, the recorder isn’t even fetched', async (context) => {
   const off = await startVisit(surface, context)
   off.site(shop, { '/': { main } })

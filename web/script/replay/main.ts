@@ -48,8 +48,8 @@ interface Running {
  */
 export default function recordPage(address: URL, key: string, isWanted: (session: string) => boolean): void {
   let running: Running | undefined
-  /** The newest: a recording that ended at a bound may still have chunks to send. */
-  let sender: Sender | undefined
+  /** Those of earlier recordings too: one that ended at a bound may still have chunks to send. */
+  let senders: Sender[] = []
   /** A session whose recording has reached a bound, and gets no other from this page load. */
   let full = ''
   let hasFailed = false
@@ -74,7 +74,7 @@ export default function recordPage(address: URL, key: string, isWanted: (session
       ...{ parts: [], characters: 0, timer: undefined },
     }
     running = mine
-    sender = mine.sender
+    senders = [...senders.filter((one) => one.hasChunks), mine.sender]
     const stop = record({
       emit: guard((event: eventWithTime) => take(mine, event)),
       ...{ blockClass: 'svc-block', blockSelector: blocked, maskTextSelector: '*' },
@@ -148,7 +148,7 @@ export default function recordPage(address: URL, key: string, isWanted: (session
 
   function withdraw(): void {
     if (readIds()) return
-    sender?.end()
+    for (const sender of senders) sender.end()
     if (running) end(running)
   }
   const { consent } = Svc
@@ -159,9 +159,8 @@ export default function recordPage(address: URL, key: string, isWanted: (session
   on('storage', withdraw)
   on('visibilitychange', () => document.hidden && running && flush(running))
   on('pagehide', () => {
-    if (!running) return
-    flush(running)
-    running?.sender.sendAtEnd(packAtOnce, lastChunkBytesMax)
+    if (running) flush(running)
+    for (const sender of senders) sender.sendAtEnd(packAtOnce, lastChunkBytesMax)
   })
   guard(begin)()
 }

@@ -45,6 +45,10 @@ export class Sender {
     else void this.work()
   }
 
+  get hasChunks(): boolean {
+    return this.waiting.length > 0
+  }
+
   /** Forgets all that waits. */
   end(): void {
     this.isOver = true

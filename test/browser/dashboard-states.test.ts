@@ -5,6 +5,7 @@ import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import { look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { makeLink } from '../support/publishing.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -28,6 +29,7 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   const row = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }
   await insertEventRows(stores.ch, [makeEventRow(row)])
   await foldWhatIsThere(stores)
+  await makeLink(stores, mine.workspaceId, null)
   const page = await signIn(context)
   await page.goto(`${breakable.url}/dashboard`)
   await page.waitForSelector('[data-card="visitors"] strong:text-is("1")')
@@ -41,7 +43,8 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   // Parts that need no figures work.
   await page.keyboard.press('g')
   await page.keyboard.press('l')
-  await page.waitForSelector('text=No link yet')
+  await page.click('section[aria-label="Links"] summary')
+  await page.waitForSelector('img[alt^="QR code of"]')
   await page.keyboard.press('g')
   await page.keyboard.press('o')
   await page.waitForSelector('section[aria-label="No figures"]')

@@ -155,17 +155,22 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
           ['Revenue', revenue === null ? '–' : money(revenue.revenue_cents, currency)],
         ]}
       />
-      {lists && (
-        <div class="columns">
-          <section aria-label="Days">
-            <h3>Clicks of the last {lists.days.length} days</h3>
-            <ClickDays days={lists.days} />
-          </section>
-          <Clicks title="Countries" rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])} />
-          <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'Unknown', n])} />
-          <QrCode text={answer.post_url} />
-        </div>
-      )}
+      <div class="columns">
+        {lists && (
+          <>
+            <section aria-label="Days">
+              <h3>Clicks of the last {lists.days.length} days</h3>
+              <ClickDays days={lists.days} />
+            </section>
+            <Clicks
+              title="Countries"
+              rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])}
+            />
+            <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'Unknown', n])} />
+          </>
+        )}
+        <QrCode text={answer.post_url} />
+      </div>
     </>
   )
 }

@@ -64,7 +64,9 @@ export function filtersOf(
   const filters = new Map<FilterName, readonly FilterPattern[]>()
   for (const name of filterNames) {
     const values = query[name] ?? []
-    if (values.length > 0) filters.set(name, values.map(readPattern))
+    // Hosts are compared in lower case.
+    const texts = name === 'hostname' ? values.map((value) => value.toLowerCase()) : values
+    if (values.length > 0) filters.set(name, texts.map(readPattern))
   }
   return filters.size === 0 ? undefined : filters
 }

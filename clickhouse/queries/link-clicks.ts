@@ -2,7 +2,7 @@
  * Clicks on short links. A person's click counts once for its link, visitor and UTC hour. Each request is a row, so
  * that the count is the same for any nodes and any order of requests.
  */
-import { moment } from '../rollups/event-sql.ts'
+import { hostOfUrl, moment } from '../rollups/event-sql.ts'
 import type { Reader } from './reader.ts'
 
 /** SQL of the key by which a person's clicks count once, over rows of kind `click`. */
@@ -52,7 +52,7 @@ export function readClickLists(
   return ch.query<ListedClicks>(
     `${list('day', 'toInt32(toDate(occurred_at, {timezone:String}))', 'daysFrom')}
      UNION ALL SELECT * FROM (${list('country', 'country', 'from')} ${most})
-     UNION ALL SELECT * FROM (${list('referrer', 'domain(referrer)', 'from')} ${most})`,
+     UNION ALL SELECT * FROM (${list('referrer', hostOfUrl('referrer'), 'from')} ${most})`,
     { workspace: workspaceId, link: linkId, from: readableFrom, daysFrom, timezone },
   )
 }

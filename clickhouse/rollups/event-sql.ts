@@ -23,6 +23,15 @@ export const isSample = "kind = 'web_vital' AND metric != 'none'"
 /** Milliseconds since 1970. */
 export const eventMs = 'toUnixTimestamp64Milli(occurred_at)'
 
+/**
+ * SQL of a URL's host, as `hostOf` of ingest reads it. `domain` is empty for hosts without a dot, and for addresses of IPv6.
+ * The regular expression reads all of them, and takes ten times as long.
+ */
+export function hostOfUrl(url: string): string {
+  const any = `replaceRegexpOne(extract(${url},'^[^/]+://(?:[^/?#]*@)?([[][^]/?#]*|[^/?#:]*)'),'^[[]','')`
+  return `lowerUTF8(if(startsWith(${url},'https://') AND domain(${url})!='',domain(${url}),${any}))`
+}
+
 /** An event whose local day has a number of 16 bits in every timezone: others, which an import may bring, are in no figure. */
 export const isDatable =
   "occurred_at >= toDateTime64('1970-01-05 00:00:00', 3, 'UTC') AND occurred_at < toDateTime64('2149-06-01 00:00:00', 3, 'UTC')"

@@ -1,5 +1,6 @@
 /** Choices of the overview's members and sessions, in REST and MCP; impossible ones are refused. */
 import { expect, test } from 'vitest'
+import { hostOf } from '../../ingest/enrich/page-url.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { overviewMembers } from '../../schemas/resources/overview.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
@@ -155,6 +156,29 @@ test('a repeated filter is or, another one is and, and what is of no session is 
   expect(body.metrics).toMatchObject({ visitors: 1, pageviews: 1, sessions: 1 })
   expect(body.metrics).toMatchObject({ bot_visits: null, link_clicks: null, new_contacts: null, ad_spend_cents: null })
   expect(body.recommendations).toEqual([])
+})
+
+test('hostname chooses by the host that ingest reads: also without a dot, with a port, in any case', async () => {
+  const urls = [
+    'http://localhost:3000/x https://LOCALHOST?a=b/c http://intranet/a http://[::1]:3000/ http://[2001:DB8::1] http://[::1',
+    'http://user:p@example.com/ https://a@b@Example.COM:443#x https://example.com./ https://example.com:x/ app+v1://shop/',
+    'https://MÜNCHEN.example/ https://a_b.example/@c /a /at/https://example.com/ https:// https:///a http://[[a]/',
+  ].flatMap((some) => some.split(' '))
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000 }
+  await insertEventRows(
+    stores.ch,
+    urls.map((url, n) => makeEventRow({ ...at, visitor: n + 1, url })),
+  )
+  await foldWhatIsThere(stores)
+  const visitors = async (host: string) => {
+    const query = `include=metrics&compare=none&hostname=${encodeURIComponent(host)}`
+    return (await askFigures(query)).body.metrics['visitors']
+  }
+  for (const host of new Set(urls.map(hostOf))) {
+    const those = urls.filter((url) => hostOf(url) === host).length
+    expect([host, await visitors(host.toUpperCase())]).toEqual([host, those])
+  }
+  expect(await visitors('!localhost')).toBe(urls.length - 2)
 })
 
 test('nothing is of times in which there can be nothing, however far away', async () => {

@@ -5,7 +5,7 @@
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
-import { eventMs, systemKey } from '../../rollups/event-sql.ts'
+import { eventMs, hostOfUrl, systemKey } from '../../rollups/event-sql.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
@@ -16,7 +16,7 @@ const entryColumns = {
 
 /** Columns of `events`, for facts that rows of `sessions` don't know. */
 const eventColumns = {
-  ...{ hostname: ['domain(url)', "kind='pageview'"], event: ['toString(event_name)', '1'] },
+  ...{ hostname: [hostOfUrl('url'), "kind='pageview'"], event: ['toString(event_name)', '1'] },
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>
 
 /** SQL of an event's local day. Parameters: `Chosen.calendar`. */

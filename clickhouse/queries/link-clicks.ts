@@ -39,20 +39,27 @@ interface ClickListsQuery {
 
 const listed = 10
 
-/** People's clicks on one link: each local day with any from `daysFrom` on, and the countries and hosts with most. */
+/**
+ * People's clicks on one link: each local day with any from `daysFrom` on, and the countries and hosts with most. Clicks
+ * that count once are listed where the first of them is, so that each list adds up to them.
+ */
 export function readClickLists(
   ch: Reader,
   { workspaceId, linkId, readableFrom, daysFrom, timezone }: ClickListsQuery,
 ): Promise<ListedClicks[]> {
-  const list = (name: ClickList, key: string, from: string) => `
-    SELECT '${name}' AS list, toString(${key}) AS name, uniqExact(${countedOnce}) AS clicks FROM link_clicks
-    WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND kind = 'click' AND occurred_at >= ${moment(from)}
-    GROUP BY name`
-  const most = `ORDER BY clicks DESC, name LIMIT ${listed}`
+  const list = (name: ClickList, key: string, order: string) =>
+    `SELECT * FROM (SELECT '${name}' AS list, toString(${key}) AS name, count() AS clicks FROM counted ${order})`
+  const most = `GROUP BY name ORDER BY clicks DESC, name LIMIT ${listed}`
   return ch.query<ListedClicks>(
-    `${list('day', 'toInt32(toDate(occurred_at, {timezone:String}))', 'daysFrom')}
-     UNION ALL SELECT * FROM (${list('country', 'country', 'from')} ${most})
-     UNION ALL SELECT * FROM (${list('referrer', hostOfUrl('referrer'), 'from')} ${most})`,
+    `WITH counted AS (
+       SELECT min(occurred_at) AS first_at, argMin(country, occurred_at) AS first_country,
+         argMin(${hostOfUrl('referrer')}, occurred_at) AS first_host
+       FROM link_clicks
+       WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND kind = 'click' AND occurred_at >= ${moment('from')}
+       GROUP BY ${countedOnce})
+     ${list('day', 'toInt32(toDate(first_at, {timezone:String}))', `WHERE first_at >= ${moment('daysFrom')} GROUP BY name`)}
+     UNION ALL ${list('country', 'first_country', most)}
+     UNION ALL ${list('referrer', 'first_host', most)}`,
     { workspace: workspaceId, link: linkId, from: readableFrom, daysFrom, timezone },
   )
 }

@@ -189,6 +189,37 @@ describe('GET /v1/links/{link_id}', () => {
       },
     })
   })
+
+  test('each of its lists adds up to its clicks, also where a day begins within an hour', async () => {
+    const workspace = await makeWorkspace(stores, { timezone: 'Asia/Kolkata' })
+    const { id } = (await create(valid, workspace.apiKey)).body
+    const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 5.5 * 3_600_000
+    const values = [
+      [midnight - 60_000, 'DE', 'https://News.example/a'],
+      [midnight + 60_000, 'AT', 'http://localhost:3000/'],
+      [midnight + 3_600_000, 'AT', 'http://localhost:3000/'],
+    ].map(
+      ([at, ...from]) =>
+        `(${workspace.workspaceId}, ${id}, 'click', 7, fromUnixTimestamp64Milli(${at}), '${from.join("','")}')`,
+    )
+    const columns = 'workspace_id, link_id, kind, visitor, occurred_at, country, referrer'
+    await stores.ch.command(`INSERT INTO link_clicks (${columns}) VALUES ${values.join()}`)
+    const response = await api.ask(`/v1/links/${id}`, { key: workspace.apiKey })
+    const link = (await response.json()) as { click_counts: unknown; click_lists: { days: { clicks: number }[] } }
+    const { days, ...others } = link.click_lists
+    expect(link.click_counts).toMatchObject({ clicks: 2, total: 3 })
+    expect(days.filter(({ clicks }) => clicks > 0)).toMatchObject([{ clicks: 1 }, { clicks: 1 }])
+    expect(others).toEqual({
+      countries: [
+        { country: 'AT', clicks: 1 },
+        { country: 'DE', clicks: 1 },
+      ],
+      referrers: [
+        { host: 'localhost', clicks: 1 },
+        { host: 'news.example', clicks: 1 },
+      ],
+    })
+  })
 })
 
 test('the overview’s link_clicks are those of the range and the one before, to the millisecond', async () => {

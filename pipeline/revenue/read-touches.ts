@@ -150,9 +150,10 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
   const [within] = sessions
     .filter((one) => one.visitor === visitor && one.first_at <= at && one.last_at >= at)
     .sort((a, b) => b.first_at - a.first_at || (a.session < b.session ? -1 : 1))
-  // A session that passed midnight has its entry in the row of the day before.
+  // A session that passed midnight has its entry in the row of the day before. An id that comes back later is a session anew.
   const begun = sessions.find(
-    (one) => one.visitor === visitor && one.session === within?.session && one.nth_day === 1 && one.first_at <= at,
+    (one) =>
+      within?.nth_day === 2 && one.visitor === visitor && one.session === within.session && one.day === within.day - 1,
   )
   const facts = begun ?? within
   const origin = touch && origins.get(`${visitor} ${at}`)

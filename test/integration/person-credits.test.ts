@@ -85,6 +85,20 @@ test('payments that are due together have each the last touch before it, however
   ])
 })
 
+test('payments that are due together have each the session of their own days, where days later its id came back', async () => {
+  const times = [-2 * 1_440, 0]
+  await send(...times.map((at) => view('laptop', at, { session_id: 'kept', url: `https://example.com/${-at}` })))
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  for (const at of times) {
+    await sendEvent(api, 'custom', connected, { ...paymentAt(at), id: `${-at}`, anonymous_id: 'laptop' })
+  }
+  await creditAll(stores)
+  expect(await creditsOfPayments()).toMatchObject([
+    { payment: '0', path: '/0' },
+    { payment: '2880', path: '/2880' },
+  ])
+})
+
 test("revenue goes to the payer's own last touch, which a server may have sent, and to nobody else's", async () => {
   await send(
     view('shared', 0, { source: 'news', medium: 'email' }),

@@ -14,6 +14,8 @@ export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
 /** The same of the dashboard's whole lists. */
 export const ownListRowsMax = 1_000
+/** Pages that advice looks at; of other lists `overviewRowsMax`. With the web vitals of 100 pages an overview takes a sixth longer. */
+export const advicePages = 10
 /** Rows of one breakdown: ten pages of 100. */
 export const breakdownRowsMax = 1_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */

@@ -145,6 +145,44 @@ test('advice on a fall waits for figures up to now, and a quiet hour gives none'
   expect(await titles(later, 'days=7').finally(() => later.close())).toEqual([])
 })
 
+test('advice is the same with any limit, and each list has as many rows as it says', async () => {
+  const typed = { path: '/', source: 'direct', medium: 'none', country: 'DE' } as const
+  const asked = {
+    path: '/b',
+    source: 'chatgpt',
+    medium: 'ai',
+    device: 'mobile',
+    browser: 'Safari',
+    country: 'AT',
+  } as const
+  const events = Array.from({ length: 100 }, (_, n) => {
+    const came = { ...(n < 60 ? typed : asked), visitor: n + 1 }
+    const sample = { ...came, kind: 'web_vital', metric: 'LCP', metric_value: 9_000 } as const
+    return [came, sample, ...(n < 60 ? [{ ...came, kind: 'conversion' } as const] : [])]
+  }).flat()
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000 }
+  await insertEventRows(
+    stores.ch,
+    events.map((event) => makeEventRow({ ...at, ...event })),
+  )
+  await foldWhatIsThere(stores)
+  const read = async (limit: number) => (await ask<Record<string, unknown[]>>(`hours=24&limit=${limit}`)).body
+  const whole = await read(100)
+  expect(whole['recommendations']).toMatchObject([
+    ...[{ title: 'Speed up /' }, { title: 'Speed up /b' }, { title: 'Visitors leave from /b' }],
+    ...[{ title: 'Visitors on mobile hardly convert' }, { title: 'Tag the links that you share' }],
+    { title: 'AI assistants send you visitors' },
+  ])
+  for (const limit of [1, 2]) {
+    const some = await read(limit)
+    expect(some['recommendations']).toEqual(whole['recommendations'])
+    for (const list of ['top_sources', 'top_pages', 'devices', 'browsers', 'countries', 'web_vital_pages']) {
+      expect(whole[list]).toHaveLength(2)
+      expect(some[list]).toEqual(whole[list]!.slice(0, limit))
+    }
+  }
+})
+
 test('a repeated filter is or, another one is and, and what is of no session is null', async () => {
   await visit()
   const visitors = async (query: string) => (await askFigures(query)).body.metrics['visitors']

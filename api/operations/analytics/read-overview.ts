@@ -16,6 +16,7 @@ import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import {
+  advicePages,
   bucketsMax,
   comparedLagMaxMs,
   overviewAttemptsMax,
@@ -99,8 +100,8 @@ async function answerQuestion(context: OverviewContext): Promise<AnalyticsOvervi
   return partOf(answer, include)
 }
 
-const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue'] as const
-/** Parts that need statements of their own. Whoever wants none of a part's members saves them. */
+const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue', 'advice'] as const
+/** Parts that need statements of their own, or rows beyond the limit. Whoever wants none of a part's members saves them. */
 type Part = (typeof allParts)[number]
 
 const partsOf: Readonly<Record<keyof AnalyticsOverview, readonly Part[]>> = {
@@ -158,15 +159,19 @@ async function answerOverview(
   const buckets = bucketsOf(range)
   const filters = filtersOf(query)
   const oldest = readableFrom({ ...workspace, timezone }, now)
+  // Advice is about the whole site, and the same whatever the limit is.
+  const isAdvised = filters === undefined && parts.has('advice')
+  const limit = isAdvised ? Math.max(query.limit, overviewRowsMax) : query.limit
+  const pageLimit = isAdvised ? Math.max(query.limit, advicePages) : query.limit
   const [figures, snippet, earnings, newContacts, previousContacts] = await Promise.all([
     readOverview(stores.ch, {
-      ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit },
+      ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit, pageLimit },
       ...{ ...rowsOf(build), filters, parts: parts as ReadonlySet<OverviewPart> },
     }),
     readSnippet(context),
     parts.has('revenue')
       ? readEarnings(stores, {
-          ...{ workspace, range, buckets, oldest, limit: query.limit, filters, build: rowsOf(build).build },
+          ...{ workspace, range, buckets, oldest, limit, filters, build: rowsOf(build).build },
         })
       : noEarnings,
     parts.has('totals') ? newContactsIn(stores, workspace.id, range, oldest) : null,
@@ -178,20 +183,19 @@ async function answerOverview(
   const contacts = filters === undefined ? { newContacts, previousContacts } : noContacts
   const metrics = metricsOf(figures, { range, asOf, oldest, earnings, ...contacts })
   return {
-    metrics,
+    metrics: { ...metrics, ad_campaigns: metrics.ad_campaigns.slice(0, query.limit) },
     ...listsOf(figures, buckets, {
       ...{ revenue: earnings.current, limit: query.limit },
       contacts: await readContactsOfEvents(stores.pg, workspace.id, figures.recentEvents),
     }),
-    // Advice is about the whole site.
-    recommendations:
-      filters === undefined
-        ? recommend({
-            ...{ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined },
-            isOver: range.end <= Math.min(now, asOf + comparedLagMaxMs),
-            revenue: earnings.current,
-          })
-        : [],
+    recommendations: isAdvised
+      ? recommend({
+          ...{ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined },
+          ...{ pages: figures.pages.slice(0, advicePages), pageVitals: figures.pageVitals.slice(0, advicePages) },
+          isOver: range.end <= Math.min(now, asOf + comparedLagMaxMs),
+          revenue: earnings.current,
+        })
+      : [],
     snippet,
   }
 }
@@ -264,12 +268,12 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[], { revenue
       return { label: bucket.label, ...timesOf(bucket), visitors, pageviews, sessions, conversions, revenue_cents }
     }),
     top_sources: sourceRows(figures.sources, revenue.sources, limit),
-    top_pages: pageRows(figures, revenue.pages),
+    top_pages: pageRows(figures, revenue.pages).slice(0, limit),
     devices: breakdownRows(figures.devices, deviceLabel, revenue.devices, limit),
     browsers: breakdownRows(figures.browsers, browserLabel, revenue.browsers, limit),
     countries: breakdownRows(figures.countries, countryLabel, revenue.countries, limit),
     web_vitals: vitalRows(vitals.total),
-    web_vital_pages: pageVitals.map(vitalPageRow),
+    web_vital_pages: pageVitals.slice(0, limit).map(vitalPageRow),
     web_vital_series: vitalPoints(vitals.series, buckets),
     recent_events: serializeEvents(recentEvents, contacts),
   }

@@ -28,8 +28,9 @@ export interface OverviewRequest {
   readonly now: number
   /** Rows before this moment are as if they weren't there: a local midnight. */
   readonly readableFrom: number
-  /** Rows of each list. */
+  /** Rows of each list, and of those of pages. */
   readonly limit: number
+  readonly pageLimit: number
   /** Undefined where all sessions count. */
   readonly filters: SessionFilters | undefined
   /** The parts that are read beside the figures of the period. Other parts are answered as if nothing were there. */
@@ -47,7 +48,7 @@ export interface OverviewFigures
 }
 
 export async function readOverview(ch: Reader, request: OverviewRequest): Promise<OverviewFigures> {
-  const { workspaceId, build, cells, range, buckets, now, readableFrom, limit, filters, parts } = request
+  const { workspaceId, build, cells, range, buckets, now, readableFrom, limit, pageLimit, filters, parts } = request
   const { timeZone: timezone, endsNow, previous } = range
   const hasDayBuckets = range.bucket !== 'hour'
   const bucketDays = hasDayBuckets
@@ -78,7 +79,8 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   }
   const figures =
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
-  const { folded, sampledPages, isCutCounted, ...shown } = figures
+  const { folded, sampledPages, isCutCounted, ...others } = figures
+  const shown = { ...others, pages: others.pages.slice(0, pageLimit) }
   const end = pieces?.end ?? range.end
   const isOfChosen =
     chosen &&
@@ -94,7 +96,8 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     parts.has('totals') ? readCounts(ch, countsRequest) : noCounts,
     parts.has('details')
       ? readDetails(ch, {
-          ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
+          ...{ workspaceId, build, folded, buckets, bucketDays },
+          ...{ pages: shown.pages, sampledPages: sampledPages.slice(0, pageLimit) },
           ...spansOf(pieces, cells, hasDayBuckets),
           chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? range.start), span: pieces },
         })

@@ -3,6 +3,7 @@
  *
  * Secret key: `svc_sk_` + 32 random base62 characters + the CRC-32 of all that in 6 base62 characters. A mistyped or
  * made-up key is so refused without a look-up. Only its SHA-256 and a prefix to show are ever stored.
+ * Token of a shared link: the same behind `svc_view_`.
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
  * Attribution key: 8 random base62 characters, the path of a short link.
  */
@@ -11,6 +12,7 @@ import { crc32 } from 'node:zlib'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretStart = 'svc_sk_'
+const sharedStart = 'svc_view_'
 const trackingStart = 'svc_pk_'
 const secretRandomLength = 32
 const checksumLength = 6
@@ -19,24 +21,28 @@ const attributionKeyLength = 8
 /** Characters of the random part that the shown prefix holds: enough to tell keys apart, nothing to guess from. */
 const shownLength = 6
 
-const secretShape = new RegExp(`^${secretStart}[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
+const secretShape = new RegExp(`^(?:${secretStart}|${sharedStart})[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
 const trackingShape = new RegExp(`^${trackingStart}[0-9A-Za-z]{${trackingRandomLength}}$`)
 const attributionShape = new RegExp(`^[0-9A-Za-z]{${attributionKeyLength}}$`)
 
 /** A new secret key. It is shown once: keep `sha256Of` and `secretKeyPrefix` of it, never the key. */
 export function makeSecretKey(): string {
-  const body = secretStart + randomBase62(secretRandomLength)
-  return body + checksumOf(body)
+  return makeSecret(secretStart)
 }
 
-/** Whether `text` has the shape and the checksum of a secret key: all that can be known without a look-up. */
+/** A new token of a shared link, which is kept and recognised as a secret key is. */
+export function makeSharedToken(): string {
+  return makeSecret(sharedStart)
+}
+
+/** Whether `text` has the shape and the checksum of a secret key, or of a shared link's token: all that can be known without a look-up. */
 export function isWellFormedSecretKey(text: string): boolean {
   return secretShape.test(text) && text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength))
 }
 
 /** The part of a secret key that may be shown and stored. */
 export function secretKeyPrefix(key: string): string {
-  return key.slice(0, secretStart.length + shownLength)
+  return key.slice(0, shownLength - secretRandomLength - checksumLength)
 }
 
 export function makeTrackingKey(): string {
@@ -61,6 +67,11 @@ export function isAttributionKeyShaped(text: string): boolean {
 /** Stored in place of a secret key, and looked up by. A plain hash is enough: the key holds 190 bits of randomness. */
 export function sha256Of(key: string): Buffer {
   return createHash('sha256').update(key).digest()
+}
+
+function makeSecret(start: string): string {
+  const body = start + randomBase62(secretRandomLength)
+  return body + checksumOf(body)
 }
 
 function checksumOf(body: string): string {

@@ -17,6 +17,9 @@ export const scopes = [
   'webhooks:write',
 ] as const
 
+/** The one scope of a shared link. No other key can be given it: what it opens is marked `isShared`. */
+export const viewScope = 'dashboard:view'
+
 export type Scope = (typeof scopes)[number]
 
 export function isScope(text: string): text is Scope {

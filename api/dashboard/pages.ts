@@ -1,4 +1,4 @@
-/** The HTML pages of the dashboard: the shell that its script fills, and the sign-in page. */
+/** The HTML pages of the dashboard: the shell that its script fills, for owners and by a shared link, and the sign-in page. */
 import { randomBytes } from 'node:crypto'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
@@ -6,9 +6,12 @@ import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'
 
+/** @param ancestors which pages may frame it */
+const policyWith = (ancestors: string) =>
+  `default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors ${ancestors}; base-uri 'none'; form-action 'self'`
+
 const headers = {
-  'Content-Security-Policy':
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'Content-Security-Policy': policyWith("'none'"),
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
 }
@@ -20,6 +23,19 @@ export function shell(answers: FirstAnswers): HttpReply {
   // As a text of JSON it says the same, and ends no element.
   const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
   return html(200, `<div id="app"></div><script type="application/json" id="answers">${json}</script>`, headTags.script)
+}
+
+/** Shared links lead here, each with its token as the fragment of the address. */
+export const sharedPath = '/shared'
+
+/**
+ * The page of every shared link: the server doesn't see which one. Other sites may frame it, as it has no cookie and nothing in it
+ * changes anything.
+ */
+export function sharedPage(): HttpReply {
+  const page = shell({})
+  const ownHeaders = { 'Content-Security-Policy': policyWith('*'), 'Referrer-Policy': 'no-referrer' }
+  return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
 /**

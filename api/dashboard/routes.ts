@@ -1,5 +1,5 @@
 /**
- * Routes for owners' browsers: sign-in by a link, and the pages of the dashboard. Under `/api/v1` they call the
+ * Routes for browsers: sign-in by a link, the pages of the dashboard, and the page of shared links. Under `/api/v1` they call the
  * operations of `/v1` with the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -18,6 +18,7 @@ import { makeRestRouter, problemReply, type RestGateway } from '../transports/re
 import { makeFirstAnswers } from './first-answers.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './operations/api-keys.ts'
 import { eraseThisPerson } from './operations/erase-person.ts'
+import { createSharedLink, listSharedLinks, revokeSharedLink } from './operations/shared-links.ts'
 import {
   createOwnWorkspace,
   listOwnWorkspaces,
@@ -25,7 +26,7 @@ import {
   readOwnWorkspace,
   updateOwnWorkspace,
 } from './operations/workspaces.ts'
-import { assets, awayPage, playerPage, shell } from './pages.ts'
+import { assets, awayPage, playerPage, sharedPage, sharedPath, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 
@@ -44,6 +45,7 @@ interface DashboardStores {
 /** Operations that no key may call. */
 const ofOwners = [
   ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
+  ...[listSharedLinks, createSharedLink, revokeSharedLink],
   ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
 ]
 
@@ -76,6 +78,7 @@ export function makeDashboardRoute(
       if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
       return routeOperation(head)
     }
+    if (path === sharedPath) return isReading ? page('shared', sharedPage) : refused('method_not_allowed', 'GET, HEAD')
     if (path !== '/dashboard' && !path.startsWith('/dashboard/')) return undefined
     if (path === signOutPath)
       return method === 'POST' ? page('sign-out', signOut) : refused('method_not_allowed', 'POST')

@@ -1,6 +1,7 @@
 /** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import { problem } from '../../schemas/errors/problems.ts'
+import { viewScope } from '../../schemas/scopes.ts'
 import type { Operation } from '../operations/define.ts'
 
 /** Refuses by the key alone. */
@@ -16,6 +17,12 @@ export const requireAccess: Guard = (key) => {
   if (!key.isMember || key.suspendedAt !== null) throw problem('workspace_access_denied')
 }
 
-export function requireScope(key: FoundApiKey, { scope }: Pick<Operation, 'scope'>): void {
+/** A shared link is for pages of the dashboard alone. */
+export const refuseSharedLink: Guard = (key) => {
+  if (key.scopes.includes(viewScope)) throw problem('workspace_access_denied')
+}
+
+export function requireScope(key: FoundApiKey, { scope, isShared }: Pick<Operation, 'scope' | 'isShared'>): void {
+  if (isShared && key.scopes.includes(viewScope)) return
   if (!key.scopes.includes(scope)) throw problem('scope_missing', scope)
 }

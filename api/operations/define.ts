@@ -105,6 +105,8 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   /** An update that does its work again at each call, such as a delivery: its tool isn't called idempotent. */
   readonly isRepeatable?: false
   readonly scope: Scope
+  /** A shared link may call it: the answer names no person, or leaves that out where `context.scopes` has `viewScope`. */
+  readonly isShared?: true
   readonly input: Input
   readonly output: Output
   /** Webhook events to send on success, with the output as their object. */

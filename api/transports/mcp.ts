@@ -9,6 +9,7 @@ import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
 import { apiBodyBytesMax, unknownToolShownMax } from '../../schemas/limits/api-limits.ts'
+import { refuseSharedLink } from '../guards/authorize.ts'
 import type { Operation } from '../operations/define.ts'
 import type { Outcome } from '../operations/outcome.ts'
 import { admit, type Call, runAdmitted } from '../operations/run.ts'
@@ -56,7 +57,7 @@ export function makeMcpRoute(
       credential: sent.get('authorization'),
       address: addressOf(request, gateway),
     }
-    const admission = await admit(caller, gateway)
+    const admission = await admit(caller, gateway, refuseSharedLink)
     if (!('key' in admission)) {
       const { status, body, headers } = admission.refusal
       return replyOf({ status, text: JSON.stringify(body), headers: { ...admission.headers, ...headers } })

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod'
 import { isRepeated } from '../../schemas/lax.ts'
+import { viewScope } from '../../schemas/scopes.ts'
 import type { Operation } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
 import { idempotencyKeySchema } from '../operations/validate.ts'
@@ -63,7 +64,8 @@ export function makeOpenApi(operations: readonly Operation[], apiHost: string): 
 }
 
 function describeOperation(operation: Operation, schemas: Record<string, JsonSchema>): Record<string, unknown> {
-  const { input, output, summary, description, tag, scope, effect } = operation
+  const { input, output, summary, description, tag, scope, isShared, effect } = operation
+  const others = isShared ? `, or \`${viewScope}\` of a shared link` : ''
   const parameters = [
     ...parametersOf('path', input.path, schemas),
     ...parametersOf('query', input.query, schemas),
@@ -79,7 +81,7 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
     operationId: operationId(operation),
     tags: [tag],
     summary,
-    description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`.`,
+    description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`${others}.`,
     security: [{ [securityScheme]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(sent && { requestBody: { required: true, ...sent } }),

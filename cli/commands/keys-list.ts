@@ -4,7 +4,8 @@ import { table } from '../table.ts'
 
 export const listKeys = defineCommand({
   name: 'keys list',
-  summary: 'List the API keys of a workspace without the keys themselves: working ones first, then newest first.',
+  summary:
+    'List the API keys and shared links of a workspace without the keys themselves: working ones first, then newest first.',
   options: {
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
   },
@@ -16,9 +17,10 @@ export const listKeys = defineCommand({
     keys.length === 0
       ? 'no keys'
       : table(
-          ['id', 'name', 'prefix', 'state', 'last used', 'scopes'],
+          ['id', 'kind', 'name', 'prefix', 'state', 'last used', 'scopes'],
           keys.map((key) => [
             String(key.id),
+            key.kind.replace('_', ' '),
             key.name,
             key.prefix,
             stateOf(key),

@@ -1,7 +1,14 @@
-/** Secret keys. The key itself is never stored: only its SHA-256 to find it by and a prefix to recognise it by. */
-import { makeSecretKey, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
+/**
+ * Secret keys. The key itself is never stored: only its SHA-256 to find it by and a prefix to recognise it by. A shared link of
+ * the dashboard is a key too, whose one scope is `viewScope`.
+ */
+import { makeSecretKey, makeSharedToken, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
+import { viewScope } from '../../schemas/scopes.ts'
 import type { Queryable } from '../client.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
+
+/** As audit rows name them. */
+export type KeyKind = 'api_key' | 'shared_link'
 
 export interface NewApiKey {
   readonly workspaceId: number
@@ -31,6 +38,7 @@ export interface FoundApiKey {
 
 export interface ListedApiKey {
   readonly id: number
+  readonly kind: KeyKind
   readonly workspace_id: number
   readonly name: string
   readonly prefix: string
@@ -42,14 +50,14 @@ export interface ListedApiKey {
 }
 
 /**
- * Makes a key. `apiKey` is in the answer and nowhere else: it can't be read again.
+ * Makes a key, or with `viewScope` a shared link. `apiKey` is in the answer and nowhere else: it can't be read again.
  * @returns null when there is no such workspace
  */
 export async function createApiKey(
   tx: Queryable,
   { workspaceId, ownerId, name, scopes, expiresAt }: NewApiKey,
 ): Promise<{ id: number; apiKey: string; prefix: string; scopes: string[] } | null> {
-  const apiKey = makeSecretKey()
+  const apiKey = kindOf(scopes) === 'api_key' ? makeSecretKey() : makeSharedToken()
   const prefix = secretKeyPrefix(apiKey)
   const [made] = await tx.query<{ id: number }>(
     `INSERT INTO api_keys (workspace_id, owner_id, name, prefix, hash, scopes, expires_at)
@@ -101,16 +109,38 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
   }
 }
 
-/** Those that work or will first, then the revoked and expired; each newest first. All when `max` is left out. */
-export function listApiKeys(q: Queryable, workspaceId: number, max?: number): Promise<ListedApiKey[]> {
-  return q.query<ListedApiKey>(
+interface ListOptions {
+  /** Both when left out. */
+  readonly kind?: KeyKind
+  /** All when left out. */
+  readonly max?: number
+}
+
+/** Those that work or will first, then the revoked and expired; each newest first. */
+export async function listApiKeys(
+  q: Queryable,
+  workspaceId: number,
+  { kind, max }: ListOptions = {},
+): Promise<ListedApiKey[]> {
+  const keys = await q.query<Omit<ListedApiKey, 'kind'>>(
     `SELECT id, workspace_id, name, prefix, scopes, expires_at, revoked_at, last_used_at, created_at
-     FROM api_keys WHERE workspace_id = $1 ORDER BY revoked_at IS NULL AND coalesce(expires_at > now(), true) DESC, id DESC LIMIT $2`,
-    [workspaceId, max ?? null],
+     FROM api_keys WHERE workspace_id = $1 AND ${isOfKind('$3')}
+     ORDER BY revoked_at IS NULL AND coalesce(expires_at > now(), true) DESC, id DESC LIMIT $2`,
+    [workspaceId, max ?? null, kind ?? null],
   )
+  return keys.map((key) => ({ ...key, kind: kindOf(key.scopes) }))
+}
+
+export async function countLiveSharedLinks(q: Queryable, workspaceId: number): Promise<number> {
+  const [counted] = await q.query<{ live: number }>(
+    `SELECT count(*)::int AS live FROM api_keys WHERE workspace_id = $1 AND revoked_at IS NULL AND ${isOfKind('$2')}`,
+    [workspaceId, 'shared_link' satisfies KeyKind],
+  )
+  return counted!.live
 }
 
 export interface RevokedApiKey {
+  readonly kind: KeyKind
   readonly workspaceId: number
   readonly revokedAt: Date
   /** It wasn't revoked before. */
@@ -119,18 +149,25 @@ export interface RevokedApiKey {
 
 /**
  * Revokes a key; again is no error and keeps the first time.
- * @param workspaceId the workspace that it must be of; of any when left out
+ * @param of the workspace and the kind that it must be of; of any when left out
  * @returns null when there is no such key
  */
-export async function revokeApiKey(q: Queryable, id: number, workspaceId?: number): Promise<RevokedApiKey | null> {
-  const [row] = await q.query<RevokedApiKey>(
+export async function revokeApiKey(
+  q: Queryable,
+  id: number,
+  of: { readonly workspaceId?: number; readonly kind?: KeyKind } = {},
+): Promise<RevokedApiKey | null> {
+  const [row] = await q.query<Omit<RevokedApiKey, 'kind'> & { readonly scopes: string[] }>(
     `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now())
-     FROM (SELECT id, revoked_at FROM api_keys WHERE id = $1 AND ($2::int IS NULL OR workspace_id = $2) FOR UPDATE) before
+     FROM (SELECT id, revoked_at FROM api_keys
+           WHERE id = $1 AND ($2::int IS NULL OR workspace_id = $2) AND ${isOfKind('$3')} FOR UPDATE) before
      WHERE k.id = before.id
-     RETURNING k.workspace_id AS "workspaceId", k.revoked_at AS "revokedAt", before.revoked_at IS NULL AS "isNew"`,
-    [id, workspaceId ?? null],
+     RETURNING k.workspace_id AS "workspaceId", k.scopes, k.revoked_at AS "revokedAt", before.revoked_at IS NULL AS "isNew"`,
+    [id, of.workspaceId ?? null, of.kind ?? null],
   )
-  return row ?? null
+  if (row === undefined) return null
+  const { scopes, ...revoked } = row
+  return { ...revoked, kind: kindOf(scopes) }
 }
 
 /** Notes that a key was used, at most once a minute however often it is called. */
@@ -140,4 +177,13 @@ export async function touchApiKey(q: Queryable, id: number): Promise<void> {
      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
     [id],
   )
+}
+
+function kindOf(scopes: readonly string[]): KeyKind {
+  return scopes.includes(viewScope) ? 'shared_link' : 'api_key'
+}
+
+/** SQL condition of `api_keys`: it is of the kind in a parameter, or that is NULL. */
+function isOfKind(parameter: string): string {
+  return `(${parameter}::text IS NULL OR ('${viewScope}' = ANY(scopes)) = (${parameter} = 'shared_link'))`
 }

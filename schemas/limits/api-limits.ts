@@ -103,5 +103,7 @@ export const workspaceNameLengthMax = 120
 /** Longer than any IANA name. */
 export const timezoneLengthMax = 64
 export const apiKeyNameLengthMax = 120
+/** Live shared links of a workspace. Each is somebody who sees its figures: more aren't kept track of. */
+export const sharedLinksMax = 50
 /** The dashboard shows the newest ones. */
 export const apiKeysShownMax = 200

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
-import { makeSecretKey } from '../../schemas/keys.ts'
-import { scopes } from '../../schemas/scopes.ts'
+import { makeSecretKey, makeSharedToken } from '../../schemas/keys.ts'
+import { scopes, viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import {
   type Asker,
@@ -23,6 +23,8 @@ let others: TestWorkspace
 /** Keys of mine, by what they may. */
 const alone = new Map<string, string>()
 const allBut = new Map<string, string>()
+/** The token of a shared link of mine. */
+let shared: string
 /** Headers of no good key. */
 let bad: readonly string[]
 
@@ -34,6 +36,7 @@ beforeAll(async () => {
     alone.set(scope, only.apiKey)
     allBut.set(scope, rest.apiKey)
   }
+  shared = (await makeKey(stores, mine.workspaceId, { scopes: [viewScope] })).apiKey
   const revoked = await makeKey(stores, mine.workspaceId)
   await revokeApiKey(stores.pg, revoked.id)
   const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1000) })
@@ -42,7 +45,11 @@ beforeAll(async () => {
     ...['', 'Bearer', 'Bearer ', good, `Basic ${good}`, `Bearer ${good} ${good}`, `Bearer ${good}x`],
     ...[`Bearer ${good.slice(1)}`, `Bearer ${good.slice(0, -7)}`, `Bearer ${'a'.repeat(4000)}`],
     // A wrong checksum, and an unknown key.
-    ...[`Bearer ${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`, `Bearer ${makeSecretKey()}`],
+    ...[
+      `Bearer ${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
+      `Bearer ${makeSecretKey()}`,
+      `Bearer ${makeSharedToken()}`,
+    ],
     ...[mine.trackingKey, revoked.apiKey, expired.apiKey].map((key) => `Bearer ${key}`),
   ]
 })
@@ -99,6 +106,12 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     }
   })
 
+  test(`is ${operation.isShared ? 'open' : 'closed'} to a shared link`, async () => {
+    const { status, body } = await send(operation, shared, await own(operation))
+    if (operation.isShared) return expect(status).toBe(200)
+    expect([status, body]).toEqual([403, `{"detail":"API key lacks the required scope: ${operation.scope}"}`])
+  })
+
   test('is closed alike to every bad key, whether or not the object is there, before anything else is looked at', async () => {
     const answers = []
     for (const [values, query] of [
@@ -128,6 +141,19 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       // And it is there: its own workspace is answered another way.
       expect((await send(operation, others.apiKey, theirs)).status).not.toBe(404)
     })
+})
+
+test('a shared link opens the figures and what draws them, and no tool', async () => {
+  const open = operations.filter(({ isShared }) => isShared).map(({ name }) => name)
+  expect(open).toEqual([
+    ...['workspace.get', 'overview.read', 'breakdown.read', 'event_names.list', 'funnel.read', 'bots.read'],
+  ])
+  for (const method of ['initialize', 'tools/list', 'tools/call']) {
+    const params = { name: 'svc.get_workspace', arguments: {} }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const init = { method: 'POST', key: shared, headers: { 'Content-Type': 'application/json' }, body }
+    expect([method, (await api.ask('/mcp', init)).status]).toEqual([method, 403])
+  }
 })
 
 /** Members of bodies that refer to objects, with what makes one. */

@@ -114,7 +114,7 @@ test('a list that is cut has the keys that work, before newer ones that do not',
   await revokeApiKey(stores.pg, revoked.id)
   const expired = await makeKey(stores, other.workspaceId)
   await stores.pg.query("UPDATE api_keys SET expires_at = now() - interval '1 day' WHERE id = $1", [expired.id])
-  const ids = (await listApiKeys(stores.pg, other.workspaceId, 4)).map(({ id }) => id)
+  const ids = (await listApiKeys(stores.pg, other.workspaceId, { max: 4 })).map(({ id }) => id)
   expect(ids.indexOf(live.id)).toBeLessThan(2)
   expect(ids.slice(2)).toEqual([expired.id, revoked.id])
 })

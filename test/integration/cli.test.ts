@@ -11,9 +11,9 @@ import { lockFolder } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { trackingKeyGraceDays } from '../../schemas/limits/api-limits.ts'
-import { scopes } from '../../schemas/scopes.ts'
+import { scopes, viewScope } from '../../schemas/scopes.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
-import { makeWorkspace } from '../support/api.ts'
+import { makeKey, makeWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -299,7 +299,7 @@ describe('keys', () => {
     const { id, api_key, scopes: granted } = (await ofMine('keys', 'create', '--name', 'r', '--scopes', 'all')).json()
     expect(granted).toEqual([...scopes])
     const first = (await svc(`keys revoke ${id} --json`)).json()
-    expect(first).toEqual({ id, revoked_at: expect.any(String) })
+    expect(first).toEqual({ id, kind: 'api_key', revoked_at: expect.any(String) })
     expect((await svc(`keys revoke ${id} --json`)).json()).toEqual(first)
     const listed: { id: number }[] = (await ofMine('keys', 'list')).json()
     expect(listed.find((key) => key.id === id)).toMatchObject(first)
@@ -317,9 +317,21 @@ describe('keys', () => {
     expect(await svc('keys revoke')).toMatchObject(refusal('ID is required'))
   })
 
+  test('a shared link is listed as one and revoked by its id; no key is given its scope', async () => {
+    const { ofMine, mine } = await makeMine()
+    const { id, prefix } = await makeKey(stores, mine.workspaceId, { scopes: [viewScope] })
+    expect((await ofMine('keys', 'list')).json()[0]).toMatchObject({ id, kind: 'shared_link', prefix })
+    expect((await svc(`keys list --workspace ${mine.workspaceId}`)).out).toMatch(
+      /shared link +test +svc_view_\w{6} +live/,
+    )
+    expect((await svc(`keys revoke ${id}`)).out).toMatch(`shared link ${id} revoked at`)
+    const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+    expect(audited).toMatchObject({ action: 'shared_link.revoke', resource_type: 'shared_link', resource_id: id })
+  })
+
   test('bad input is refused with exit code 2, naming the option', async () => {
     const wrong: [string, string[]][] = [
-      ['--scopes', ['posts:read,posts:erase', '', 'toString']],
+      ['--scopes', [viewScope, 'posts:read,posts:erase', '', 'toString']],
       ['--expires', ['tomorrow', '2035-01-01T00:00:00', '2020-01-01T00:00:00Z']],
       ['--workspace', ['one', '0']],
     ]

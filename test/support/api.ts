@@ -134,6 +134,6 @@ export async function makeKey(
   { pg }: Pick<TestStores, 'pg'>,
   workspaceId: number,
   options: { scopes?: readonly string[]; expiresAt?: Date; ownerId?: number } = {},
-): Promise<{ id: number; apiKey: string }> {
+): Promise<{ id: number; apiKey: string; prefix: string }> {
   return (await createApiKey(pg, { scopes: allScopes, ...options, workspaceId, name: 'test' }))!
 }

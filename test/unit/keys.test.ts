@@ -3,6 +3,7 @@ import {
   isTrackingKeyShaped,
   isWellFormedSecretKey,
   makeSecretKey,
+  makeSharedToken,
   makeTrackingKey,
   secretKeyPrefix,
   sha256Of,
@@ -18,6 +19,14 @@ test('a made key is well-formed, and no two are alike', () => {
     expect(isWellFormedSecretKey(key)).toBe(true)
   }
   expect(new Set(keys).size).toBe(1000)
+})
+
+test('the token of a shared link has a shape of its own, with the same checksum and as much to show', () => {
+  const token = makeSharedToken()
+  expect(token).toMatch(/^svc_view_[0-9A-Za-z]{38}$/)
+  expect(isWellFormedSecretKey(token)).toBe(true)
+  expect(isWellFormedSecretKey(token.replace('_view_', '_sk_'))).toBe(false)
+  expect(secretKeyPrefix(token)).toBe(token.slice(0, 15))
 })
 
 test('the checksum is the CRC-32 of what stands before it, in base62; shown are the first 13 characters', () => {

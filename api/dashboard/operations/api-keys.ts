@@ -20,7 +20,7 @@ export const listOwnKeys = defineOperation({
   input: {},
   output: ApiKeys,
   async handle({ workspace, stores: { pg } }) {
-    const keys = await listApiKeys(pg, workspace.id, apiKeysShownMax)
+    const keys = await listApiKeys(pg, workspace.id, { kind: 'api_key', max: apiKeysShownMax })
     return {
       keys: keys.map(({ id, name, prefix, scopes: granted, expires_at, revoked_at, last_used_at, created_at }) => ({
         ...{ id, name, prefix, scopes: granted, created_at: created_at.toISOString() },
@@ -63,7 +63,8 @@ export const revokeOwnKey = defineOperation({
   output: z.object({ id: z.int() }),
   problems: ['api_key_not_found'],
   async handle({ path: { api_key_id: id }, workspace, stores: { pg } }) {
-    if ((await revokeApiKey(pg, id, workspace.id)) === null) throw problem('api_key_not_found')
+    const revoked = await revokeApiKey(pg, id, { workspaceId: workspace.id, kind: 'api_key' })
+    if (revoked === null) throw problem('api_key_not_found')
     return { id }
   },
 })

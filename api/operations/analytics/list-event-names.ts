@@ -1,11 +1,12 @@
 /** GET /v1/analytics/events: the events of a range by name, or by a value of one property. */
 import { z } from 'zod'
 import { readEventNames } from '../../../clickhouse/queries/event-names.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { eventNamesMax, overviewRowsDefault, propertyNameLengthMax } from '../../../schemas/limits/overview-limits.ts'
 import { EventNames } from '../../../schemas/resources/event-names.ts'
+import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
@@ -33,12 +34,15 @@ export const listEventNames = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: { query: EventNamesQuery },
   output: EventNames,
   async handle(context) {
     const { query, workspace, stores, clock } = context
     const { property, limit } = query
     const filters = filtersOf(query)
+    // A property may hold anything, such as an e-mail.
+    if (property !== undefined && context.scopes.includes(viewScope)) throw problem('scope_missing', 'analytics:read')
     if (property !== undefined && !filters?.get('event')?.some(({ isNot }) => !isNot)) {
       throw invalid([valueError(['query', 'property'], property, 'a property needs the filter event beside it')])
     }

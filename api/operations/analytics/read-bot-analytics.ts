@@ -36,6 +36,7 @@ export const readBotAnalytics = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: { query: BotQuery },
   output: BotAnalytics,
   async handle(context) {

@@ -29,6 +29,7 @@ export const readAnalyticsBreakdown = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: { query: BreakdownQuery },
   output: Breakdown,
   async handle(context) {

@@ -22,6 +22,7 @@ export const readAnalyticsFunnel = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: { query: FunnelQuery },
   output: Funnel,
   async handle(context) {

@@ -25,6 +25,7 @@ import {
   ownListRowsMax,
 } from '../../../schemas/limits/overview-limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
+import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import {
@@ -72,6 +73,7 @@ export const readAnalyticsOverview = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: { query: OverviewQuery },
   output: AnalyticsOverview,
   handle: answerQuestion,
@@ -92,13 +94,17 @@ export const readOwnLists = defineOperation({
 
 async function answerQuestion(context: OverviewContext): Promise<AnalyticsOverview> {
   const { workspace, stores } = context
-  const { include = overviewMembers, ...query } = context.query
+  const { include: wanted = overviewMembers, ...query } = context.query
+  const include = context.scopes.includes(viewScope) ? wanted.filter((member) => !ofOwners.has(member)) : wanted
   const parts = allParts.filter((part) => include.some((member) => partsOf[member].includes(part)))
   // All that the answer depends on, besides the stores and the time.
   const question = JSON.stringify(['overview', query, parts, workspace])
   const answer = await stores.share(question, () => answerSteadily(context, new Set(parts)))
   return partOf(answer, include)
 }
+
+/** A shared link gets them empty: events name people, and the rest is for who runs the site. */
+const ofOwners: ReadonlySet<keyof AnalyticsOverview> = new Set(['recent_events', 'recommendations', 'snippet'])
 
 const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue', 'advice'] as const
 /** Parts that need statements of their own, or rows beyond the limit. Whoever wants none of a part's members saves them. */

@@ -9,6 +9,7 @@ export const getWorkspace = defineOperation({
   tag: 'Workspace',
   effect: 'read',
   scope: 'workspace:read',
+  isShared: true,
   input: {},
   output: WorkspaceResource,
   handle: async ({ workspace }) => serializeWorkspace(workspace),

@@ -1,0 +1,68 @@
+/** Links on which anybody sees the overview of a workspace: listed, made and revoked by its owner in the dashboard. */
+import { z } from 'zod'
+import { countLiveSharedLinks, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
+import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { apiKeysShownMax, sharedLinksMax } from '../../../schemas/limits/api-limits.ts'
+import { CreatedSharedLink, SharedLinkCreate, SharedLinks } from '../../../schemas/resources/shared-link.ts'
+import { viewScope } from '../../../schemas/scopes.ts'
+import { defineOperation } from '../../operations/define.ts'
+import { sharedPath } from '../pages.ts'
+
+export const listSharedLinks = defineOperation({
+  name: 'shared_link.list',
+  http: { method: 'GET', path: '/v1/shared-links' },
+  summary: 'List the shared links: working ones first, then newest first.',
+  tag: 'Workspace',
+  effect: 'read',
+  scope: 'workspace:read',
+  input: {},
+  output: SharedLinks,
+  async handle({ workspace, stores: { pg } }) {
+    const links = await listApiKeys(pg, workspace.id, { kind: 'shared_link', max: apiKeysShownMax })
+    return links.map(({ id, name, prefix, revoked_at, last_used_at, created_at }) => ({
+      ...{ id, name, prefix, created_at: created_at.toISOString() },
+      revoked_at: revoked_at?.toISOString() ?? null,
+      last_used_at: last_used_at?.toISOString() ?? null,
+    }))
+  },
+})
+
+export const createSharedLink = defineOperation({
+  name: 'shared_link.create',
+  http: { method: 'POST', path: '/v1/shared-links' },
+  summary: 'Make a shared link. The answer holds its address, once.',
+  tag: 'Workspace',
+  effect: 'create',
+  scope: 'workspace:read',
+  input: { body: SharedLinkCreate },
+  output: CreatedSharedLink,
+  problems: ['shared_links_full'],
+  async handle({ body: { name }, workspace, actor, config, stores: { pg } }) {
+    await holdWorkspace(pg, workspace.id)
+    if ((await countLiveSharedLinks(pg, workspace.id)) >= sharedLinksMax) throw problem('shared_links_full')
+    const made = await createApiKey(pg, {
+      ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: [viewScope] },
+    })
+    // Browsers send no fragment: the token is in no log, and in no Referer.
+    return { id: made!.id, name, url: `${config.apiHost}${sharedPath}#${made!.apiKey}` }
+  },
+})
+
+export const revokeSharedLink = defineOperation({
+  name: 'shared_link.revoke',
+  http: { method: 'DELETE', path: '/v1/shared-links/{shared_link_id}' },
+  summary: 'Revoke a shared link: it stops working everywhere within 5 seconds.',
+  tag: 'Workspace',
+  effect: 'delete',
+  scope: 'workspace:read',
+  input: { path: z.object({ shared_link_id: idInPath('shared_link') }) },
+  output: z.object({ id: z.int() }),
+  problems: ['shared_link_not_found'],
+  async handle({ path: { shared_link_id: id }, workspace, stores: { pg } }) {
+    const revoked = await revokeApiKey(pg, id, { workspaceId: workspace.id, kind: 'shared_link' })
+    if (revoked === null) throw problem('shared_link_not_found')
+    return { id }
+  },
+})

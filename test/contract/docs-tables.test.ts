@@ -23,6 +23,7 @@ import {
   postTagLengthMax,
   postTagsMax,
   postTitleLengthMax,
+  sharedLinksMax,
   socialAccountsMax,
   webhookDescriptionLengthMax,
   webhookEndpointsMax,
@@ -66,6 +67,11 @@ test('docs/api.md has every refusal with its status and text', () => {
   )
   const texts = tableOf(apiPage, '## Answers').flatMap(([, detail]) => /^`(.*)`$/.exec(detail!)?.[1] ?? [])
   expect(texts.filter((text) => !given.has(text))).toEqual([])
+})
+
+test('docs/dashboard.md and docs/api.md say how many shared links a workspace may have', () => {
+  expect(readDoc('docs/dashboard.md')).toContain(`at most ${sharedLinksMax} that aren't revoked`)
+  expect(apiPage).toContain(`${sharedLinksMax} that aren't revoked`)
 })
 
 test('docs/api.md names every member of the overview', () => {

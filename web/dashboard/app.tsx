@@ -1,4 +1,4 @@
-/** The dashboard: who is signed in, where the address is, and the page for it. */
+/** The dashboard: who is signed in or has a shared link, where the address is, and the page for it. */
 import { render } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import './theme.css'
@@ -9,6 +9,7 @@ import type { Workspace } from './overview-data.ts'
 import { Failure, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
+import { home, isShared, linkFragment } from './shared-page.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WorkspaceName } from './workspaces.tsx'
@@ -48,6 +49,8 @@ function App() {
   useEffect(() => {
     const onBack = () => setPlace(placeOf)
     addEventListener('popstate', onBack)
+    // Another link was put into the address.
+    if (isShared) addEventListener('hashchange', () => location.reload())
     return () => removeEventListener('popstate', onBack)
   }, [])
   const navigate = useCallback((path: string) => {
@@ -57,28 +60,37 @@ function App() {
   }, [])
   const [hasHelp, setHelp] = useState(false)
   useGoKeys(navigate, () => setHelp(true))
-  const go = useCallback((view: View) => navigate(`/dashboard${writeView(view)}`), [navigate])
+  const go = useCallback((view: View) => navigate(home + writeView(view) + linkFragment()), [navigate])
   return (
     <>
       <header>
         <h1>{workspace ? <WorkspaceName id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
-        <nav aria-label="Pages">
-          {Object.entries(pages).map(([path, name]) => (
-            <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
-              {name}
-            </PageLink>
-          ))}
-        </nav>
+        {!isShared && (
+          <nav aria-label="Pages">
+            {Object.entries(pages).map(([path, name]) => (
+              <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
+                {name}
+              </PageLink>
+            ))}
+          </nav>
+        )}
         <button type="button" class="link" onClick={() => setHelp(true)}>
           Keys
         </button>
-        <form method="post" action="/dashboard/sign-out">
-          <button type="submit">Sign out</button>
-        </form>
+        {!isShared && (
+          <form method="post" action="/dashboard/sign-out">
+            <button type="submit">Sign out</button>
+          </form>
+        )}
       </header>
       {hasHelp && <KeysDialog close={() => setHelp(false)} />}
-      {workspace === undefined && failure && <Failure {...failure} />}
-      {workspace && pageOf()}
+      {failure && (workspace === undefined || failure.isMissing) ? (
+        <main>
+          <Failure {...failure} />
+        </main>
+      ) : (
+        workspace && pageOf()
+      )}
     </>
   )
 
@@ -86,7 +98,7 @@ function App() {
     const shown = { workspace: workspace!, navigate }
     const load = Object.hasOwn(chunks, pathname) ? chunks[pathname] : undefined
     if (load !== undefined) return <Later key={pathname} load={load} search={search} {...shown} />
-    if (pathname !== '/dashboard') return <NoPage navigate={navigate} />
+    if (pathname !== home) return <NoPage navigate={navigate} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
 }
@@ -109,7 +121,8 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
   const goAt = useRef(0)
   useEffect(() => {
     const onSecond = (event: KeyboardEvent) => {
-      const path = Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
+      const path =
+        !isShared && Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
       goAt.current = 0
       if (path === undefined) return
       event.stopImmediatePropagation()

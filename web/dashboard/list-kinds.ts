@@ -4,6 +4,7 @@ import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { type Filter, type FilterName, filterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
+import { isShared } from './shared-page.ts'
 
 export interface ListRow {
   /** As its filter takes it; empty for none. */
@@ -49,6 +50,9 @@ export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot:
 /** `none` stands for what has no name: a filter can't ask for it. */
 const nameless = 'none'
 
+/** Rows that the API gives to keys; owners get more. */
+const rowsOfKeysMax = 100
+
 function ofOverview(
   title: string,
   filter: FilterName,
@@ -57,9 +61,8 @@ function ofOverview(
   rowOf: (row: Record<string, unknown>) => Omit<ListRow, 'figures'>,
 ): ListKind {
   return {
-    ...{ title, filter, columns: names, limitMax: 1_000, isOfOverview: true },
-    // More rows than the API gives to keys.
-    ask: (limit) => `/analytics/${limit > 100 ? 'lists' : 'overview'}?include=${member}&limit=${limit}`,
+    ...{ title, filter, columns: names, limitMax: isShared ? rowsOfKeysMax : 1_000, isOfOverview: true },
+    ask: (limit) => `/analytics/${limit > rowsOfKeysMax ? 'lists' : 'overview'}?include=${member}&limit=${limit}`,
     rowsOf: (answer) =>
       ((answer[member] ?? []) as readonly Record<string, unknown>[]).map((row) => ({
         ...rowOf(row),

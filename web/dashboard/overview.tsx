@@ -21,6 +21,7 @@ import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
 import { Failure, Isolated } from './parts.tsx'
 import { type Failed, useAnswer } from './query.ts'
+import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { Lists } from './tables.tsx'
 import { ViewControls } from './view-controls.tsx'
@@ -41,8 +42,9 @@ const chartLabels: Readonly<Record<Chartable, string>> = {
   revenue_cents: 'Revenue',
 }
 
+/** Whether the first event may still be awaited, which is the owner's to send. */
 const isEmpty = ({ metrics, recent_events }: Overview) =>
-  metrics.events === 0 && recent_events.length === 0 && metrics.live_visitors === 0
+  !isShared && metrics.events === 0 && recent_events.length === 0 && metrics.live_visitors === 0
 
 /** Whether there ever was an event: a range without any isn't a workspace without any. */
 const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
@@ -106,9 +108,11 @@ function Away(failure: Failed) {
           Visits go on being recorded: events are still taken, and none is lost. They stand here once the store of
           figures is back; this page shows it by itself.
         </p>
-        <p>
-          On the machine, <code>npx svc doctor</code> says which store is away.
-        </p>
+        {!isShared && (
+          <p>
+            On the machine, <code>npx svc doctor</code> says which store is away.
+          </p>
+        )}
       </section>
     </main>
   )
@@ -165,7 +169,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays,
         <Lists kinds={[kinds.eventNames]} {...common} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
-        <Recent events={answer.recent_events} timezone={timezone} />
+        {!isShared && <Recent events={answer.recent_events} timezone={timezone} />}
         <Advice items={answer.recommendations} />
       </div>
       {metrics.lists_cut && <p class="note">Lists have the top 2,000 of each day.</p>}

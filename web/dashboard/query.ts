@@ -1,6 +1,7 @@
-/** Asks the API as the owner who is signed in: once, or for as long as an answer is looked at. */
+/** Asks the API as the owner who is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
 import { Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
+import { isShared } from './shared-page.ts'
 
 export interface Failed {
   readonly since: Date
@@ -36,7 +37,8 @@ function takeWhatCame<Answer>(path: string | undefined): { path: string; answer:
   return { path, answer }
 }
 
-const liveMs = 5_000
+/** All who look at a shared link have one rate limit together. */
+const liveMs = isShared ? 60_000 : 5_000
 /** Slow answers and failures are asked for less often: a page that is left open takes little of a core. */
 const pausePerAnswer = 9
 const pauseMaxMs = 15_000
@@ -52,6 +54,7 @@ interface UseOptions<Answer> {
   readonly round?: number
 }
 
+const revoked = 'This link is wrong, or was revoked. Whoever gave it to you can make another one'
 const signedOut = 'you are signed out. Sign in again in another tab, and go on here'
 /** Somebody may be writing. */
 const hasForm = () => document.querySelector('main form, dialog form') !== null
@@ -60,6 +63,7 @@ async function read(path: string, signal: AbortSignal): Promise<unknown> {
   const answer = await request(path, { signal })
   const { response, body } = answer
   if (response.status === 401) {
+    if (isShared) throw new Missing(revoked)
     if (hasForm()) throw new Error(signedOut)
     location.assign(`/dashboard/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
     return new Promise(() => undefined)

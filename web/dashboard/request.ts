@@ -1,4 +1,5 @@
 /** One request of the dashboard to the API: its workspace, its deadline, and in words why it failed. */
+import { isShared, linkFragment } from './shared-page.ts'
 
 /** The question is at fault. */
 export class Refused extends Error {}
@@ -46,8 +47,7 @@ export async function request(
   if (signal?.aborted) leave()
   signal?.addEventListener('abort', leave)
   try {
-    const headers = { ...init.headers, ...(workspaceId !== undefined && { 'X-Workspace': String(workspaceId) }) }
-    const response = await fetch(`/api/v1${path}`, { ...init, headers, signal: ending.signal })
+    const response = await fetch(`${isShared ? '' : '/api'}/v1${path}`, { ...init, ...by(init), signal: ending.signal })
     const text = await response.text()
     return { response, body: parse(text, response.status) }
   } catch (error) {
@@ -57,6 +57,14 @@ export async function request(
     clearTimeout(timer)
     signal?.removeEventListener('abort', leave)
   }
+}
+
+/** Who asks: the owner by the session's cookie, for the workspace that is shown, or whoever has a shared link by its token. */
+function by({ headers }: RequestOptions): RequestInit {
+  if (isShared) {
+    return { headers: { ...headers, Authorization: `Bearer ${linkFragment().slice(1)}` }, credentials: 'omit' }
+  }
+  return { headers: { ...headers, ...(workspaceId !== undefined && { 'X-Workspace': String(workspaceId) }) } }
 }
 
 class Unreadable extends Error {}

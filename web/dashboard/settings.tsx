@@ -1,4 +1,4 @@
-/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, keys and webhooks, and what was changed. */
+/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, keys, shared links and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { Accounts } from './accounts.tsx'
@@ -10,6 +10,7 @@ import type { PageProps } from './later.tsx'
 import type { Overview } from './overview-data.ts'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { SharedLinks } from './shared-links.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { AddWorkspace, ChangeWorkspace } from './workspace-forms.tsx'
 
@@ -75,6 +76,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
       </div>
       <Accounts workspaceId={workspace.id} />
       <ApiKeys timezone={timezone} />
+      <SharedLinks timezone={timezone} />
       <Webhooks timezone={timezone} />
       <AuditLog timezone={timezone} />
     </main>

@@ -11,6 +11,7 @@ import {
   withoutFilter,
 } from './address.ts'
 import { Dialog } from './dialog.tsx'
+import { isShared } from './shared-page.ts'
 
 const keyMeanings = [
   ['D W M Q Y', 'today, the last 7, 30, 90, 365 days'],
@@ -21,7 +22,14 @@ const keyMeanings = [
   ['F', 'add a filter'],
   ['/', 'search'],
   ['Esc', 'remove the last filter'],
-  ['G, then O F P R S L C T', 'go to overview, funnels, people, replays, posts, links, company, settings'],
+  ...(isShared
+    ? []
+    : [
+        [
+          'G, then O F P R S L C T',
+          'go to overview, funnels, people, replays, posts, links, company, settings',
+        ] as const,
+      ]),
   ['?', 'this list'],
 ] as const
 

@@ -1,5 +1,6 @@
 /** The name of the workspace; where the owner has several, the choice between them. */
 import { useAnswer } from './query.ts'
+import { isShared } from './shared-page.ts'
 
 interface Named {
   readonly id: number
@@ -9,7 +10,7 @@ interface Named {
 const seldomMs = 300_000
 
 export function WorkspaceName({ id, name }: Named) {
-  const { answer = [] } = useAnswer<Named[]>('/workspaces', { againMs: seldomMs })
+  const { answer = [] } = useAnswer<Named[]>(isShared ? undefined : '/workspaces', { againMs: seldomMs })
   if (answer.length < 2) return <bdi>{name}</bdi>
   return (
     <select aria-label="Workspace" value={id} onChange={(event) => goToWorkspace(Number(event.currentTarget.value))}>

@@ -1,0 +1,103 @@
+/** A shared link in Chromium: made in the settings, opened without an account, passed on, embedded, and revoked. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+
+const card = (page: Page, name: string, value: string) =>
+  page.waitForSelector(`[data-card="${name}"] strong:text-is("${value}")`)
+
+test('a link shows the figures of the API without a cookie, keeps its token through filters, Back and reload, and ends when revoked', async (context) => {
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 600_000 }
+  await insertEventRows(stores.ch, [
+    makeEventRow({ ...at, visitor: 1, source: 'google', medium: 'organic', path: '/a', country: 'DE' }),
+    makeEventRow({ ...at, visitor: 2, source: 'news', medium: 'email', path: '/b', country: 'FR' }),
+    makeEventRow({ ...at, visitor: 2, kind: 'custom', event_name: 'signup', path: '/b' }),
+  ])
+  await foldWhatIsThere(stores)
+  const owner = await signIn(context)
+  await owner.goto(`${api.url}/dashboard/settings`)
+  const links = list('Shared links')
+  await owner.click(`${links} button:text-is("Make a link")`)
+  await owner.fill('dialog input[name="name"]', 'Press')
+  await owner.click('dialog button:text-is("Create")')
+  const made = new URL((await owner.textContent(`${links} pre`))!)
+  expect(made.pathname + made.hash).toMatch(/^\/shared#svc_view_\w{38}$/)
+  const link = `${api.url}/shared${made.hash}`
+
+  const guest = await owner.context().browser()!.newContext()
+  context.onTestFinished(() => guest.close())
+  const page = await guest.newPage()
+  const sent: { path: string; headers: Record<string, string> }[] = []
+  page.on('request', (request) => {
+    expect(request.url().split('#')[0]).not.toContain('svc_view_')
+    sent.push({ path: new URL(request.url()).pathname, headers: request.headers() })
+  })
+  await page.goto(link)
+  await card(page, 'visitors', '2')
+  const asked = async (query: string) => {
+    const answer = await api.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })
+    return ((await answer.json()) as { metrics: Record<string, number> }).metrics
+  }
+  for (const [name, value] of Object.entries(await asked('days=30'))) {
+    if (['visitors', 'pageviews', 'sessions', 'conversions'].includes(name)) await card(page, name, String(value))
+  }
+  for (const title of ['Sources', 'Pages', 'Countries', 'Events']) await page.waitForSelector(`${list(title)} .row`)
+  for (const hidden of ['nav', 'form', 'select[aria-label="Workspace"]', list('Recent events')]) {
+    expect([hidden, await page.$$(hidden)]).toEqual([hidden, []])
+  }
+  await page.keyboard.press('g')
+  await page.keyboard.press('p')
+
+  await page.click(`${list('Sources')} .row:has-text("google")`)
+  await card(page, 'visitors', '1')
+  expect(page.url()).toBe(link.replace('#', '?source=google&medium=organic#'))
+  await page.reload()
+  await card(page, 'visitors', String((await asked('days=30&source=google&medium=organic'))['visitors']))
+  await page.goBack()
+  await card(page, 'visitors', '2')
+  expect(page.url()).toBe(link)
+  await page.keyboard.press('w')
+  await expect.poll(() => page.url()).toBe(link.replace('#', '?days=7#'))
+  await page.click(`${list('Countries')} button:has-text("Details")`)
+  await page.waitForSelector('dialog[open] tbody tr')
+  await page.keyboard.press('Escape')
+  await page.mouse.move(0, 0)
+  await look(page, 'shared')
+  for (const { path, headers } of sent) {
+    expect(path).toMatch(/^\/(shared$|v1\/|dashboard\/files\/)/)
+    expect([headers['cookie'] ?? '', headers['referer'] ?? '']).toEqual(['', ''])
+  }
+
+  // Another site embeds it.
+  const site = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end(`<iframe src="${link}">`))
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  context.onTestFinished(() => void site.close())
+  const other = await guest.newPage()
+  await other.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+  await other.frameLocator('iframe').locator('[data-card="visitors"] strong:text-is("2")').waitFor()
+
+  await owner.click(`${links} button:has-text("Revoke")`)
+  await owner.click('dialog button:text-is("Revoke")')
+  await owner.waitForSelector(`${links} .bad:text-is("revoked")`)
+  expect(await owner.textContent(links)).toContain('used ')
+  const saysSo = '.failure:has-text("This link is wrong, or was revoked")'
+  await expect
+    .poll(async () => {
+      await page.reload()
+      await page.waitForSelector(`${saysSo}, [data-card="visitors"]`)
+      return page.$$eval(saysSo, (all) => all.length)
+    })
+    .toBe(1)
+  expect(await page.$$('[data-card]')).toEqual([])
+  await look(page, 'shared-revoked')
+  await page.goto(`${api.url}/shared`)
+  await page.waitForSelector(saysSo)
+})

@@ -1,0 +1,116 @@
+/** Shared links, on which anybody sees the overview: made with a name, shown once, and revoked. */
+import { useState } from 'preact/hooks'
+import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../../schemas/resources/shared-link.ts'
+import { Confirm, Dialog } from './dialog.tsx'
+import { time } from './format.ts'
+import { Failure, Refusal, ShownOnce } from './parts.tsx'
+import { type Sent, send, useAnswer } from './query.ts'
+
+type Links = (typeof SharedLinksResource)['_output']
+type Made = (typeof CreatedSharedLink)['_output']
+
+export function SharedLinks({ timezone }: { timezone: string }) {
+  const [round, setRound] = useState(0)
+  const [made, setMade] = useState<Made>()
+  const [isMaking, setMaking] = useState(false)
+  const [revoked, revoke] = useState<Links[number]>()
+  const [refusal, setRefusal] = useState('')
+  const { answer, failure } = useAnswer<Links>('/shared-links', { round })
+  const done = (sent: Sent<unknown>) => {
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    setRound((before) => before + 1)
+  }
+  return (
+    <section class="panel" aria-label="Shared links">
+      <h2>
+        Shared links
+        <button type="button" onClick={() => setMaking(true)}>
+          Make a link
+        </button>
+      </h2>
+      {failure && <Failure {...failure} />}
+      <Refusal text={refusal} />
+      {made && (
+        <ShownOnce secret={made.url} name="link">
+          The link <bdi>{made.name}</bdi>.
+        </ShownOnce>
+      )}
+      {answer?.length === 0 && (
+        <p class="empty">Whoever has such a link sees the overview without an account: figures, and no people.</p>
+      )}
+      <ul>
+        {answer?.map((link) => (
+          <li key={link.id} class="event endpoint">
+            <span class="name">
+              <bdi>{link.name}</bdi> <span class="label">{link.prefix}…</span>
+            </span>
+            <span class="label">
+              {link.last_used_at === null ? 'never used' : `used ${time(link.last_used_at, timezone)}`}
+            </span>
+            {link.revoked_at !== null && <span class="bad">revoked</span>}
+            {link.revoked_at === null && (
+              <>
+                <span class="good">live</span>
+                <button
+                  type="button"
+                  class="danger"
+                  aria-label={`Revoke the link ${link.name}`}
+                  onClick={() => revoke(link)}
+                >
+                  Revoke
+                </button>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {isMaking && (
+        <LinkForm
+          close={() => setMaking(false)}
+          made={(link) => {
+            setMade(link)
+            setMaking(false)
+            done({ made: link })
+          }}
+        />
+      )}
+      {revoked && (
+        <Confirm
+          title="Revoke this link"
+          verb="Revoke"
+          close={() => revoke(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/shared-links/${revoked.id}`))
+            revoke(undefined)
+          }}
+        >
+          <bdi>{revoked.name}</bdi> stops working within five seconds, and on every page that embeds it. This can’t be
+          undone.
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function LinkForm({ made, close }: { made(link: Made): void; close(): void }) {
+  const [refusal, setRefusal] = useState('')
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const sent = await send<Made>('POST', '/shared-links', { name: data.get('name') })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else made(sent.made)
+  }
+  return (
+    <Dialog title="Make a link" close={close}>
+      <form class="editor" onSubmit={submit}>
+        <label>
+          Name
+          <input name="name" placeholder="Who is it for?" required />
+        </label>
+        <Refusal text={refusal} />
+        <button type="submit">Create</button>
+      </form>
+    </Dialog>
+  )
+}

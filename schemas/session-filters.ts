@@ -37,8 +37,8 @@ export function readPattern(value: string): FilterPattern {
   return { isNot, texts }
 }
 
-/** Whether a text is one that the patterns of a filter choose. */
-export function isChosen(text: string, patterns: readonly FilterPattern[]): boolean {
+/** Whether no negated pattern fits the text, and one of the others does, where there are any. */
+export function matchesFilter(text: string, patterns: readonly FilterPattern[]): boolean {
   const wanted = patterns.filter(({ isNot }) => !isNot)
   const isUnwanted = patterns.some((pattern) => pattern.isNot && fits(text, pattern))
   return !isUnwanted && (wanted.length === 0 || wanted.some((pattern) => fits(text, pattern)))

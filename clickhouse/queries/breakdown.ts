@@ -46,13 +46,13 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     filters === undefined ? undefined : choose(ch, { workspaceId, build, timezone, filters, from: start, to: end }),
     by === 'channel' ? readChannels(ch, isInRange, params) : undefined,
   ])
-  const isChosen = chosen?.selection.isChosen(
+  const chosenSql = chosen?.selection.chosenSql(
     `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
   )
   return ch.query<BreakdownGroup>(
     `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
      FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, is_bounce, session_ms
-       FROM sessions FINAL WHERE ${isInRange}${isChosen === undefined ? '' : ` AND ${isChosen}`})
+       FROM sessions FINAL WHERE ${isInRange}${chosenSql === undefined ? '' : ` AND ${chosenSql}`})
      GROUP BY key ORDER BY visitors DESC, sessions DESC, key LIMIT {limit:UInt32}`,
     {
       ...params,

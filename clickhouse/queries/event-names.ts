@@ -38,8 +38,9 @@ const isShown = "kind NOT IN ('web_vital','page_leave')"
 export async function readEventNames(ch: Reader, request: EventNamesRequest): Promise<EventNameGroups> {
   const { filters, property, limit } = request
   const chosen = await isOfChosen(ch, request)
-  const { isWantedEvent } = selectionOf(filters ?? new Map(), undefined)
-  const isWanted = property === undefined ? '1' : `${isWantedEvent?.('toString(event_name)') ?? '1'} AND ${hasProperty}`
+  const { wantedEventSql } = selectionOf(filters ?? new Map(), undefined)
+  const isWanted =
+    property === undefined ? '1' : `${wantedEventSql?.('toString(event_name)') ?? '1'} AND ${hasProperty}`
   const value = property === undefined ? "''" : propertyValue
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(

@@ -192,15 +192,15 @@ function ownRows(period: PeriodSql, periods: readonly PeriodSql[], selection: Se
 
 /** Selects rows for the events that are counted one by one. */
 function eventRows(periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  const { isWantedPath, isWantedEvent } = selection ?? {}
+  const { wantedPathSql, wantedEventSql } = selection ?? {}
   const isView = "event_kind='pageview'"
   const columns = rowsOf({
     ...{ kind: 'of.1', key: 'of.2', detail: "''", day: 'day', at: 'at', period: periodSql },
     ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
     is_present: `toUInt8(visitor!=0 AND (of.1!=${page} OR ${isView}))`,
     ...{ begun: '0', bounces: '0', duration_ms: '0', conversions: `(of.1=${all} AND event_kind='conversion')` },
-    pageviews: `(of.1!=${converting} AND ${isView}${isWantedPath ? ` AND ${isWantedPath('path')}` : ''})`,
-    events: `(of.1=${all}${isWantedEvent ? ` AND ${isWantedEvent('name')}` : ''})`,
+    pageviews: `(of.1!=${converting} AND ${isView}${wantedPathSql ? ` AND ${wantedPathSql('path')}` : ''})`,
+    events: `(of.1=${all}${wantedEventSql ? ` AND ${wantedEventSql('name')}` : ''})`,
     samples: `(of.1=${page} AND is_sample)`,
   })
   const keys = `arrayConcat([(${all},'')],if(kind='conversion' AND visitor!=0,[(${converting},'')],[]),if(kind='pageview' OR ${isSample},[(${page},toString(path))],[]))`

@@ -19,11 +19,11 @@ export const joined = seenColumns.map((name) => `seen_${name} AS ${name}`).join(
  * @param period that the days are of
  */
 export function seenDays(days: string, period: PeriodSql, selection: Selection | undefined): string {
-  const { isWantedPath } = selection ?? {}
+  const { wantedPathSql } = selection ?? {}
   const columns = [
     ...namesOf(selection),
     ...seenColumns.map((name) => `seen.${name} AS seen_${name}`),
-    ...(isWantedPath ? wantedViews(isWantedPath) : []),
+    ...(wantedPathSql ? wantedViews(wantedPathSql) : []),
   ]
   return sessionDays(columns, days, period, selection)
 }
@@ -34,15 +34,15 @@ export function seenDays(days: string, period: PeriodSql, selection: Selection |
  * columns are changed by no filter.
  */
 export function ownDays(days: string, period: PeriodSql, selection: Selection | undefined): string {
-  const { isWantedPath, isWantedEvent } = selection ?? {}
+  const { wantedPathSql, wantedEventSql } = selection ?? {}
   const columns = [
     ...namesOf(selection),
     ...['nth_day', 'source', 'medium', 'device', 'browser', 'country', 'entry_path'],
     ...['session_pageviews', 'session_ms', 'is_bounce', 'day_conversions'],
-    ...(isWantedPath
-      ? wantedViews(isWantedPath)
+    ...(wantedPathSql
+      ? wantedViews(wantedPathSql)
       : ['day_pageviews AS day_views', 'session_pageviews AS session_views']),
-    ...(isWantedEvent ? [] : ['day_events', 'session_events']),
+    ...(wantedEventSql ? [] : ['day_events', 'session_events']),
   ]
   return sessionDays(columns, days, period, selection)
 }
@@ -57,12 +57,12 @@ function sessionDays(
   period: PeriodSql,
   selection: Selection | undefined,
 ): string {
-  const { isWantedEvent, isChosen } = selection ?? {}
+  const { wantedEventSql, chosenSql } = selection ?? {}
   const events = eventsAround([period])
-  const chosen = isChosen ? ` AND ${isChosen(events)}` : ''
+  const chosen = chosenSql ? ` AND ${chosenSql(events)}` : ''
   const rows = `SELECT ${columns.join(',')} FROM sessions FINAL WHERE ${inBuild} AND ${days}${chosen}`
-  if (isWantedEvent === undefined) return rows
-  const counts = wantedEvents(events, isWantedEvent)
+  if (wantedEventSql === undefined) return rows
+  const counts = wantedEvents(events, wantedEventSql)
   return `SELECT * FROM (${rows}) AS days LEFT ANY JOIN (${counts}) AS counts USING (visitor,session,day)`
 }
 
@@ -71,12 +71,12 @@ function sessionDays(
  * credits.
  */
 export function wantedOf(selection: Selection | undefined): { readonly pageviews: string; readonly events: string } {
-  const { isWantedPath, isWantedEvent } = selection ?? {}
+  const { wantedPathSql, wantedEventSql } = selection ?? {}
   return {
-    pageviews: isWantedPath
-      ? `multiIf(sessions=0,0,kind=${all},day_views,kind=${page},if(${isWantedPath('key')},pageviews,0),session_views)`
+    pageviews: wantedPathSql
+      ? `multiIf(sessions=0,0,kind=${all},day_views,kind=${page},if(${wantedPathSql('key')},pageviews,0),session_views)`
       : 'pageviews',
-    events: isWantedEvent ? `multiIf(sessions=0,0,kind=${all},day_events,session_events)` : 'events',
+    events: wantedEventSql ? `multiIf(sessions=0,0,kind=${all},day_events,session_events)` : 'events',
   }
 }
 

@@ -2,7 +2,7 @@
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { channelSourcesMax } from '../../../schemas/limits/overview-limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
-import { isChosen, type SessionFilters } from '../../../schemas/session-filters.ts'
+import { matchesFilter, type SessionFilters } from '../../../schemas/session-filters.ts'
 import { localDays } from '../../../schemas/time/local-days.ts'
 import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { BoundSql } from '../../bound-sql.ts'
@@ -41,7 +41,7 @@ export async function choose(
       ...{ workspace: workspaceId, build, from_day: numbers[0], to_day: numbers.at(-1) },
     })
     origins = rows
-      .filter(({ source, medium }) => isChosen(channelOf(source, medium), channel))
+      .filter(({ source, medium }) => matchesFilter(channelOf(source, medium), channel))
       .map(({ source, medium }) => [source, medium])
   }
   return { selection: selectionOf(filters, origins), calendar: { day_starts: starts, day_numbers: numbers } }

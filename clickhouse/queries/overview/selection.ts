@@ -29,10 +29,10 @@ export interface Selection {
    * @param events condition over `events`: they are folded, and of the days that are asked about or the days beside
    *   them
    */
-  isChosen(events: string): string
+  chosenSql(events: string): string
   /** SQL conditions: a page's path, an event's name is one of those wanted. Undefined where all are. */
-  readonly isWantedPath: ((path: string) => string) | undefined
-  readonly isWantedEvent: ((name: string) => string) | undefined
+  readonly wantedPathSql: ((path: string) => string) | undefined
+  readonly wantedEventSql: ((name: string) => string) | undefined
 }
 
 /** @param origins sources with their media that the filter of channels chooses; undefined where there is none */
@@ -76,9 +76,9 @@ export function selectionOf(
   })
   return {
     params,
-    isWantedPath: matcher('path', filters.get('path') ?? [])(false),
-    isWantedEvent: matcher('event', filters.get('event') ?? [])(false),
-    isChosen: (events) =>
+    wantedPathSql: matcher('path', filters.get('path') ?? [])(false),
+    wantedEventSql: matcher('event', filters.get('event') ?? [])(false),
+    chosenSql: (events) =>
       [
         'nth_day!=0',
         ...entry,
@@ -95,10 +95,10 @@ export const beginDay = 'toUInt16(day+1-nth_day)'
 
 /**
  * SQL of a subselect of the rows of chosen sessions: visitor, session, day.
- * @param days condition over `day` @param events as for `Selection.isChosen`
+ * @param days condition over `day` @param events as for `Selection.chosenSql`
  */
 export function chosenRows(selection: Selection, days: string, events: string): string {
-  return `SELECT visitor,session,day FROM sessions FINAL WHERE ${inBuild} AND ${days} AND ${selection.isChosen(events)}`
+  return `SELECT visitor,session,day FROM sessions FINAL WHERE ${inBuild} AND ${days} AND ${selection.chosenSql(events)}`
 }
 
 /** Selects the days of sessions that have such events, and the days before. */

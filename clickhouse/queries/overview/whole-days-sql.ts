@@ -88,10 +88,10 @@ const totalsAndLists = {
 } as const
 
 /** Pages, and the keys that conversions are credited to: these stand in `seen` alone. */
-function seenPart(period: PeriodSql, days: string, { isChosen, isWantedPath }: Selection): string {
+function seenPart(period: PeriodSql, days: string, { chosenSql, wantedPathSql }: Selection): string {
   const names = ['kind', 'key', 'detail', 'fresh', 'pageviews', 'conversions', 'samples'] as const
   const rows = `SELECT visitor,day,${names.map((name) => `seen.${name} AS seen_${name}`).join(',')} FROM sessions FINAL
-    WHERE ${inBuild} AND ${days} AND ${isChosen(eventsAround([period]))}`
+    WHERE ${inBuild} AND ${days} AND ${chosenSql(eventsAround([period]))}`
   const joined = names.map((name) => `seen_${name} AS ${name === 'pageviews' ? 'views' : `its_${name}`}`).join(',')
   return part(
     period.number,
@@ -100,7 +100,7 @@ function seenPart(period: PeriodSql, days: string, { isChosen, isWantedPath }: S
       visitors: 'uniqExactIf(visitor,views>0)',
       // A session that goes on into a second day counts there as well where that is the first one.
       sessions: `countIf(views>0 AND (its_fresh>0 OR day=${termsOf(period).since}))`,
-      pageviews: isWantedPath ? `sumIf(views,${isWantedPath('its_key')})` : 'sum(views)',
+      pageviews: wantedPathSql ? `sumIf(views,${wantedPathSql('its_key')})` : 'sum(views)',
       conversions: 'sum(its_conversions)',
       samples: 'sum(its_samples)',
     },

@@ -16,17 +16,17 @@ export interface FreezeOptions {
 /**
  * Claims the rows' client event ids and answers the manifest. While Redis is away the rows without an id go ahead. The
  * others wait for at most `claimWaitMs` and then rest on the local window alone.
- * @param isRest the rows without an id are in a manifest of their own already
+ * @param isRemainder the rows without an id are in a manifest of their own already
  * @param ageMs since the rows were sealed
  * @returns undefined when nothing can be frozen now
  */
 export async function describeManifest(
   options: FreezeOptions,
   batch: Batch,
-  isRest: boolean,
+  isRemainder: boolean,
   ageMs: number,
 ): Promise<Manifest | undefined> {
-  const part: Part = isRest ? 'claimed' : 'all'
+  const part: Part = isRemainder ? 'claimed' : 'all'
   const { packed, rows } = packClaims(batch)
   if (rows.length === 0) return describe(batch, part, {})
   try {
@@ -50,7 +50,7 @@ export async function describeManifest(
       return describe(batch, part, {})
     }
     const hasOthers = batch.segments.reduce((sum, segment) => sum + segment.rows, 0) > rows.length
-    return !isRest && hasOthers ? describe(batch, 'unclaimed', {}) : undefined
+    return !isRemainder && hasOthers ? describe(batch, 'unclaimed', {}) : undefined
   }
 }
 

@@ -37,7 +37,7 @@ import { ShippedFolders } from './shipped-folders.ts'
 import { copyEach, sidesOf } from './sides.ts'
 import { Stages } from './stages.ts'
 import { unfinishedManifests } from './unfinished.ts'
-import { bytesOf, WaitingSegments, type WaitingState } from './waiting.ts'
+import { bytesOf, freezeOrder, WaitingSegments, type WaitingState } from './waiting.ts'
 
 interface Frozen {
   readonly state: ManifestState
@@ -103,7 +103,8 @@ export class Shipper {
     for (const segment of this.folders.found) {
       const parts = frozen.get(segment.number) ?? new Set<Part>()
       if (parts.has('all') || parts.has('claimed')) continue
-      this.waiting.push({ segment, sealedAt: performance.now(), state: parts.has('unclaimed') ? 'rest' : 'fresh' })
+      const state = parts.has('unclaimed') ? 'remainderPending' : 'fresh'
+      this.waiting.push({ segment, sealedAt: performance.now(), state })
     }
     for (const state of journal.done()) this.folders.manifestDone(state.manifest)
     for (const stage of [this.freezeNext, this.loadNext, this.repairNext, this.copyNext]) {
@@ -187,8 +188,7 @@ export class Shipper {
     ) {
       return Math.max(20, gatherWhileBehindMs - age)
     }
-    // Rows that wait for Redis are older, but don't delay rows that need no claim.
-    for (const state of ['rest', 'claimed', 'fresh'] as const) if (await this.freezeSome(state)) return 0
+    for (const state of freezeOrder) if (await this.freezeSome(state)) return 0
     return retryClaimsMs
   }
 
@@ -200,10 +200,10 @@ export class Shipper {
     if (taken.length === 0) return false
     const batch = await this.read(taken.map(({ segment }) => segment))
     const age = performance.now() - taken[0]!.sealedAt
-    const manifest = await describeManifest(this.options, batch, state === 'rest', age)
+    const manifest = await describeManifest(this.options, batch, state === 'remainderPending', age)
     if (manifest === undefined) {
       this.claimsNotBefore = performance.now() + claimsPauseMs
-      if (state === 'fresh') for (const each of taken) each.state = 'claimed'
+      if (state === 'fresh') for (const each of taken) each.state = 'claimsPending'
       return state === 'fresh'
     }
     const manifestState = await this.options.journal.freeze(manifest)

@@ -7,8 +7,8 @@ const segmentsPerManifestMax = 512
 const rowsPerManifestMax = 4 * segmentRowsMax
 
 /**
- * A segment on its way to a manifest. `rest`: its rows without claims are frozen already, the others wait for Redis;
- * `claimed`: it has no others, and waits for Redis whole.
+ * A segment on its way to a manifest. `claimsPending`: all its rows need claims, and wait for Redis;
+ * `remainderPending`: its rows without claims are frozen already, the others wait for Redis.
  */
 export interface Waiting {
   readonly segment: Segment
@@ -16,7 +16,10 @@ export interface Waiting {
   readonly sealedAt: number
   state: WaitingState
 }
-export type WaitingState = 'fresh' | 'rest' | 'claimed'
+export type WaitingState = 'fresh' | 'claimsPending' | 'remainderPending'
+
+/** Rows that wait for Redis are older, but don't delay rows that need no claim. */
+export const freezeOrder = ['remainderPending', 'claimsPending', 'fresh'] as const satisfies WaitingState[]
 
 export class WaitingSegments {
   private readonly segments: Waiting[] = []
@@ -55,7 +58,7 @@ export class WaitingSegments {
   /** Removes segments that are in a manifest; with part `unclaimed` their other rows stay. */
   remove(taken: readonly Waiting[], part: Part): void {
     if (part === 'unclaimed') {
-      for (const each of taken) each.state = 'rest'
+      for (const each of taken) each.state = 'remainderPending'
       return
     }
     for (const each of taken) this.bytes -= bytesOf([each.segment])

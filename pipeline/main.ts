@@ -25,7 +25,7 @@ import { jobs } from './queue/jobs.ts'
 import { schedulesOf, startSweep } from './queue/schedule.ts'
 import { watchQueues } from './queue/watch-queues.ts'
 import { startWorker } from './queue/worker.ts'
-import { startCreditor } from './revenue/creditor.ts'
+import { startCreditLoop } from './revenue/credit-loop.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startSender } from './webhooks/sender.ts'
 
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     box: makeCredentialsBox(secretKey),
     holdBefore: config.holdPostsBefore,
   })
-  const creditor = startCreditor({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
+  const creditLoop = startCreditLoop({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
   const sender = startSender({
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
       worker.close(),
       publisher.close(),
       sender.close(),
-      creditor.close(),
+      creditLoop.close(),
       profiler.close(),
       folder.close(),
       merger.close(),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
-import { startCreditor } from '../../pipeline/revenue/creditor.ts'
+import { startCreditLoop } from '../../pipeline/revenue/credit-loop.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { deriveHashKey, hash64, hashed } from '../../runtime/crypto/hash.ts'
@@ -184,7 +184,7 @@ test('the pipeline credits by itself what comes, and again when its payer become
   await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
   const metrics = makePipelineMetrics(makeMetrics('test', false))
   const context = { pg: stores.pg, ch: stores.ch, clock: systemClock, hashes: makeIdentityHashes(stores.secretKey) }
-  const creditor = startCreditor(context, { log: makeLog('test', 'silent'), metrics })
+  const creditLoop = startCreditLoop(context, { log: makeLog('test', 'silent'), metrics })
   const credited = () =>
     stores.pg.query<{ rule: string; credited: boolean }>(
       'SELECT rule, credited_at IS NOT NULL AS credited FROM revenue_payments WHERE workspace_id = $1',
@@ -202,7 +202,7 @@ test('the pipeline credits by itself what comes, and again when its payer become
     await keepPeople(stores)
     await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'touch', credited: true }])
   } finally {
-    await creditor.close()
+    await creditLoop.close()
   }
 })
 

@@ -6,7 +6,7 @@ import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Crediting, creditRevenue } from './credit-payments.ts'
 
 /** Payments stay due until they are credited: a store that is away delays them. */
-export function startCreditor(context: Crediting, { log, metrics }: { log: Log; metrics: PipelineMetrics }): JobLoop {
+export function startCreditLoop(context: Crediting, { log, metrics }: { log: Log; metrics: PipelineMetrics }): JobLoop {
   const options = {
     ...{ name: 'credit-revenue', whenFailing: 'payments can not be credited now' },
     ...{ pauseMs: creditEveryMs, clock: context.clock, log, metrics },

@@ -26,10 +26,10 @@ import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import {
+  bindingPeriodsPerBrowserMax,
   browsersPerContactMax,
   factsPerBrowserMax,
   inboxRowsPerMerge,
-  turnsPerBrowserMax,
 } from '../../schemas/limits/people-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
@@ -47,7 +47,7 @@ export interface MergeOptions {
   readonly limits?: FactLimits
 }
 
-const usualLimits: FactLimits = { turnsMax: turnsPerBrowserMax, factsMax: factsPerBrowserMax }
+const usualLimits: FactLimits = { periodsMax: bindingPeriodsPerBrowserMax, factsMax: factsPerBrowserMax }
 
 const lockName = 'merging people'
 
@@ -155,7 +155,7 @@ async function bindAnew(
     log.warn({ workspace: workspaceId, facts: forgotten.length }, 'browsers with more contacts than are bound')
   }
   for (const anonymousId of await browsersOfFullContacts(tx, added, log)) browsers.add(anonymousId)
-  for (const anonymousId of await browsersInTurn(tx, forgotten)) browsers.add(anonymousId)
+  for (const anonymousId of await browsersMovingUp(tx, forgotten)) browsers.add(anonymousId)
   const facts = await readFactsOfBrowsers(tx, workspaceId, [...browsers])
   // A contact's first browsers say whether these are among them.
   const contactIds = [...new Set(facts.map(({ contactId }) => contactId))]
@@ -189,7 +189,7 @@ async function browsersOfFullContacts(tx: Queryable, added: readonly StoredFact[
 }
 
 /** A later browser takes the place of one whose facts were forgotten. */
-async function browsersInTurn(tx: Queryable, forgotten: readonly number[]): Promise<string[]> {
+async function browsersMovingUp(tx: Queryable, forgotten: readonly number[]): Promise<string[]> {
   if (forgotten.length === 0) return []
   const firsts = await readFirstFacts(tx, [...new Set(forgotten)], browsersPerContactMax)
   return [...groupBy(firsts, ({ contactId }) => contactId).values()]

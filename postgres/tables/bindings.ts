@@ -40,40 +40,41 @@ export async function insertFacts(tx: Queryable, facts: readonly StoredFact[]): 
 }
 
 export interface FactLimits {
-  /** Facts of one contact that follow each other are one turn. */
-  readonly turnsMax: number
+  /** Binding periods: facts of one contact that follow each other are one. */
+  readonly periodsMax: number
   readonly factsMax: number
 }
 
 /**
- * Forgets facts of these browsers behind their first turns, and behind their first facts. Whatever comes later can only bring
- * that end forward. So the facts that are left don't depend on the order in which all of them came.
+ * Forgets facts of these browsers behind their first binding periods, and behind their first facts. Whatever comes later
+ * can only bring that end forward. So the facts that are left don't depend on the order in which all of them came.
  * @returns of each its contact
  */
 export async function forgetFurtherFacts(
   tx: Queryable,
   workspaceId: number,
   anonymousIds: readonly string[],
-  { turnsMax, factsMax }: FactLimits,
+  { periodsMax, factsMax }: FactLimits,
 ): Promise<number[]> {
   const forgotten = await tx.query<{ id: number }>(
     `DELETE FROM identity_facts AS fact USING (
-       SELECT anonymous_id, at, event_id, row_number() OVER past AS place, count(*) FILTER (WHERE is_first) OVER past AS turn
-       FROM (SELECT *, ${beginsTurn} AS is_first FROM identity_facts
+       SELECT anonymous_id, at, event_id, row_number() OVER past AS place, count(*) FILTER (WHERE is_first) OVER past AS period
+       FROM (SELECT *, ${beginsPeriod} AS is_first FROM identity_facts
              WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[])) AS known
        WINDOW past AS (PARTITION BY anonymous_id ORDER BY at, event_id ROWS UNBOUNDED PRECEDING)) AS placed
-     WHERE (turn > $3 OR place > $4) AND fact.workspace_id = $1
+     WHERE (period > $3 OR place > $4) AND fact.workspace_id = $1
        AND (fact.anonymous_id, fact.at, fact.event_id) = (placed.anonymous_id, placed.at, placed.event_id)
      RETURNING contact_id AS id`,
-    [workspaceId, anonymousIds, turnsMax, factsMax],
+    [workspaceId, anonymousIds, periodsMax, factsMax],
   )
   return forgotten.map(({ id }) => id)
 }
 
 /** SQL over the facts of one workspace: the contact is another than that of the browser's fact before. */
-const beginsTurn = 'contact_id IS DISTINCT FROM lag(contact_id) OVER (PARTITION BY anonymous_id ORDER BY at, event_id)'
+const beginsPeriod =
+  'contact_id IS DISTINCT FROM lag(contact_id) OVER (PARTITION BY anonymous_id ORDER BY at, event_id)'
 
-/** The first fact of each turn, for these browsers. The others change no binding. */
+/** The first fact of each binding period, for these browsers. The others change no binding. */
 export function readFactsOfBrowsers(
   tx: Queryable,
   workspaceId: number,
@@ -81,7 +82,7 @@ export function readFactsOfBrowsers(
 ): Promise<StoredFact[]> {
   return tx.query<StoredFact>(
     `SELECT ${factColumns} FROM (
-       SELECT *, ${beginsTurn} AS is_first FROM identity_facts
+       SELECT *, ${beginsPeriod} AS is_first FROM identity_facts
        WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[])) AS known
      WHERE is_first`,
     [workspaceId, anonymousIds],

@@ -3,8 +3,8 @@ import { day } from './units.ts'
 
 /** Browsers of one contact, those identified first. Further ones stay visitors of their own. */
 export const browsersPerContactMax = 200
-/** A browser's times of one contact, the earliest: facts behind them are forgotten, and the last one goes on. */
-export const turnsPerBrowserMax = 100
+/** A browser's binding periods, the earliest: each is its time with one contact. Facts behind them are forgotten, and the last one goes on. */
+export const bindingPeriodsPerBrowserMax = 100
 /** Identity facts of one browser, the earliest: more than any browser's people need, and few enough to be read at each merge. */
 export const factsPerBrowserMax = 20_000
 /** Inbox rows of one transaction of the merge. */

@@ -20,7 +20,7 @@ import { foldAll, workOn } from '../support/fold.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { jobContext } from '../support/job-context.ts'
-import { askPeople, bindInTurn, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { askPeople, bindAlternately, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
@@ -364,11 +364,11 @@ async function timesLeft({ workspaceId }: TestWorkspace): Promise<number[]> {
   return rows.map(({ at }) => at - lately)
 }
 
-test('a person with a thousand times of a shared browser is erased, and nobody else', async () => {
+test('a person with a thousand binding periods of a shared browser is erased, and nobody else', async () => {
   const workspace = await makeWorkspace(stores)
   const visitor = stores.hashes.visitorOf(workspace.workspaceId, 'shared')
-  const { ann } = await bindInTurn(stores.pg, workspace, { visitor, turns: 3_000, from: lately, everyMs: 1_000 })
-  // Ann's times begin at even seconds, Ben's at odd ones.
+  const { ann } = await bindAlternately(stores.pg, workspace, { visitor, periods: 3_000, from: lately, everyMs: 1_000 })
+  // Ann's periods begin at even seconds, Ben's at odd ones.
   await track(ingest, workspace, [
     ...[-1_000, 500, 1_500, 2_000, 2_999, 3_000, 2_998_000, 2_999_000, 3_500_000].map((at) => view('shared', at)),
     view('other', 500),

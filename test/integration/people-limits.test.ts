@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { browsersPerContactMax, turnsPerBrowserMax } from '../../schemas/limits/people-limits.ts'
+import { bindingPeriodsPerBrowserMax, browsersPerContactMax } from '../../schemas/limits/people-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -52,7 +52,7 @@ const bindings = () =>
   )
 const numbers = (from: number, end: number) => Array.from({ length: end - from }, (_, nth) => from + nth)
 
-test('a browser binds its first turns, whichever come first, and each merge queues a contact once', async () => {
+test('a browser has its first binding periods, whichever come first, and each merge queues a contact once', async () => {
   await ship(alternating(numbers(500, 1_000)))
   await merge()
   // Two contacts and the browser.
@@ -60,18 +60,24 @@ test('a browser binds its first turns, whichever come first, and each merge queu
   await merge()
   expect(await count('people_work')).toBe(5)
   const bound = await bindings()
-  expect([bound.length, await count('identity_facts')]).toEqual([turnsPerBrowserMax, turnsPerBrowserMax])
+  expect([bound.length, await count('identity_facts')]).toEqual([
+    bindingPeriodsPerBrowserMax,
+    bindingPeriodsPerBrowserMax,
+  ])
   expect(bound.slice(0, 2)).toEqual([
     { at: 0, email: 'ann@example.com' },
     { at: 1_000_501, email: 'ben@example.com' },
   ])
-  expect(bound.at(-1)).toEqual({ at: 1_000_499 + turnsPerBrowserMax, email: 'ben@example.com' })
+  expect(bound.at(-1)).toEqual({ at: 1_000_499 + bindingPeriodsPerBrowserMax, email: 'ben@example.com' })
 
   await ship(alternating(numbers(0, 500).reverse()))
   while ((await merge()) > 0);
   const anew = await bindings()
-  expect([anew.length, await count('identity_facts')]).toEqual([turnsPerBrowserMax, turnsPerBrowserMax])
-  expect(anew.at(-1)).toEqual({ at: 999_999 + turnsPerBrowserMax, email: 'ben@example.com' })
+  expect([anew.length, await count('identity_facts')]).toEqual([
+    bindingPeriodsPerBrowserMax,
+    bindingPeriodsPerBrowserMax,
+  ])
+  expect(anew.at(-1)).toEqual({ at: 999_999 + bindingPeriodsPerBrowserMax, email: 'ben@example.com' })
 })
 
 test('a contact that loses a browser by it binds the next one of its own', async () => {
@@ -80,7 +86,7 @@ test('a contact that loses a browser by it binds the next one of its own', async
     email: 'ann@example.com',
     browser: `b${nth}`,
   }))
-  const limits = { turnsMax: 2, factsMax: 10 }
+  const limits = { periodsMax: 2, factsMax: 10 }
   const mergeAll = () => mergeInbox({ pg: stores.pg, hashes: stores.hashes, log, now: 3_000_000, limits })
   await ship([
     { at: 1, email: 'zoe@example.com', browser: 'shared' },

@@ -8,7 +8,7 @@ import { replayPageBytesMax } from '../../schemas/limits/replay-limits.ts'
 import type { Replay, ReplayPage } from '../../schemas/resources/replay.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { jobContext } from '../support/job-context.ts'
-import { bindInTurn } from '../support/people.ts'
+import { bindAlternately } from '../support/people.ts'
 import { incompressible, insertChunks, madeEvents, pack } from '../support/replays.ts'
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
@@ -111,9 +111,9 @@ test('a contact has the replays of a browser from its binding to the next one', 
 test('a contact whose browser went to and fro thousands of times has its replays', async () => {
   const workspace = await makeWorkspace(stores)
   const visitor = stores.hashes.visitorOf(workspace.workspaceId, 'shared')
-  const { ann } = await bindInTurn(stores.pg, workspace, {
+  const { ann } = await bindAlternately(stores.pg, workspace, {
     visitor,
-    turns: 8_000,
+    periods: 8_000,
     from: now - 60 * minute,
     everyMs: 400,
   })

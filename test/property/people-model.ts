@@ -32,9 +32,9 @@ export interface ModelPerson {
   readonly ids: number[]
 }
 
-/** Limits for one browser: turns of a contact, and claims, that count. */
+/** Limits for one browser: binding periods, and claims, that count. */
 export interface ModelLimits {
-  readonly turnsMax: number
+  readonly periodsMax: number
   readonly factsMax: number
 }
 
@@ -80,11 +80,11 @@ function claimsAmong(inOrder: readonly ModelEvent[]): ModelEvent[] {
 }
 
 /** @param claims in order of time */
-function counting(claims: readonly ModelEvent[], { turnsMax, factsMax }: ModelLimits): ModelEvent[] {
+function counting(claims: readonly ModelEvent[], { periodsMax, factsMax }: ModelLimits): ModelEvent[] {
   return claims.filter((claim, place) => {
     const past = claims.slice(0, place + 1).filter(({ browser }) => browser === claim.browser)
     const changes = past.filter(({ email }, nth) => nth > 0 && past[nth - 1]!.email !== email)
-    return past.length <= factsMax && changes.length < turnsMax
+    return past.length <= factsMax && changes.length < periodsMax
   })
 }
 

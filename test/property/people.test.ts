@@ -28,11 +28,11 @@ const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 50))
 /** More than any history has; and so few that many have more, in which people share few browsers. */
 const kinds = [
   {
-    limits: { turnsMax: 100, factsMax: 100 },
+    limits: { periodsMax: 100, factsMax: 100 },
     browsersMax: 4,
     types: ['track', 'track', 'track', 'identify', 'conversion'],
   },
-  { limits: { turnsMax: 2, factsMax: 4 }, browsersMax: 2, types: ['track', 'identify', 'identify', 'conversion'] },
+  { limits: { periodsMax: 2, factsMax: 4 }, browsersMax: 2, types: ['track', 'identify', 'identify', 'conversion'] },
 ] as const
 /** Histories that are sent together, each to a workspace of its own. */
 const together = 25

@@ -60,13 +60,14 @@ export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'
 }
 
 /**
- * Binds the browser `shared` to Ann and Ben in turn, with Ann first: more turns than a merge would leave.
+ * Binds the browser `shared` alternately to Ann and Ben, with Ann first: more binding periods than a merge would
+ * leave.
  * @returns Ann's id
  */
-export async function bindInTurn(
+export async function bindAlternately(
   pg: TestStores['pg'],
   { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
-  { visitor, turns, from, everyMs }: { visitor: string; turns: number; from: number; everyMs: number },
+  { visitor, periods, from, everyMs }: { visitor: string; periods: number; from: number; everyMs: number },
 ): Promise<{ ann: number }> {
   const [ann, ben] = await pg.query<{ id: number }>(
     `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
@@ -75,9 +76,9 @@ export async function bindInTurn(
   )
   await pg.query(
     `INSERT INTO bindings (workspace_id, anonymous_id, visitor, contact_id, from_at, from_id)
-     SELECT $1, 'shared', $2, CASE turn % 2 WHEN 0 THEN $3::bigint ELSE $4 END, CASE turn WHEN 0 THEN 0 ELSE $5::bigint + turn * $6 END, 0
-     FROM generate_series(0, $7::int - 1) AS turn`,
-    [workspaceId, visitor, ann!.id, ben!.id, from, everyMs, turns],
+     SELECT $1, 'shared', $2, CASE period % 2 WHEN 0 THEN $3::bigint ELSE $4 END, CASE period WHEN 0 THEN 0 ELSE $5::bigint + period * $6 END, 0
+     FROM generate_series(0, $7::int - 1) AS period`,
+    [workspaceId, visitor, ann!.id, ben!.id, from, everyMs, periods],
   )
   return { ann: ann!.id }
 }

@@ -49,7 +49,7 @@ export class DedupWindow {
   add(hash: Hash64, id: number, now: number): void {
     // A clock that was set back must not keep a generation for longer.
     const isOver = Math.abs(now - this.young.startedAt) > this.windowMs
-    if (this.young.size >= this.entriesMax || isOver) this.turn(now)
+    if (this.young.size >= this.entriesMax || isOver) this.rotate(now)
     const { entries } = this.young
     let at = (hash.lo & this.mask) * wordsEach
     while (entries[at + 2] !== 0 || entries[at + 3] !== 0) at = this.after(at)
@@ -91,7 +91,7 @@ export class DedupWindow {
     return at + wordsEach < (this.mask + 1) * wordsEach ? at + wordsEach : 0
   }
 
-  private turn(now: number): void {
+  private rotate(now: number): void {
     const emptied = this.old
     emptied.entries.fill(0)
     emptied.size = 0

@@ -62,7 +62,7 @@ it('claims belong to who made them first, however often and in whatever order an
   expect(await one.claim(packed([7001, 7001, 7002, 7001], 100))).toEqual([1, 3])
 })
 
-it('claims are known for the whole window, and give the same answers after the turn of a slice', async () => {
+it('claims are known for the whole window, and give the same answers after a slice is over', async () => {
   const claims = await connect()
   await claims.claim(packed([1, 2], 100))
   await age(2)

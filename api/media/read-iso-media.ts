@@ -5,7 +5,7 @@
  * everything else, and ends with its last box.
  */
 import type { FormatReader, ReaderState, ReadRequest, Size } from './inspect.ts'
-import { turned } from './turned.ts'
+import { rotatedSize } from './rotated-size.ts'
 
 interface Box {
   readonly type: string
@@ -81,7 +81,7 @@ function sizeOf(trackHeader: Buffer): Size | undefined {
   const width = trackHeader.readUInt16BE(bytes - 8)
   const height = trackHeader.readUInt16BE(bytes - 4)
   if (width === 0 || height === 0) return undefined
-  return turned({ width, height }, isQuarterTurn(trackHeader.subarray(bytes - 44)))
+  return rotatedSize({ width, height }, isQuarterTurn(trackHeader.subarray(bytes - 44)))
 }
 
 /** a b u c d v x y w: by 90 or 270 degrees x comes of y alone, and y of x. */

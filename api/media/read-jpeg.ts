@@ -13,7 +13,7 @@ import {
   startOfScan,
 } from '../../runtime/files/jpeg-metadata.ts'
 import type { FormatReader, ReaderState, ReadRequest } from './inspect.ts'
-import { turned } from './turned.ts'
+import { rotatedSize } from './rotated-size.ts'
 
 const marker = 0xff
 /** SOF0 to SOF15, without those of their numbers that are tables. */
@@ -26,7 +26,7 @@ export function* readJpeg(state: ReaderState): FormatReader {
   for (;;) {
     const code: number | undefined = hasScan ? yield* nextAfterScan() : yield* nextMarker()
     if (code === undefined) return null
-    if (code === endOfImage) return hasScan && state.size ? turned(state.size, isQuarterTurned(orientation)) : null
+    if (code === endOfImage) return hasScan && state.size ? rotatedSize(state.size, isQuarterTurned(orientation)) : null
     const length = (yield { take: 2 }).readUInt16BE(0)
     if (length < 2) return null
     if (code === app1) {

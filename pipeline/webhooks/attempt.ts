@@ -8,7 +8,7 @@ import type { AttemptResult, DueDelivery } from '../../postgres/tables/webhook-t
 import type { Clock } from '../../runtime/clock.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { webhookJitter, webhookRetryAfterMaxMs, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
-import { type Answer, post } from './post.ts'
+import { type Answer, sendRequest } from './send-request.ts'
 
 export interface Target {
   readonly url: string
@@ -29,7 +29,7 @@ export async function attemptDelivery(
   const startedAt = performance.now()
   const ended = () => performance.now() - startedAt
   try {
-    const answer = await post(url, headers, body, agent)
+    const answer = await sendRequest(url, headers, body, agent)
     return resultOf(delivery, ended(), answer, clock.now())
   } catch (error) {
     return resultOf(delivery, ended(), failureText(error))

@@ -15,7 +15,7 @@ export interface Answer {
  * The status counts, however the body ends: a receiver that said 2xx has it.
  * @throws the error that kept the status from coming, with the name `TimeoutError` where it didn't come in time
  */
-export function post(
+export function sendRequest(
   url: string,
   headers: Record<string, string>,
   body: string,

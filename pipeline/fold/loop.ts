@@ -19,7 +19,7 @@ import {
   lookForBuildsEveryMs,
   renewalPause,
 } from '../../schemas/limits/figure-limits.ts'
-import { keepPeople } from '../people/keep.ts'
+import { refreshAndErasePeople } from '../people/refresh-and-erase.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
@@ -60,10 +60,10 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
       const renewedMs = isAllTaken ? await renewSome() : 0
       if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
-      const arePeopleKept = await keepPeople({ work, clock, log, metrics })
+      const isPeopleWorkDone = await refreshAndErasePeople({ work, clock, log, metrics })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
-      if (!isAllTaken || isBuilding || !arePeopleKept) return turnMs
+      if (!isAllTaken || isBuilding || !isPeopleWorkDone) return turnMs
       const tookMs = seconds() * 1000 - renewedMs
       return Math.max(foldEveryMs - tookMs, tookMs / 3)
     } catch (error) {

@@ -20,7 +20,14 @@ import { foldAll, workOn } from '../support/fold.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { jobContext } from '../support/job-context.ts'
-import { askPeople, bindAlternately, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import {
+  askPeople,
+  bindAlternately,
+  mergeAndRefreshPeople,
+  type SentEvent,
+  settlePeople,
+  track,
+} from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
@@ -300,7 +307,7 @@ test('rows without an e-mail go by browser and time, also those that are stored 
   // Ben's events, and those after the erasure.
   await shipLate(workspace, 'both', 7, null, -60_000)
   await shipLate(workspace, 'alone', 8, null, 60_000)
-  await keepPeople(stores)
+  await mergeAndRefreshPeople(stores)
   expect(await inboxOf(workspace)).toEqual([...bens, 'both at 7', 'alone at 8'])
   const people = await askPeople(api, workspace).people()
   expect(people.map(({ email }) => email)).toEqual(['ben@example.com'])
@@ -315,12 +322,12 @@ test('an identify that is stored after the erasure leaves no trace', async () =>
       [workspace.workspaceId, begin / 1_000],
     )
   await shipLate(workspace, 'a', 1.5, 'ann@example.com', -60_000)
-  await keepPeople(stores)
+  await mergeAndRefreshPeople(stores)
   expect([await inboxOf(workspace), await sightings()]).toEqual([[], []])
   // Beside one that was sent afterwards, which counts from its own time.
   await shipLate(workspace, 'a', 1.5, 'ann@example.com', -60_000)
   await shipLate(workspace, 'a', 9, 'ann@example.com', 60_000)
-  await keepPeople(stores)
+  await mergeAndRefreshPeople(stores)
   expect(await sightings()).toEqual([{ hours: 9 }])
 })
 

@@ -6,7 +6,7 @@ import { setUpApi } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { askPeople, mergeAndRefreshPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -73,7 +73,7 @@ test('a conversion is told of once, as recent events show it', async () => {
   const rows = await told()
   expect(rows.map(({ type }) => type)).toEqual(['conversion.recorded', 'conversion.recorded'])
   expect(rows.map(({ object }) => object)).toEqual(conversions.sort((one, other) => one.id - other.id))
-  await keepPeople(stores)
+  await mergeAndRefreshPeople(stores)
   expect(await told()).toEqual([])
 })
 

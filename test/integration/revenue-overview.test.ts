@@ -16,7 +16,7 @@ import { svcOn } from '../support/command-line.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
-import { keepPeople } from '../support/people.ts'
+import { mergeAndRefreshPeople } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { type Connected, connectProvider, creditAll, readLedger, sendEvent } from '../support/revenue.ts'
 
@@ -108,7 +108,7 @@ describe('a payment is credited', () => {
     await creditAll(stores)
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ google: 1_000 })
     // Also when the identify has left the inbox.
-    await keepPeople(stores)
+    await mergeAndRefreshPeople(stores)
     await stores.pg.query('DELETE FROM inbox WHERE workspace_id = $1', [workspace.id])
     await pay({ workspace_user_id: 'user-7', email: 'billing@example.com', occurred_at: '2025-11-20T11:00:00Z' })
     await creditAll(stores)
@@ -141,7 +141,7 @@ describe('a payment is credited', () => {
   test('once and for all, where its payer was erased', async () => {
     await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
     await identify('ada@example.com', 'laptop')
-    await keepPeople(stores)
+    await mergeAndRefreshPeople(stores)
     await pay({ id: 'a', email: 'ada@example.com', occurred_at: '2025-11-20T11:00:00Z' })
     await creditAll(stores)
     expect((await svc('people', 'erase', '--email', 'ada@example.com')).code).toBe(0)
@@ -199,7 +199,7 @@ test('the pipeline credits by itself what comes, and again when its payer become
     await identify('ada@example.com', 'laptop')
     // However late people are brought up to date.
     await stores.pg.query(`UPDATE inbox SET copied_at = now() - interval '1 hour'`)
-    await keepPeople(stores)
+    await mergeAndRefreshPeople(stores)
     await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'touch', credited: true }])
   } finally {
     await creditLoop.close()

@@ -12,7 +12,7 @@ import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
+import { askPeople, mergeAndRefreshPeople, type SentEvent, track } from '../support/people.ts'
 import { isLong, makeRandom, seed } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
 import {
@@ -136,7 +136,7 @@ async function sendAll(
       await refreshPeople(workOn({ pg, ch }), Date.now()).catch(() => {})
     }
   }
-  await keepPeople(stores, limits)
+  await mergeAndRefreshPeople(stores, limits)
   // Conversions are derived anew where they are credited otherwise.
   await foldStored(stores)
   return ids

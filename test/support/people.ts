@@ -24,8 +24,8 @@ export async function track(
   return body.event_ids!
 }
 
-/** The loop's work between two folds, until nothing waits. */
-export async function keepPeople(
+/** Merges the inbox and refreshes figures until nothing waits, as the pipeline's loops do between two folds. */
+export async function mergeAndRefreshPeople(
   { pg, ch, hashes }: Pick<TestStores, 'pg' | 'ch' | 'hashes'>,
   limits?: FactLimits,
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function keepPeople(
 export async function settlePeople(stores: TestStores, ingest: Pick<TestIngest, 'shipped'>): Promise<void> {
   await ingest.shipped()
   await foldStored(stores)
-  await keepPeople(stores)
+  await mergeAndRefreshPeople(stores)
 }
 
 export interface PeopleAsker {

@@ -1,4 +1,4 @@
-/** A round of people's own work, between two folds: computes touched figures of people again, and erases. */
+/** Runs between two folds: refreshes people's touched figures, and carries out erasures. */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Folding } from '../fold/fold.ts'
@@ -17,7 +17,7 @@ export interface PeopleOptions {
  * A round that fails is said, and done again with the next fold: it holds back no figures.
  * @returns false: more waits, and can be done at once
  */
-export async function keepPeople({ work, clock, log, metrics }: PeopleOptions): Promise<boolean> {
+export async function refreshAndErasePeople({ work, clock, log, metrics }: PeopleOptions): Promise<boolean> {
   const startedAt = performance.now()
   const ended = (outcome: 'done' | 'failed') =>
     metrics.jobEnded('people', outcome, (performance.now() - startedAt) / 1000, clock.now())

@@ -88,7 +88,7 @@ export function makeReceiver(
   { keys, links, posts, salts, countries, botChecks }: Tables,
   { linkClicks, replayChunks, ...logs }: Logs,
   capacity: Pick<Capacity, 'refusal'>,
-  pages: Pick<IngestServerOptions, 'health' | 'metrics'>,
+  status: Pick<IngestServerOptions, 'health' | 'metrics'>,
 ): IngestServer {
   const { secretKey } = config
   watched.watchWindow(logs.window, clock)
@@ -134,7 +134,7 @@ export function makeReceiver(
     browserScript,
     proxies,
     countryHeader,
-    ...pages,
+    ...status,
     observeAnswer,
     log,
   })

@@ -1,7 +1,7 @@
 /** The answer of the health route. */
 import type { StreamName } from '../../schemas/event/row.ts'
 import type { Shipper } from '../ship/shipper.ts'
-import type { Health } from './pages.ts'
+import type { Health } from './other-routes.ts'
 
 /** A write that failed is followed by one to another file at once: that alone is no reason to send events elsewhere. */
 const outageToldMs = 1_000

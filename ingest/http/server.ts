@@ -21,7 +21,7 @@ import {
   trackBodyBytesMax,
 } from '../../schemas/limits/event-limits.ts'
 import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
-import { anyOrigin, type Handler, makePages, type PagesOptions } from './pages.ts'
+import { anyOrigin, type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
@@ -29,7 +29,7 @@ import { RequestSender } from './request-sender.ts'
 import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 
-export interface IngestServerOptions extends PagesOptions {
+export interface IngestServerOptions extends OtherRoutesOptions {
   readonly receivers: Readonly<Record<Endpoint, Receiver>>
   /** `paths`: how short links begin, without a slash at the end. */
   readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
@@ -62,7 +62,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
   const isClosing = () => state.isClosing
   const write = makeWriteAnswer(observeAnswer)
   const handle = makeTrackingHandler(options, write, state)
-  const { preflight, health, metrics, script } = makePages(options, isClosing)
+  const { preflight, health, metrics, script } = makeOtherRoutes(options, isClosing)
   const receiving = (endpoint: Endpoint) => ({
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,

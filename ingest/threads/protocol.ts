@@ -1,7 +1,7 @@
 /** Messages between a worker and the node's main thread. */
 import type { Figures } from '../../runtime/metrics.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
-import type { Health } from '../http/pages.ts'
+import type { Health } from '../http/other-routes.ts'
 import type { NumberRange } from '../ids.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'

@@ -1,4 +1,4 @@
-/** Ingest's other answers: its health, its metrics, the browser script, preflights. */
+/** Ingest's routes that take no events: health, metrics, the browser script, preflights. */
 import { compressReply } from '../../runtime/http/compression.ts'
 import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
@@ -8,7 +8,7 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { BrowserScript } from './browser-script.ts'
 
-export interface PagesOptions {
+export interface OtherRoutesOptions {
   readonly browserScript: BrowserScript
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly health: () => Health | Promise<Health>
@@ -33,29 +33,29 @@ const preflightHeaders = {
 }
 
 /** @param isClosing whether connections are to end behind their answers */
-export function makePages(
-  options: PagesOptions,
+export function makeOtherRoutes(
+  options: OtherRoutesOptions,
   isClosing: () => boolean,
 ): Record<'preflight' | 'health' | 'metrics' | 'script', Handler> {
   const { browserScript, observeAnswer, log } = options
-  const page = (make: Make) => pageOf(make, log, isClosing)
+  const handler = (make: Make) => handlerOf(make, log, isClosing)
   return {
-    preflight: page(() => {
+    preflight: handler(() => {
       observeAnswer(204)
       return { status: 204, headers: preflightHeaders }
     }),
-    health: page(async () => {
+    health: handler(async () => {
       const { isWell, body } = await options.health()
       const status = isWell ? 200 : 503
       observeAnswer(status)
       return jsonReply(status, body, { ...anyOrigin, ...(isWell ? {} : { 'Retry-After': String(retryAfterSeconds) }) })
     }),
-    metrics: page(async () => ({
+    metrics: handler(async () => ({
       status: 200,
       headers: { 'Content-Type': options.metrics.contentType },
       body: await options.metrics.text(),
     })),
-    script: page(async (request) => {
+    script: handler(async (request) => {
       const reply = await browserScript({
         query: request.getQuery() ?? '',
         acceptEncoding: request.getHeader('accept-encoding'),
@@ -70,7 +70,7 @@ export function makePages(
 /** The request is to be read before anything is waited for. */
 type Make = (request: HttpRequest) => HttpReply | Promise<HttpReply>
 
-function pageOf(make: Make, log: Log, isClosing: () => boolean): Handler {
+function handlerOf(make: Make, log: Log, isClosing: () => boolean): Handler {
   return (response, request) => {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     const headOnly = request.getMethod() === 'head'
@@ -80,7 +80,7 @@ function pageOf(make: Make, log: Log, isClosing: () => boolean): Handler {
       isAborted = true
     })
     const made = (async () => compressReply(await make(request), acceptEncoding))().catch((error) => {
-      log.error({ err: error, requestId }, 'a page could not be made')
+      log.error({ err: error, requestId }, 'an answer could not be made')
       return jsonReply(500, { detail: 'Internal Server Error' })
     })
     void made.then((reply) => {

@@ -2,9 +2,9 @@
 import type { Clock } from '../runtime/clock.ts'
 import { deriveHashKey, type HashKey, hash64, hashed } from '../runtime/crypto/hash.ts'
 import type { BotVisitRow, EventRow, Hash64 } from '../schemas/event/row.ts'
+import type { Enriched, IngestWorkspace } from './event-context.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
 import type { LogWriter } from './log/writer.ts'
-import type { Enriched, IngestWorkspace } from './outcome.ts'
 
 export interface AppendOptions {
   readonly events: LogWriter<EventRow>

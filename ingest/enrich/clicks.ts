@@ -2,7 +2,7 @@
 
 import { type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
 import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
-import type { Sender } from '../outcome.ts'
+import type { Sender } from '../event-context.ts'
 import type { LinkTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'
 import { countryOfSender } from './find-country.ts'

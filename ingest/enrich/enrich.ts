@@ -6,7 +6,7 @@
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import type { BotVisitRow, EventRow } from '../../schemas/event/row.ts'
-import type { Enriched, IngestWorkspace, Sender, SidePayload } from '../outcome.ts'
+import type { Enriched, IngestWorkspace, Sender, SidePayload } from '../event-context.ts'
 import { makeAddressHash } from './address-hash.ts'
 import { fillFromEvent, makeBotVisitRow } from './bot-visit.ts'
 import { classifySource } from './classify-source.ts'

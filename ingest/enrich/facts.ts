@@ -4,7 +4,7 @@ import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import { emptyEventRow } from '../../schemas/event/empty-row.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { type EventRow, noCountry } from '../../schemas/event/row.ts'
-import type { IngestWorkspace, Sender } from '../outcome.ts'
+import type { IngestWorkspace, Sender } from '../event-context.ts'
 import { makePageUrl, type PageUrl } from './page-url.ts'
 import { type Agent, noAgent } from './user-agents.ts'
 

@@ -5,7 +5,7 @@
 
 import { noCountry } from '../../schemas/event/row.ts'
 import { countryOfZone } from '../../schemas/reference/country-zones.ts'
-import type { Sender } from '../outcome.ts'
+import type { Sender } from '../event-context.ts'
 import type { Countries } from './countries.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
 

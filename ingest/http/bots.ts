@@ -13,7 +13,7 @@ import { fillBot, fillLocation, makeBotVisitRow } from '../enrich/bot-visit.ts'
 import { explainTime, timeOf } from '../enrich/event-time.ts'
 import { isPage } from '../enrich/page-url.ts'
 import type { SaltOfDay } from '../enrich/salted-memory.ts'
-import type { IngestWorkspace, Sender } from '../outcome.ts'
+import type { IngestWorkspace, Sender } from '../event-context.ts'
 import type { BotVerifier, Claim, Verification } from '../verify/verify-bot.ts'
 
 /** The bot of a visit, as the answer shows it. */

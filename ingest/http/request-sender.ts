@@ -4,7 +4,7 @@ import type { ClientOrigin, TrustedProxies } from '../../runtime/http/trusted-pr
 import type { HttpResponse } from '../../runtime/http/uws.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { isCountryCode } from '../../schemas/reference/country-zones.ts'
-import type { Sender } from '../outcome.ts'
+import type { Sender } from '../event-context.ts'
 
 export class RequestSender implements Sender {
   readonly receivedAt = Date.now()

@@ -7,7 +7,7 @@ import { parseEventTime } from '../../schemas/time/date-time.ts'
 import { makeNamedSessions, makeNamedVisitors } from '../enrich/hash-ids.ts'
 import { makePageUrl, readPageUrl } from '../enrich/page-url.ts'
 import type { Agent } from '../enrich/user-agents.ts'
-import type { IngestWorkspace } from '../outcome.ts'
+import type { IngestWorkspace } from '../event-context.ts'
 import type { ChunkFacts } from './read-events.ts'
 
 /** Facts of the request that are read before anything is waited for. */

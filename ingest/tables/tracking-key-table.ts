@@ -12,7 +12,7 @@
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import { isTrackingKeyShaped } from '../../schemas/keys.ts'
-import type { TrackedWorkspace } from '../outcome.ts'
+import type { TrackedWorkspace } from '../event-context.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
 /** A live key, as Postgres holds it. */

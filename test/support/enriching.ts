@@ -1,7 +1,7 @@
 /** One event through the enricher, for tests: what they don't say is a plain pageview of a browser. */
 import { type EnricherOptions, makeEnricher } from '../../ingest/enrich/enrich.ts'
 import type { Ownership } from '../../ingest/enrich/match-link.ts'
-import type { Enriched, IngestWorkspace, Sender } from '../../ingest/outcome.ts'
+import type { Enriched, IngestWorkspace, Sender } from '../../ingest/event-context.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { type BotVisitRow, type EventRow, noCountry } from '../../schemas/event/row.ts'
 

@@ -1,7 +1,7 @@
 import { list as isbotPatterns } from 'isbot'
 import { describe, expect, test } from 'vitest'
+import type { Sender } from '../../ingest/event-context.ts'
 import { type BotAnswer, makeBotReader } from '../../ingest/http/bots.ts'
-import type { Sender } from '../../ingest/outcome.ts'
 import { makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import type { BotsBody } from '../../schemas/event/event.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, noCountry } from '../../schemas/event/row.ts'

@@ -1,4 +1,4 @@
-/** The values that pass between the steps of ingest: who sent an event, and its outcome. */
+/** The values that pass between the steps of ingest: an event's sender, workspace, side payload and enriched row. */
 
 import type { ValidationError } from '../schemas/errors/validation-errors.ts'
 import type { BotVisitRow, EventRow } from '../schemas/event/row.ts'

@@ -5,10 +5,17 @@ import { watchCapacity } from './http/capacity.ts'
 import { describeHealth } from './http/health.ts'
 import { DedupWindow } from './log/dedup-window.ts'
 import { openSegmentNumbers } from './log/segment-numbers.ts'
-import { answersEndMs, drainMs, makeReceiver, type Node, type Receiving, type Tables } from './node.ts'
 import { openStream } from './ship/stream.ts'
+import {
+  answersEndMs,
+  drainMs,
+  type IngestNode,
+  makeReceiver,
+  type Receiving,
+  type Tables,
+} from './thread-dependencies.ts'
 
-export async function receiveInOneThread(node: Node, openTables: () => Promise<Tables>): Promise<Receiving> {
+export async function receiveInOneThread(node: IngestNode, openTables: () => Promise<Tables>): Promise<Receiving> {
   const { config, folder, claims, metrics, watched, clock, log } = node
   const numbers = await openSegmentNumbers(node.leasesOf(0).reserve, log)
   const window = new DedupWindow(config.dedupLocalEntries, config.dedupWindowHours * hourMs, clock.now())

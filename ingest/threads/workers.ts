@@ -10,10 +10,10 @@ import { describeHealth } from '../http/health.ts'
 import type { NumberRange } from '../ids.ts'
 import { logFilePath } from '../log/files.ts'
 import { folderOf } from '../log/folders.ts'
-import { drainMs, type Node, type Receiving } from '../node.ts'
 import type { ShippedFolder } from '../ship/file-keeper.ts'
 import type { Shipper } from '../ship/shipper.ts'
 import { openShipper } from '../ship/stream.ts'
+import { drainMs, type IngestNode, type Receiving } from '../thread-dependencies.ts'
 import { type Calls, connectThreads } from './calls.ts'
 import { type MainFunctions, type OpenedLog, streamNames, type WorkerData, type WorkerFunctions } from './protocol.ts'
 
@@ -24,7 +24,7 @@ interface RunningWorker {
 }
 
 /** @param program run by each worker: the service's own */
-export async function receiveInWorkers(node: Node, program: URL): Promise<Receiving> {
+export async function receiveInWorkers(node: IngestNode, program: URL): Promise<Receiving> {
   const { config, folder: nodeFolder, claims, metrics, watched, log } = node
   const loading = new SharedArrayBuffer(streamNames.length * Int32Array.BYTES_PER_ELEMENT)
   let shippers: Readonly<Record<StreamName, Shipper>> | undefined
@@ -106,7 +106,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
 
 /** One for each stream: it ships all workers' rows. @param isLoading tells them, by stream, whether an insert runs */
 async function openShippers(
-  node: Node,
+  node: IngestNode,
   workers: readonly RunningWorker[],
   isLoading: Int32Array,
 ): Promise<Readonly<Record<StreamName, Shipper>>> {

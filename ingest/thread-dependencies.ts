@@ -59,7 +59,7 @@ type Logs = Pick<AppendOptions, 'events' | 'botVisits' | 'window'> & {
 }
 
 /** The objects of the node's shipping thread. */
-export interface Node extends Thread {
+export interface IngestNode extends Thread {
   /** Each writer has leases of its own, so that the mark of one that rests holds up no other. */
   leasesOf(folder: number): SegmentLeases
   readonly claims: Claims

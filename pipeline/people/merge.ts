@@ -34,7 +34,7 @@ import {
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { bindBrowsers } from './bind.ts'
-import { mergeEvents, publishContacts } from './publish-changes.ts'
+import { mergeEvents, writeContactsToOutbox } from './write-outbox-rows.ts'
 
 export interface MergeOptions {
   readonly pg: Postgres
@@ -137,7 +137,7 @@ async function mergeRows(
     ...[...touched].map((contactId) => ({ workspaceId, contactId })),
     ...bound.visitors.map((visitor) => ({ workspaceId, visitor })),
   ])
-  if (wanted && before) await publishContacts(tx, workspaceId, { wanted, named: contactIds, before }, now)
+  if (wanted && before) await writeContactsToOutbox(tx, workspaceId, { wanted, named: contactIds, before }, now)
 }
 
 /** @returns browsers that are bound otherwise than before, and whose they were and are */

@@ -48,7 +48,7 @@ import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
-import { publishConversions, publishMerged } from './publish-changes.ts'
+import { writeConversionsToOutbox, writeMergedToOutbox } from './write-outbox-rows.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
@@ -75,7 +75,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   for (const some of inPortions(changed, contactsPerStatement)) await recreditContacts(pg, some)
   await pg.transaction(async (tx) => {
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
-    await publishConversions(tx, work.ch, added, now)
+    await writeConversionsToOutbox(tx, work.ch, added, now)
     // Merges lock contacts in an order of their own.
     await holdMerging(tx)
     await writeFigures(tx, figures, keptFrom)
@@ -85,7 +85,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
       for (const some of inPortions(changed, conversionsPerLookUp))
         await writePersonCredits(tx, { changed: some, gone: [] })
     }
-    await publishMerged(tx, work.ch, boundIn(waiting), now)
+    await writeMergedToOutbox(tx, work.ch, boundIn(waiting), now)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: visible })
   })
   return waiting.length < peopleWorkMax

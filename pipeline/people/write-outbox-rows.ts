@@ -1,6 +1,6 @@
 /**
- * Tells webhooks of people: contacts that a merge made or changed, and conversions. Both may be many, so they are
- * written down only for workspaces with an endpoint that wants them. Held by test/integration/people-webhooks.test.ts.
+ * Writes outbox rows for webhooks: contacts that a merge made or changed, and conversions. Both may be many, so only
+ * workspaces with an endpoint that wants them get rows. Held by test/integration/people-webhooks.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/overview/read-recent-events.ts'
@@ -32,8 +32,8 @@ export interface ContactChanges {
   readonly before: ReadonlyMap<string, ShownTraits>
 }
 
-/** Writes down contacts that are new, and those whose name or company changed. @param now milliseconds since 1970 */
-export async function publishContacts(
+/** Writes rows for contacts that are new, and those whose name or company changed. @param now milliseconds since 1970 */
+export async function writeContactsToOutbox(
   tx: Queryable,
   workspaceId: number,
   { wanted, named, before }: ContactChanges,
@@ -48,15 +48,15 @@ export async function publishContacts(
     const type = typeOf(contact)
     return type !== undefined && wanted.has(type) ? [{ type, contact }] : []
   })
-  await insertContacts(tx, workspaceId, changes, now)
+  await insertContactRows(tx, workspaceId, changes, now)
 }
 
 /**
- * Writes down contacts that got a browser which already had events, after these were copied.
+ * Writes rows for contacts that got a browser which already had events, after these were copied.
  * @param bound visitors that are bound otherwise than before
  * @param now milliseconds since 1970
  */
-export async function publishMerged(
+export async function writeMergedToOutbox(
   tx: Queryable,
   ch: Pick<ClickHouse, 'query'>,
   bound: readonly VisitorKey[],
@@ -88,7 +88,7 @@ export async function publishMerged(
     })
     const contacts = await readContacts(tx, [...new Set(contactIds)])
     const changes = contacts.map((contact) => ({ type: 'contact.merged' as const, contact }))
-    await insertContacts(tx, workspaceId, changes, now)
+    await insertContactRows(tx, workspaceId, changes, now)
   }
 }
 
@@ -104,12 +104,12 @@ async function readFirstEvents(
      WHERE known_by = 'visitor' AND workspace_id = {workspace:UInt32} AND hash IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
      GROUP BY hash`,
     { workspace: workspaceId, visitors },
-    { isLong: true, deadlineMs: publishReadDeadlineMs },
+    { isLong: true, deadlineMs: readDeadlineMs },
   )
   return new Map(rows.map((row) => [row.visitor, row]))
 }
 
-async function insertContacts(
+async function insertContactRows(
   tx: Queryable,
   workspaceId: number,
   changes: readonly { readonly type: WebhookEventType; readonly contact: Contact }[],
@@ -128,15 +128,15 @@ async function insertContacts(
 }
 
 /** The reads are made in a transaction, which Postgres ends after half a minute of nothing. */
-const publishReadDeadlineMs = 20_000
+const readDeadlineMs = 20_000
 
 /**
- * Writes down the conversions among events that were folded, however late. Imported ones are left out: on arrival they
- * were older than tracking takes.
+ * Writes rows for the conversions among events that were folded, however late. Imported ones are left out: on arrival
+ * they were older than tracking takes.
  * @param added ids of events, each given once
  * @param now milliseconds since 1970
  */
-export async function publishConversions(
+export async function writeConversionsToOutbox(
   tx: Queryable,
   ch: Pick<ClickHouse, 'query'>,
   added: readonly IdRange[],
@@ -155,7 +155,7 @@ export async function publishConversions(
         ...{ ...which.params, workspaces, after, limit: outboxRowsPerStatement },
         ...{ delay: eventAgeMaxMs, since: now - toldConversionAgeMaxMs },
       },
-      { isLong: true, deadlineMs: publishReadDeadlineMs },
+      { isLong: true, deadlineMs: readDeadlineMs },
     )
     for (const [workspaceId, ofWorkspace] of groupBy(events, ({ workspace }) => workspace)) {
       const stored = ofWorkspace.map(({ workspace: _, ...event }) => event)

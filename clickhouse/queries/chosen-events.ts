@@ -1,4 +1,4 @@
-/** Events of a range that questions about names and steps count: within the fold's mark, and of sessions that filters choose. */
+/** Events of a range that questions about names and steps count: within the fold's coverage, and of sessions that filters choose. */
 import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
@@ -16,7 +16,7 @@ export interface EventsOfRange extends Span {
   readonly filters: SessionFilters | undefined
 }
 
-/** SQL condition: an event of the range is of a session that counts. The statement has `mark` (`markSql`). */
+/** SQL condition: an event of the range is of a session that counts. The statement has `coverage` (`coverageSql`). */
 export async function isOfChosen(ch: Reader, request: EventsOfRange): Promise<BoundSql> {
   const { workspaceId, build, timezone, filters, start, end } = request
   const own = { workspace: workspaceId, build, start, end }

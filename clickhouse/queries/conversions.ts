@@ -3,7 +3,7 @@ import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, isTouch, moment } from '../rollups/event-sql.ts'
 import { inBuild, isFolded } from './overview/figure-parts.ts'
-import { markSql } from './overview/figures-sql.ts'
+import { coverageSql } from './overview/figures-sql.ts'
 import { hoursOfVisitors, pairsIn } from './people/copy-events.ts'
 import type { Reader } from './reader.ts'
 
@@ -31,7 +31,7 @@ export interface CreditedConversion {
 export function readCredits(ch: Reader, request: CreditsRequest): Promise<CreditedConversion[]> {
   const { workspaceId, build, days, start, end, limit } = request
   return ch.query<CreditedConversion>(
-    `WITH ${markSql} AS mark
+    `WITH ${coverageSql} AS coverage
      SELECT id, toUnixTimestamp64Milli(credits.occurred_at) AS at, toString(credits.visitor) AS visitor, rule, toString(credits.source) AS source,
        toString(credits.medium) AS medium, toUnixTimestamp64Milli(touched_at) AS touchedAt
      FROM credits FINAL

@@ -3,7 +3,7 @@ import { propertyValueShownMax } from '../../schemas/limits/overview-limits.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
-import { markSql } from './overview/figures-sql.ts'
+import { coverageSql } from './overview/figures-sql.ts'
 import { selectionOf } from './overview/selection.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
@@ -44,7 +44,7 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const value = property === undefined ? "''" : propertyValue
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(
-    `WITH ${markSql} AS mark
+    `WITH ${coverageSql} AS coverage
      SELECT * FROM (
        SELECT 0 AS is_whole,event,value,toString(argMax(event_kind,(at,event_id))) AS kind,count() AS events,
          uniqExactIf(visitor,visitor!=0) AS visitors,uniqExactIf(cityHash64(visitor,session),visitor!=0) AS sessions,

@@ -11,7 +11,7 @@ import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.t
 import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
-import { markSql } from './overview/figures-sql.ts'
+import { coverageSql } from './overview/figures-sql.ts'
 import { isLike, textOf } from './overview/selection.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
@@ -50,7 +50,7 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
   const { best, end: bestEnd } = ofSteps('ended', steps.length)
   const candidates = `SELECT ${of} FROM events WHERE ${seen} AND ${begins}`
   return ch.query<StepCount>(
-    `WITH ${markSql} AS mark
+    `WITH ${coverageSql} AS coverage
      SELECT count() AS visitors,quantileExactInclusive(0.5)(after_ms) AS median_ms
      FROM (SELECT visitor,argMin(best,(-toInt64(length(best)),best_end)) AS times
        FROM (SELECT visitor,${best} AS best,${bestEnd} AS best_end

@@ -170,8 +170,8 @@ export function nothingSeen(): Seen {
   }
 }
 
-/** The row of workspace 0. @param asOf milliseconds since 1970 */
-export function markRow(version: number, folded: readonly IdRange[], asOf: number): SessionRow {
+/** The row of workspace 0 that lists a fold's coverage. @param asOf milliseconds since 1970 */
+export function coverageRow(version: number, folded: readonly IdRange[], asOf: number): SessionRow {
   return {
     ...emptySession(),
     ...{ version, first_at: asOf, last_at: asOf, folded: folded.map(({ from, through }) => [from, through]) },

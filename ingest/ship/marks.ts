@@ -1,6 +1,7 @@
 /**
- * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's mark is an event
- * id W. Every row of the lease with an id up to W is in ClickHouse or never will be. W is the largest such id.
+ * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's watermark, or
+ * mark for short, is an event id W. Every row of the lease with an id up to W is in ClickHouse or never will be. W is
+ * the largest such id.
  *
  * A mark may be lower than the last stored id, never higher. A repair may still insert rows behind a mark. This happens
  * after a power loss in which ClickHouse lost acknowledged rows, or after damage to the journal. Then the rows' hours are
@@ -16,7 +17,7 @@
  *
  * Only a manifest under repair waits for Postgres. Held by test/property/marks.test.ts and test/integration/marks.test.ts.
  */
-import type { Mark } from '../../postgres/tables/segment-leases.ts'
+import type { LeaseWatermark } from '../../postgres/tables/segment-leases.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { markIntervalMs, markSpacingMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -32,7 +33,7 @@ export interface MarkStore {
    * @param completeForMs called once the store has read its clock; answers how long ago T was, or null where it isn't
    *   known
    */
-  advance(marks: readonly Mark[], completeForMs: () => number | null): Promise<void>
+  advance(marks: readonly LeaseWatermark[], completeForMs: () => number | null): Promise<void>
   /** Records each (workspace, UTC hour since 1970) whose rows were changed behind the marks. */
   recordRepairs(keys: Manifest['keys']): Promise<void>
 }

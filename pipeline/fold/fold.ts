@@ -2,16 +2,16 @@
  * One fold: takes the events that came since the last one, and finds the visitors they touch. It derives these visitors'
  * rows anew from `events`, and replaces them.
  *
- *   readTouched ─► readKnown ─► readSessionDays ─► deriveRows ─► visitors, credits, sessions + mark ─► commitFold
+ *   readTouched ─► readKnown ─► readSessionDays ─► deriveRows ─► visitors, credits, sessions + coverage ─► commitFold
  *
  * Every row is a function of the stored events. So a fold that died anywhere is simply done again: the same rows are written
- * under a higher version. The rows of `sessions` and the mark (which events they reflect) are one insert of one part, which
- * readers see whole. The overview reads no `visitors`, and counts only conversions that the mark covers. People and credit do
- * read `visitors`, and may see rows of a fold under way. Held by test/property/overview-folded.test.ts and
- * test/crash/kill-folding.test.ts.
+ * under a higher version. The rows of `sessions` and the coverage (which events they reflect) are one insert of one
+ * part, which readers see whole. The overview reads no `visitors`, and counts only conversions within the coverage.
+ * People and credit do read `visitors`, and may see rows of a fold under way. Held by
+ * test/property/overview-folded.test.ts and test/crash/kill-folding.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { markRow } from '../../clickhouse/rollups/tables.ts'
+import { coverageRow } from '../../clickhouse/rollups/tables.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import {
   type BuildDay,
@@ -23,10 +23,10 @@ import {
 import {
   commitFold,
   type FoldState,
-  type LeaseMark,
   rangesOf,
   readFoldState,
   takeFoldVersion,
+  type Watermark,
 } from '../../postgres/tables/folds.ts'
 import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
@@ -64,14 +64,14 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   if (state.version > version) throw overtaken()
   const taken = await takeEvents(ch, state, eventsMax)
   if (taken.added.length === 0 && state.repairs.length === 0) {
-    const { marks, asOf } = taken
+    const { watermarks, asOf } = taken
     if (asOf > state.asOf)
-      await commitFold(pg, { from: state.version, version: state.version, asOf, marks, repairIds: [] })
+      await commitFold(pg, { from: state.version, version: state.version, asOf, watermarks, repairIds: [] })
     return { sessions: 0, isAllTaken: true }
   }
   const touched = await readTouched(ch, taken.added, state.repairs)
   const builds = await buildsOf(pg, touched)
-  const visible = rangesOf(taken.marks)
+  const visible = rangesOf(taken.watermarks)
   const rows = new RowsToWrite(version)
   for (const group of groupBuilds(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
   await ensureTurn()
@@ -80,9 +80,9 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
     pg,
     builds.flatMap((build) => closedDaysOf(rows, build)),
   )
-  await rows.insert(ch, markRow(version, visible, taken.asOf))
+  await rows.insert(ch, coverageRow(version, visible, taken.asOf))
   const isCommitted = await commitFold(pg, {
-    ...{ from: state.version, version, asOf: taken.asOf, marks: taken.marks },
+    ...{ from: state.version, version, asOf: taken.asOf, watermarks: taken.watermarks },
     repairIds: state.repairs.map(({ id }) => id),
   })
   if (!isCommitted) throw overtaken()
@@ -94,9 +94,9 @@ function overtaken(): Error {
 }
 
 interface TakenEvents {
-  readonly marks: readonly LeaseMark[]
+  readonly watermarks: readonly Watermark[]
   readonly added: readonly IdRange[]
-  /** Every event answered 202 before this is below the marks. */
+  /** Every event answered 202 before this is below the watermarks. */
   readonly asOf: number
   readonly isAll: boolean
 }
@@ -107,13 +107,13 @@ async function takeEvents(ch: ClickHouse, state: FoldState, eventsMax: number): 
   const added = subtractRanges(rangesOf(shipped), rangesOf(folded))
   const isFew = added.reduce((ids, { from, through }) => ids + through - from + 1, 0) <= eventsMax
   const cut = isFew ? undefined : await findCut(ch, added, eventsMax)
-  if (cut === undefined) return { marks: shipped, added, asOf: Math.max(asOf, shippedAsOf), isAll: true }
+  if (cut === undefined) return { watermarks: shipped, added, asOf: Math.max(asOf, shippedAsOf), isAll: true }
   const foldedThrough = new Map(folded.map(({ firstSegment, through }) => [firstSegment, through]))
-  const marks = shipped.map((mark) => {
-    const before = foldedThrough.get(mark.firstSegment) ?? mark.firstSegment * segmentRowsMax - 1
-    return { ...mark, through: Math.max(before, Math.min(mark.through, cut)) }
+  const watermarks = shipped.map((watermark) => {
+    const before = foldedThrough.get(watermark.firstSegment) ?? watermark.firstSegment * segmentRowsMax - 1
+    return { ...watermark, through: Math.max(before, Math.min(watermark.through, cut)) }
   })
-  return { marks, added: subtractRanges(rangesOf(marks), rangesOf(folded)), asOf, isAll: false }
+  return { watermarks, added: subtractRanges(rangesOf(watermarks), rangesOf(folded)), asOf, isAll: false }
 }
 
 /** The builds that touched workspaces have, each made where it is missing. Events of a workspace that is gone stay unfolded. */

@@ -42,9 +42,9 @@ export class RowsToWrite {
     for (const row of sessions) this.append('sessions', this.noted(row))
   }
 
-  /** Visitors and credits first: nothing reads them for figures before the mark covers them. */
-  async insert(ch: Pick<ClickHouse, 'insertRows'>, mark?: SessionRow): Promise<void> {
-    if (mark !== undefined) this.append('sessions', mark)
+  /** Visitors and credits first: nothing reads them for figures before the coverage includes them. */
+  async insert(ch: Pick<ClickHouse, 'insertRows'>, coverage?: SessionRow): Promise<void> {
+    if (coverage !== undefined) this.append('sessions', coverage)
     for (const table of Object.keys(tables) as Table[]) {
       const bytes = this.lines[table].end()
       if (bytes.length > 0) await insertLines(ch, table, tables[table], bytes, `fold-${this.version}`)

@@ -1,6 +1,6 @@
 /**
- * State of the fold, which derives rows in ClickHouse from events: its marks and its lease. A fold commits only if no
- * later version was taken since it began, so only one of two writers can commit.
+ * State of the fold, which derives rows in ClickHouse from events: its watermarks and its lease. A fold commits only if
+ * no later version was taken since it began, so only one of two writers can commit.
  */
 import { type IdRange, uniteRanges } from '../../schemas/event/id-ranges.ts'
 import { leaseSilentMs, repairsPerFoldMax } from '../../schemas/limits/figure-limits.ts'
@@ -8,14 +8,14 @@ import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 
-/** A mark of a lease of segment numbers: the event id up to which something is done. */
-export interface LeaseMark {
+/** A watermark of one lease of segment numbers: the event id up to which its events are folded, or shipped. */
+export interface Watermark {
   readonly firstSegment: number
   readonly endSegment: number
   readonly through: number
 }
 
-/** An hour (UTC, since 1970) of a workspace whose events were changed behind the marks. */
+/** An hour (UTC, since 1970) of a workspace whose events were changed behind the lease watermarks. */
 export interface EventRepair {
   readonly id: number
   readonly workspaceId: number
@@ -29,14 +29,14 @@ export interface FoldState {
   readonly version: number
   /** Every event answered 202 before this is folded; milliseconds since 1970, by the clock of Postgres, as `shippedAsOf`. */
   readonly asOf: number
-  readonly folded: readonly LeaseMark[]
-  readonly shipped: readonly LeaseMark[]
+  readonly folded: readonly Watermark[]
+  readonly shipped: readonly Watermark[]
   /** Every event answered 202 before this has an id up to `shipped`. */
   readonly shippedAsOf: number
   readonly repairs: readonly EventRepair[]
 }
 
-const marks = (table: string, through: string) =>
+const watermarksOf = (table: string, through: string) =>
   `(SELECT coalesce(json_agg(json_build_object('firstSegment', first_segment, 'endSegment', end_segment, 'through', ${through})
       ORDER BY first_segment), '[]') FROM ${table})`
 
@@ -44,8 +44,8 @@ const marks = (table: string, through: string) =>
 export async function readFoldState(q: Queryable): Promise<FoldState> {
   const [row] = await q.query<FoldState>(
     `SELECT version, greatest(0, ${milliseconds("greatest(as_of, 'epoch')")}) AS "asOf",
-       ${marks('fold_marks', 'through')} AS folded,
-       ${marks('segment_leases_taken', 'shipped_through')} AS shipped,
+       ${watermarksOf('fold_marks', 'through')} AS folded,
+       ${watermarksOf('segment_leases_taken', 'shipped_through')} AS shipped,
        ${milliseconds(`(SELECT coalesce(min(greatest(complete_at, 'epoch')), now()) FROM segment_leases_taken
           WHERE updated_at > now() - $2::bigint * interval '1 millisecond'
             AND shipped_through < end_segment * $3::bigint - 1)`)} AS "shippedAsOf",
@@ -83,9 +83,9 @@ export async function readFoldProgress(q: Queryable): Promise<FoldProgress> {
   return row!
 }
 
-/** The ids of marks' leases up to their marks: sorted, neighbours as one. */
-export function rangesOf(leases: readonly LeaseMark[]): IdRange[] {
-  return uniteRanges(leases.map(({ firstSegment, through }) => ({ from: firstSegment * segmentRowsMax, through })))
+/** The ids of leases up to their watermarks: sorted, neighbours as one. */
+export function rangesOf(watermarks: readonly Watermark[]): IdRange[] {
+  return uniteRanges(watermarks.map(({ firstSegment, through }) => ({ from: firstSegment * segmentRowsMax, through })))
 }
 
 /** A version that is greater than those of all folds before. To be taken before events are read. */
@@ -99,12 +99,12 @@ export interface FoldCommit {
   readonly from: number
   readonly version: number
   readonly asOf: number
-  readonly marks: readonly LeaseMark[]
+  readonly watermarks: readonly Watermark[]
   readonly repairIds: readonly number[]
 }
 
 /** @returns false when another fold was committed since `from` was read, or a version was taken after this one */
-export function commitFold(pg: Postgres, { from, version, asOf, marks, repairIds }: FoldCommit): Promise<boolean> {
+export function commitFold(pg: Postgres, { from, version, asOf, watermarks, repairIds }: FoldCommit): Promise<boolean> {
   return pg.transaction(async (tx) => {
     const [committed] = await tx.query(
       `UPDATE fold_state SET version = $2, as_of = greatest(as_of, to_timestamp($3::double precision / 1000)), written_at = now()
@@ -117,9 +117,9 @@ export function commitFold(pg: Postgres, { from, version, asOf, marks, repairIds
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
        ON CONFLICT (first_segment) DO UPDATE SET through = EXCLUDED.through`,
       [
-        marks.map(({ firstSegment }) => firstSegment),
-        marks.map(({ endSegment }) => endSegment),
-        marks.map(({ through }) => through),
+        watermarks.map(({ firstSegment }) => firstSegment),
+        watermarks.map(({ endSegment }) => endSegment),
+        watermarks.map(({ through }) => through),
       ],
     )
     await tx.query('DELETE FROM event_repairs WHERE id = ANY ($1::bigint[])', [repairIds])

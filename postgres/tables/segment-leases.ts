@@ -6,8 +6,8 @@
 import { segmentLeaseSize, segmentNumberMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 
-/** Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
-export interface Mark {
+/** For short a mark. Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
+export interface LeaseWatermark {
   /** First segment of the lease. */
   readonly firstSegment: number
   readonly throughId: number
@@ -43,7 +43,7 @@ export async function leaseSegments(q: Queryable, size: number, holder: LeaseHol
  */
 export async function advanceMarks(
   pg: Postgres,
-  marks: readonly Mark[],
+  marks: readonly LeaseWatermark[],
   completeForMs: () => number | null,
 ): Promise<void> {
   // now() is the time at which the transaction began.
@@ -55,7 +55,11 @@ export async function advanceMark(q: Queryable, firstSegment: number, throughId:
   await upsertMarks(q, [{ firstSegment, throughId }], 0)
 }
 
-async function upsertMarks(q: Queryable, marks: readonly Mark[], completeForMs: number | null): Promise<void> {
+async function upsertMarks(
+  q: Queryable,
+  marks: readonly LeaseWatermark[],
+  completeForMs: number | null,
+): Promise<void> {
   // A Postgres restored from a backup has forgotten the leases since.
   await q.query(
     `INSERT INTO segment_leases_taken AS lease (first_segment, end_segment, shipped_through, complete_at)

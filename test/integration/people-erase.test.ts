@@ -384,7 +384,7 @@ test('a person with a thousand binding periods of a shared browser is erased, an
   await order(workspace, { id: ann })
   await erase()
   expect(await timesLeft(workspace)).toEqual([500, 1_500, 3_000, 2_999_000, 3_500_000])
-  // Only this visitor of the hour is derived anew; the other row is the fold's mark.
+  // Only this visitor of the hour is derived anew; the other row is the fold's coverage.
   await fold(workOn(stores))
   const written = `SELECT DISTINCT toString(visitor) AS visitor FROM sessions
     WHERE version = (SELECT max(version) FROM sessions) AND workspace_id != 0`

@@ -18,7 +18,7 @@ export function figure(name: FigureName): string {
 }
 
 /** SQL condition: the rows of `sessions` reflect the event. */
-export const isFolded = 'arrayExists(range->id>=range.1 AND id<=range.2,mark.1)'
+export const isFolded = 'arrayExists(range->id>=range.1 AND id<=range.2,coverage.1)'
 
 export const inWorkspace = 'workspace_id={workspace:UInt32}'
 
@@ -122,5 +122,5 @@ export function ofBucket(
   return hasDayBuckets ? { bucket_visitors: visitors, bucket_sessions: sessions } : {}
 }
 
-/** The rows of hour buckets count for the series alone, and that of the mark for nothing. */
+/** The rows of hour buckets count for the series alone, and that of the coverage for nothing. */
 export const seriesPeriod = 2

@@ -30,8 +30,8 @@ import {
 
 const { all, converting, page } = cellKinds
 
-/** Events that the rows of `sessions` reflect: the mark is read in the statement, of the same moment as the rows. */
-export const markSql =
+/** The coverage: events that the rows of `sessions` reflect. The statement reads it at the same moment as the rows. */
+export const coverageSql =
   '(SELECT argMax((folded,version,toUnixTimestamp64Milli(first_at)),version) FROM sessions WHERE workspace_id=0 AND build=0)'
 
 /**
@@ -48,19 +48,19 @@ export function figuresSql(periods: readonly PeriodSql[], others: readonly strin
 }
 
 /**
- * Adds parts up to rows: period, list (a kind), key, detail, bucket, and the figures. In parts `mark` is the result of
- * `markSql`.
+ * Adds parts up to rows: period, list (a kind), key, detail, bucket, and the figures. In parts `coverage` is the result
+ * of `coverageSql`.
  */
 export function composed(parts: readonly string[]): string {
-  // A row of its own, so that the mark is answered where there is nothing to count.
-  const ofMark = part(markPeriod, "0 AS kind,'' AS key,'' AS detail,0 AS bucket", {}, 'FROM system.one')
+  // A row of its own, so that the coverage is answered where there is nothing to count.
+  const ofCoverage = part(coveragePeriod, "0 AS kind,'' AS key,'' AS detail,0 AS bucket", {}, 'FROM system.one')
   // A page with samples of web vitals is listed twice, so that both lists have their own first ones.
   const list = `arrayJoin(if(kind=${page} AND ${figure('samples')}>0,[kind,${sampledPage}],[kind]))`
   const [views, visitors, conversions] = [figure('pageviews'), figure('visitors'), figure('conversions')]
-  return `WITH ${markSql} AS mark
-    SELECT period,${list} AS list,key,detail,bucket,f,mark.1 AS folded,mark.2 AS version,mark.3 AS as_of,max(${figure('is_cut')}) OVER () AS lists_cut
+  return `WITH ${coverageSql} AS coverage
+    SELECT period,${list} AS list,key,detail,bucket,f,coverage.1 AS folded,coverage.2 AS version,coverage.3 AS as_of,max(${figure('is_cut')}) OVER () AS lists_cut
     FROM (SELECT period,kind,key,detail,bucket,[${figureNames.map((name) => `sum(${name})`).join(',')}] AS f
-      FROM (${[...parts, ofMark].join(' UNION ALL ')}) GROUP BY period,kind,key,detail,bucket)
+      FROM (${[...parts, ofCoverage].join(' UNION ALL ')}) GROUP BY period,kind,key,detail,bucket)
     ORDER BY period,list,bucket,if(kind=${page},${views},${visitors}) DESC,if(kind=${page},0,${conversions}) DESC,key,detail
     LIMIT {limit:UInt32} BY period,list,bucket`
 }
@@ -182,4 +182,4 @@ export function hourSeries(): string {
   )
 }
 
-const markPeriod = 3
+const coveragePeriod = 3

@@ -44,7 +44,7 @@ export async function shipFolded(
   await insertSegments(ch, 'events', segments, `ship-${lease}`)
   const inserted = readCpu()
   await advanceMark(pg, lease, lastId)
-  while (!(await fold({ pg, ch, ensureTurn: async () => {} })).isAllTaken);
+  while (!(await fold({ pg, ch, ensureLease: async () => {} })).isAllTaken);
   const to = readCpu()
   return {
     ...measured(installation, from, to, cores),

@@ -42,7 +42,7 @@ const noBuilds: ReadonlySet<number> = new Set()
 /**
  * Does a step of the oldest build in progress, after everything that is shipped was folded: a part, or its end.
  * @param now milliseconds since 1970
- * @param paused numbers of builds that have no turn now
+ * @param paused numbers of builds that are left out now
  * @returns false where there is none
  * @throws {BuildError}
  */
@@ -59,7 +59,7 @@ export async function buildNextPart(work: Folding, now: number, paused = noBuild
 }
 
 async function doStep(work: Folding, build: FigureBuild, now: number): Promise<void> {
-  const { pg, ch, ensureTurn } = work
+  const { pg, ch, ensureLease } = work
   const { workspaceId, partsDone } = build
   const { events, from, to } = await readSpanOfEvents(ch, workspaceId)
   const parts = build.parts || Math.max(1, Math.ceil(events / buildPartEventsMax))
@@ -68,7 +68,7 @@ async function doStep(work: Folding, build: FigureBuild, now: number): Promise<v
     const visible = rangesOf((await readFoldState(pg)).folded)
     const days = localDays(build.timezone, from, to)
     const rows = await derivePart(work, build, { part: partsDone, parts }, days, { version, visible })
-    await ensureTurn()
+    await ensureLease()
     await rows.insert(ch)
     await noteParts(pg, build.build, parts, partsDone + 1)
   } else await finish(work, build, now)

@@ -44,7 +44,7 @@ export interface Folding {
   readonly pg: Postgres
   readonly ch: ClickHouse
   /** Before each statement. @throws when the work is another's now, or is to end */
-  readonly ensureTurn: () => Promise<void>
+  readonly ensureLease: () => Promise<void>
 }
 
 export interface FoldResult {
@@ -56,8 +56,8 @@ export interface FoldResult {
 
 /** @throws when another fold was committed meanwhile, or a store is away: nothing is lost, the next fold takes the same */
 export async function fold(work: Folding, eventsMax: number = foldEventsMax): Promise<FoldResult> {
-  const { pg, ch, ensureTurn } = work
-  await ensureTurn()
+  const { pg, ch, ensureLease } = work
+  await ensureLease()
   // Before the state is read: later folds replace the rows of a fold that was held up here.
   const version = await takeFoldVersion(pg)
   const state = await readFoldState(pg)
@@ -74,7 +74,7 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const visible = rangesOf(taken.watermarks)
   const rows = new RowsToWrite(version)
   for (const group of groupBuilds(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
-  await ensureTurn()
+  await ensureLease()
   // Readers count these days from `sessions`, until renewCells has written their cells anew.
   await markCellsStale(
     pg,
@@ -149,7 +149,7 @@ export interface DerivationOptions {
 
 /** Visitors are looked up together, by the local day of their earliest new event. */
 async function deriveTouched(
-  { pg, ch, ensureTurn }: Folding,
+  { pg, ch, ensureLease }: Folding,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
   { version, visible }: DerivationOptions,
@@ -161,7 +161,7 @@ async function deriveTouched(
   const days = localDays(group[0]!.timezone, ...spanOf(own))
   for (const { fromDay, all } of groupByDay(own, ({ firstAt }) => days.dayOf(firstAt))) {
     for (const visitors of inPortions(all, visitorsPerLookUpMax)) {
-      await ensureTurn()
+      await ensureLease()
       const asked = visitors
         .filter(({ visitor }) => visitor !== '0')
         .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))

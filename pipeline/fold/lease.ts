@@ -1,4 +1,4 @@
-/** The turn to fold. It saves double work; that nothing is written wrong is the versions' doing alone. */
+/** The lease to fold. It saves double work; that nothing is written wrong is the versions' doing alone. */
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
@@ -8,7 +8,7 @@ import { foldLeaseMs } from '../../schemas/limits/figure-limits.ts'
 import type { Folding } from './fold.ts'
 
 export interface FoldLease {
-  /** False while another has the turn. Else it is held until `release`. */
+  /** False while another has the lease. Else it is held until `release`. */
   take(): Promise<boolean>
   release(): Promise<void>
   /** For work that is done while the lease is held: it ends where the lease was lost. */
@@ -34,7 +34,7 @@ export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal)
     work: {
       pg,
       ch,
-      ensureTurn: async () => {
+      ensureLease: async () => {
         signal.throwIfAborted()
         if (!(await prolong())) throw new Error('another process has taken over the fold')
       },
@@ -44,7 +44,7 @@ export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal)
 
 const retryMs = 100
 
-/** Waits for the turn, does a piece of work, and leaves the turn to others. */
+/** Waits for the lease, does a piece of work, and releases the lease. */
 export async function whileLeased<T>(
   pg: Postgres,
   ch: ClickHouse,

@@ -1,5 +1,5 @@
 /**
- * Folds for as long as the process lives. One process has the turn at a time; a failed step is tried again with the
+ * Folds for as long as the process lives. One process has the lease at a time; a failed step is tried again with the
  * next round. A fold begins a second after the last one began. A long fold is followed by a pause of a third of its
  * time, which leaves merges and questions at least a quarter. While more events wait there is no pause.
  */
@@ -30,7 +30,7 @@ import { closeDays, RenewalError, renewCells } from './write-cells.ts'
 const closeDeadlineMs = 15_000
 
 export interface FoldLoop {
-  /** Ends after the statement that is running, and leaves the turn to another process. */
+  /** Ends after the statement that is running, and releases the lease to another process. */
   close(): Promise<void>
 }
 
@@ -63,14 +63,14 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
       const isPeopleWorkDone = await refreshAndErasePeople({ work, clock, log, metrics })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
-      if (!isAllTaken || isBuilding || !isPeopleWorkDone) return turnMs
+      if (!isAllTaken || isBuilding || !isPeopleWorkDone) return yieldMs
       const tookMs = seconds() * 1000 - renewedMs
       return Math.max(foldEveryMs - tookMs, tookMs / 3)
     } catch (error) {
       if (!signal.aborted) metrics.jobEnded('fold', 'failed', seconds(), clock.now())
       throw error
     } finally {
-      // Between two rounds a command may have a turn.
+      // Between two rounds a command may take the lease.
       await release()
     }
   }
@@ -151,8 +151,8 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
   }
 }
 
-/** While there is more to do at once: longer than another process waits between two tries to have its turn. */
-const turnMs = 150
+/** While there is more to do at once: longer than another process waits between two tries to take the lease. */
+const yieldMs = 150
 
 /** Says whether `everyMs` have gone by since it last said so for the name; at first it says yes. */
 function makeTimers(): (name: string, everyMs: number) => boolean {

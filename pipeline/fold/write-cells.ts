@@ -74,14 +74,14 @@ export async function writeCells(
 
 /** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */
 export async function closeDays(work: Folding, now: number): Promise<void> {
-  const { pg, ensureTurn } = work
+  const { pg, ensureLease } = work
   const due = (await listOpenBuilds(pg)).filter(
     (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
   )
   if (due.length === 0) return
   const version = await writeCellsOf(work, due, (build) => lastClosedDay(build.timezone, now))
   for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
-    await ensureTurn()
+    await ensureLease()
     await raiseCellsThrough(
       pg,
       builds.map(({ build }) => build),
@@ -102,8 +102,8 @@ export class RenewalError extends Error {
  * @returns whether there were any
  * @throws {RenewalError}
  */
-export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boolean> {
-  await ensureTurn()
+export async function renewCells({ pg, ch, ensureLease }: Folding): Promise<boolean> {
+  await ensureLease()
   const stale = await listStaleCells(pg, cellDaysPerStatement)
   if (stale.length === 0) return false
   // Before the state is read: a later fold writes rows with a higher version.
@@ -117,7 +117,7 @@ export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boole
     await postponeStaleCells(pg, days)
     throw new RenewalError(error)
   }
-  await ensureTurn()
+  await ensureLease()
   await markCellsFresh(pg, days, version)
   return true
 }
@@ -152,7 +152,7 @@ async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Prom
  * @returns their version
  */
 export async function writeCellsOf(
-  { pg, ch, ensureTurn }: Folding,
+  { pg, ch, ensureLease }: Folding,
   builds: readonly FigureBuild[],
   throughOf: (build: FigureBuild) => number,
 ): Promise<number> {
@@ -183,7 +183,7 @@ export async function writeCellsOf(
       sessions += due[at]!.sessions
       some.push({ ...byBuild.get(build)!, day })
     }
-    await ensureTurn()
+    await ensureLease()
     await writeCells(ch, some, { version, visible })
   }
   return version

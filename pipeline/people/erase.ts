@@ -1,5 +1,5 @@
 /**
- * Removes an erased person's events, and computes the touched figures again. This is done in the fold's turn, once
+ * Removes an erased person's events, and computes the touched figures again. This is done under the fold's lease, once
  * everything that was answered before the erasure is folded:
  *
  *   cells of the days touched are stale ─► what webhooks are told of conversions, replays, events and copies deleted
@@ -43,10 +43,10 @@ const mutationDeadlineMs = 60 * 60_000
  * @throws the error that an erasure failed by; the next call takes another, where one waits
  */
 export async function eraseNext(work: Folding, now: number, log?: Log): Promise<boolean> {
-  const { pg, ensureTurn } = work
+  const { pg, ensureLease } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
-  await ensureTurn()
+  await ensureLease()
   await noteTry(pg, erasure.id)
   try {
     await erase(work, erasure, now)
@@ -95,7 +95,7 @@ function findPlaces(ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<Er
 }
 
 async function removeAndDeriveAnew(
-  { pg, ch, ensureTurn }: Folding,
+  { pg, ch, ensureLease }: Folding,
   erasure: Erasure,
   places: readonly ErasedPlace[],
   now: number,
@@ -121,7 +121,7 @@ async function removeAndDeriveAnew(
   const { sql, params } = eventsOf(erasure)
   await eraseReplays(ch, erasure, { sql: `SELECT session FROM events WHERE ${sql}`, params })
   await deleteEvents(ch, erasure)
-  await ensureTurn()
+  await ensureLease()
   const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
   const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
   await deleteDerived(ch, workspaceId, visitors, ofServers)

@@ -52,7 +52,7 @@ import { writeConversionsToOutbox, writeMergedToOutbox } from './write-outbox-ro
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
-  const { pg, ensureTurn } = work
+  const { pg, ensureLease } = work
   // Before the folded events: work is of what was committed by then.
   const waiting = await takePeopleWork(pg, peopleWorkMax)
   const visible = rangesOf((await readFoldState(pg)).folded)
@@ -60,12 +60,12 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   const added = subtractRanges(visible, done)
   if (waiting.length === 0 && added.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
-  await ensureTurn()
+  await ensureLease()
   const figures: ContactFigures[] = []
   const credits: PersonCreditChanges[] = []
   const keptFrom = keptFromOf(await listWorkspaces(pg), now)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
-    await ensureTurn()
+    await ensureLease()
     const computed = await compute(work, ids, keptFrom)
     figures.push(...computed.figures)
     credits.push(computed.credits)
@@ -93,7 +93,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
 
 /** Copies what known people's events are not copied yet. @returns the contacts whose figures may be others */
 async function copyNew(
-  { pg, ch, ensureTurn }: Folding,
+  { pg, ch, ensureLease }: Folding,
   waiting: readonly PeopleWork[],
   added: readonly IdRange[],
   visible: readonly IdRange[],
@@ -103,7 +103,7 @@ async function copyNew(
   if (added.length > 0 || hours.length > 0) {
     const which = eventsIn(added, hours)
     for (const visitors of inPortions(await readVisitorsIn(ch, which), visitorsPerLookUpMax)) {
-      await ensureTurn()
+      await ensureLease()
       const bindings = await readBindingsOfVisitors(pg, visitors)
       for (const { contactId } of bindings) contactIds.add(contactId)
       await copyEventsOf(ch, distinct(bindings), which)

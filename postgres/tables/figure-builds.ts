@@ -121,7 +121,7 @@ export async function postponeStaleCells(q: Queryable, days: readonly BuildDay[]
 
 /**
  * From now on readers go by the cells of these days, which were written under `version`.
- * @throws when a later version was taken: another has the turn, and may be writing these days
+ * @throws when a later version was taken: another has the lease, and may be writing these days
  */
 export async function markCellsFresh(q: Queryable, days: readonly BuildDay[], version: number): Promise<void> {
   const rows = await q.query(
@@ -134,7 +134,7 @@ export async function markCellsFresh(q: Queryable, days: readonly BuildDay[], ve
 
 /**
  * From now on readers go by the cells of days up to `day`, which were written under `version`.
- * @throws when a later version was taken: another has the turn, and may be writing these days
+ * @throws when a later version was taken: another has the lease, and may be writing these days
  */
 export async function raiseCellsThrough(
   q: Queryable,

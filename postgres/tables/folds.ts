@@ -128,7 +128,7 @@ export function commitFold(pg: Postgres, { from, version, asOf, watermarks, repa
 }
 
 /**
- * Takes the turn to fold for `ms`; again by the same name prolongs it.
+ * Takes the lease to fold for `ms`; again by the same name prolongs it.
  * @returns false while another has it
  */
 export async function leaseFold(q: Queryable, by: string, ms: number): Promise<boolean> {

@@ -38,35 +38,36 @@ const patience = { timeout: 60_000, interval: 5 }
 
 const running = setUpProduct('kill-folding')
 
-interface FoldTurn {
+interface FoldLease {
   readonly by: string | null
   readonly isTaken: boolean
   /** Version of the last fold that was written. */
   readonly version: number
 }
 
-async function readTurn(pg: Postgres): Promise<FoldTurn> {
-  const [turn] = await pg.query<FoldTurn>(
+async function readLease(pg: Postgres): Promise<FoldLease> {
+  const [lease] = await pg.query<FoldLease>(
     'SELECT leased_by AS by, leased_until > now() AS "isTaken", version FROM fold_state',
   )
-  return turn!
+  return lease!
 }
 
 /**
- * Kills at a random moment of a fold, every second time of the first one that can be met. The turn of a killed pipeline is
+ * Kills at a random moment of a fold, every second time of the first one that can be met. The lease of a killed pipeline is
  * left to it now and then: the next one waits for its end.
  */
 async function killInsideFolds(pg: Postgres): Promise<void> {
   let last: string | null = null
   for (let kill = 0; kill < kills; kill++) {
     const name = killed[kill % killed.length]!
-    const { version } = await readTurn(pg)
-    const isMet = (turn: FoldTurn) => turn.isTaken && turn.by !== last && (kill % 2 === 1 || turn.version > version)
+    const { version } = await readLease(pg)
+    const isMet = (lease: FoldLease) =>
+      lease.isTaken && lease.by !== last && (kill % 2 === 1 || lease.version > version)
     let by: string | null = null
     await vi.waitUntil(async () => {
-      const turn = await readTurn(pg)
-      by = turn.by
-      return isMet(turn)
+      const lease = await readLease(pg)
+      by = lease.by
+      return isMet(lease)
     }, patience)
     await sleep(draw() * foldMs)
     running.product.kill(name)
@@ -75,8 +76,8 @@ async function killInsideFolds(pg: Postgres): Promise<void> {
     if (kill % 4 !== 3 && kill < kills - 1)
       await pg.query(`UPDATE fold_state SET leased_until = '-infinity' WHERE leased_by = $1`, [by])
   }
-  const { version } = await readTurn(pg)
-  await vi.waitUntil(async () => (await readTurn(pg)).version > version, patience)
+  const { version } = await readLease(pg)
+  await vi.waitUntil(async () => (await readLease(pg)).version > version, patience)
 }
 
 /** Undefined where it isn't answered: a store may be away. */

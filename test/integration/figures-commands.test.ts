@@ -101,7 +101,7 @@ test('status says as of when figures are, and what waits', async () => {
   expect(said['version']).toBeGreaterThan(settled.said['version'] as number)
 })
 
-test('a build that fails has its turn later, and others theirs meanwhile', async () => {
+test('a build that fails is tried later, and others are built meanwhile', async () => {
   const workspaces = [await makeTestWorkspace(stores, {}), await makeTestWorkspace(stores, {})]
   for (const { id, addEvents } of workspaces) {
     await addEvents(visits)

@@ -209,7 +209,7 @@ test('an erasure that dies at its calls in turn is done again, and comes to the 
   const workspace = await prepare([...anns, ...others])
   let deaths = 0
   let erasing: Promise<{ code: number }> | undefined
-  // The command orders it, and has no turn while this process has it.
+  // The command orders it, and can have no lease while this process has it.
   await whileLeased(stores.pg, stores.ch, new AbortController().signal, async () => {
     erasing = svc(workspace, '--email', 'ann@example.com')
     while ((await nextErasure(stores.pg)) === undefined) await sleep(20)

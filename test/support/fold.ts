@@ -6,7 +6,7 @@ import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limit
 import type { TestStores } from './stores.ts'
 
 export function workOn({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Folding {
-  return { pg, ch, ensureTurn: async () => {} }
+  return { pg, ch, ensureLease: async () => {} }
 }
 
 /** Folds until nothing waits. */

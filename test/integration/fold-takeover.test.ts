@@ -1,4 +1,4 @@
-/** The turn to fold is taken over while its holder is held up, between any two of its calls: no figure is lost or wrong. */
+/** The lease to fold is taken over while its holder is held up, between any two of its calls: no figure is lost or wrong. */
 import { expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'

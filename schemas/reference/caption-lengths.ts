@@ -11,7 +11,7 @@
  */
 import { parse } from 'tldts'
 import { lengthOf } from '../code-points.ts'
-import { replaceLinks, withoutPunctuation } from './links-in-text.ts'
+import { linkCharacter, replaceLinks, withoutPunctuation } from './links-in-text.ts'
 
 export const captionCountings = {
   code_points: lengthOf,
@@ -85,8 +85,10 @@ const lightRanges: readonly (readonly [from: number, to: number])[] = [
 ]
 
 /** A host's name that no `@`, `#` or word touches, with what follows it: X makes a link of it if its ending exists. */
-const bareLink =
-  /(?<![a-z0-9@$#_./-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}(?![a-z0-9@-])(?:\/[^\s<>"\u3000-\u303f\uff00-\uffef]*)?/gi
+const bareLink = new RegExp(
+  String.raw`(?<![a-z0-9@$#_./-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}(?![a-z0-9@-])(?:/${linkCharacter.source}*)?`,
+  'gi',
+)
 
 function xLength(text: string): number {
   const normal = text.normalize('NFC')

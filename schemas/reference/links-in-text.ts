@@ -7,23 +7,37 @@ export interface LinkInText {
 }
 
 /**
- * Links with `http` or `https`, in their order. Punctuation that ends a sentence or a bracket is no part of them, nor
- * is wide punctuation.
+ * A character within a link: no blank, no quote, and no letter or sign of Chinese, Japanese or Korean, which stand right
+ * behind a link. The dashboard may not import this file, so web/dashboard/links-in-text.ts repeats it:
+ * test/unit/links-in-text.test.ts holds both.
  */
+export const linkCharacter =
+  /[^\s<>"`“”„‟‘’‚‛«»‹›…\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]/
+const links = new RegExp(`https?://${linkCharacter.source}+`, 'gi')
+
+/** Links with `http` or `https`, in their order, without what ends the sentence around them. */
 export function linksIn(text: string): LinkInText[] {
-  return [...text.matchAll(/https?:\/\/[^\s<>"\u3000-\u303f\uff00-\uffef]+/gi)].map(({ 0: found, index }) => ({
-    index,
-    url: withoutPunctuation(found),
-  }))
+  return [...text.matchAll(links)]
+    .map(({ 0: found, index }) => ({ index, url: withoutPunctuation(found) }))
+    .filter(({ url }) => !url.endsWith('://'))
 }
 
-/** A sentence's end, or its bracket, is none of the link that it ends with. */
+/** A sentence's end is none of the link that it ends with, nor is a bracket that the link didn't open. */
 export function withoutPunctuation(link: string): string {
-  const ends = link.includes('(') ? ".,;:!?'*" : ".,;:!?'*)"
+  const countOf = (sign: string) => link.split(sign).length - 1
+  const unopened = new Map(
+    ['()', '[]', '{}'].map(([opening, closing]) => [closing!, countOf(closing!) - countOf(opening!)]),
+  )
   // From its end: a regular expression for a text's end tries each run of these characters, once for each character of
   // it.
   let length = link.length
-  while (length > 0 && ends.includes(link[length - 1]!)) length -= 1
+  for (; length > 0; length -= 1) {
+    const sign = link[length - 1]!
+    if (".,;:!?'*".includes(sign)) continue
+    const left = unopened.get(sign) ?? 0
+    if (left <= 0) break
+    unopened.set(sign, left - 1)
+  }
   return link.slice(0, length)
 }
 

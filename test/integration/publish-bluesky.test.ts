@@ -67,7 +67,7 @@ function marksOf(caption: string): unknown[] {
 }
 
 test('links, hashtags, and mentions of accounts that exist, are marked in the bytes of the text; all else is text', async () => {
-  const links = 'Grüße 🐻: (https://example.com/ä?b=1), https://example.org/wiki/Bear_(animal).'
+  const links = 'Grüße 🐻: „https://example.com/ä?b=1“… (see https://example.org/wiki/Bear_(animal)).'
   const tags = 'Grüße #spring, #a_b (no#tag) #2026 #b2b! https://example.com/#part ＃夏 #'
   const mentions = 'Grüße @Ada.bsky.test (@bob.example.com), @nobody.bsky.test, ada@ada.bsky.test and @ada.'
   const account = await connect()

@@ -19,6 +19,7 @@ const lengths: Record<CaptionCounting, Record<string, number>> = {
     ...{ [link]: 23, [`日本${link}。`]: 4 + 23 + 2, 'See example.com.': 4 + 23 + 1 },
     ...{ 'see example.com/a?b=c, and': 4 + 23 + 5, 'http://localhost/': 17, 'app.internal-thing': 18 },
     ...{ 'ann@example.com': 15, 'first.last@example.com': 22, 'v1.2.3 of node.js': 17 },
+    ...{ '„example.com/a“': 25, 'example.com/日本': 23 + 4 },
   },
   threads: { abc: 3, é: 1, 日本: 2, '🙂': 4, [family]: 18, '❤️': 6, '©': 1 },
   utf16: { abc: 3, '🙂': 2 },

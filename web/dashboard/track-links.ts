@@ -1,13 +1,11 @@
 /** Puts tracked links in the place of the addresses in a post's captions, so that its clicks and what follows are counted. */
 import type { LinkResource } from '../../schemas/resources/link.ts'
+import { linksIn, replaceLinks } from './links-in-text.ts'
 import { send } from './query.ts'
 import { refusalOf, request } from './request.ts'
 
 type Link = (typeof LinkResource)['_output']
 
-/** Up to a blank or a quote: `addressIn` is without what ends the sentence. */
-const runs = /https?:\/\/[^\s<>"'.,;:!?)\]}’”][^\s<>"']*/g
-const openings: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
 const labelLength = 160
 
 export interface Captions {
@@ -30,7 +28,7 @@ export async function trackLinks<Draft extends Captions>(
   // The prefix of short links, which are tracked already; undefined where there is none yet.
   const shortUrl = link?.post_url.slice(0, -link.attribution_key.length)
   const isShort = (address: string) => shortUrl !== undefined && address.startsWith(shortUrl)
-  const addresses = new Set(all.flatMap((text) => text.match(runs) ?? []).map(addressIn))
+  const addresses = new Set(all.flatMap((text) => linksIn(text).map(({ url }) => url)))
   const found = [...addresses].filter((address) => !isShort(address))
   const shortened = new Map<string, string>()
   let refusal = found.length === 0 ? 'The captions have no address that isn’t tracked.' : ''
@@ -41,11 +39,7 @@ export async function trackLinks<Draft extends Captions>(
     if ('refusal' in sent) refusal = sent.refusal
     else shortened.set(address, sent.made.post_url)
   }
-  const replaceIn = (run: string) => {
-    const address = addressIn(run)
-    return (shortened.get(address) ?? address) + run.slice(address.length)
-  }
-  const replaced = (text: string) => text.replace(runs, replaceIn)
+  const replaced = (text: string) => replaceLinks(text, (address) => shortened.get(address) ?? address)
   const captions = Object.entries(draft.platform_captions).map(([platform, text]) => [platform, replaced(text)])
   return {
     draft: { ...draft, base_caption: replaced(draft.base_caption), platform_captions: Object.fromEntries(captions) },
@@ -58,20 +52,4 @@ async function readNewest(status: 'active' | 'archived'): Promise<Link | undefin
   const answer = await request(`/links?${new URLSearchParams({ limit: '1', status })}`)
   if (!answer.response.ok) throw new Error(refusalOf(answer))
   return (answer.body as Link[])[0]
-}
-
-/** Without the signs that end a sentence. A closing bracket stays where its opening one is in the address. */
-function addressIn(run: string): string {
-  let end = run.length
-  for (; end > 0; end--) {
-    const sign = run[end - 1]!
-    if ('.,;:!?’”'.includes(sign)) continue
-    const opening = openings[sign]
-    if (opening === undefined || isClosed(run.slice(0, end), opening, sign)) break
-  }
-  return run.slice(0, end)
-}
-
-function isClosed(text: string, opening: string, closing: string): boolean {
-  return text.split(opening).length >= text.split(closing).length
 }

@@ -19,6 +19,11 @@ export function textFault(text: string): typeof nulCharacter | undefined {
   return text.includes('\0') ? nulCharacter : undefined
 }
 
+/** The text as it can be stored, for texts of others that aren't refused. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '')
+}
+
 /** Walks the value, which stands at `loc`, without recursion, in the order of the text. */
 export function findUnstorableText(loc: Loc, value: unknown): ValidationError[] {
   const errors: ValidationError[] = []

@@ -20,6 +20,7 @@ import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { storable } from '../../schemas/json-text.ts'
 import {
   profileAttemptsMax,
   profileFetchingMs,
@@ -81,11 +82,9 @@ async function generateAndSave(context: Generating, ordered: OrderedProfile, sig
 }
 
 /** Texts that are cut may end in half a character, and pages may hold NUL: Postgres takes neither. */
-function storable<Profile>(profile: Profile): Profile {
+function storableProfile<Profile>(profile: Profile): Profile {
   return JSON.parse(
-    JSON.stringify(profile, (_, value: unknown) =>
-      typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,
-    ),
+    JSON.stringify(profile, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value)),
   ) as Profile
 }
 
@@ -110,7 +109,7 @@ async function generate(
   signal.throwIfAborted()
   return {
     status: 'ready',
-    generated: storable(makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits })),
+    generated: storableProfile(makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits })),
     error,
   }
 }

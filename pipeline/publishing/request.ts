@@ -3,6 +3,7 @@
  * ProviderError that says whether trying again may help.
  */
 import { request } from 'undici'
+import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
   providerRequestMs,
@@ -85,7 +86,8 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 function parse(text: string, status: number): Record<string, unknown> {
   if (text === '') return {}
   try {
-    const parsed: unknown = JSON.parse(text)
+    // The answer's texts are stored: in results, in the account's health and in its metadata.
+    const parsed: unknown = JSON.parse(text, (_, value) => (typeof value === 'string' ? storable(value) : value))
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
   } catch {
     // A proxy's page in front of a platform that is down.
@@ -122,11 +124,17 @@ const codes: Readonly<Record<ErrorKind, string>> = {
 
 function refusalOf(answer: Answer): ProviderError {
   const { status, body } = answer
-  const kind = kinds[status] ?? (status >= 500 ? 'transient' : 'permanent')
+  const kind = kindOf(answer)
   const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer, kind) }
   const said = [body['message'], body['error_description'], body['error']].find((text) => typeof text === 'string')
-  const text = String(said ?? 'no reason given').slice(0, providerTextLengthMax)
+  const text = [...String(said ?? 'no reason given')].slice(0, providerTextLengthMax).join('')
   return new ProviderError(failure, `The platform answered ${status}: ${text}`, { cause: body })
+}
+
+/** A platform that refuses the credentials names an `error`. A 401 or 403 without one comes from a proxy in front of it. */
+function kindOf({ status, body }: Answer): ErrorKind {
+  const kind = kinds[status] ?? (status >= 500 ? 'transient' : 'permanent')
+  return kind === 'reauthenticate' && typeof body['error'] !== 'string' ? 'transient' : kind
 }
 
 /**

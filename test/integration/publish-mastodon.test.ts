@@ -101,6 +101,8 @@ test.each(losses)(
       ['Twice', () => 'cut before'],
       // Every answer of an instance says when the window of its limit ends: that is no reason to wait for it.
       ['Again', () => ({ status: 503, headers: reset(3 * 3_600_000) })],
+      // Another answers than the instance, which would name an error.
+      ['Guarded', () => ({ status: 403, headers: { 'content-type': 'text/html' }, body: '<h1>Forbidden</h1>' })],
       ['Slow', () => ({ status: 429, headers: reset(2_500), body: { error: 'Too many requests' } })],
     ])
     const captions = [...hindered.keys()]
@@ -117,7 +119,7 @@ test.each(losses)(
     const lost = instance.statuses.find(({ text }) => text === 'Lost')!
     const { targets } = (await ask<ShownPost>('GET', `/v1/posts/${ids[0]}`)).body
     expect(targets[0]!.publish_result).toMatchObject({ external_id: lost.id })
-    for (const caption of ['Again', 'Slow']) {
+    for (const caption of ['Again', 'Guarded', 'Slow']) {
       const tried = stepsOf(publishStep).filter(({ json }) => json.status === caption)
       const keys = tried.map(({ headers }) => headers['idempotency-key'])
       expect([caption, keys]).toEqual([caption, [keys[0], keys[0]]])
@@ -160,7 +162,9 @@ test('a token that was revoked fails the target, and the account has expired unt
 
 test('what the instance refuses, and what its own limits would, fails at once', async () => {
   const account = await connect()
-  const refuse = { status: 422, body: { error: 'Validation failed: Text contains a forbidden word' } }
+  // Postgres takes neither NUL nor half a character, wherever the text is cut.
+  const error = `Validation failed: Text contains a forbidden word\0\ud83d ${'🙂'.repeat(500)}`
+  const refuse = { status: 422, body: { error } }
   instance.hinder = ({ step }) => (step === publishStep ? refuse : undefined)
   const refused = await endedPost(ask, await schedulePost(ask, { caption: 'Refused', accounts: [account] }))
   expect(refused.targets[0]!.publish_result).toMatchObject({

@@ -29,6 +29,7 @@ export interface SentForm {
 
 export interface Answered {
   readonly status: number
+  /** JSON, or a text that is sent as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -62,7 +63,8 @@ export async function startProviderServer(routes: Routes): Promise<ProviderServe
       const answered = isReplaced ? hindrance : (route?.(asking) ?? { status: 404, body: { error: 'Not found' } })
       if (hindrance === 'hang after') return
       if (hindrance === 'cut after') return request.socket.destroy()
-      const text = answered.body === undefined ? '' : JSON.stringify(answered.body)
+      const { body = '' } = answered
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
       response.writeHead(answered.status, { 'content-type': 'application/json; charset=utf-8', ...answered.headers })
       response.end(text)
     })().catch((error) => {

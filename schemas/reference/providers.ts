@@ -108,7 +108,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     needs: 'media',
-    image: { countMax: 10, bytesMax: 8 * MB, contentTypes: pictures },
+    image: { countMax: 10, bytesMax: 8 * MB, contentTypes: ['image/jpeg'] },
     video: { countMax: 10, bytesMax: 300 * MB, contentTypes: films },
     mixedMax: 10,
     altTextLengthMax: 1000,

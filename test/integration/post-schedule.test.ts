@@ -108,7 +108,7 @@ describe('scheduling', () => {
 
   test('needs a post that is ready, and says all that it lacks', async () => {
     const instagram = await makeAccount(stores, mine.workspaceId, 'instagram')
-    const large = await makeMedia(stores, mine.workspaceId, { sizeBytes: 6_000_000 })
+    const large = await makeMedia(stores, mine.workspaceId, { contentType: 'image/jpeg', sizeBytes: 6_000_000 })
     const { id } = await create({ base_caption: 'a'.repeat(300), social_account_ids: [account] })
     const faults = async (at?: string) => {
       const { status, body } = await schedule(id, at)
@@ -125,7 +125,9 @@ describe('scheduling', () => {
     await stores.pg.query(`UPDATE social_accounts SET status = 'expired' WHERE workspace_id = $1`, [mine.workspaceId])
     expect((await faults())[0]).toEqual([['body', 'social_account_ids'], 'no_connected_account'])
     await stores.pg.query(`UPDATE social_accounts SET status = 'connected' WHERE workspace_id = $1`, [mine.workspaceId])
-    await ask('PATCH', `/v1/posts/${id}`, { media_ids: [await makeMedia(stores, mine.workspaceId)] })
+    await ask('PATCH', `/v1/posts/${id}`, {
+      media_ids: [await makeMedia(stores, mine.workspaceId, { contentType: 'image/jpeg' })],
+    })
     expect((await schedule(id)).status).toBe(200)
   })
 

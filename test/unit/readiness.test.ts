@@ -4,7 +4,7 @@ import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 
 const asset = (at: number, more: object = {}) => ({
-  ...{ at, id: 100 + at, content_type: 'image/png', size_bytes: 1000, alt_text: 'Text', width: 100, height: 100 },
+  ...{ at, id: 100 + at, content_type: 'image/jpeg', size_bytes: 1000, alt_text: 'Text', width: 100, height: 100 },
   ...more,
 })
 const film = (at: number, more: object = {}) => asset(at, { content_type: 'video/mp4', ...more })

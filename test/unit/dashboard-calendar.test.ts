@@ -52,7 +52,8 @@ describe('a post that is put on a day', () => {
     const draft = at('draft', null)
     expect(moveTo('2026-03-11', draft, now)).toEqual({ path: 'schedule', scheduled_at: '2026-03-11T09:00' })
     const failed = at('failed', '2026-03-01T08:00')
-    expect(moveTo('2026-03-11', failed, now)).toEqual({ path: 'reschedule', scheduled_at: '2026-03-11T08:00' })
+    // As its readiness is judged then.
+    expect(moveTo('2026-03-11', failed, now)).toEqual({ path: 'schedule', scheduled_at: '2026-03-11T08:00' })
   })
 
   test('goes out at the next full hour where its time of today is over', () => {

@@ -1,5 +1,6 @@
 /** A request of the dashboard ends, and its failure is told in words. */
 import { afterEach, expect, test, vi } from 'vitest'
+import { soon } from '../../web/dashboard/post-move.ts'
 import { refusalOf, request } from '../../web/dashboard/request.ts'
 
 afterEach(() => {
@@ -31,6 +32,18 @@ test('no network and a body that isn’t JSON are told apart', async () => {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502 })))
   await expect(request('/workspace')).rejects.toThrow('The service answered 502')
 })
+
+test.each([-3_600_000, -20_000, 0, 3_600_000])(
+  'a post that goes out now is scheduled by the server’s clock, which is %i ms ahead',
+  async (ahead) => {
+    const server = () => Date.now() + ahead
+    vi.stubGlobal('fetch', async () => new Response('{}', { headers: { date: new Date(server()).toUTCString() } }))
+    await request('/workspace')
+    const from = Date.parse(soon()) - server()
+    expect(from).toBeGreaterThan(10_000)
+    expect(from).toBeLessThan(30_000)
+  },
+)
 
 test('a refusal names the field and says what is wrong, without the marks of the API', () => {
   const refused = (loc: (string | number)[], msg: string) =>

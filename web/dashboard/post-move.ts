@@ -3,6 +3,7 @@
  * test/unit/dashboard-calendar.test.ts.
  */
 import type { PostStatus } from '../../schemas/resources/post.ts'
+import { serverNow } from './request.ts'
 
 export interface Movable {
   readonly status: PostStatus
@@ -28,7 +29,7 @@ export function moveTo(day: string, { status, localTime }: Movable, now: string)
   if (status === 'scheduled' && localTime?.startsWith(day)) return 'stays'
   const scheduled_at = timeOn(day, localTime?.slice(11) ?? usualTime, now)
   if (scheduled_at === undefined) return { refusal: 'No full hour is left of this day. Choose the time in the editor.' }
-  return { path: status === 'draft' ? 'schedule' : 'reschedule', scheduled_at }
+  return { path: status === 'scheduled' ? 'reschedule' : 'schedule', scheduled_at }
 }
 
 /** The usual time of a new post on a day, or the next full hour; undefined where none is left. */
@@ -36,12 +37,12 @@ export function timeOfNew(day: string, now: string): string | undefined {
   return timeOn(day, usualTime, now)
 }
 
-/** A post can't be scheduled for the moment itself: the clocks of browser and server differ by seconds. */
+/** A post can't be scheduled for the moment itself: its request takes a while, and the server's time is known to a second. */
 const soonMs = 20_000
 
 /** When a post is scheduled for that is to go out now. */
 export function soon(): string {
-  return new Date(Date.now() + soonMs).toISOString()
+  return new Date(serverNow() + soonMs).toISOString()
 }
 
 function timeOn(day: string, time: string, now: string): string | undefined {

@@ -19,6 +19,14 @@ export function showWorkspace(id: number): void {
   workspaceId = id
 }
 
+/** How far the server's clock is ahead of this one, by its last answer. */
+let aheadMs = 0
+
+/** The time by the server's clock, which decides what lies in the future; by this one before the first answer. */
+export function serverNow(): number {
+  return Date.now() + aheadMs
+}
+
 export interface ApiAnswer {
   readonly response: Response
   readonly body: unknown
@@ -48,6 +56,8 @@ export async function request(
   signal?.addEventListener('abort', leave)
   try {
     const response = await fetch(`${isShared ? '' : '/api'}/v1${path}`, { ...init, ...by(init), signal: ending.signal })
+    const sentAt = Date.parse(response.headers.get('date') ?? '')
+    if (!Number.isNaN(sentAt)) aheadMs = sentAt - Date.now()
     const text = await response.text()
     return { response, body: parse(text, response.status) }
   } catch (error) {

@@ -172,6 +172,15 @@ export async function markPostScheduled(tx: Queryable, id: number, at: Date): Pr
   )
 }
 
+/** All its targets are published: none waits for a time any more. */
+export async function markPostPublished(tx: Queryable, id: number): Promise<void> {
+  await tx.query(
+    `UPDATE posts SET status = 'published', scheduled_at = least(scheduled_at, now()), updated_at = clock_timestamp()
+     WHERE id = $1`,
+    [id],
+  )
+}
+
 /** A draft again, without a time. */
 export async function markPostDraft(tx: Queryable, id: number): Promise<void> {
   await tx.query(

@@ -204,6 +204,22 @@ describe('a change of a scheduled post', () => {
     })
   })
 
+  test('that takes out all accounts but those that have it makes it published, of a draft too, and tells so', async () => {
+    for (const more of [[], ['unschedule']]) {
+      const { id } = await failedInPart()
+      await move(id, 'reschedule', { scheduled_at: later })
+      for (const verb of more) await move(id, verb)
+      const { status, body } = await change(id, { social_account_ids: [account] })
+      expect([status, body.status, body.targets.map((target) => target.status)]).toEqual([
+        ...[200, 'published', ['published']],
+      ])
+      expect(body.scheduled_at! < later).toBe(true)
+      const told = `SELECT type FROM outbox WHERE object->>'id' = $1 AND object->>'status' = 'published' ORDER BY type`
+      expect(await stores.pg.query(told, [String(id)])).toEqual([{ type: 'post.published' }, { type: 'post.updated' }])
+      expect((await change(id, { title: 'Late' })).status).toBe(409)
+    }
+  })
+
   test('is not judged by accounts that it was published to already, which stay as they were', async () => {
     const { id, other } = await failedInPart()
     await move(id, 'reschedule', { scheduled_at: later })

@@ -24,16 +24,25 @@ export function namedBy({ media_ids, targets }: Post): Named {
 
 /** The errors of readiness. Published targets aren't published again, and not judged. */
 export function judgePost(post: Post, baseCaption: string, { media, accounts, captions }: Choice): Issue[] {
-  const published = new Set(
-    post.targets.filter(({ status }) => status === 'published').map(({ social_account_id }) => social_account_id),
-  )
-  const waiting = accounts.filter(({ id }) => !published.has(id))
+  const waiting = waitingAmong(post, accounts)
   const { issues } = judgeReadiness({ baseCaption, media, accounts: waiting, captions })
-  const isAllPublished = accounts.length > 0 && waiting.length === 0
+  const isAllPublished = isPublishedOnAll(post, accounts)
   return errorsAmong(issues).map((issue) => {
     const isOfNone = isAllPublished && issue.code === 'no_connected_account'
     return isOfNone ? { ...issue, message: 'The post is published on all of its accounts already' } : issue
   })
+}
+
+/** Whether nothing is left to publish on these accounts. */
+export function isPublishedOnAll(post: Post, accounts: Choice['accounts']): boolean {
+  return accounts.length > 0 && waitingAmong(post, accounts).length === 0
+}
+
+function waitingAmong({ targets }: Post, accounts: Choice['accounts']): Choice['accounts'] {
+  const published = new Set(
+    targets.filter(({ status }) => status === 'published').map(({ social_account_id }) => social_account_id),
+  )
+  return accounts.filter(({ id }) => !published.has(id))
 }
 
 /** @throws Problem with all that keeps the post from being published */

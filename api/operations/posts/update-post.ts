@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
-import { type Post, setPostMedia, setPostTargets, updatePostFields } from '../../../postgres/tables/posts.ts'
+import { insertOutbox } from '../../../postgres/tables/outbox.ts'
+import {
+  markPostPublished,
+  type Post,
+  setPostMedia,
+  setPostTargets,
+  updatePostFields,
+} from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -12,7 +19,7 @@ import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
-import { judgePost, namedBy, requireNone } from './stored.ts'
+import { isPublishedOnAll, judgePost, namedBy, requireNone } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
 
@@ -22,7 +29,7 @@ export const updatePost = defineOperation({
   tool: 'svc.update_post',
   summary: 'Change a draft or scheduled post.',
   description:
-    'What is not sent stays. Null clears `scheduled_at`, `tags`, `media_ids`, `social_account_ids` and `platform_captions`, and is ignored for `title` and `base_caption`. A scheduled post must stay ready to be published.',
+    'What is not sent stays. Null clears `scheduled_at`, `tags`, `media_ids`, `social_account_ids` and `platform_captions`, and is ignored for `title` and `base_caption`. A scheduled post must stay ready to be published. One whose accounts all have it is `published`.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
@@ -37,7 +44,8 @@ export const updatePost = defineOperation({
     const choice = await readChoice(pg, workspace.id, namedAfter(post, body))
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
-    requireStaysReady(post, body, choice)
+    const isPublished = isPublishedOnAll(post, choice.accounts)
+    if (!isPublished) requireStaysReady(post, body, choice)
     await updatePostFields(pg, post.id, {
       title: body.title ?? post.title,
       baseCaption: body.base_caption ?? post.base_caption,
@@ -45,7 +53,10 @@ export const updatePost = defineOperation({
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
     await replaceChosen(pg, post, body, choice)
-    return serializePost(await readLockedPost(pg, workspace.id, post.id))
+    if (isPublished) await markPostPublished(pg, post.id)
+    const changed = serializePost(await readLockedPost(pg, workspace.id, post.id))
+    if (isPublished) await insertOutbox(pg, workspace.id, 'post.published', changed)
+    return changed
   },
 })
 

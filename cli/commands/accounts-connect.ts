@@ -8,6 +8,7 @@ import {
   connectSocialAccount,
   countSocialAccounts,
   lockSocialAccount,
+  renameSocialAccount,
   type SocialAccount,
 } from '../../postgres/tables/social-accounts.ts'
 import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -72,18 +73,19 @@ async function connect(
   sealed: Buffer | null,
   type: ConnectionType | undefined,
 ) {
-  const { workspaceId, platform, handle } = wanted
+  const { workspaceId, platform } = wanted
   await holdWorkspace(tx, workspaceId)
-  const before = await lockSocialAccount(tx, workspaceId, platform, handle)
+  const before = await lockSocialAccount(tx, wanted)
   if (before === null && (await countSocialAccounts(tx, workspaceId)) >= socialAccountsMax) {
     throw new CommandFailed(`the workspace has ${socialAccountsMax} accounts, as many as it may have`)
   }
   if (sealed === null && type !== 'simulated' && before !== null && before.connection_type !== 'simulated') {
     throw new CommandFailed(
-      `${platform} ${handle} is a real account: name its secret, or --type simulated to publish nowhere from now on`,
+      `${platform} ${wanted.handle} is a real account: name its secret, or --type simulated to publish nowhere from now on`,
     )
   }
-  const account = await connectSocialAccount(tx, wanted)
+  const handle = before === null ? wanted.handle : await renameSocialAccount(tx, before, wanted.handle)
+  const account = await connectSocialAccount(tx, { ...wanted, handle })
   if (sealed === null) await deleteCredentials(tx, account.id)
   else await putCredentials(tx, account.id, sealed)
   const shown = serializeAccount(account)

@@ -38,20 +38,6 @@ export function readSocialAccounts(
   )
 }
 
-/** The account, held until the end of the transaction. */
-export async function lockSocialAccount(
-  tx: Queryable,
-  workspaceId: number,
-  platform: Platform,
-  handle: string,
-): Promise<SocialAccount | null> {
-  const [account] = await tx.query<SocialAccount>(
-    `SELECT ${columns} FROM social_accounts WHERE workspace_id = $1 AND platform = $2 AND handle = $3 FOR UPDATE`,
-    [workspaceId, platform, handle],
-  )
-  return account ?? null
-}
-
 export interface ConnectedAccount {
   readonly workspaceId: number
   readonly platform: Platform
@@ -62,6 +48,37 @@ export interface ConnectedAccount {
   /** The platform's data about it. */
   readonly externalId: string | null
   readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The account that is to be connected, where there is one, held until the end of the transaction: the platform's own id
+ * tells it, as people change handles. Such an id is one of an instance on Mastodon.
+ */
+export async function lockSocialAccount(
+  tx: Queryable,
+  { workspaceId, platform, handle, externalId, metadata }: ConnectedAccount,
+): Promise<SocialAccount | null> {
+  const [account] = await tx.query<SocialAccount>(
+    `SELECT ${columns} FROM social_accounts a, LATERAL (
+       SELECT coalesce(external_id = $4 AND (platform <> 'mastodon' OR provider_metadata->>'url' = $5), false) AS is_same
+     ) known
+     WHERE workspace_id = $1 AND platform = $2 AND (is_same OR handle = $3)
+     ORDER BY is_same DESC, handle = $3 DESC, id LIMIT 1 FOR UPDATE OF a`,
+    [workspaceId, platform, handle, externalId, metadata['url'] ?? null],
+  )
+  return account ?? null
+}
+
+/** Gives the account another handle, unless another account is known by that. @returns the handle that it has now */
+export async function renameSocialAccount(tx: Queryable, { id, handle }: SocialAccount, to: string): Promise<string> {
+  const [renamed] = await tx.query<{ handle: string }>(
+    `UPDATE social_accounts a SET handle = $2, display_name = CASE display_name WHEN handle THEN $2 ELSE display_name END
+     WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM social_accounts o
+       WHERE o.workspace_id = a.workspace_id AND o.platform = a.platform AND o.handle = $2 AND o.id <> a.id)
+     RETURNING handle`,
+    [id, to],
+  )
+  return renamed?.handle ?? handle
 }
 
 /** Makes the account, or renews the connection of the one that there is. */

@@ -3,7 +3,7 @@ import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import { connectBluesky, svcAccounts, uploadFile } from '../support/social-platforms.ts'
@@ -46,6 +46,32 @@ test('an account is connected by its app password, which is stored encrypted and
   for (const written of [server.state.password, Buffer.from(server.state.password).toString('hex')]) {
     expect(JSON.stringify([json, rows, audit])).not.toContain(written)
   }
+})
+
+test('an account that has another handle is the same one, and what was scheduled for it is published', async () => {
+  const account = await connect()
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const draft = { title: 'Later', base_caption: 'Under another name', social_account_ids: [account] }
+  const { id } = (await ask('POST', '/v1/posts', draft)).body
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: later })
+  server.state.handle = 'shop.example.com'
+  const { json } = await connectBluesky(stores, mine, server)
+  expect(json).toMatchObject({ id: account, handle: 'shop.example.com', display_name: 'shop.example.com' })
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).status).toBe('published')
+  // Where another account is known by the handle, only the connection is renewed.
+  await svcAccounts(
+    stores,
+    'connect',
+    '--workspace',
+    String(mine.workspaceId),
+    '--platform',
+    'bluesky',
+    '--handle',
+    'new',
+  )
+  server.state.handle = 'new'
+  expect((await connectBluesky(stores, mine, server)).json).toMatchObject({ id: account, handle: 'shop.example.com' })
 })
 
 test('an app password that is refused is not connected, nor one without a handle', async () => {

@@ -41,6 +41,13 @@ test('an account is connected by its token, which is stored encrypted and shown 
     provider_metadata: { url: instance.url, characters_max: 500, media_max: 4 },
   })
   expect(await serializeAccount()).toEqual(json)
+  // Known by its id on its instance, whatever it was called.
+  await stores.pg.query(`UPDATE social_accounts SET handle = '@old@social.test' WHERE id = $1`, [json.id])
+  expect((await connectMastodon(stores, mine, instance)).json).toEqual(json)
+  const elsewhere = `UPDATE social_accounts SET handle = '@shop@else.test', provider_metadata = '{"url": "https://else.test"}'`
+  await stores.pg.query(`${elsewhere} WHERE id = $1`, [json.id])
+  const other = await connect()
+  expect(other).not.toBe(json.id)
   const { token } = instance.state
   const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
   const audit = (await ask('GET', '/v1/audit-log')).body

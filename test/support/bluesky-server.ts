@@ -10,7 +10,7 @@ export interface MadeRecord {
 }
 
 export interface BlueskyServer extends ProviderServer {
-  readonly state: { password: string }
+  readonly state: { password: string; handle: string }
   readonly records: MadeRecord[]
   readonly blobs: Map<string, { bytes: Buffer; mimeType: string }>
   /** As after two hours. */
@@ -32,7 +32,7 @@ const refused = (error: string, message: string, status = 400): Answered => ({ s
 export async function startBluesky(): Promise<BlueskyServer> {
   const records: MadeRecord[] = []
   const blobs: BlueskyServer['blobs'] = new Map()
-  const state = { password: 'abcd-efgh-ijkl-mnop' }
+  const state = { password: 'abcd-efgh-ijkl-mnop', handle: testHandle }
   const valid = { access: new Set<string>(), refresh: new Set<string>() }
 
   function openSession(): Answered {
@@ -42,7 +42,7 @@ export async function startBluesky(): Promise<BlueskyServer> {
     ]
     valid.access.add(accessJwt)
     valid.refresh.add(refreshJwt)
-    return { status: 200, body: { did: testDid, handle: testHandle, accessJwt, refreshJwt, active: true } }
+    return { status: 200, body: { did: testDid, handle: state.handle, accessJwt, refreshJwt, active: true } }
   }
 
   /** The refusal of who isn't signed in, or what `route` answers. */
@@ -80,7 +80,7 @@ export async function startBluesky(): Promise<BlueskyServer> {
 
   const server = await startProviderServer({
     'POST /xrpc/com.atproto.server.createSession': ({ json }) => {
-      const isRight = json?.identifier === testHandle && json.password === state.password
+      const isRight = json?.identifier === state.handle && json.password === state.password
       return isRight ? openSession() : refused('AuthenticationRequired', 'Invalid identifier or password', 401)
     },
     'POST /xrpc/com.atproto.server.refreshSession': ({ token, bytes, headers }) => {

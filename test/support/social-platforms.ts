@@ -1,7 +1,6 @@
 /** Accounts on the platforms of this machine, and files to post with. */
 import type { TestApi, TestWorkspace } from './api.ts'
 import type { BlueskyServer } from './bluesky-server.ts'
-import { testHandle } from './bluesky-server.ts'
 import { runSvc } from './command-line.ts'
 import type { MastodonServer } from './mastodon-server.ts'
 import type { TestStores } from './stores.ts'
@@ -28,7 +27,7 @@ export function connectBluesky(
   { url, state }: BlueskyServer,
 ) {
   const words = ['--workspace', String(workspaceId), '--platform', 'bluesky', '--url', url]
-  return svcAccounts(stores, 'connect', ...words, '--handle', testHandle, '--secret', state.password)
+  return svcAccounts(stores, 'connect', ...words, '--handle', state.handle, '--secret', state.password)
 }
 
 /** Uploads a file. @returns its id */

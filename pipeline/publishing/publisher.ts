@@ -23,6 +23,7 @@ import {
   duePostsEach,
   publishAtOnceEachMax,
   publishAtOnceMax,
+  publishAtOncePlatformMax,
   publishAttemptMs,
   publishCountMs,
   publishEveryMs,
@@ -98,7 +99,8 @@ export function startPublisher({ pg, media, box, holdBefore, clock, log, metrics
     if (room === 0) return false
     const claimed = await claimTargets(pg, {
       ...{ holder, leaseMs: publishLeaseMs, limit: room },
-      ...{ perAccountMax: publishAtOnceEachMax, underWay: underWayByAccount() },
+      ...{ perAccountMax: publishAtOnceEachMax, perPlatformMax: publishAtOncePlatformMax },
+      underWay: underWayByAccount(),
       except: [...underWay.keys()].map(({ id }) => id),
     })
     for (const target of claimed) {

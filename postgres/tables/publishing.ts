@@ -64,8 +64,9 @@ export interface Claiming {
   readonly holder: string
   readonly leaseMs: number
   readonly limit: number
-  /** Targets of one account at a time; `underWay` is how many the caller already works on, by account. */
+  /** Targets of one account, and of one platform, at a time; `underWay` is how many the caller already works on, by account. */
   readonly perAccountMax: number
+  readonly perPlatformMax: number
   readonly underWay: ReadonlyMap<number, number>
   /** Targets that the caller works on: one whose claim ran out isn't claimed again before its attempt has ended. */
   readonly except: readonly number[]
@@ -73,17 +74,24 @@ export interface Claiming {
 
 /** Claims targets that wait, the earliest first. */
 export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedTarget[]> {
-  const { holder, leaseMs, limit, perAccountMax, underWay, except } = claiming
+  const { holder, leaseMs, limit, perAccountMax, perPlatformMax, underWay, except } = claiming
   return q.query<ClaimedTarget>(
-    `WITH waiting AS (
-       SELECT id, next_attempt_at, social_account_id,
-         row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, id) AS place
-       FROM post_targets WHERE status = 'publishing' AND next_attempt_at <= now() AND id <> ALL ($7::bigint[])
+    `WITH busy AS (
+       SELECT a.id, a.platform, given.count FROM unnest($5::bigint[], $6::bigint[]) AS given (id, count)
+       JOIN social_accounts a ON a.id = given.id
+     ), waiting AS (
+       SELECT t.id, next_attempt_at, social_account_id, platform,
+         row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, t.id) AS place
+       FROM post_targets t JOIN social_accounts a ON a.id = social_account_id
+       WHERE t.status = 'publishing' AND next_attempt_at <= now() AND t.id <> ALL ($7::bigint[])
+     ), of_accounts AS (
+       SELECT id, next_attempt_at, platform,
+         row_number() OVER (PARTITION BY platform ORDER BY next_attempt_at, id) AS place
+       FROM waiting WHERE place <= $4 - coalesce((SELECT count FROM busy WHERE id = social_account_id), 0)
      ), chosen AS (
-       SELECT waiting.id FROM waiting
-       LEFT JOIN unnest($5::bigint[], $6::bigint[]) AS busy (account_id, count) ON account_id = social_account_id
-       WHERE place <= $4 - coalesce(busy.count, 0)
-       ORDER BY next_attempt_at, waiting.id LIMIT $3
+       SELECT id FROM of_accounts o
+       WHERE place <= $8 - coalesce((SELECT sum(count) FROM busy WHERE platform = o.platform), 0)
+       ORDER BY next_attempt_at, id LIMIT $3
      ), locked AS (
        SELECT id FROM post_targets WHERE id IN (SELECT id FROM chosen)
          AND status = 'publishing' AND next_attempt_at <= now() FOR UPDATE SKIP LOCKED
@@ -91,7 +99,7 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
      UPDATE post_targets t SET claimed_by = $1, next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
      FROM locked, posts p WHERE t.id = locked.id AND p.id = t.post_id
      RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
-    [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except],
+    [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except, perPlatformMax],
   )
 }
 

@@ -5,8 +5,9 @@ import { hour, KiB, minute, second } from './units.ts'
 export const publishEveryMs = 0.5 * second
 /** Posts that are taken with one transaction. */
 export const duePostsEach = 500
-/** Targets that one process publishes at a time, and those of one account, so that a platform that hangs doesn't delay others. */
+/** Targets that one process publishes at a time, those of one platform, so that one that hangs doesn't delay others, and of one account. */
 export const publishAtOnceMax = 64
+export const publishAtOncePlatformMax = publishAtOnceMax / 2
 export const publishAtOnceEachMax = 16
 /** Lease of a claimed target, and how often it is renewed. If the process dies, another one takes the target after it. */
 export const publishLeaseMs = 15 * second

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { providerRequestMs, publishAtOnceMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
-import { asking, type ShownPost } from '../support/publishing.ts'
+import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import { connectMastodon, svcAccounts, uploadFile } from '../support/social-platforms.ts'
 
@@ -184,4 +185,33 @@ test('what the instance refuses, and what its own limits would, fails at once', 
   const long = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account] }))
   expect(long.targets[0]!.publish_result).toMatchObject({ error: { code: 'invalid', retryable: false } })
   expect(instance.asked).toHaveLength(askedBefore)
+})
+
+test('a platform that hangs takes half of the places, whatever number of accounts it has, and delays no other', async () => {
+  const first = await connect()
+  await stores.pg.query(
+    `WITH made AS (
+       INSERT INTO social_accounts (workspace_id, platform, handle, display_name, connection_type, external_id, provider_metadata)
+       SELECT workspace_id, platform, handle || n, handle, connection_type, external_id || n, provider_metadata
+       FROM social_accounts, generate_series(1, 8) AS n WHERE id = $1 RETURNING id
+     ), signed AS (
+       INSERT INTO social_account_credentials (social_account_id, sealed)
+       SELECT made.id, sealed FROM made, social_account_credentials c WHERE c.social_account_id = $1
+     ), post AS (
+       INSERT INTO posts (workspace_id, title, base_caption, status, scheduled_at)
+       SELECT $2, 'Hangs', 'Hangs', 'scheduled', now() FROM generate_series(1, 16) RETURNING id
+     ) INSERT INTO post_targets (post_id, place, social_account_id, status)
+     SELECT post.id, row_number() OVER (), made.id, 'scheduled' FROM made, post`,
+    [first, mine.workspaceId],
+  )
+  instance.hinder = () => 'hang before'
+  const hanging = () => instance.asked.length
+  const before = hanging()
+  await expect.poll(() => hanging() - before, { timeout: 10_000 }).toBe(publishAtOnceMax / 2)
+  const other = await makeAccount(stores, mine.workspaceId, 'x')
+  const startedAt = performance.now()
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Elsewhere', accounts: [other] }))
+  expect(post.status).toBe('published')
+  expect(performance.now() - startedAt).toBeLessThan(providerRequestMs / 2)
+  expect(hanging() - before).toBe(publishAtOnceMax / 2)
 })

@@ -43,6 +43,9 @@ async function main(): Promise<void> {
   const hashes = makeIdentityHashes(secretKey)
   const folder = startFoldLoop({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const merger = startMerger({ pg, hashes, clock: systemClock, log, metrics: pipelineMetrics })
+  const { allowPrivateTargets: allowPrivate } = config
+  // Pages that customers name.
+  const fetching = { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate }
   // Connections of its own: whoever folds doesn't wait for those who publish.
   const publisherPg = connectPostgres(databaseUrl)
   const publisher = startPublisher({
@@ -50,6 +53,7 @@ async function main(): Promise<void> {
     media: makeFileStorage(config.mediaDir || join(config.dataDir, 'media')),
     box: makeCredentialsBox(secretKey),
     holdBefore: config.holdPostsBefore,
+    fetching,
   })
   const creditLoop = startCreditLoop({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
@@ -57,14 +61,14 @@ async function main(): Promise<void> {
   const sender = startSender({
     ...{ pg, clock: systemClock, log, metrics: pipelineMetrics },
     box: makeSecretBox(secretKey, secretBoxPurpose),
-    agent: makeGuardedAgent({ allowPrivate: config.allowPrivateTargets, connectMs: webhookAttemptMs }),
+    agent: makeGuardedAgent({ allowPrivate, connectMs: webhookAttemptMs }),
   })
-  const { allowPrivateTargets: allowPrivate, apiHost = '' } = config
+  const { apiHost = '' } = config
   if (apiHost === '') log.warn("API_HOST isn't set: addresses of media in company_profile.updated have no host")
   const profiler = startProfiler(
     {
       ...{ pg, ch, clock: systemClock, log, apiHost },
-      fetching: { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate },
+      fetching,
     },
     pipelineMetrics,
   )

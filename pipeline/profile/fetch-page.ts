@@ -14,6 +14,7 @@ import {
   robotsBytesMax,
   robotsRedirectsMax,
 } from '../../schemas/limits/profile-limits.ts'
+import { linkCardPictureBytesMax } from '../../schemas/limits/publish-limits.ts'
 import { isAllowed } from './robots-rules.ts'
 
 /** By which robots.txt knows us. */
@@ -42,6 +43,11 @@ const styleSheet: Kind = {
   isOf: /^text\/css\b/i,
   ...{ refusal: 'The style sheet is no CSS', bytesMax: profileStyleBytesMax },
 }
+const picture: Kind = {
+  accept: 'image/jpeg, image/png, image/webp, image/gif',
+  isOf: /^image\/(jpeg|png|webp|gif)\b/i,
+  ...{ refusal: 'The picture is no JPG, PNG, WebP or GIF', bytesMax: linkCardPictureBytesMax },
+}
 const robotsText = { accept: 'text/plain', bytesMax: robotsBytesMax, isCut: true }
 
 /** Why a page can't be had, in words for who named it. */
@@ -67,7 +73,23 @@ export function fetchStyleSheet(source: string, fetching: Fetching): Promise<Fet
   return fetchText(source, styleSheet, fetching)
 }
 
+export interface FetchedPicture {
+  readonly contentType: string
+  readonly bytes: Buffer
+}
+
+/** The picture of a link's card, bounded and guarded as a page is. @throws PageRefused */
+export async function fetchPicture(source: string, fetching: Fetching): Promise<FetchedPicture> {
+  const { answer } = await fetchFile(source, picture, fetching)
+  return { contentType: answer.contentType.split(';')[0]!.trim().toLowerCase(), bytes: answer.body }
+}
+
 async function fetchText(source: string, kind: Kind, fetching: Fetching): Promise<Fetched> {
+  const { url, answer } = await fetchFile(source, kind, fetching)
+  return { url, text: decode(answer.body, answer.contentType) }
+}
+
+async function fetchFile(source: string, kind: Kind, fetching: Fetching): Promise<{ url: string; answer: Answer }> {
   let url = source
   for (let redirects = 0; redirects <= profileRedirectsMax; redirects++) {
     demandPublic(url, fetching)
@@ -80,7 +102,7 @@ async function fetchText(source: string, kind: Kind, fetching: Fetching): Promis
     }
     if (answer.status !== 200) throw new PageRefused(`The page answered with status ${answer.status}`)
     if (!kind.isOf.test(answer.contentType)) throw new PageRefused(kind.refusal)
-    return { url, text: decode(answer.body, answer.contentType) }
+    return { url, answer }
   }
   throw new PageRefused(`The page redirects more than ${profileRedirectsMax} times`)
 }

@@ -8,6 +8,7 @@
  * where it has one, and `lookUp` finds the publication of an earlier call.
  */
 import type { FileHandle } from 'node:fs/promises'
+import type { Fetching } from '../profile/fetch-page.ts'
 
 /** A file of the post, in its place. */
 export interface PublishedMedia {
@@ -48,6 +49,8 @@ export interface Call<Credentials> {
   readonly account: Account
   readonly credentials: Credentials
   readonly signal: AbortSignal
+  /** How pages are read that a text links to. */
+  readonly fetching: Omit<Fetching, 'signal'>
 }
 
 export interface Adapter<Credentials = unknown, Prepared = unknown> {

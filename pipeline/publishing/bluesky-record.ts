@@ -1,6 +1,7 @@
 /** A post as a record of `app.bsky.feed.post`: its key, its links, mentions and tags, and its media. */
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import type { Publication, PublishedMedia } from './adapter.ts'
+import type { LinkCard } from './link-card.ts'
 
 export const postCollection = 'app.bsky.feed.post'
 
@@ -30,13 +31,18 @@ export function recordKey(firstTriedAt: Date, targetId: number): string {
   return key
 }
 
-/** A record's references: its files, and the accounts that its text mentions, by handle. */
+export interface PreparedCard extends Pick<LinkCard, 'uri' | 'title' | 'description'> {
+  readonly thumb?: Blob
+}
+
+/** A record's references: its files or its link's card, and the accounts that its text mentions, by handle. */
 export interface Prepared {
   readonly uploads: readonly UploadedMedia[]
+  readonly card: PreparedCard | null
   readonly dids: ReadonlyMap<string, string>
 }
 
-export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }: Prepared, createdAt: Date) {
+export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, card, dids }: Prepared, createdAt: Date) {
   const facets = [...linkFacetsIn(text), ...mentionsIn(text, dids), ...tagsIn(text)]
   return {
     $type: postCollection,
@@ -44,6 +50,7 @@ export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }:
     createdAt: createdAt.toISOString(),
     ...(facets.length > 0 && { facets }),
     ...(uploads.length > 0 && { embed: embedOf(uploads) }),
+    ...(uploads.length === 0 && card && { embed: { $type: 'app.bsky.embed.external', external: card } }),
   }
 }
 

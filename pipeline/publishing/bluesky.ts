@@ -5,10 +5,21 @@
  * each further attempt the record is asked for.
  */
 import { providerUploadMs } from '../../schemas/limits/publish-limits.ts'
+import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
-import { handlesIn, type Prepared, postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
-import { pictureBody } from './media-body.ts'
+import {
+  type Blob,
+  handlesIn,
+  type Prepared,
+  type PreparedCard,
+  postCollection,
+  recordKey,
+  recordOf,
+  type UploadedMedia,
+} from './bluesky-record.ts'
+import { readLinkCard } from './link-card.ts'
+import { bufferBody, pictureBody, type SentBody } from './media-body.ts'
 import { type Answer, askProvider, odd, textIn } from './request.ts'
 
 export interface BlueskyCredentials {
@@ -55,18 +66,14 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
     const uploads: UploadedMedia[] = []
     // The platform shows blobs to everybody, as they were uploaded.
     for (const file of media) {
-      const more = { method: 'POST', ...(await pictureBody(file)), deadlineMs: providerUploadMs } as const
-      const { body } = await ask(call, 'com.atproto.repo.uploadBlob', more)
-      const { blob } = body
-      if (typeof blob !== 'object' || blob === null) throw odd("The platform's answer has no blob")
-      uploads.push({ file, blob: blob as Record<string, unknown> })
+      uploads.push({ file, blob: await upload(call, await pictureBody(file)) })
     }
     const dids = new Map<string, string>()
     for (const handle of handlesIn(text)) {
       const did = await didOf(call, handle)
       if (did !== null) dids.set(handle, did)
     }
-    return { uploads, dids }
+    return { uploads, card: media.length === 0 ? await cardOf(call, text) : null, dids }
   },
 
   async publish(call, publication, prepared) {
@@ -95,6 +102,28 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
 function repoOf({ account: { externalId } }: Calling): string {
   if (externalId === null) throw new Error('a Bluesky account without its DID')
   return externalId
+}
+
+async function upload(call: Calling, file: SentBody): Promise<Blob> {
+  const more = { method: 'POST', ...file, deadlineMs: providerUploadMs } as const
+  const { blob } = (await ask(call, 'com.atproto.repo.uploadBlob', more)).body
+  if (typeof blob !== 'object' || blob === null) throw odd("The platform's answer has no blob")
+  return blob as Blob
+}
+
+/** The platform makes no cards of links itself. One whose picture it refuses has none. */
+async function cardOf(call: Calling, text: string): Promise<PreparedCard | null> {
+  const link = linksIn(text).find(({ url }) => URL.canParse(url))
+  const found = link ? await readLinkCard(link.url, { ...call.fetching, signal: call.signal }) : null
+  if (found === null) return null
+  const { picture, ...card } = found
+  if (picture === null) return card
+  try {
+    return { ...card, thumb: await upload(call, bufferBody(picture.contentType, picture.bytes)) }
+  } catch (error) {
+    if (error instanceof ProviderError && error.failure.kind === 'permanent') return card
+    throw error
+  }
 }
 
 /** Null: the handle is nobody's. */

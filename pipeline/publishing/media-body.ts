@@ -20,11 +20,14 @@ function rawBody(media: PublishedMedia): SentBody {
 export async function pictureBody(media: PublishedMedia): Promise<SentBody> {
   if (media.contentType !== 'image/jpeg') return rawBody(media)
   const file = await media.open()
-  const picture = withoutMetadata(await file.readFile().finally(() => file.close()))
+  return bufferBody(media.contentType, withoutMetadata(await file.readFile().finally(() => file.close())))
+}
+
+export function bufferBody(contentType: string, bytes: Buffer): SentBody {
   return {
-    headers: { 'content-type': media.contentType, 'content-length': String(picture.length) },
+    headers: { 'content-type': contentType, 'content-length': String(bytes.length) },
     body: (async function* () {
-      yield picture
+      yield bytes
     })(),
   }
 }

@@ -28,6 +28,7 @@ export interface Publishing {
   readonly log: Log
   /** Renewals of credentials, by account: one renewal for all targets that wait for it. */
   readonly renewals: Coalescer<void>
+  readonly fetching: Call<unknown>['fetching']
 }
 
 /** @returns the outcome, or null where the claim has expired. @throws where a store is away, or on `stopping` */
@@ -144,7 +145,7 @@ type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promi
 
 /** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
 function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, signal: AbortSignal): Session {
-  const { pg, box, renewals } = publishing
+  const { pg, box, renewals, fetching } = publishing
   let isRenewed = false
 
   async function read(): Promise<{ credentials: unknown; version: number }> {
@@ -159,7 +160,7 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
   return async (work) => {
     const { credentials, version } = await read()
     try {
-      return await work({ account, credentials, signal })
+      return await work({ account, credentials, signal, fetching })
     } catch (error) {
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
       if (!isOver || isRenewed) throw error
@@ -168,11 +169,11 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
         // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
         if ((await read()).version !== version) return
         if (adapter.refresh === undefined) throw error
-        const renewed = await adapter.refresh({ account, credentials, signal })
+        const renewed = await adapter.refresh({ account, credentials, signal, fetching })
         // Where another process was faster, its session is as good.
         await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
       })
-      return work({ account, credentials: (await read()).credentials, signal })
+      return work({ account, credentials: (await read()).credentials, signal, fetching })
     }
   }
 }

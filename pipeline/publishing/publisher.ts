@@ -53,14 +53,16 @@ export interface PublisherOptions {
   /** Before anything is published, posts of a time before this are held. */
   readonly holdBefore?: Date | undefined
   readonly clock: Clock
+  readonly fetching: Publishing['fetching']
   readonly log: Log
   readonly metrics: PipelineMetrics
 }
 
-export function startPublisher({ pg, media, box, holdBefore, clock, log, metrics }: PublisherOptions): Publisher {
+export function startPublisher(options: PublisherOptions): Publisher {
+  const { pg, media, box, holdBefore, clock, fetching, log, metrics } = options
   const holder = randomUUID()
   const renewals = makeCoalescer<void>({ leastMs: 0, mostMs: publishAttemptMs })
-  const publishing: Publishing = { pg, media, box, log, renewals }
+  const publishing: Publishing = { pg, media, box, log, renewals, fetching }
   const stopping = new AbortController()
   const cutting = new AbortController()
   const underWay = new Map<ClaimedTarget, Promise<void>>()

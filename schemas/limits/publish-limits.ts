@@ -28,6 +28,10 @@ export const providerRequestMs = 20 * second
 export const providerUploadMs = 5 * minute
 /** More of an answer isn't read. */
 export const providerAnswerBytesMax = 1024 * KiB
+/** Reading the page that a post links to, with its picture: a post doesn't wait for it longer. */
+export const linkCardMs = 5 * second
+/** The bound of `app.bsky.embed.external`. */
+export const linkCardPictureBytesMax = 1_000_000
 /** How often it is asked whether the platform has done with an uploaded file. */
 export const providerPollMs = 1 * second
 /** Statuses of one question for an account's newest, and how many such questions. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
@@ -152,6 +155,52 @@ test('a photo loses what its camera noted, and is shown upright', async () => {
   expect(image).toMatchObject({ aspectRatio: { width: 30, height: 40 }, image: { mimeType: 'image/jpeg' } })
   const { bytes } = server.blobs.get(image.image.ref.$link)!
   expect([photo.includes('GPS'), bytes.includes('GPS')]).toEqual([true, false])
+})
+
+test('a link without media has a card of its page, in each attempt; a page that can’t be read has none', async () => {
+  const picture = png({ width: 40 })
+  const head = (tags: string) => `<title>Heading</title>${tags}`
+  const pages: Record<string, string | Buffer> = {
+    '/card': head(`<meta property="og:title" content="A &amp; B"><meta property="og:image" content="picture.png">`),
+    '/plain': head(`<meta name="description" content="About"><meta property="og:image" content="/large.png">`),
+    '/picture.png': picture,
+    '/large.png': Buffer.alloc(1_000_001),
+  }
+  const site = createServer(({ url }, response) => {
+    const page = pages[url!]
+    const type = typeof page === 'string' ? 'text/html' : 'image/png'
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': type }).end(page)
+  }).listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  try {
+    const root = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+    const account = await connect()
+    let isFirst = true
+    server.hinder = ({ step, json }) => {
+      if (step !== createStep || !json.record.text.includes('/card') || !isFirst) return undefined
+      isFirst = false
+      return { status: 502, body: { error: 'UpstreamFailure' } }
+    }
+    const captions = ['card', 'plain', 'missing'].map((path) => `See “${root}/${path}”, and ${root}/card.`)
+    const media = [await uploadFile(api, mine.apiKey, png({ width: 7 }))]
+    const posts = await Promise.all(captions.map((caption) => publishNow(caption, account)))
+    posts.push(await publishNow(`With a picture: ${root}/card`, account, media))
+    expect(posts.map(({ status }) => status)).toEqual(Array(4).fill('published'))
+    const embeds = posts.map(
+      ({ base_caption }) => server.records.find(({ record }) => record.text === base_caption)!.record.embed,
+    )
+    const thumb = expect.objectContaining({ mimeType: 'image/png', size: picture.length })
+    const $type = 'app.bsky.embed.external'
+    expect(embeds).toEqual([
+      { $type, external: { uri: `${root}/card`, title: 'A & B', description: '', thumb } },
+      { $type, external: { uri: `${root}/plain`, title: 'Heading', description: 'About' } },
+      undefined,
+      expect.objectContaining({ $type: 'app.bsky.embed.images' }),
+    ])
+  } finally {
+    site.closeAllConnections()
+    site.close()
+  }
 })
 
 test('a session that has expired is renewed once for all that wait, and by the app password when it is too old', async () => {

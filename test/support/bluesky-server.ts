@@ -159,5 +159,12 @@ function faultOfEmbed(embed: any, blobs: BlueskyServer['blobs']): string | null 
     return null
   }
   if (embed.$type === 'app.bsky.embed.video') return judge(embed.video, /^video\/mp4$/, 300_000_000, embed.aspectRatio)
+  if (embed.$type === 'app.bsky.embed.external') {
+    const { uri, title, description, thumb } = embed.external
+    if (!URL.canParse(uri)) return 'Record/embed/external/uri must be a uri'
+    if (typeof title !== 'string') return 'Record/embed/external/title must be a string'
+    if (typeof description !== 'string') return 'Record/embed/external/description must be a string'
+    return thumb === undefined ? null : judge(thumb, /^image\//, 1_000_000, undefined)
+  }
   return 'Record/embed'
 }

@@ -1,4 +1,5 @@
 /** The publisher in the test's own process, and posts that are soon due. */
+import { MockAgent } from 'undici'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { type Publisher, startPublisher } from '../../pipeline/publishing/publisher.ts'
@@ -15,7 +16,11 @@ export interface TestPublisher extends Publisher {
 
 export function runPublisher(stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>, holdBefore?: Date): TestPublisher {
   const metrics = makeMetrics('pipeline', false)
+  // Links of captions lead nowhere but to this machine.
+  const agent = new MockAgent()
+  agent.enableNetConnect(/^127\.0\.0\.1:/)
   const publisher = startPublisher({
+    fetching: { agent, allowPrivate: true },
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
     box: makeCredentialsBox(stores.secretKey),
     holdBefore,

@@ -1,0 +1,42 @@
+/**
+ * The card of a link: its page's title, description and picture, for platforms that leave making it to the sender. The
+ * page is read as a company's is, from public addresses alone. A page that can't be read in time has no card.
+ */
+import { storable } from '../../schemas/json-text.ts'
+import { linkCardMs } from '../../schemas/limits/publish-limits.ts'
+import { type FetchedPicture, type Fetching, fetchPage, fetchPicture, PageRefused } from '../profile/fetch-page.ts'
+import { readPage } from '../profile/read-page.ts'
+
+export interface LinkCard {
+  /** As the text has it: a tracked link stays one. */
+  readonly uri: string
+  readonly title: string
+  readonly description: string
+  readonly picture: FetchedPicture | null
+}
+
+/** @throws where `fetching.signal` is aborted */
+export async function readLinkCard(uri: string, { signal, ...target }: Fetching): Promise<LinkCard | null> {
+  const fetching = { ...target, signal: AbortSignal.any([signal, AbortSignal.timeout(linkCardMs)]) }
+  const found = await orNull(fetchPage(uri, fetching))
+  signal.throwIfAborted()
+  if (found === null) return null
+  const { meta, title: heading } = readPage(found.url, found.text)
+  const title = storable(meta.get('og:title') ?? heading)
+  if (title === '') return null
+  const description = storable(meta.get('og:description') ?? meta.get('description') ?? '')
+  const source = meta.get('og:image') ?? ''
+  const isNamed = source !== '' && URL.canParse(source, found.url)
+  const picture = isNamed ? await orNull(fetchPicture(new URL(source, found.url).href, fetching)) : null
+  signal.throwIfAborted()
+  return { uri, title, description, picture }
+}
+
+async function orNull<Found>(fetched: Promise<Found>): Promise<Found | null> {
+  try {
+    return await fetched
+  } catch (error) {
+    if (error instanceof PageRefused) return null
+    throw error
+  }
+}

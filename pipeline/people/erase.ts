@@ -12,7 +12,8 @@ import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { timesIn } from '../../clickhouse/queries/people/browser-times.ts'
 import { eventMs, moment } from '../../clickhouse/rollups/event-sql.ts'
-import type { Postgres } from '../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { findContactsByHash } from '../../postgres/tables/contacts.ts'
 import {
   type ErasedPlace,
   type Erasure,
@@ -27,7 +28,7 @@ import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { type BuildDay, listOpenBuilds, markCellsFresh, markCellsStale } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import type { Log } from '../../runtime/log.ts'
-import { conversionsPerLookUp } from '../../schemas/limits/figure-limits.ts'
+import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
@@ -67,16 +68,17 @@ export async function reopenIfLate(
   ch: Pick<ClickHouse, 'query'>,
   erasure: Erasure,
 ): Promise<boolean> {
-  if ((await findPlaces(ch, erasure)).length === 0) return false
+  if ((await findPlaces(ch, await eventsOf(pg, ch, erasure))).length === 0) return false
   await reopenErasure(pg, erasure.id)
   return true
 }
 
 async function erase(work: Folding, erasure: Erasure, now: number): Promise<void> {
   const { pg, ch } = work
-  const places = erasure.places ?? (await findPlaces(ch, erasure))
+  const events = await eventsOf(pg, ch, erasure)
+  const places = erasure.places ?? (await findPlaces(ch, events))
   if (erasure.places === null) await notePlaces(pg, erasure.id, places)
-  await removeAndDeriveAnew(work, erasure, places, now)
+  await removeAndDeriveAnew(work, { erasure, events, places }, now)
   await endErasure(
     pg,
     erasure.id,
@@ -84,8 +86,7 @@ async function erase(work: Folding, erasure: Erasure, now: number): Promise<void
   )
 }
 
-function findPlaces(ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<ErasedPlace[]> {
-  const { sql, params } = eventsOf(erasure)
+function findPlaces(ch: Pick<ClickHouse, 'query'>, { sql, params }: BoundSql): Promise<ErasedPlace[]> {
   return ch.query<ErasedPlace>(
     `SELECT toString(events.visitor) AS visitor, intDiv(toUnixTimestamp(occurred_at), 3600) AS hour, count() AS events
      FROM events WHERE ${sql} GROUP BY events.visitor, hour`,
@@ -96,8 +97,11 @@ function findPlaces(ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<Er
 
 async function removeAndDeriveAnew(
   { pg, ch, ensureLease }: Folding,
-  erasure: Erasure,
-  places: readonly ErasedPlace[],
+  {
+    erasure,
+    events,
+    places,
+  }: { readonly erasure: Erasure; readonly events: BoundSql; readonly places: readonly ErasedPlace[] },
   now: number,
 ): Promise<void> {
   const { workspaceId } = erasure
@@ -116,11 +120,10 @@ async function removeAndDeriveAnew(
   const throughOf = new Map(builds.map(({ build, cellsThrough }) => [build, cellsThrough]))
   const read = days.filter(({ build, day }) => day <= throughOf.get(build)!)
   await markCellsStale(pg, read)
-  await forgetTold(pg, ch, erasure)
+  await forgetTold(pg, ch, workspaceId, events)
   // While the events still say which sessions were theirs.
-  const { sql, params } = eventsOf(erasure)
-  await eraseReplays(ch, erasure, { sql: `SELECT session FROM events WHERE ${sql}`, params })
-  await deleteEvents(ch, erasure)
+  await eraseReplays(ch, erasure, { sql: `SELECT session FROM events WHERE ${events.sql}`, params: events.params })
+  await deleteEvents(ch, events)
   await ensureLease()
   const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
   const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
@@ -137,8 +140,37 @@ async function removeAndDeriveAnew(
   await markCellsFresh(pg, read, version)
 }
 
+/**
+ * SQL condition of the person's events. An event with the e-mail of another contact is that contact's, whoever has the
+ * browser, as in clickhouse/queries/people/contact-events.ts. An unbound browser has all of its events.
+ */
+async function eventsOf(pg: Queryable, ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<BoundSql> {
+  const { workspaceId, emailHash } = erasure
+  const { sql, params } = eventsBy(erasure)
+  if (emailHash === null) return { sql, params }
+  const named = await ch.query<{ hash: string }>(
+    `SELECT DISTINCT toString(email_hash) AS hash FROM events
+     WHERE ${sql} AND email_hash NOT IN (0, toUInt64({email_hash:String}))`,
+    params,
+    { isLong: true, deadlineMs: mutationDeadlineMs },
+  )
+  const others: string[] = []
+  for (const some of inPortions(named, visitorsPerLookUpMax)) {
+    const contacts = await findContactsByHash(
+      pg,
+      some.map(({ hash }) => ({ workspaceId, hash })),
+    )
+    others.push(...contacts.map((contact) => contact.emailHash))
+  }
+  if (others.length === 0) return { sql, params }
+  return {
+    sql: `${sql} AND email_hash NOT IN (SELECT toUInt64(arrayJoin({others:Array(String)})))`,
+    params: { ...params, others },
+  }
+}
+
 /** Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered. */
-function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure): BoundSql {
+function eventsBy({ workspaceId, emailHash, browsers, requestedAt }: Erasure): BoundSql {
   const times = timesIn(browsers, 'browser_times')
   const inTimes = `id IN (
     SELECT id FROM (SELECT id, visitor, occurred_at FROM events WHERE workspace_id = {workspace:UInt32}) AS known
@@ -156,20 +188,23 @@ function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure): B
 }
 
 /** Conversions that webhooks are told of: the events say which. */
-async function forgetTold(pg: Postgres, ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<void> {
-  const { sql, params } = eventsOf(erasure)
+async function forgetTold(
+  pg: Postgres,
+  ch: Pick<ClickHouse, 'query'>,
+  workspaceId: number,
+  { sql, params }: BoundSql,
+): Promise<void> {
   const rows = await ch.query<{ id: number }>(`SELECT id FROM events WHERE ${sql} AND kind = 'conversion'`, params, {
     isLong: true,
     deadlineMs: mutationDeadlineMs,
   })
   for (const some of inPortions(rows, conversionsPerLookUp)) {
     const ids = some.map(({ id }) => id)
-    await pg.transaction((tx) => forgetConversions(tx, erasure.workspaceId, ids))
+    await pg.transaction((tx) => forgetConversions(tx, workspaceId, ids))
   }
 }
 
-async function deleteEvents(ch: Pick<ClickHouse, 'command'>, erasure: Erasure): Promise<void> {
-  const { sql, params } = eventsOf(erasure)
+async function deleteEvents(ch: Pick<ClickHouse, 'command'>, { sql, params }: BoundSql): Promise<void> {
   // Copies have no time of receipt: they go by the events that they are of.
   await ch.command(
     `ALTER TABLE person_events DELETE WHERE workspace_id = {workspace:UInt32} AND id IN (SELECT id FROM events WHERE ${sql})

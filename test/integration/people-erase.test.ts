@@ -346,6 +346,30 @@ test('a browser’s own id comes before the name of a hash that looks the same, 
   expect(await people()).toEqual([])
 })
 
+test('events with the e-mail of another contact stay, whoever has their browser', async () => {
+  const workspace = await makeWorkspace(stores)
+  const conversion = (hours: number, email: string) => event('server', hours, { event_type: 'conversion', email })
+  await track(ingest, workspace, [
+    conversion(1, 'ann@example.com'),
+    identify('b', 1.5, 'ben@example.com'),
+    conversion(2, 'ben@example.com'),
+    conversion(3, 'cat@example.com'),
+    event('b', 4, { email: 'cat@example.com' }),
+    event('b', 5, { email: 'nobody@example.com' }),
+  ])
+  await ingest.shipped()
+  // Ben, the last that the server's browser binds, keeps it.
+  await keepPeople(stores, { turnsMax: 2, factsMax: 100 })
+  await settlePeople(stores, ingest)
+  const hoursLeft = async () => (await timesLeft(workspace)).map((at) => (at + lately - begin) / 3_600_000)
+  expect((await svc(workspace, '--email', 'ben@example.com')).json).toMatchObject({ events: 3 })
+  expect(await hoursLeft()).toEqual([1, 3, 4])
+  await expireData(jobContext(stores, Date.now()))
+  expect(await nextErasure(stores.pg)).toBeUndefined()
+  await settlePeople(stores, ingest)
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+})
+
 /** Milliseconds from the begin of those below. */
 const lately = Math.floor(Date.now() / 60_000) * 60_000 - 3 * 3_600_000
 const view = (anonymous_id: string, at: number) =>

@@ -370,6 +370,45 @@ test('events with the e-mail of another contact stay, whoever has their browser'
   expect(await judgeFigures(stores)).toEqual(exactFigures)
 })
 
+test('who paid stays known, though the payment names somebody erased as well', async () => {
+  const properties = { user_id: 'u-7' }
+  const workspace = await prepare([
+    ...anns,
+    ...others,
+    { ...identify('d', 1, 'old@example.com'), properties },
+    { ...identify('d', 2, 'new@example.com'), properties },
+    event('x', 1),
+  ])
+  const { workspaceId } = workspace
+  const name = (hours: number, field: string, value: string) =>
+    stores.pg.query(`INSERT INTO revenue_payers VALUES ($1, 'custom', 'of email at ' || $2::int, $3, $4, now())`, [
+      ...[workspaceId, hours, field, value],
+    ])
+  await makePayment(workspace, 'email', 'ben@example.com', 31)
+  await name(31, 'anonymous_id', 'a')
+  await makePayment(workspace, 'email', 'ben@example.com', 32)
+  await name(32, 'anonymous_id', 'x')
+  await makePayment(workspace, 'email', 'ann@example.com', 33)
+  await name(33, 'user_id', 'of nobody')
+  await makePayment(workspace, 'user_id', 'u-7', 34)
+  // By then the contacts alone know whose the id is.
+  await stores.pg.query('DELETE FROM inbox WHERE workspace_id = $1', [workspaceId])
+  const payersLeft = async () => {
+    const rows = await stores.pg.query<{ named: string }>(
+      `SELECT right(reference, 2) || ' ' || field AS named FROM revenue_payers WHERE workspace_id = $1 ORDER BY 1`,
+      [workspaceId],
+    )
+    return rows.map(({ named }) => named)
+  }
+  expect((await svc(workspace, '--email', 'ann@example.com')).code).toBe(0)
+  expect(await payersLeft()).toEqual(['31 email', '32 anonymous_id', '32 email', '34 user_id'])
+  expect((await svc(workspace, '--anonymous-id', 'x')).code).toBe(0)
+  expect((await svc(workspace, '--email', 'old@example.com')).code).toBe(0)
+  expect(await payersLeft()).toEqual(['31 email', '32 email', '34 user_id'])
+  expect((await svc(workspace, '--email', 'new@example.com')).code).toBe(0)
+  expect(await payersLeft()).toEqual(['31 email', '32 email'])
+})
+
 /** Milliseconds from the begin of those below. */
 const lately = Math.floor(Date.now() / 60_000) * 60_000 - 3 * 3_600_000
 const view = (anonymous_id: string, at: number) =>

@@ -22,6 +22,7 @@ import { dropErasedInbox } from '../../postgres/tables/erasures.ts'
 import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/inbox.ts'
 import { readListened } from '../../postgres/tables/outbox.ts'
 import { addPeopleWork } from '../../postgres/tables/people-work.ts'
+import { addUntoldMerges, type GainedBrowser } from '../../postgres/tables/untold-merges.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
@@ -137,18 +138,27 @@ async function mergeRows(
     ...[...touched].map((contactId) => ({ workspaceId, contactId })),
     ...bound.visitors.map((visitor) => ({ workspaceId, visitor })),
   ])
+  if (wanted?.has('contact.merged')) await addUntoldMerges(tx, bound.gained)
   if (wanted && before) await writeContactsToOutbox(tx, workspaceId, { wanted, named: contactIds, before }, now)
 }
 
-/** @returns browsers that are bound otherwise than before, and whose they were and are */
+interface BoundAnew {
+  readonly visitors: readonly string[]
+  /** Whose the browsers were and are. */
+  readonly contactIds: ReadonlySet<number>
+  /** Contacts with a browser of these that they hadn't. */
+  readonly gained: readonly GainedBrowser[]
+}
+
+/** @returns browsers that are bound otherwise than before */
 async function bindAnew(
   tx: Queryable,
   workspaceId: number,
   added: readonly StoredFact[],
   { hashes, log, limits }: Pick<MergeOptions, 'hashes' | 'log'> & { readonly limits: FactLimits },
-): Promise<{ visitors: string[]; contactIds: Set<number> }> {
-  const [visitors, touched] = [[] as string[], new Set<number>()]
-  if (added.length === 0) return { visitors, contactIds: touched }
+): Promise<BoundAnew> {
+  const [visitors, touched, gained] = [[] as string[], new Set<number>(), [] as GainedBrowser[]]
+  if (added.length === 0) return { visitors, contactIds: touched, gained }
   const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
   const forgotten = await forgetFurtherFacts(tx, workspaceId, [...browsers], limits)
   if (forgotten.length > 0) {
@@ -173,9 +183,12 @@ async function bindAnew(
     for (const start of has) bindings.push({ ...start, workspaceId, anonymousId, visitor })
     visitors.push(visitor)
     for (const { contactId } of [...had, ...has]) touched.add(contactId)
+    const owners = new Set(has.map(({ contactId }) => contactId))
+    for (const { contactId } of had) owners.delete(contactId)
+    for (const contactId of owners) gained.push({ workspaceId, anonymousId, visitor, contactId })
   }
   if (changed.length > 0) await replaceBindings(tx, workspaceId, changed, bindings)
-  return { visitors, contactIds: touched }
+  return { visitors, contactIds: touched, gained }
 }
 
 /** An earlier browser takes the place of a later one, where a contact has as many as it may have. */

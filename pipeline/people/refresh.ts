@@ -39,6 +39,7 @@ import {
   writePersonCredits,
 } from '../../postgres/tables/person-credits.ts'
 import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
+import { listUntoldMerges } from '../../postgres/tables/untold-merges.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
@@ -53,12 +54,17 @@ import { writeConversionsToOutbox, writeMergedToOutbox } from './write-outbox-ro
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
   const { pg, ensureLease } = work
-  // Before the folded events: work is of what was committed by then.
+  // Before the folded events: work is of what was committed by then. Merges come first, as their work came with them.
+  const untold = await listUntoldMerges(pg, peopleWorkMax)
   const waiting = await takePeopleWork(pg, peopleWorkMax)
-  const visible = rangesOf((await readFoldState(pg)).folded)
+  const isAllTaken = waiting.length < peopleWorkMax
+  const { folded, asOf } = await readFoldState(pg)
+  const visible = rangesOf(folded)
+  // The rest waits for the fold of what was answered before.
+  const toTell = isAllTaken ? untold.filter(({ boundAt }) => boundAt <= asOf).map(({ id }) => id) : []
   const done = await readPeopleDone(pg)
   const added = subtractRanges(visible, done)
-  if (waiting.length === 0 && added.length === 0) return true
+  if (waiting.length === 0 && added.length === 0 && toTell.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
   await ensureLease()
   const figures: ContactFigures[] = []
@@ -85,10 +91,10 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
       for (const some of inPortions(changed, conversionsPerLookUp))
         await writePersonCredits(tx, { changed: some, gone: [] })
     }
-    await writeMergedToOutbox(tx, work.ch, boundIn(waiting), now)
+    await writeMergedToOutbox(tx, work.ch, toTell, now)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: visible })
   })
-  return waiting.length < peopleWorkMax
+  return isAllTaken && toTell.length < peopleWorkMax
 }
 
 /** Copies what known people's events are not copied yet. @returns the contacts whose figures may be others */

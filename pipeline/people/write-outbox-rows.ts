@@ -7,12 +7,12 @@ import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/o
 import { eventsIn } from '../../clickhouse/queries/people/copy-events.ts'
 import { serializeEvents } from '../../clickhouse/queries/serialize-event.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { readBindingsOfVisitors, readFactsOfBrowsers, type VisitorKey } from '../../postgres/tables/bindings.ts'
 import { type Contact, readContacts, type ShownTraits } from '../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../postgres/tables/contacts-of-events.ts'
 import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
 import { sumRevenueOfPeople } from '../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../postgres/tables/serialize-contact.ts'
+import { takeUntoldMerges } from '../../postgres/tables/untold-merges.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
@@ -22,8 +22,12 @@ import { groupBy } from '../fold/group-by.ts'
 import { expiryOfWorkspace } from '../retention/retention.ts'
 import { byMoment, type Moment } from './bind.ts'
 
-/** Those of which a merge knows at once; `contact.merged` depends on the events that the browser had. */
-export const mergeEvents = ['contact.created', 'contact.updated'] as const satisfies WebhookEventType[]
+/** A merge tells of the first two at once; `contact.merged` depends on the events that the browser had. */
+export const mergeEvents = [
+  'contact.created',
+  'contact.updated',
+  'contact.merged',
+] as const satisfies WebhookEventType[]
 
 export interface ContactChanges {
   readonly wanted: ReadonlySet<WebhookEventType>
@@ -53,38 +57,22 @@ export async function writeContactsToOutbox(
 
 /**
  * Writes rows for contacts that got a browser which already had events, after these were copied.
- * @param bound visitors that are bound otherwise than before
+ * @param untoldIds of `untold_merges`
  * @param now milliseconds since 1970
  */
 export async function writeMergedToOutbox(
   tx: Queryable,
   ch: Pick<ClickHouse, 'query'>,
-  bound: readonly VisitorKey[],
+  untoldIds: readonly number[],
   now: number,
 ): Promise<void> {
-  const listened = bound.length === 0 ? undefined : await readListened(tx, ['contact.merged'])
-  const told = bound.filter(({ workspaceId }) => listened?.has(workspaceId))
-  if (told.length === 0) return
-  for (const [workspaceId, bindings] of groupBy(await readBindingsOfVisitors(tx, told), (one) => one.workspaceId)) {
-    const facts = await readFactsOfBrowsers(
-      tx,
-      workspaceId,
-      bindings.map(({ anonymousId }) => anonymousId),
-    )
-    // The earliest of a browser last, so that it stays.
-    const firstFacts = new Map(facts.sort((a, b) => byMoment(b, a)).map((fact) => [fact.anonymousId, fact]))
-    const firstEvents = await readFirstEvents(
-      ch,
-      workspaceId,
-      bindings.map(({ visitor }) => visitor),
-    )
-    // The newest binding of a browser is the one that came.
-    const newest = new Map(
-      [...bindings].sort((a, b) => a.fromAt - b.fromAt || a.fromId - b.fromId).map((one) => [one.visitor, one]),
-    )
-    const contactIds = [...newest.values()].flatMap(({ visitor, anonymousId, contactId }) => {
-      const [event, fact] = [firstEvents.get(visitor), firstFacts.get(anonymousId)]
-      return event !== undefined && fact !== undefined && byMoment(event, fact) < 0 ? [contactId] : []
+  const merges = await takeUntoldMerges(tx, untoldIds)
+  for (const [workspaceId, ofWorkspace] of groupBy(merges, (one) => one.workspaceId)) {
+    const visitors = [...new Set(ofWorkspace.map(({ visitor }) => visitor))]
+    const firstEvents = await readFirstEvents(ch, workspaceId, visitors)
+    const contactIds = ofWorkspace.flatMap(({ visitor, contactId, ...fact }) => {
+      const event = firstEvents.get(visitor)
+      return event !== undefined && byMoment(event, fact) < 0 ? [contactId] : []
     })
     const contacts = await readContacts(tx, [...new Set(contactIds)])
     const changes = contacts.map((contact) => ({ type: 'contact.merged' as const, contact }))

@@ -109,6 +109,19 @@ CREATE TABLE people_work (
 );
 CREATE INDEX people_work_contact ON people_work (contact_id) WHERE contact_id IS NOT NULL;
 
+-- Contacts that got a browser: webhooks are told of one whose browser already had events. Which events there were is
+-- known once all that were answered before the row are folded.
+CREATE TABLE untold_merges (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL,
+  anonymous_id text NOT NULL,
+  visitor      numeric(20) NOT NULL,
+  contact_id   bigint NOT NULL REFERENCES contacts ON DELETE CASCADE,
+  -- Not when the transaction began: the event that binds was answered before this.
+  bound_at     timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX untold_merges_contact ON untold_merges (contact_id);
+
 -- One row: the ranges of ids of events that people reflect.
 CREATE TABLE people_state (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

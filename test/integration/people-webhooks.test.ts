@@ -18,7 +18,13 @@ const from = (anonymous_id: string, event_type: string, more: SentEvent = {}): S
 
 async function send(...events: SentEvent[]) {
   await track(ingest, mine, events)
-  await settlePeople(stores, ingest)
+  await settleMerges()
+}
+
+/** Contacts wait to be told of until what came before is folded. */
+async function settleMerges() {
+  do await settlePeople(stores, ingest)
+  while ((await stores.pg.query('SELECT FROM untold_merges')).length > 0)
 }
 
 async function listen(events?: string[]) {
@@ -57,6 +63,26 @@ test('a contact is told of when it comes, when its name changes, and when it get
   expect(await told()).toEqual([
     { type: 'contact.merged', object: expect.objectContaining({ id: person!.id, full_name: 'Ada' }) },
   ])
+})
+
+test('a contact that gets a browser is told of when its events are folded later, and when it comes between two others', async () => {
+  await listen(['contact.merged'])
+  await told()
+  const ago = (minutes: number) => ({ occurred_at: new Date(Date.now() - minutes * 60_000).toISOString() })
+  const identify = (name: string, minutes: number) =>
+    from('g', 'identify', { email: `${name}@example.com`, ...ago(minutes) })
+  const merged = async () => (await told()).map(({ type, object }) => [type, object['email']])
+  await track(ingest, mine, [from('g', 'track', ago(40)), identify('gil', 30)])
+  await ingest.shipped()
+  // The merge comes between a fold's beginning and its end.
+  await keepPeople(stores)
+  expect(await merged()).toEqual([])
+  await settleMerges()
+  expect(await merged()).toEqual([['contact.merged', 'gil@example.com']])
+  await send(identify('hal', 10))
+  expect(await merged()).toEqual([['contact.merged', 'hal@example.com']])
+  await send(identify('ian', 20))
+  expect(await merged()).toEqual([['contact.merged', 'ian@example.com']])
 })
 
 test('a conversion is told of once, as recent events show it', async () => {

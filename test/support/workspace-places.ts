@@ -144,8 +144,13 @@ export function workspacePlaces(stores: TestStores) {
     for (const sql of statements) await stores.pg.query(sql.replaceAll('$1', String(workspaceId)))
   }
 
-  /** Rows that a fold, or the people after it, would take away. */
+  /** Rows that a fold, or the people after it, would take away. There is a contact. */
   async function fillWaiting(workspaceId: number): Promise<void> {
+    await stores.pg.query(
+      `INSERT INTO untold_merges (workspace_id, anonymous_id, visitor, contact_id)
+       SELECT workspace_id, 'b', 1, id FROM contacts WHERE workspace_id = $1`,
+      [workspaceId],
+    )
     for (const table of ['people_work', 'event_repairs']) {
       await stores.pg.query(`INSERT INTO ${table} (workspace_id, hour) VALUES ($1, 1)`, [workspaceId])
     }

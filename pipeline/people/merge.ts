@@ -237,7 +237,7 @@ function identifiedBy(
       identified[trait] = value
       identified[`${trait}_at`] = at
     }
-    note('full_name', fullName)
+    note('full_name', identifierOf(fullName) ?? '')
     note('company', company)
     note('user_id', identifierOf(userId) ?? '')
   }

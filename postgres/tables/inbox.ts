@@ -120,7 +120,7 @@ const trait = (name: string) => `CASE WHEN jsonb_typeof(properties -> '${name}')
 export function takeUnmerged(tx: Queryable, limit: number): Promise<UnmergedRow[]> {
   return tx.query<UnmergedRow>(
     `SELECT event_id AS "eventId", workspace_id AS "workspaceId", email, anonymous_id AS "anonymousId",
-       full_name AS "fullName", ${trait('company')} AS company, ${trait('user_id')} AS "userId",
+       coalesce(nullif(full_name, ''), CASE event_type WHEN 'identify' THEN ${trait('full_name')} END, '') AS "fullName", ${trait('company')} AS company, ${trait('user_id')} AS "userId",
        round(extract(epoch FROM occurred_at) * 1000)::bigint AS at
      FROM inbox WHERE NOT is_merged ORDER BY event_id LIMIT $1 FOR UPDATE`,
     [limit],

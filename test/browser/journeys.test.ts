@@ -57,8 +57,8 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
   expect(inbox).toEqual([
     {
       ...{ event_type: 'identify', event_name: 'identify', email: 'ada@example.com', anonymous_id: ids[0] },
-      full_name: 'Ada Lovelace',
-      properties: expect.objectContaining({ company: 'Engines', user_id: 'u-7' }),
+      full_name: '',
+      properties: expect.objectContaining({ full_name: 'Ada Lovelace', company: 'Engines', user_id: 'u-7' }),
     },
     expect.objectContaining({ event_type: 'conversion', event_name: 'signup', anonymous_id: ids[0] }),
     expect.objectContaining({ event_type: 'identify', email: 'ada@example.com', anonymous_id: ids[1] }),

@@ -45,6 +45,7 @@ test('an identified browser is one known person, with all that it did before, an
   // The newest trait that is not empty counts, in whichever order they come.
   await send(identify('a', 2.5, 'ann@example.com', { full_name: 'Old', properties: { company: 'Old' } }))
   await send(identify('a', 4.5, 'ann@example.com', { full_name: ' ', properties: { company: ' ' } }))
+  await send(identify('a', 4.6, 'ann@example.com', { properties: { full_name: ['no', 'text'] } }))
   const people = await ask().people()
   expect(people).toEqual([
     {
@@ -52,7 +53,7 @@ test('an identified browser is one known person, with all that it did before, an
       ...{ anonymous_id: null, email: 'ann@example.com', full_name: 'Ann', company: 'Acme' },
       ...{ source: 'google', medium: 'organic', campaign: '', content: '' },
       ...{ first_source: 'news', first_medium: 'email', first_campaign: 'spring' },
-      ...{ session_count: 2, event_count: 7, conversion_count: 1, total_revenue_cents: 0 },
+      ...{ session_count: 2, event_count: 8, conversion_count: 1, total_revenue_cents: 0 },
       ...{ first_seen_at: at(0), last_seen_at: at(5) },
     },
     {
@@ -63,6 +64,10 @@ test('an identified browser is one known person, with all that it did before, an
       ...{ first_seen_at: at(2), last_seen_at: at(2) },
     },
   ])
+  // As the browser script sends it.
+  await send(identify('a', 6, 'ann@example.com', { properties: { full_name: 'Ä'.repeat(300) } }))
+  await send(identify('a', 7, 'ann@example.com', { properties: { full_name: 'undefined' } }))
+  expect((await ask().people())[0]).toMatchObject({ full_name: 'Ä'.repeat(200) })
 })
 
 test('what no index and no table of Postgres takes holds up nobody else', async () => {

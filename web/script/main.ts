@@ -46,8 +46,8 @@ let takeClick = (seen: Seen): unknown => early[99] || early.push(seen)
 const api: SvcApi = {
   page,
   track: act,
-  identify: (email, properties?: { full_name?: unknown }) =>
-    email && act('identify', properties, { event_type: 'identify', email, full_name: properties?.full_name }),
+  // A name stays among the properties: as a field it would have the event refused, unless it is a text that is short.
+  identify: (email, properties) => email && act('identify', properties, { event_type: 'identify', email }),
   conversion: (name, properties) => act(name, properties, { event_type: 'conversion' }),
   webVital: (metric, value, extra) => act('web_vital', { ...extra, metric, value }, {}, true),
   consent: (given) => {

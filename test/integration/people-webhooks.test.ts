@@ -75,7 +75,7 @@ test('a contact that gets a browser is told of when its events are folded later,
   await track(ingest, mine, [from('g', 'track', ago(40)), identify('gil', 30)])
   await ingest.shipped()
   // The merge comes between a fold's beginning and its end.
-  await keepPeople(stores)
+  await mergeAndRefreshPeople(stores)
   expect(await merged()).toEqual([])
   await settleMerges()
   expect(await merged()).toEqual([['contact.merged', 'gil@example.com']])

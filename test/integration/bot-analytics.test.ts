@@ -3,13 +3,15 @@ import { expect, test } from 'vitest'
 import { type BotReport, readBotReport } from '../../clickhouse/queries/bot-visits.ts'
 import type { Reader } from '../../clickhouse/queries/reader.ts'
 import { makeMissingBuilds } from '../../postgres/tables/figure-builds.ts'
+import { fixedClock } from '../../runtime/clock.ts'
 import { botCategories, botReporters } from '../../schemas/event/row.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import type { OverviewMetrics } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type BotVisitLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
 
-const { stores, api, mine } = setUpApi()
+const now = Date.UTC(2026, 10, 20, 14)
+const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
 
 const day = 86_400_000
 const hour = 3_600_000
@@ -54,7 +56,6 @@ test('a workspace that no crawler visited has zeros, every category and every bu
 
 test.each(['starter', 'scale'] as const)('visits are readable for 180 days, whatever the plan: %s', async (plan) => {
   Object.assign(mine, await makeWorkspace(stores, { plan }))
-  const now = Date.now()
   await add([{ occurred_at: now - 179 * day }, { occurred_at: now - 181 * day }])
   const { totals, series } = await ask('?days=365')
   expect([totals.visits, totals.previous]).toEqual([1, null])

@@ -138,8 +138,10 @@ describe('the data folder', () => {
   const logged: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(line) })
   const key = keyOfAddress('203.0.113.7')!
-  const list = (range: string, date = '2026-11-20T00:00:00Z') =>
-    JSON.stringify({ creationTime: date, prefixes: [{ ipv4Prefix: range }] })
+  const shipped = readAddressList(readFileSync(join(shippedListsFolder, 'gptbot.json'), 'utf8'), 0)
+  const newer = shipped.ok ? shipped.list.date + 86_400_000 : Number.NaN
+  const list = (range: string, date = newer) =>
+    JSON.stringify({ creationTime: new Date(date), prefixes: [{ ipv4Prefix: range }] })
 
   /** Lets the time pass after which the folder is looked at again. */
   async function lookUntil(isDone: () => boolean) {
@@ -165,7 +167,7 @@ describe('the data folder', () => {
   })
 
   test('wins over what ships only with a newer list, and adds no lists that nobody asks for', async () => {
-    await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24', '2020-01-01T00:00:00Z'))
+    await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24', 0))
     await writeFile(join(folder, 'other.json'), list('203.0.113.0/24'))
     const table = makeAddressListTable({ folder, clock: systemClock, log })
     await table.start()

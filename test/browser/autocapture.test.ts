@@ -62,7 +62,7 @@ test('a submission is captured once, and never what was typed', async (context) 
   await visit.stored()
   for (const { request } of visit.sendings()) expect(request.body).not.toMatch(/pin-4711-pin|hunter2/)
   expect(JSON.stringify(await visit.stored())).not.toMatch(/pin-4711-pin|hunter2/)
-  expect((await visit.stored('form_submit'))[0]?.properties).toMatchObject({})
+  expect((await visit.stored('form_submit'))[0]?.properties).toEqual({ id: 'form', action: '/thanks', method: 'get' })
   expect(visit.complaints).toEqual([])
 })
 

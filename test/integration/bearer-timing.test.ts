@@ -1,9 +1,8 @@
 /**
- * A bad bearer's time tells nothing about it. Each kind is asked in turn, in an order by chance. Two kinds are compared
+ * A bad bearer's time tells nothing about it. Each kind is asked in turn, in an order that is drawn. Two kinds are compared
  * by how often an answer to one took longer than an answer to the other. The share is one half where nothing tells them
  * apart. The limits are far from that, since the machine has other work.
  */
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { afterAll, expect, test } from 'vitest'
@@ -33,7 +32,7 @@ async function ask(key: string) {
 
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const left = [...items]
-  return items.map(() => left.splice(randomInt(left.length), 1)[0]!)
+  return items.map(() => left.splice(Math.floor(draw() * left.length), 1)[0]!)
 }
 
 /** Asks for each kind so often, and holds all answers to be one. @param keyOf the key of a kind for the round */

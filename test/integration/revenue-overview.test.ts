@@ -295,7 +295,7 @@ describe('other currencies', () => {
     expect((await svc('revenue', 'rates', file('currency,rate\nEUR,1.1\nJPY,0.0065\nHUF,0.0025\n'))).code).toBe(0)
     const { metrics, top_sources } = await workspace.ask({ days: '1' })
     // 1,000 yen have no hundredths; forints have, though hardly anybody shows them.
-    expect(metrics).toMatchObject({ revenue_cents: 11_000 + 650 + 2_500, revenue_by_currency: {} })
+    expect([metrics.revenue_cents, metrics.revenue_by_currency]).toEqual([11_000 + 650 + 2_500, {}])
     expect(earning(top_sources, 'source')).toEqual({ direct: 14_150 })
   })
 })
@@ -315,9 +315,9 @@ test('what ads cost counts on its days beside the revenue of its campaign, and a
     { source: 'google', campaign: 'autumn', cost_cents: 1_500, clicks: 30, revenue_cents: 1_000 },
     { source: 'bing', campaign: 'autumn', cost_cents: 0, clicks: 1, revenue_cents: 0 },
   ])
-  expect(metrics.previous).toMatchObject({ ad_spend_cents: 500, ad_spend_by_currency: {} })
+  expect([metrics.previous?.ad_spend_cents, metrics.previous?.ad_spend_by_currency]).toEqual([500, {}])
   const corrected = file('day,source,campaign,cost_cents,currency,clicks\n2025-11-20,bing,autumn,90,USD,2\n')
   expect((await svc('ads', 'import', corrected)).code).toBe(0)
   const after = (await workspace.ask({ days: '1' })).metrics
-  expect(after).toMatchObject({ ad_spend_cents: 1_590, ad_spend_by_currency: {} })
+  expect([after.ad_spend_cents, after.ad_spend_by_currency]).toEqual([1_590, {}])
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  emptyMatches,
   emptyNamed,
   environmentReads,
   fewCases,
@@ -87,8 +88,20 @@ const rules: Rule[] = [
   {
     guarantee: 'tests draw from a seed',
     check: unseededTests,
-    offenders: inTest('sleep(Math.random() * 60)'),
-    innocents: [...inTest("page('Math.random()'); draw()"), ...inApi('Math.random()')],
+    offenders: inTest('sleep(Math.random() * 60)', 'take(randomInt(5))'),
+    innocents: [...inTest("page('Math.random()'); draw()"), ...inApi('Math.random(); randomInt(5)')],
+  },
+  {
+    guarantee: 'a comparison asks for something of each member',
+    check: emptyMatches,
+    offenders: inTest(
+      'it(a).toMatchObject({ x: {} })',
+      'it(a).toMatchObject({})',
+      'it(f()).toMatchObject([1, f(), {}])',
+    ),
+    innocents: inTest(
+      "it({}).toMatchObject({ x: (() => {})() }); f({}); it(a).toEqual({ x: {} }); '.toMatchObject({})'",
+    ),
   },
   {
     guarantee: 'a property is tried on at least 50 cases',

@@ -1,6 +1,6 @@
 /** Checks of how files are named, how long they are and what may stand in them. Offences are sentences. */
 import { isGenerated, isSource, type ProjectFile } from './project-files.ts'
-import { codeOf, commentsOf, importsOf } from './source-scan.ts'
+import { codeOf, commentsOf, importsOf, type Token } from './source-scan.ts'
 
 const linesMax = 300
 /** Random cases of a property, in any form of the run. */
@@ -86,12 +86,41 @@ export function unseededTests(files: readonly ProjectFile[]): string[] {
     .flatMap((file) => {
       const tokens = codeOf(file)
       const draws = tokens.filter(
-        ({ value }, at) => value === 'random' && tokens[at - 1]?.value === '.' && tokens[at - 2]?.value === 'Math',
+        ({ kind, value }, at) =>
+          (kind === 'word' && value === 'randomInt' && tokens[at + 1]?.value === '(') ||
+          (value === 'random' && tokens[at - 1]?.value === '.' && tokens[at - 2]?.value === 'Math'),
       )
       return draws.map(
         ({ line }) => `${file.path}:${line} draws without a seed: take drawsOf of test/support/short-form.ts`,
       )
     })
+}
+
+/** To `toMatchObject` any object is like `{}`. */
+export function emptyMatches(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && path.startsWith('test/'))
+    .flatMap((file) => {
+      const tokens = codeOf(file)
+      return tokens.flatMap(({ value: name }, at) => {
+        const call = name === 'toMatchObject' ? callAt(tokens, at + 1) : []
+        return call.flatMap(({ kind, value, line }, within) => {
+          const isEmpty = kind === 'mark' && value === '{' && call[within + 1]?.value === '}'
+          const isValue = /^[:([,]$/.test(call[within - 1]?.value ?? '')
+          return isEmpty && isValue ? [`${file.path}:${line} takes any object for {}: take toEqual`] : []
+        })
+      })
+    })
+}
+
+/** The tokens from the bracket at `from` up to the one that closes it. */
+function callAt(tokens: readonly Token[], from: number): Token[] {
+  let depth = 0
+  const end = tokens.findIndex(({ kind, value }, at) => {
+    if (at >= from && kind === 'mark') depth += value === '(' ? 1 : value === ')' ? -1 : 0
+    return at >= from && depth === 0
+  })
+  return tokens.slice(from, end)
 }
 
 /** A property that tries few cases says little. */

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -61,12 +60,18 @@ test('stops on SIGTERM after the answers under way', async () => {
   const child = start({ API_HOST: 'https://api.example.com/' })
   const port = await readyPort(child)
   expect(await shownAddress(port)).toBe('https://api.example.com')
-  const headers = { Authorization: `Bearer ${mine.apiKey}` }
-  const answer = fetch(`http://127.0.0.1:${port}/v1/analytics/overview`, { headers })
-  await sleep(20)
-  child.kill('SIGTERM')
-  expect(await once(child, 'exit')).toEqual([0, null])
-  expect((await answer).status).toBe(200)
+  const url = `http://127.0.0.1:${port}/v1/posts`
+  const { asked } = await stores.pg.transaction(async (tx) => {
+    await tx.query('LOCK TABLE posts')
+    const asked = fetch(url, { headers: { Authorization: `Bearer ${mine.apiKey}` } })
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    await expect.poll(() => stores.pg.query(waiting)).toHaveLength(1)
+    child.kill('SIGTERM')
+    await expect.poll(() => fetch(url).catch(() => 'refused')).toBe('refused')
+    return { asked }
+  })
+  expect((await asked).status).toBe(200)
+  await expect.poll(() => child.exitCode).toBe(0)
 })
 
 test.each([

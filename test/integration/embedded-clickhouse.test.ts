@@ -136,11 +136,15 @@ test('kills an insert that has not begun, and returns at once for one that is no
   const slow = beginInsert(queryId)
   const answered = new Promise<number>((resolve) => slow.on('response', (response) => resolve(response.statusCode!)))
   slow.write(rows(0, 10))
-  await sleep(100)
-  const killed = stores.ch.killInsert(queryId)
-  await sleep(100)
+  let isAnswered = false
+  // Returns at once until the insert has come in.
+  const kill = async () => {
+    while (!isAnswered) await stores.ch.killInsert(queryId)
+  }
+  const killed = kill()
+  await sleep(300)
   slow.end(rows(10, 20))
-  expect(await answered).toBe(500)
+  expect(await answered.finally(() => (isAnswered = true))).toBe(500)
   await killed
   expect(await count()).toBe(before)
 })
@@ -223,8 +227,10 @@ test('stores nothing of an insert whose sender vanished in the middle', async ()
   cut.write(rows(0, 1_000))
   await sleep(100)
   cut.destroy()
-  await sleep(100)
-  expect(await count()).toBe(before)
+  for (let waited = 0; waited < 2_000; waited += 100) {
+    await sleep(100)
+    expect(await count()).toBe(before)
+  }
 })
 
 test('has threads for four merges or mutations in turn, on less than four cores one', async () => {

@@ -15,7 +15,7 @@ import { exchange } from '../support/raw-http.ts'
 
 const MiB = 2 ** 20
 const bodyBytesMax = 64 * MiB
-const stallMs = 1_000
+const stallMs = 3_000
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-streams-'))
 const file = join(folder, 'file')

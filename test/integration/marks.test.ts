@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { diskIo } from '../../ingest/log/files.ts'
 import type { Claims } from '../../ingest/ship/claim.ts'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
@@ -243,6 +243,7 @@ describe('the time as of which the marks are complete', () => {
     const node = await open()
     await untilComplete(await readPostgresClock(stores.pg))
     const noteMark = vi.spyOn(ShipJournal.prototype, 'noteMark').mockRejectedValue(new Error('no space left on device'))
+    onTestFinished(() => noteMark.mockRestore())
     const failsSince = await readPostgresClock(stores.pg)
     await node.append(['a'])
     await node.shipped()

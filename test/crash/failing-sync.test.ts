@@ -42,7 +42,7 @@ test.for([
   ['is killed at once and started again', true],
 ] as const)(
   'a group whose sync failed is not acknowledged, and its retries count: ingest %s',
-  { timeout: rounds * 40_000 },
+  { timeout: rounds * 300_000 },
   async ([, isKilled], context) => {
     const ledger = openLedger()
     const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })

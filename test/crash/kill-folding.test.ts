@@ -213,5 +213,5 @@ test(
       out: expect.stringContaining('are right'),
     })
   },
-  120_000 + kills * 60_000,
+  300_000 + kills * 60_000,
 )

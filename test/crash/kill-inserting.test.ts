@@ -117,5 +117,5 @@ test(
       expect(await judgeFigures(own)).toEqual(exactFigures)
     }
   },
-  rounds * killsEach * 120_000,
+  rounds * killsEach * 150_000,
 )

@@ -109,7 +109,7 @@ test.concurrent.each(points)(
       await stores.close()
     }
   },
-  120_000 * rounds,
+  300_000 * rounds,
 )
 
 /** Events of that name in ClickHouse, and in the inbox. */

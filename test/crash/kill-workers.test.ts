@@ -53,7 +53,7 @@ test(
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
     expect(await judgeFigures(stores)).toEqual(exactFigures)
   },
-  (workers.length + 2) * 30_000,
+  300_000 + workers.length * 30_000,
 )
 
 /** Leases of the first worker. */

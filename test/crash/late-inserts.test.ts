@@ -110,7 +110,7 @@ test.concurrent.each([
     const abandoned = await shipThrough(lateness, false)
     if (lateness()[0]!.insertMs >= lateMs) expect(abandoned).toBeGreaterThan(0)
   },
-  180_000 * rounds,
+  300_000 * rounds,
 )
 
 test.concurrent(
@@ -118,7 +118,7 @@ test.concurrent(
   async () => {
     expect(await shipThrough(() => [late(lateMs)], true)).toBeGreaterThan(0)
   },
-  180_000 * rounds,
+  300_000 * rounds,
 )
 
 function randomLateness(): Lateness {

@@ -95,5 +95,5 @@ cutting.each(['front', 'ingest'] as const)(
     }
     if (isLong) expect(median(ratios)).toBeLessThan(slowerMax)
   },
-  180_000 * rounds,
+  300_000 * rounds,
 )

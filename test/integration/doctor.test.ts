@@ -31,7 +31,7 @@ function makeFolder(): string {
 beforeAll(async () => {
   dataDir = makeFolder()
   ingest = await startIngest(stores, { DATA_DIR: dataDir })
-}, 120_000)
+})
 afterAll(async () => {
   await ingest?.stop()
   rmSync(dataDir, { recursive: true, force: true })
@@ -118,7 +118,7 @@ describe('a store that is away', () => {
     const { code, wrong } = await examine(hanging)
     expect(wrong.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
     expect(code).toBe(1)
-  }, 40_000)
+  })
 
   test('is said of a data folder in which nothing runs, once for each store', async () => {
     const { code, findings } = await examineAs({ DATA_DIR: join(stores.dataDir, 'nothing') })

@@ -38,7 +38,7 @@ const ingest = setUpIngest(stores)
 let alone: TestWorkspace
 beforeAll(async () => {
   alone = await prepare(others)
-}, 120_000)
+})
 
 /** An hour and a half before a UTC midnight: Ann's first event is the only one of its day, and within the last 72 hours. */
 const begin = Math.floor((Date.now() + 3_600_000) / 86_400_000 - 2) * 86_400_000 - 5_400_000

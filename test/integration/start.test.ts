@@ -10,7 +10,6 @@ import { projectFile } from '../../runtime/paths.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { freshStores } from '../support/stores.ts'
 
-const startMs = 120_000
 let dataDir: string
 let product: TestProduct
 
@@ -18,11 +17,11 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'svc-start-'))
   product = await startProduct(dataDir)
   await vi.waitUntil(() => product.output.includes('and read it'), { timeout: 60_000 })
-}, startMs)
+})
 afterAll(async () => {
   await product?.stop()
   rmSync(dataDir, { recursive: true, force: true })
-}, startMs)
+})
 
 const health = () => fetch(`${product.dev.tracking_url}/health`).then(({ status }) => status)
 const workspace = () =>
@@ -153,61 +152,49 @@ test.each(['ingest', 'api'] as const)(
   },
 )
 
-test(
-  'leaves no process behind when the supervisor alone is killed, and starts again at once, with the same keys and data',
-  async () => {
-    const { api_key, tracking_key, workspace_id } = product.dev
-    const pids = Object.values(product.dev.pids).filter((pid) => pid !== null)
-    const supervisor = Number(readFileSync(join(dataDir, 'lock'), 'utf8').split(' ')[0])
-    process.kill(supervisor, 'SIGKILL')
-    product = await startProduct(dataDir)
-    for (const pid of pids) expect(isAlive(pid)).toBe(false)
-    expect(product.dev).toMatchObject({ api_key, tracking_key, workspace_id })
-    expect(product.output).not.toContain(api_key)
-    expect(await workspace()).toBe(200)
-  },
-  startMs,
-)
+test('leaves no process behind when the supervisor alone is killed, and starts again at once, with the same keys and data', async () => {
+  const { api_key, tracking_key, workspace_id } = product.dev
+  const pids = Object.values(product.dev.pids).filter((pid) => pid !== null)
+  const supervisor = Number(readFileSync(join(dataDir, 'lock'), 'utf8').split(' ')[0])
+  process.kill(supervisor, 'SIGKILL')
+  product = await startProduct(dataDir)
+  for (const pid of pids) expect(isAlive(pid)).toBe(false)
+  expect(product.dev).toMatchObject({ api_key, tracking_key, workspace_id })
+  expect(product.output).not.toContain(api_key)
+  expect(await workspace()).toBe(200)
+})
 
-test(
-  'takes stores that end while it stops for what was asked for, and starts none again',
-  async () => {
-    const { clickhouse, postgres, redis } = product.dev.pids
-    const stopped = product.stop()
-    await vi.waitUntil(() => product.output.includes('svc: stopping'))
-    for (const pid of [clickhouse, postgres, redis]) process.kill(pid!, 'SIGKILL')
-    expect(await stopped).toBe(0)
-    expect(product.output.split('svc: stopping')[1]).toBe('\nsvc: stopped\n')
-  },
-  startMs,
-)
+test('takes stores that end while it stops for what was asked for, and starts none again', async () => {
+  const { clickhouse, postgres, redis } = product.dev.pids
+  const stopped = product.stop()
+  await vi.waitUntil(() => product.output.includes('svc: stopping'))
+  for (const pid of [clickhouse, postgres, redis]) process.kill(pid!, 'SIGKILL')
+  expect(await stopped).toBe(0)
+  expect(product.output.split('svc: stopping')[1]).toBe('\nsvc: stopped\n')
+})
 
-test(
-  'starts no store that is given by its URL; stops in order, ends every child and lets go of the folder; makes no second secret key for the same data',
-  async () => {
-    const stores = await freshStores()
-    const { databaseUrl, redisUrl, clickhouseUrl } = stores
-    const env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, CLICKHOUSE_URL: clickhouseUrl }
-    const given = await startProduct(stores.dataDir, env)
-    expect(given.dev).toMatchObject({ database_url: databaseUrl, redis_url: redisUrl, clickhouse_url: clickhouseUrl })
-    expect(given.dev.pids).toMatchObject({ postgres: null, redis: null, clickhouse: null, ingest: expect.any(Number) })
-    expect(existsSync(join(stores.dataDir, 'postgres'))).toBe(false)
-    const pids = Object.values(given.dev.pids).filter((pid) => pid !== null)
-    expect(await given.stop()).toBe(0)
-    for (const pid of pids) expect(isAlive(pid)).toBe(false)
-    expect(existsSync(join(stores.dataDir, 'lock'))).toBe(false)
-    expect(Object.values(given.dev.pids)).toEqual([null, null, null, null, null, null])
-    rmSync(join(stores.dataDir, 'secret.key'))
-    const lines = [expect.stringMatching(/^svc: SECRET_KEY .*isn't the key that the data/), 'svc: stopped']
-    const refused = await refusedStart({ ...env, DATA_DIR: stores.dataDir })
-    expect([refused, existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([{ code: 1, lines }, false])
-    const [, hash = ''] = /LOST_SECRET_KEY=(\w+)$/.exec(refused.lines[0]!) ?? []
-    const begun = await startProduct(stores.dataDir, { ...env, LOST_SECRET_KEY: hash })
-    expect([await begun.stop(), existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([0, true])
-    await stores.close()
-  },
-  startMs,
-)
+test('starts no store that is given by its URL; stops in order, ends every child and lets go of the folder; makes no second secret key for the same data', async () => {
+  const stores = await freshStores()
+  const { databaseUrl, redisUrl, clickhouseUrl } = stores
+  const env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, CLICKHOUSE_URL: clickhouseUrl }
+  const given = await startProduct(stores.dataDir, env)
+  expect(given.dev).toMatchObject({ database_url: databaseUrl, redis_url: redisUrl, clickhouse_url: clickhouseUrl })
+  expect(given.dev.pids).toMatchObject({ postgres: null, redis: null, clickhouse: null, ingest: expect.any(Number) })
+  expect(existsSync(join(stores.dataDir, 'postgres'))).toBe(false)
+  const pids = Object.values(given.dev.pids).filter((pid) => pid !== null)
+  expect(await given.stop()).toBe(0)
+  for (const pid of pids) expect(isAlive(pid)).toBe(false)
+  expect(existsSync(join(stores.dataDir, 'lock'))).toBe(false)
+  expect(Object.values(given.dev.pids)).toEqual([null, null, null, null, null, null])
+  rmSync(join(stores.dataDir, 'secret.key'))
+  const lines = [expect.stringMatching(/^svc: SECRET_KEY .*isn't the key that the data/), 'svc: stopped']
+  const refused = await refusedStart({ ...env, DATA_DIR: stores.dataDir })
+  expect([refused, existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([{ code: 1, lines }, false])
+  const [, hash = ''] = /LOST_SECRET_KEY=(\w+)$/.exec(refused.lines[0]!) ?? []
+  const begun = await startProduct(stores.dataDir, { ...env, LOST_SECRET_KEY: hash })
+  expect([await begun.stop(), existsSync(join(stores.dataDir, 'secret.key'))]).toEqual([0, true])
+  await stores.close()
+})
 
 function isAlive(pid: number): boolean {
   try {

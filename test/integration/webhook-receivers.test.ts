@@ -128,4 +128,4 @@ test('a receiver that hangs, or trickles, is cut at its deadline, and delays nob
     expect(duration_ms).toBeLessThan(webhookAttemptMs + 5_000)
   }
   await trickling.close()
-}, 90_000)
+})

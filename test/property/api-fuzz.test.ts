@@ -122,7 +122,7 @@ test(
       { numRuns: rounds },
     )
   },
-  isLong ? 3_600_000 : 120_000,
+  isLong ? 3_600_000 : 300_000,
 )
 
 test('and the judgement of an answer can fail', async () => {

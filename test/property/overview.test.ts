@@ -75,7 +75,7 @@ test('every figure of the overview equals an independent computation, whatever t
 })
 
 test('every range and its buckets equal an independent computation, whatever the timezone and the form of the query', {
-  timeout: isLong ? 900_000 : 120_000,
+  timeout: 900_000,
 }, () => {
   const property = fc.property(overviewQuestions, (asked) => {
     const { timezone, now } = asked

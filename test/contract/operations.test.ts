@@ -81,14 +81,6 @@ describe.each(named)('%s', (_, operation) => {
     expect(statuses).toEqual([413])
   })
 
-  test('keeps a usable X-Request-Id and makes one otherwise, on answers and refusals', async () => {
-    for (const key of [mine.apiKey, makeSecretKey()]) {
-      const kept = await ask(operation, { key, headers: { 'X-Request-Id': 'abc-1' } })
-      expect(kept.headers.get('x-request-id')).toBe('abc-1')
-      expect((await ask(operation, { key })).headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._:-]{8,}$/)
-    }
-  })
-
   if (method === 'GET')
     test('HEAD answers as GET, without the body', async () => {
       for (const key of [mine.apiKey, makeSecretKey()]) {

@@ -79,22 +79,23 @@ test('what a key lets see, secrets among it, is kept by no cache; a short answer
   expect([created.status, created.headers.get('cache-control')]).toEqual([200, 'no-store'])
 })
 
-test('two Host headers are refused, and nothing is done, straight or by the front, whose page none may frame', async () => {
+test('two Host headers are refused, and nothing is done', async () => {
   const body = '{"title":"a","base_caption":"b"}'
   const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nHost: y\r\n${withKey()}`
   const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  const { statuses, text, closedAfterMs } = await exchange(api.port, [head, type, body])
+  expect(statuses).toEqual([400])
+  expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/i)
+  expect(closedAfterMs).toBeDefined()
+  expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
+})
+
+test('none may frame the front’s page', async () => {
   const front = await startFront({
     ...{ host: '127.0.0.1', port: 0, page: async () => '<p>', countryHeader: 'cf-ipcountry', trustedProxies: [] },
     portOf: () => api.port,
   })
   onTestFinished(() => front.close())
-  for (const port of [api.port, front.port]) {
-    const { statuses, text, closedAfterMs } = await exchange(port, [head, type, body])
-    expect(statuses).toEqual([400])
-    expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/i)
-    expect(closedAfterMs).toBeDefined()
-  }
-  expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
   const { headers } = await fetch(`http://127.0.0.1:${front.port}/`)
   for (const rule of ['frame-ancestors', 'base-uri', 'form-action']) {
     expect(headers.get('content-security-policy')).toContain(`${rule} 'none'`)
@@ -118,7 +119,7 @@ describe('a header value is read as it was sent', () => {
       for (const header of [`Idempotency-Key: ${key}`, latin1(key)]) {
         const { statuses, text } = await post(header)
         expect([key, statuses]).toEqual([key, [422]])
-        expect(text).toContain('["header","idempotency-key"]')
+        expect(text).toContain('"type":"string_pattern_mismatch","loc":["header","idempotency-key"]')
       }
     }
     expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })

@@ -77,7 +77,6 @@ test('refusals of the operation itself are kept, those before it are not', async
 test.each([
   ['', 'string_too_short'],
   ['x'.repeat(256), 'string_too_long'],
-  ['a\tb', 'string_pattern_mismatch'],
 ])('the key %s is 422 %s', async (idempotencyKey, type) => {
   const answer = await post(valid, idempotencyKey)
   expect(answer.status).toBe(422)

@@ -1,13 +1,11 @@
 /** The clock of a node is set three days forward or back, and right again: nothing sticks, nothing is kept for longer. */
 import { describe, expect, test } from 'vitest'
-import { makeAuthenticator } from '../../api/guards/authenticate.ts'
 import { makeSalts } from '../../ingest/enrich/salts.ts'
 import { makeKeyRate } from '../../ingest/http/key-rate.ts'
 import { DedupWindow } from '../../ingest/log/dedup-window.ts'
 import { type KeyRow, makeKeyTable } from '../../ingest/tables/tracking-key-table.ts'
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeSecretKey } from '../../schemas/keys.ts'
 import { silent } from '../support/log-fixture.ts'
 import { setUpTableFolder } from '../support/table-folder.ts'
 
@@ -108,17 +106,5 @@ describe.each([
     expect([now, now - 3 * day, now + 2 * day].map((at) => keptDays(lapsed, at))).toEqual([730, 730, 30])
     // A plan that changed in what is the future now: in its grace, not past it.
     expect(keptDays({ ...lapsed, plan_changed_at: new Date(now + 3 * day) }, now)).toBe(730)
-  })
-
-  test('asks again about a secret key, so that a revoked one ends', async () => {
-    const clock = fixedClock(now)
-    const key = makeSecretKey()
-    let isRevoked = false
-    const found = (sql: string) => (/^\s*UPDATE/.test(sql) || isRevoked ? [] : [{ id: 1, expires_at: null }])
-    const authenticator = makeAuthenticator({ query: async (sql) => found(sql) as never[] }, clock, silent)
-    await authenticator.authenticate(`Bearer ${key}`)
-    isRevoked = true
-    clock.advance(jump)
-    await expect(authenticator.authenticate(`Bearer ${key}`)).rejects.toMatchObject({ status: 401 })
   })
 })

@@ -359,7 +359,7 @@ test('events with the e-mail of another contact stay, whoever has their browser'
   ])
   await ingest.shipped()
   // Ben, the last that the server's browser binds, keeps it.
-  await mergeAndRefreshPeople(stores, { turnsMax: 2, factsMax: 100 })
+  await mergeAndRefreshPeople(stores, { periodsMax: 2, factsMax: 100 })
   await settlePeople(stores, ingest)
   const hoursLeft = async () => (await timesLeft(workspace)).map((at) => (at + lately - begin) / 3_600_000)
   expect((await svc(workspace, '--email', 'ben@example.com')).json).toMatchObject({ events: 3 })

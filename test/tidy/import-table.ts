@@ -42,7 +42,7 @@ export const rooms: readonly Room[] = [
   { at: 'web/player/', may: [] },
   {
     at: 'web/dashboard/',
-    may: ['web/generated/world.json', 'schemas/reference/currencies.ts'],
+    may: ['web/generated/world.json', 'schemas/reference/currencies.ts', 'schemas/figure-texts.ts'],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],
   },
   { at: 'web/bundle/', may: ['runtime/'] },

@@ -1,5 +1,5 @@
 /** The counters, each with its change; a card chooses what the chart shows. */
-import { brief, change, duration, money, number, percent } from './format.ts'
+import { brief, change, changeText, duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 const chartable = ['visitors', 'pageviews', 'sessions', 'conversions', 'revenue_cents'] as const
@@ -83,9 +83,5 @@ function Change({ card: { name, isLessBetter = false }, metrics }: { card: Card;
     )
   const isGood = changed > 0 !== isLessBetter
   const tone = changed === 0 ? '' : isGood ? 'good' : 'bad'
-  return (
-    <span class={`change ${tone}`}>
-      {changed > 0 ? '▲' : changed < 0 ? '▼' : '='} {Math.abs(changed)} %
-    </span>
-  )
+  return <span class={`change ${tone}`}>{changeText(changed)}</span>
 }

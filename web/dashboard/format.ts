@@ -1,25 +1,17 @@
 /** Numbers, times and changes as people read them, by the browser's locale. */
+import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { decimalsOf } from '../../schemas/reference/currencies.ts'
+
+export { change, changeText } from '../../schemas/figure-texts.ts'
 
 const whole = new Intl.NumberFormat()
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 
-export function number(value: number): string {
-  return whole.format(value)
-}
+export const { number, percent, duration, money } = makeFigureTexts()
 
 /** At most four signs or so; the exact number belongs beside it. */
 export function brief(value: number): string {
   return value < 10_000 ? whole.format(value) : short.format(value)
-}
-
-export function percent(value: number): string {
-  return `${whole.format(Math.round(value * 10) / 10)} %`
-}
-
-export function duration(seconds: number): string {
-  const rounded = Math.round(seconds)
-  return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
 }
 
 /** A time that may take days. */
@@ -28,14 +20,6 @@ export function span(seconds: number): string {
   const hours = Math.round(seconds / 3_600)
   if (minutes < 60) return duration(seconds)
   return hours < 24 ? `${Math.floor(minutes / 60)}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`
-}
-
-/** @param cents smallest units of the currency */
-export function money(cents: number, currency: string): string {
-  const decimals = decimalsOf(currency)
-  // Said, as some are shown without decimals otherwise: then it would be another amount than the API's.
-  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency, ...digits }).format(cents / 10 ** decimals)
 }
 
 /** At most eight signs or so, for places with little room. */
@@ -83,13 +67,4 @@ export function daysInWords({ from, to }: { readonly from: string; readonly to: 
 export function localMoment(moment: string, timeZone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
   return format.format(new Date(moment)).replace(' ', 'T')
-}
-
-/** Fewer are no base for a change. */
-const changeBaseMin = 30
-
-/** The change in per cent; undefined where one side is too small to tell. @param base how many each side is counted from */
-export function change(now: number, before: number | undefined, base: readonly [number, number]): number | undefined {
-  if (before === undefined || before <= 0 || Math.min(...base) < changeBaseMin) return undefined
-  return Math.round(((now - before) / before) * 100)
 }

@@ -1,0 +1,39 @@
+/** Figures as people read them, in the dashboard and in mails. */
+import { decimalsOf } from './reference/currencies.ts'
+
+/** Fewer are no base for a change. */
+const changeBaseMin = 30
+
+/** @param locale that of the browser or the process when left out */
+export function makeFigureTexts(locale?: string) {
+  const whole = new Intl.NumberFormat(locale)
+  return {
+    number: (value: number): string => whole.format(value),
+
+    percent: (value: number): string => `${whole.format(Math.round(value * 10) / 10)} %`,
+
+    duration(seconds: number): string {
+      const rounded = Math.round(seconds)
+      return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
+    },
+
+    /** @param cents smallest units of the currency */
+    money(cents: number, currency: string): string {
+      const decimals = decimalsOf(currency)
+      // Said, as some are shown without decimals otherwise: then it would be another amount than the API's.
+      const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+      return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(cents / 10 ** decimals)
+    },
+  }
+}
+
+/** The change in per cent; undefined where one side is too small to tell. @param base how many each side is counted from */
+export function change(now: number, before: number | undefined, base: readonly [number, number]): number | undefined {
+  if (before === undefined || before <= 0 || Math.min(...base) < changeBaseMin) return undefined
+  return Math.round(((now - before) / before) * 100)
+}
+
+/** `▲ 12 %` */
+export function changeText(per: number): string {
+  return `${per > 0 ? '▲' : per < 0 ? '▼' : '='} ${Math.abs(per)} %`
+}

@@ -83,6 +83,12 @@ export interface CallContext {
   readonly interface: Interface
 }
 
+/** The part of a call that figures are made from: reports by e-mail have no more of one. */
+export interface FigureContext extends Pick<CallContext, 'workspace' | 'scopes' | 'clock'> {
+  readonly stores: Pick<Stores, 'pg' | 'ch' | 'share'>
+  readonly config: Pick<CallConfig, 'apiHost'>
+}
+
 export interface Context<Input extends OperationInput> extends CallContext {
   readonly path: Parsed<Input['path']>
   readonly query: Parsed<Input['query']>

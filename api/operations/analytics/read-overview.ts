@@ -36,7 +36,7 @@ import {
   type Span,
   type TimeRange,
 } from '../../../schemas/time/time-range.ts'
-import { type Context, defineOperation, type Stores } from '../define.ts'
+import { defineOperation, type FigureContext, type Stores } from '../define.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
 import { countersOf } from './metrics.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
@@ -60,9 +60,11 @@ const queryOf = (rowsMax: number) =>
     include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
   })
 
-const OverviewQuery = queryOf(overviewRowsMax)
+export const OverviewQuery = queryOf(overviewRowsMax)
 
-type OverviewContext = Context<{ readonly query: typeof OverviewQuery }>
+export interface OverviewContext extends FigureContext {
+  readonly query: z.output<typeof OverviewQuery>
+}
 
 export const readAnalyticsOverview = defineOperation({
   name: 'overview.read',
@@ -92,7 +94,7 @@ export const readOwnLists = defineOperation({
   handle: answerQuestion,
 })
 
-async function answerQuestion(context: OverviewContext): Promise<AnalyticsOverview> {
+export async function answerQuestion(context: OverviewContext): Promise<AnalyticsOverview> {
   const { workspace, stores } = context
   const { include: wanted = overviewMembers, ...query } = context.query
   const include = context.scopes.includes(viewScope) ? wanted.filter((member) => !ofOwners.has(member)) : wanted
@@ -180,8 +182,8 @@ async function answerOverview(
           ...{ workspace, range, buckets, oldest, limit, filters, build: rowsOf(build).build },
         })
       : noEarnings,
-    parts.has('totals') ? newContactsIn(stores, workspace.id, range, oldest) : null,
-    parts.has('totals') ? newContactsIn(stores, workspace.id, range.previous, oldest) : null,
+    parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range, oldest) : null,
+    parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range.previous, oldest) : null,
   ])
   // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
   const isCommitted = foldedAsOf.version === figures.version
@@ -214,7 +216,7 @@ function rowsOf(build: FigureBuild | undefined): Pick<OverviewRequest, 'build' |
   return { build: build?.build ?? 0, cells: { through: build?.cellsThrough ?? -1, stale: build?.staleDays ?? [] } }
 }
 
-function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
+function newContactsIn(pg: Stores['pg'], workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
   return countNewContacts(pg, workspaceId, Math.max(start, oldest), Math.max(end, oldest))
 }
 

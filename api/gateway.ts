@@ -30,6 +30,7 @@ import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
 import { makeMcpRoute, mcpPath } from './transports/mcp.ts'
 import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
+import { routeUnsubscribe } from './unsubscribe.ts'
 
 /** Passed on as they are. */
 type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'answerDeadlineMs' | 'hashAddress' | 'proxies'
@@ -51,6 +52,8 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly shortUrlHost?: string | undefined
   /** For development: webhooks may go to private addresses, and over plain http. */
   readonly allowPrivateTargets?: boolean
+  /** Reports can be sent by e-mail. */
+  readonly isMailSetUp?: boolean
 }
 
 type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
@@ -74,7 +77,10 @@ export function makeGateway(options: GatewayOptions): HttpServer {
       const bare = head.path.endsWith('/') ? head.path.slice(0, -1) : ''
       return bare === mcpPath || Object.hasOwn(pages, bare)
         ? { label: 'none', reply: redirectReply(head.path, head.query) }
-        : (routeRevenue(head, options) ?? routeDashboard(head) ?? routeOperation(head))
+        : (routeRevenue(head, options) ??
+            routeUnsubscribe(head, options) ??
+            routeDashboard(head) ??
+            routeOperation(head))
     },
     observe: makeObserver(options.metrics),
   })
@@ -101,6 +107,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
         return options.shortUrlHost ?? `${apiHost()}/l`
       },
       allowPrivateTargets: options.allowPrivateTargets ?? false,
+      isMailSetUp: options.isMailSetUp ?? false,
     },
     by: { interface: 'rest', credentialOf: (headers) => headers.get('authorization') },
     forms: makeFormReader(media, mediaLimits),

@@ -58,6 +58,7 @@ async function main(): Promise<void> {
     apiHost: () => config.apiHost ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost,
     allowPrivateTargets: config.allowPrivateTargets,
+    isMailSetUp: config.smtpServer !== undefined && config.mailFrom !== undefined,
   })
   port = await server.listen(config.listenHost, config.port)
   const sweeping = startMediaSweep(media, pg, log)

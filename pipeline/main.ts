@@ -4,7 +4,7 @@ import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
-import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { type Config, readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
 import { makeSecretBox, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
@@ -16,6 +16,7 @@ import { makeShutdown } from '../runtime/shutdown.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
 import { startFoldLoop } from './fold/loop.ts'
+import type { JobLoop } from './job-loop.ts'
 import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { startProfiler } from './profile/loop.ts'
@@ -25,6 +26,8 @@ import { jobs } from './queue/jobs.ts'
 import { schedulesOf, startSweep } from './queue/schedule.ts'
 import { watchQueues } from './queue/watch-queues.ts'
 import { startWorker } from './queue/worker.ts'
+import { makeMailer } from './reports/mailer.ts'
+import { type ReportContext, startReporter } from './reports/send-reports.ts'
 import { startCreditLoop } from './revenue/credit-loop.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startSender } from './webhooks/sender.ts'
@@ -72,6 +75,7 @@ async function main(): Promise<void> {
     },
     pipelineMetrics,
   )
+  const reporter = reporterOf(config, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -85,6 +89,7 @@ async function main(): Promise<void> {
       sender.close(),
       creditLoop.close(),
       profiler.close(),
+      reporter?.close(),
       folder.close(),
       merger.close(),
     ])
@@ -97,6 +102,20 @@ async function main(): Promise<void> {
   const port = await server.listen(config.listenHost, config.port)
   log.info({ port }, 'the pipeline is running')
   process.send?.({ type: 'ready', port })
+}
+
+/** Undefined where mail isn't set up. */
+function reporterOf(
+  { smtpServer, mailFrom, apiHost, secretKey }: Config,
+  context: Omit<ReportContext, 'mailer' | 'box' | 'apiHost'>,
+): JobLoop | undefined {
+  if (smtpServer === undefined && mailFrom === undefined) return undefined
+  if (smtpServer === undefined || mailFrom === undefined || apiHost === undefined) {
+    context.log.warn('no reports are sent by e-mail: they need SMTP_URL, MAIL_FROM and API_HOST')
+    return undefined
+  }
+  const box = makeSecretBox(secretKey, secretBoxPurpose)
+  return startReporter({ ...context, apiHost, box, mailer: makeMailer(smtpServer, mailFrom) })
 }
 
 main().catch((error) => {

@@ -40,6 +40,8 @@ export interface PipelineMetrics {
   /** After an attempt was settled. */
   published(outcome: 'published' | 'failed' | 'retried'): void
   publishBacklogIs(targets: number, oldestSeconds: number): void
+  /** After an attempt to send a report by e-mail. */
+  reported(outcome: 'sent' | 'failed' | 'retried'): void
 }
 
 export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
@@ -64,6 +66,9 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   ])
   const publishDue = metrics.gauge('svc_publish_due_targets', 'Targets of posts that are due and not settled.')
   const dueAge = metrics.gauge('svc_publish_lag_seconds', 'For how long the oldest of them has been due.')
+  const reported = metrics.counter('svc_report_mails_total', 'Attempts to send reports by e-mail, by outcome.', [
+    'outcome',
+  ])
   const clockOff = metrics.gauge(
     'svc_clock_off_seconds',
     "By how much a store's clock was ahead of this machine's when data was to be deleted.",
@@ -101,6 +106,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       publishDue.set(targets)
       dueAge.set(oldest)
     },
+    reported: (outcome) => reported.inc({ outcome }),
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
     postgresIs: (reachable) => postgres.set(reachable ? 1 : 0),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),

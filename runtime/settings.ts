@@ -3,6 +3,7 @@
  * this table; test/contract/settings.test.ts compares the two.
  */
 import { isIP } from 'node:net'
+import { readMailFrom, readSmtpUrl } from './mail-settings.ts'
 
 export interface Setting<T> {
   readonly name: string
@@ -241,6 +242,18 @@ export const settings = {
       if (value !== 'true' && value !== 'false') throw new Error(`must be \`true\` or \`false\`, got \`${value}\``)
       return value === 'true'
     },
+  ),
+  smtpServer: setting(
+    'SMTP_URL',
+    '(none)',
+    'Mail server for [reports](dashboard.md#reports-by-e-mail): `smtp://` or `smtps://`, with user and password where it asks for them.',
+    readSmtpUrl,
+  ),
+  mailFrom: setting(
+    'MAIL_FROM',
+    '(none)',
+    'Sender of these mails: `reports@example.com` or `Name <reports@example.com>`.',
+    readMailFrom,
   ),
   retentionSweepMinutes: integer('RETENTION_SWEEP_MINUTES', 1440, 1, 10_080, 'How often expired data is deleted.'),
 } as const

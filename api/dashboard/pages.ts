@@ -95,7 +95,7 @@ export function signInPage(status: keyof typeof texts, next = '/dashboard'): Htt
   )
 }
 
-function html(status: number, body: string, head = ''): HttpReply {
+export function html(status: number, body: string, head = ''): HttpReply {
   return {
     status,
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },

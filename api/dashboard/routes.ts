@@ -18,6 +18,7 @@ import { makeRestRouter, problemReply, type RestGateway } from '../transports/re
 import { makeFirstAnswers } from './first-answers.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './operations/api-keys.ts'
 import { eraseThisPerson } from './operations/erase-person.ts'
+import { ofReportRecipients } from './operations/report-recipients.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './operations/shared-links.ts'
 import {
   createOwnWorkspace,
@@ -47,6 +48,7 @@ const ofOwners = [
   ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
   ...[listSharedLinks, createSharedLink, revokeSharedLink],
   ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
+  ...ofReportRecipients,
 ]
 
 /** Returns undefined for other paths. */

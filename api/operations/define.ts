@@ -66,6 +66,8 @@ export interface PublicHosts {
 export interface CallConfig extends PublicHosts {
   /** For development: webhooks may go to private addresses, and over plain http. */
   readonly allowPrivateTargets: boolean
+  /** Reports can be sent by e-mail. */
+  readonly isMailSetUp: boolean
 }
 
 /** The part of a call that doesn't depend on the operation. */

@@ -6,6 +6,7 @@ import type { Installation } from '../installation.ts'
 import { examineClickHouse } from './examine-clickhouse.ts'
 import { examineDisk } from './examine-disk.ts'
 import { examineIngest } from './examine-ingest.ts'
+import { examineMail } from './examine-mail.ts'
 import { examinePostgres, examineSecretKey } from './examine-postgres.ts'
 import { examineRedis } from './examine-redis.ts'
 import { examineNode, examineSettings } from './examine-settings.ts'
@@ -35,6 +36,7 @@ export async function examineAll({ installation, environment, ingestUrl }: Exami
       examined('ingest', () => examineIngest(installation, ingestUrl)),
       examined('countries', () => examineCountries(installation)),
       examined('bots.addresses', () => examineBotLists(installation)),
+      examined('mail', () => examineMail(installation, environment.wrong)),
       pg && examined('postgres', () => examinePostgres(pg)),
       pg && examined('postgres.secret-key', () => examineSecretKey(pg, installation)),
       ch && examined('clickhouse', () => examineClickHouse(ch)),

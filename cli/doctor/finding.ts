@@ -38,6 +38,7 @@ export const checks = [
   'salts',
   'marks',
   'fold',
+  'mail',
 ] as const
 export type Check = (typeof checks)[number]
 

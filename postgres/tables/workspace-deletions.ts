@@ -53,6 +53,7 @@ const ofPosts = 'post_id IN (SELECT id FROM posts WHERE workspace_id = $1)'
 
 const accessTables: readonly Part[] = [
   ...([['tracking_keys'], ['api_keys'], ['sign_in_links'], ['browser_sessions'], ['members']] satisfies Part[]),
+  ['report_recipients'],
   ofAccounts,
 ]
 

@@ -191,7 +191,7 @@ function nextMonth(day: number): number {
 }
 
 /** The Monday at or before a local day, both as days since 1970-01-01, a Thursday. */
-function mondayOf(day: number): number {
+export function mondayOf(day: number): number {
   return Math.floor((day + 3) / 7) * 7 - 3
 }
 

@@ -24,7 +24,7 @@ async function makeOwner() {
         interface: 'console',
         stores: { ...stores, pg: tx, share: (_, work) => work() },
         clock: systemClock,
-        config: { apiHost: '', shortUrlHost: '', allowPrivateTargets: false },
+        config: { apiHost: '', shortUrlHost: '', allowPrivateTargets: false, isMailSetUp: false },
         log: pino({ level: 'silent' }),
         requestId: 'test',
         path: undefined,

@@ -13,6 +13,7 @@ import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limit
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { mailLogin, startMailServer } from '../support/mail-server.ts'
 import { freshStores, setUpStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -380,4 +381,16 @@ describe('ingest', () => {
     const { of } = await examine({}, await pretend(well, held(hours, upHours)))
     expect(of('dedup.node')).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
   })
+})
+
+test('the mail server is asked where one is set, and nothing tells its password', async () => {
+  const server = await startMailServer()
+  onTestFinished(() => server.close())
+  const url = (password: string) => `smtp://${mailLogin.user}:${password}@127.0.0.1:${server.port}`
+  const MAIL_FROM = 'a@example.com'
+  expect((await examine({ SMTP_URL: url(mailLogin.password), MAIL_FROM })).of('mail')).toMatchObject(ok('answers'))
+  const { out, of } = await examine({ SMTP_URL: url('unlikely'), MAIL_FROM })
+  expect(of('mail')).toMatchObject([{ outcome: 'failed', text: expect.stringContaining('EAUTH 535') }])
+  expect(out).not.toContain('unlikely')
+  expect((await examine({ MAIL_FROM })).of('mail')).toMatchObject([{ outcome: 'failed' }])
 })

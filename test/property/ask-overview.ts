@@ -134,7 +134,12 @@ async function askOverview(stores: TestStores, asked: PlacedCase): Promise<unkno
         ...{ created_at: new Date(now), plan_changed_at: new Date(0), deleted_before: null },
       },
       ...{ actor: { type: 'api_key', id: 1, name: 'test' }, scopes: ['analytics:read'], interface: 'rest' },
-      config: { apiHost: 'http://127.0.0.1', shortUrlHost: 'http://127.0.0.1/l', allowPrivateTargets: false },
+      config: {
+        apiHost: 'http://127.0.0.1',
+        shortUrlHost: 'http://127.0.0.1/l',
+        allowPrivateTargets: false,
+        isMailSetUp: false,
+      },
       ...{ stores, clock: fixedClock(now), log: pino({ level: 'silent' }), requestId: 'test' },
       ...{ path: undefined, query: readAnalyticsOverview.input.query.parse(query), body: undefined },
     })

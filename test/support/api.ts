@@ -35,6 +35,7 @@ export interface TestApiOptions {
   readonly mediaLimits?: MediaLimits
   readonly allowPrivateTargets?: boolean
   readonly apiHost?: string
+  readonly isMailSetUp?: boolean
   /** For tests whose stores hang; else long, as machines are slow at times. */
   readonly answerDeadlineMs?: number
   /** One workspace for all tests of a file, which change nothing of it. */
@@ -67,6 +68,7 @@ export async function startApi(
     mediaLimits: options.mediaLimits ?? { imageBytesMax: 25 * 2 ** 20, videoBytesMax: 512 * 2 ** 20 },
     apiHost: () => options.apiHost ?? testApiHost,
     allowPrivateTargets: options.allowPrivateTargets ?? false,
+    isMailSetUp: options.isMailSetUp ?? false,
   })
   const port = await server.listen('127.0.0.1', 0)
   const url = `http://127.0.0.1:${port}`

@@ -55,6 +55,7 @@ export async function makeTestWorkspace(
           apiHost: 'https://api.example.com',
           shortUrlHost: 'https://api.example.com/l',
           allowPrivateTargets: false,
+          isMailSetUp: false,
         },
         log: pino({ level: 'silent' }),
         requestId: 'test',

@@ -25,6 +25,11 @@ export const rooms: readonly Room[] = [
   { at: 'ingest/ship/', may: ['runtime/', 'schemas/', 'ingest/', 'clickhouse/', 'postgres/'] },
   { at: 'ingest/main.ts', may: ['runtime/', 'schemas/', 'ingest/', 'clickhouse/', 'postgres/'] },
   { at: 'ingest/', may: ['runtime/', 'schemas/'] },
+  // Reports have the API's figures: there is one overview.
+  {
+    at: 'pipeline/reports/read-report.ts',
+    may: ['runtime/', 'schemas/', 'postgres/', 'pipeline/', 'api/operations/analytics/read-overview.ts'],
+  },
   { at: 'pipeline/', may: ['runtime/', 'schemas/', 'clickhouse/', 'postgres/'] },
   // One function for the command and the dashboard.
   {
@@ -91,6 +96,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
   'lru-cache': ['runtime/http/trusted-proxy.ts', 'ingest/'],
   'mmdb-lib': ['ingest/enrich/countries.ts'],
+  nodemailer: ['pipeline/reports/mailer.ts'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],
   preact: ['web/dashboard/'],
@@ -126,5 +132,5 @@ export const tools: Readonly<Record<string, string>> = {
 }
 export const testPackages = [
   ...['@modelcontextprotocol/sdk', '@paddle/paddle-node-sdk', 'autocannon', 'busboy', 'fast-check', 'playwright-core'],
-  ...['standardwebhooks', 'stripe', 'swagger-typescript-api', 'vitest'],
+  ...['smtp-server', 'standardwebhooks', 'stripe', 'swagger-typescript-api', 'vitest'],
 ]

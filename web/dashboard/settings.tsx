@@ -10,6 +10,7 @@ import type { PageProps } from './later.tsx'
 import type { Overview } from './overview-data.ts'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { Reports } from './report-recipients.tsx'
 import { SharedLinks } from './shared-links.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { AddWorkspace, ChangeWorkspace } from './workspace-forms.tsx'
@@ -75,6 +76,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         </section>
       </div>
       <Accounts workspaceId={workspace.id} />
+      <Reports timezone={timezone} />
       <ApiKeys timezone={timezone} />
       <SharedLinks timezone={timezone} />
       <Webhooks timezone={timezone} />

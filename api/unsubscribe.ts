@@ -1,0 +1,62 @@
+/**
+ * /unsubscribe/TOKEN: ends a recipient's reports. Scanners of mail open links, so GET only shows a button; POST removes the
+ * recipient, as mail programs do by one click (RFC 8058). A token that we didn't make costs no look-up, and a recipient
+ * who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
+ */
+import type { Postgres } from '../postgres/client.ts'
+import { unsubscribe } from '../postgres/tables/report-recipients.ts'
+import type { SecretBox } from '../runtime/crypto/secret-box.ts'
+import { readUnsubscribeToken } from '../runtime/crypto/unsubscribe-token.ts'
+import type { RequestHead } from '../runtime/http/head.ts'
+import type { HttpReply } from '../runtime/http/reply.ts'
+import type { NoRoute, Route } from '../runtime/http/server.ts'
+import { StoreUnavailable } from '../runtime/store-error.ts'
+import { unsubscribeBodyBytesMax } from '../schemas/limits/report-limits.ts'
+import { awayPage, html } from './dashboard/pages.ts'
+import { problemReply } from './transports/rest.ts'
+
+interface UnsubscribeStores {
+  readonly pg: Pick<Postgres, 'transaction'>
+  readonly box: SecretBox
+}
+
+const label = 'unsubscribe'
+const address = /^\/unsubscribe\/([\w-]{1,200})$/
+
+const pages = {
+  asked: `<p>Press the button to get no more of these reports.</p><form class="panel" method="post"><button type="submit">Unsubscribe</button></form>`,
+  done: '<p role="status">You are unsubscribed. No more of these reports will be sent to you.</p>',
+  unknown: '<p class="failure" role="alert">This link isn’t whole. Copy it from the mail again.</p>',
+} as const
+
+/** Undefined for other paths. */
+export function routeUnsubscribe(
+  { method, path }: RequestHead,
+  { pg, box }: UnsubscribeStores,
+): Route | NoRoute | undefined {
+  const [, token] = address.exec(path) ?? []
+  if (token === undefined) return undefined
+  const recipient = readUnsubscribeToken(box, token)
+  if (recipient === undefined) return { label, reply: page(404, 'unknown') }
+  if (method === 'GET' || method === 'HEAD') return { label, reply: page(200, 'asked') }
+  if (method !== 'POST') return { label, reply: problemReply('method_not_allowed', { Allow: 'GET, HEAD, POST' }) }
+  return {
+    label,
+    bodyBytesMax: unsubscribeBodyBytesMax,
+    async handle() {
+      try {
+        await pg.transaction((tx) => unsubscribe(tx, recipient))
+      } catch (error) {
+        if (error instanceof StoreUnavailable) return awayPage()
+        throw error
+      }
+      return page(200, 'done')
+    },
+  }
+}
+
+/** No other site learns the address, which is the right to unsubscribe. */
+function page(status: number, name: keyof typeof pages): HttpReply {
+  const shown = html(status, `<main class="sign-in"><h1>Reports by e-mail</h1>${pages[name]}</main>`)
+  return { ...shown, headers: { ...shown.headers, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } }
+}

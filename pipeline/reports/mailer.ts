@@ -1,0 +1,101 @@
+/**
+ * Sends mail by SMTP: the only importer of nodemailer. Each mail has a connection and a deadline of its own. Errors of
+ * servers may quote an address, so a `MailFailed` only has their codes.
+ */
+import { createTransport } from 'nodemailer'
+import { isLoopback } from '../../runtime/loopback.ts'
+import type { MailAddress, SmtpServer } from '../../runtime/mail-settings.ts'
+import { reportMailMs, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  /** Without a host: the same for each attempt, so that a receiver may recognise a repeat. */
+  readonly messageId: string
+  readonly unsubscribeUrl: string
+}
+
+export class MailFailed extends Error {
+  override name = 'MailFailed'
+  /** @param isUncertain the server may have taken the mail */
+  constructor(
+    message: string,
+    readonly isUncertain: boolean,
+  ) {
+    super(message)
+  }
+}
+
+export interface Mailer {
+  /** @throws MailFailed */
+  send(mail: Mail, signal: AbortSignal): Promise<void>
+  /** Connects and signs in. @throws MailFailed */
+  verify(): Promise<void>
+}
+
+/** Failures before the content is sent: the server has no mail. Broken connections and deadlines are none of these. */
+const certainCodes = ['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EENVELOPE', 'EMESSAGE', 'ECONFIG']
+
+/** @param withinMs deadline of a mail, from the connection to the server's answer */
+export function makeMailer(
+  { host, port, isSecure, login }: SmtpServer,
+  from: MailAddress,
+  withinMs: number = reportMailMs,
+): Mailer {
+  const connectMs = Math.min(smtpConnectMs, withinMs)
+  const isHere = isLoopback(host)
+  const transport = createTransport({
+    ...{ host, port, secure: isSecure },
+    // A relay on this machine often has a certificate of its own making, and nobody between.
+    ignoreTLS: isHere,
+    requireTLS: !isHere && login !== undefined,
+    ...(login && { auth: { user: login.user, pass: login.password } }),
+    ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, dnsTimeout: connectMs },
+    ...{ socketTimeout: withinMs, disableFileAccess: true, disableUrlAccess: true },
+  })
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
+  return {
+    async send({ to, subject, text, html, messageId, unsubscribeUrl }, signal) {
+      try {
+        await transport.sendMail({
+          ...{ from, to: { name: '', address: to }, subject, text, html },
+          messageId: `<${messageId}@${domain}>`,
+          headers: {
+            'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
+            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+            'Auto-Submitted': 'auto-generated',
+          },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
+        })
+      } catch (error) {
+        throw failureOf(error)
+      }
+    },
+    async verify() {
+      try {
+        await transport.verify()
+      } catch (error) {
+        throw failureOf(error)
+      }
+    },
+  }
+}
+
+interface SmtpError {
+  readonly code?: string
+  readonly responseCode?: number
+  readonly command?: string
+  /** `connect` where there was no connection. */
+  readonly syscall?: string
+  readonly timeoutType?: string
+}
+
+function failureOf(error: unknown): MailFailed {
+  const { code = 'no code', responseCode, command = '', syscall, timeoutType = 'SOCKET_TIMEOUT' } = error as SmtpError
+  const isBefore = certainCodes.includes(code) || syscall === 'connect' || timeoutType !== 'SOCKET_TIMEOUT'
+  const { originalCode = code } = error as { originalCode?: string }
+  const said = [originalCode, responseCode, command && `at ${command}`].filter(Boolean).join(' ')
+  return new MailFailed(`the mail server failed: ${said}`, responseCode === undefined && !isBefore)
+}

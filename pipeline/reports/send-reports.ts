@@ -1,0 +1,169 @@
+/**
+ * Sends reports by e-mail where they are due: a loop of its own, with deadlines, so that a slow mail server delays nothing
+ * else. Postgres holds what was sent (postgres/tables/report-recipients.ts), so several pipelines share the work.
+ *
+ * | a process dies …                | afterwards                                                                        |
+ * |---------------------------------|-----------------------------------------------------------------------------------|
+ * | before the claim                | due as before                                                                     |
+ * | after the claim, before its end | taken over after `reportClaimMs`: perhaps a second mail, and after another death none |
+ *
+ * Held by test/integration/reports.test.ts.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
+import {
+  claimReport,
+  type DueReport,
+  endReport,
+  listDueReports,
+  listReportTimezones,
+  type ReportClaim,
+} from '../../postgres/tables/report-recipients.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import { makeUnsubscribeToken } from '../../runtime/crypto/unsubscribe-token.ts'
+import type { Log } from '../../runtime/log.ts'
+import {
+  reportClaimMs,
+  reportRetryDelaysMs,
+  reportsAtOnce,
+  reportsEveryMs,
+  reportsReadEach,
+  reportUncertainMax,
+} from '../../schemas/limits/report-limits.ts'
+import { type JobLoop, startJobLoop } from '../job-loop.ts'
+import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { duePeriods } from './due-periods.ts'
+import { type Mailer, MailFailed } from './mailer.ts'
+import { type Report, readReport } from './read-report.ts'
+import { writeMail } from './write-mail.ts'
+
+export interface ReportContext {
+  readonly pg: Postgres
+  readonly ch: Pick<ClickHouse, 'query'>
+  readonly clock: Clock
+  readonly mailer: Mailer
+  /** Seals the tokens of links to unsubscribe. */
+  readonly box: SecretBox
+  readonly apiHost: string
+  readonly log: Log
+  readonly metrics: PipelineMetrics
+}
+
+/** `stopping`: no other mail is begun. `giveUp`: those under way are left. */
+export interface Signals {
+  readonly stopping: AbortSignal
+  readonly giveUp: AbortSignal
+}
+
+/** For mails under way when the process stops, within the 20 s of a step of the shutdown. */
+const closeGraceMs = 10_000
+
+export function startReporter(context: ReportContext): JobLoop {
+  const { clock, log, metrics } = context
+  const whenFailing = 'reports can not be sent now'
+  let giveUp: AbortSignal | undefined
+  return startJobLoop(
+    { name: 'send-reports', whenFailing, pauseMs: reportsEveryMs, clock, log, metrics },
+    async (stopping) => {
+      giveUp ??= graceAfter(stopping)
+      await sendReports(context, { stopping, giveUp })
+      return false
+    },
+  )
+}
+
+/** Sends all that is due. One report that fails keeps none of the others. @throws the last failure of figures */
+export async function sendReports(context: ReportContext, signals: Signals): Promise<void> {
+  const { stopping } = signals
+  const { pg, clock } = context
+  const now = clock.now()
+  const { asOf } = await readFoldedAsOf(pg)
+  const timezones = await listReportTimezones(pg)
+  const periods = timezones.flatMap((timezone) => duePeriods(timezone, now)).filter(({ end }) => end <= asOf)
+  if (periods.length === 0) return
+  let failure: unknown
+  for (let after: DueReport | undefined; !stopping.aborted; ) {
+    const page = await listDueReports(pg, periods, { now: new Date(now), after, max: reportsReadEach })
+    for (const due of page) {
+      if (stopping.aborted) break
+      await sendReport(context, due, signals).catch((error) => {
+        failure = error
+      })
+    }
+    after = page.at(-1)
+    if (page.length < reportsReadEach) break
+  }
+  if (failure !== undefined) throw failure
+}
+
+/** Reads the figures once for all recipients. */
+async function sendReport(context: ReportContext, due: DueReport, signals: Signals): Promise<void> {
+  const report = await readReport(context, due)
+  if (report === undefined) return
+  const waiting = [...due.recipients]
+  const sendWaiting = async () => {
+    for (let next = waiting.shift(); next !== undefined && !signals.stopping.aborted; next = waiting.shift()) {
+      await sendTo(context, { due, report, recipient: next }, signals)
+    }
+  }
+  const ends = await Promise.allSettled(Array.from({ length: reportsAtOnce }, sendWaiting))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+interface Sending {
+  readonly due: DueReport
+  readonly report: Report
+  readonly recipient: DueReport['recipients'][number]
+}
+
+async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Signals): Promise<void> {
+  const { pg, clock, box, apiHost, mailer, log, metrics } = context
+  const { due, report, recipient } = sending
+  const now = clock.now()
+  const claim = await claimReport(pg, recipient.id, {
+    ...{ first: due.first, now: new Date(now), until: new Date(now + reportClaimMs) },
+  })
+  if (claim === undefined) return
+  const about = { recipient: recipient.id, period: due.first }
+  const end = (outcome: Parameters<typeof endReport>[2]['end'], dueAt: number | null) =>
+    endReport(pg, recipient.id, {
+      ...{ first: due.first, claim, now: new Date(clock.now()), end: outcome },
+      dueAt: dueAt === null ? null : new Date(dueAt),
+    })
+  if (claim.uncertain > reportUncertainMax) {
+    log.warn(about, 'a report is given up: nobody knows whether it was sent twice')
+    metrics.reported('failed')
+    return end('failed', null)
+  }
+  try {
+    const key = { id: recipient.id, createdAt: new Date(recipient.createdAt) }
+    const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, key)}`
+    const mail = writeMail(report, { apiHost, unsubscribeUrl })
+    const messageId = `report-${due.first}-${due.every}-${recipient.id}-${recipient.createdAt}`
+    await mailer.send({ ...mail, to: recipient.email, messageId }, giveUp)
+    metrics.reported('sent')
+    await end('sent', null)
+  } catch (error) {
+    if (!(error instanceof MailFailed)) throw error
+    const again = nextAttempt(claim, clock.now())
+    log.warn({ ...about, err: error, attempt: claim.attempts }, 'a report could not be sent')
+    metrics.reported(again === null ? 'failed' : 'retried')
+    await end(again === null ? 'failed' : error.isUncertain ? 'uncertain' : 'waiting', again)
+  }
+}
+
+function nextAttempt({ attempts }: ReportClaim, now: number): number | null {
+  const delayMs = reportRetryDelaysMs[attempts - 1]
+  return delayMs === undefined ? null : now + delayMs
+}
+
+/** Aborts a while after `stopping` does. */
+function graceAfter(stopping: AbortSignal): AbortSignal {
+  const giveUp = new AbortController()
+  const later = () => setTimeout(() => giveUp.abort(stopping.reason), closeGraceMs).unref()
+  if (stopping.aborted) later()
+  else stopping.addEventListener('abort', later, { once: true })
+  return giveUp.signal
+}

@@ -1,0 +1,178 @@
+/**
+ * Recipients of reports by e-mail, and the queue of the reports: a recipient's row is claimed for a period before the mail
+ * is sent, and marked afterwards. Times are the caller's, as due times follow from local time.
+ *
+ *   (no claim of this period) ─► sending ─► sent | waiting ─► sending … | failed
+ *
+ * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its mail may be there. Held by
+ * test/integration/reports.test.ts.
+ */
+import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
+import type { Queryable } from '../client.ts'
+import { appendSystemChange } from './audit.ts'
+
+export interface ReportRecipient {
+  readonly id: number
+  readonly email: string
+  readonly every: ReportKind
+  readonly created_at: Date
+  readonly sent_at: Date | null
+  readonly has_failed: boolean
+}
+
+const columns = `id, email, every, created_at, sent_at, coalesce(state = 'failed', false) AS has_failed`
+
+/** In the order in which they were added. */
+export function listReportRecipients(q: Queryable, workspaceId: number): Promise<ReportRecipient[]> {
+  return q.query<ReportRecipient>(`SELECT ${columns} FROM report_recipients WHERE workspace_id = $1 ORDER BY id`, [
+    workspaceId,
+  ])
+}
+
+export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'every'> {
+  readonly workspaceId: number
+  readonly createdAt: Date
+}
+
+/** @returns null where the address gets these reports already */
+export async function insertReportRecipient(
+  tx: Queryable,
+  { workspaceId, email, every, createdAt }: NewReportRecipient,
+): Promise<number | null> {
+  const [made] = await tx.query<{ id: number }>(
+    `INSERT INTO report_recipients (workspace_id, email, every, created_at) VALUES ($1, $2, $3, $4)
+     ON CONFLICT DO NOTHING RETURNING id`,
+    [workspaceId, email, every, createdAt],
+  )
+  return made?.id ?? null
+}
+
+/** @returns false where the workspace has no such recipient */
+export async function deleteReportRecipient(tx: Queryable, id: number, workspaceId: number): Promise<boolean> {
+  const gone = await tx.query('DELETE FROM report_recipients WHERE id = $1 AND workspace_id = $2 RETURNING 1', [
+    id,
+    workspaceId,
+  ])
+  return gone.length > 0
+}
+
+/** Removes the recipient by the link of a mail. Does nothing where it is gone. */
+export async function unsubscribe(
+  tx: Queryable,
+  { id, createdAt }: { readonly id: number; readonly createdAt: Date },
+): Promise<void> {
+  const [gone] = await tx.query<{ workspaceId: number }>(
+    `DELETE FROM report_recipients WHERE id = $1 AND date_trunc('milliseconds', created_at) = $2
+     RETURNING workspace_id AS "workspaceId"`,
+    [id, createdAt],
+  )
+  if (gone === undefined) return
+  const change = { action: 'report_recipient.unsubscribe', actorName: 'recipient', resourceId: id } as const
+  await appendSystemChange(tx, { ...change, ...gone, metadata: {} })
+}
+
+/** Timezones of workspaces that have recipients. */
+export async function listReportTimezones(q: Queryable): Promise<string[]> {
+  const rows = await q.query<{ timezone: string }>(
+    'SELECT DISTINCT timezone FROM workspaces WHERE id IN (SELECT workspace_id FROM report_recipients)',
+  )
+  return rows.map(({ timezone }) => timezone)
+}
+
+/** A period that has a report now, in a timezone. */
+export interface DuePeriod {
+  readonly timezone: string
+  readonly every: ReportKind
+  /** `YYYY-MM-DD`, the local days, both included. */
+  readonly first: string
+  readonly last: string
+  /** Recipients that were added later get none of it; milliseconds since 1970. */
+  readonly sendAt: number
+  /** The period's end. */
+  readonly end: number
+}
+
+export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last'> {
+  readonly workspaceId: number
+  readonly recipients: readonly { readonly id: number; readonly email: string; readonly createdAt: number }[]
+}
+
+/** Conditions of a row `r` that can be claimed for a period at a moment. */
+const isFree = (period: string, now: string) =>
+  `(r.period IS NULL OR r.period < ${period}
+    OR (r.period = ${period} AND r.state IN ('sending', 'waiting') AND r.due_at <= ${now}))`
+
+/**
+ * Reports with recipients to whom they are due, by workspace. Workspaces without a plan or without figures have none, nor
+ * have those whose figures are being computed for another timezone.
+ */
+export function listDueReports(
+  q: Queryable,
+  periods: readonly DuePeriod[],
+  { now, after, max }: { readonly now: Date; readonly after?: DueReport | undefined; readonly max: number },
+): Promise<DueReport[]> {
+  return q.query<DueReport>(
+    `SELECT w.id AS "workspaceId", due.every, due.first::text AS first, due.last::text AS last,
+       json_agg(json_build_object('id', r.id, 'email', r.email,
+         'createdAt', floor(extract(epoch FROM r.created_at) * 1000)::bigint) ORDER BY r.id) AS recipients
+     FROM unnest($1::text[], $2::text[], $3::date[], $4::date[], $5::timestamptz[]) AS due (timezone, every, first, last, send_at)
+     JOIN workspaces w ON w.timezone = due.timezone AND w.suspended_at IS NULL
+     JOIN owners o ON o.id = w.owner_id AND o.plan_key IS NOT NULL
+     JOIN figure_builds b ON b.workspace_id = w.id AND b.state = 'current' AND b.timezone = w.timezone
+     JOIN report_recipients r ON r.workspace_id = w.id AND r.every = due.every AND r.created_at <= due.send_at
+     WHERE ${isFree('due.first', '$6')} AND ($7::int IS NULL OR (w.id, due.every) > ($7::int, $8::text))
+     GROUP BY 1, 2, 3, 4 ORDER BY 1, 2 LIMIT $9`,
+    [
+      periods.map(({ timezone }) => timezone),
+      periods.map(({ every }) => every),
+      periods.map(({ first }) => first),
+      periods.map(({ last }) => last),
+      periods.map(({ sendAt }) => new Date(sendAt)),
+      ...[now, after?.workspaceId ?? null, after?.every ?? null, max],
+    ],
+  )
+}
+
+export interface ReportClaim {
+  /** This one included. */
+  readonly attempts: number
+  readonly uncertain: number
+}
+
+/** @returns undefined where another process has it, it has ended meanwhile, or the recipient is gone */
+export async function claimReport(
+  q: Queryable,
+  id: number,
+  { first, now, until }: { readonly first: string; readonly now: Date; readonly until: Date },
+): Promise<ReportClaim | undefined> {
+  const [claim] = await q.query<ReportClaim>(
+    `UPDATE report_recipients AS r SET period = $2::date, state = 'sending', due_at = $4,
+       attempts = CASE WHEN r.period = $2::date THEN r.attempts + 1 ELSE 1 END,
+       uncertain = CASE WHEN r.period = $2::date THEN r.uncertain + (r.state = 'sending')::int ELSE 0 END
+     WHERE r.id = $1 AND ${isFree('$2::date', '$3')} RETURNING attempts, uncertain`,
+    [id, first, now, until],
+  )
+  return claim
+}
+
+/** `uncertain`: the claim is left, and taken over at `dueAt`. */
+export type ReportEnd = 'sent' | 'failed' | 'waiting' | 'uncertain'
+
+/** Ends a claim. Does nothing if another has it by now. */
+export async function endReport(
+  q: Queryable,
+  id: number,
+  {
+    first,
+    claim,
+    now,
+    end,
+    dueAt,
+  }: { first: string; claim: ReportClaim; now: Date; end: ReportEnd; dueAt: Date | null },
+): Promise<void> {
+  await q.query(
+    `UPDATE report_recipients SET state = $3, due_at = $4, sent_at = CASE WHEN $3 = 'sent' THEN $5 ELSE sent_at END
+     WHERE id = $1 AND period = $2::date AND state = 'sending' AND attempts = $6`,
+    [id, first, end === 'uncertain' ? 'sending' : end, dueAt, now, claim.attempts],
+  )
+}

@@ -1,0 +1,57 @@
+/** The two settings of mail: `SMTP_URL` and `MAIL_FROM`. */
+
+export interface SmtpServer {
+  readonly host: string
+  readonly port: number
+  /** TLS from the first byte. */
+  readonly isSecure: boolean
+  readonly login: { readonly user: string; readonly password: string } | undefined
+}
+
+export interface MailAddress {
+  readonly name: string
+  readonly address: string
+}
+
+const usualPorts = { 'smtp:': 587, 'smtps:': 465 } as const
+
+/** @throws Error whose message shows nothing of the value: it may hold a password */
+export function readSmtpUrl(text: string | undefined): SmtpServer | undefined {
+  if (text === undefined) return undefined
+  if (!URL.canParse(text)) {
+    throw new Error('must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)')
+  }
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text)
+  if (protocol !== 'smtp:' && protocol !== 'smtps:') throw new Error('must begin with smtp:// or smtps://')
+  if (hostname === '') throw new Error('must name a host')
+  if ((pathname !== '' && pathname !== '/') || search !== '' || hash !== '') {
+    throw new Error('must end with the host or its port: no path, and no parameters')
+  }
+  if ((username === '') !== (password === '')) throw new Error('must have a user and a password, or neither')
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? usualPorts[protocol] : Number(port),
+    isSecure: protocol === 'smtps:',
+    login: username === '' ? undefined : { user: decoded(username), password: decoded(password) },
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('must have a user and a password in which `%` is written `%25`')
+  }
+}
+
+/** Without control characters: nothing of it can begin another header. */
+const fromPattern =
+  /^(?:([^<>"\p{Cc}]*?)\s*<([^\s<>@"(),:;\\]+@[^\s<>@"(),:;\\]+)>|([^\s<>@"(),:;\\]+@[^\s<>@"(),:;\\]+))$/u
+
+export function readMailFrom(text: string | undefined): MailAddress | undefined {
+  if (text === undefined) return undefined
+  const [whole, name = '', named, bare] = fromPattern.exec(text.trim()) ?? []
+  if (whole === undefined)
+    throw new Error('must be an address such as `reports@example.com` or `Name <reports@example.com>`')
+  return { name, address: named ?? bare! }
+}

@@ -1,0 +1,32 @@
+/** Bounds of the reports by e-mail. */
+import { day, hour, KiB, minute, second } from './units.ts'
+
+/** Recipients of a workspace. */
+export const reportRecipientsMax = 20
+/** Characters of an address, by RFC 5321. */
+export const reportEmailLengthMax = 254
+/** Interval at which due reports are looked for. */
+export const reportsEveryMs = 2 * minute
+/** A report goes out at this hour of the workspace's local time. */
+export const reportLocalHour = 6
+/** A later report isn't sent any more: it would come in the middle of the next period. */
+export const reportLateMaxMs = 3 * day
+/** Rows of each list in a mail, and characters of a name in it. */
+export const reportRows = 5
+export const reportNameLengthMax = 120
+/** Workspaces' reports that one statement reads. */
+export const reportsReadEach = 50
+/** Mails under way at a time: providers take few connections of one sender. */
+export const reportsAtOnce = 4
+/** Deadline of a mail, from the connection to the server's answer. */
+export const reportMailMs = 60 * second
+/** Deadline of the connection and of the greeting. */
+export const smtpConnectMs = 10 * second
+/** A process that died gives a claim away after this: longer than the deadline of a mail. */
+export const reportClaimMs = 5 * minute
+/** Delays between a failed attempt and the next; after the last of them the report has failed. */
+export const reportRetryDelaysMs = [5 * minute, 30 * minute, 2 * hour, 8 * hour, 24 * hour] as const
+/** Attempts with an unknown end: after the first of them one more mail may go out, and no third. */
+export const reportUncertainMax = 1
+/** The body of an unsubscription, which isn't read. One-click sends 26 bytes, in a form of several parts some more. */
+export const unsubscribeBodyBytesMax = 4 * KiB

@@ -1,0 +1,34 @@
+/** Recipients of reports by e-mail, as the dashboard shows them. */
+import { z } from 'zod'
+import { reportEmailLengthMax } from '../limits/report-limits.ts'
+import { dateTime } from './date-time.ts'
+
+export const reportKinds = ['weekly', 'monthly'] as const
+export type ReportKind = (typeof reportKinds)[number]
+
+const every = z.enum(reportKinds)
+
+const email = z
+  .string()
+  .min(1)
+  .max(reportEmailLengthMax)
+  .refine((text) => z.regexes.email.test(text), 'This is no e-mail address')
+
+export const ReportRecipientCreate = z.object({ email, every })
+
+export const ReportRecipientResource = z.object({
+  id: z.int(),
+  email: z.string(),
+  every,
+  created_at: dateTime,
+  /** When the last report went out. */
+  sent_at: dateTime.nullable(),
+  /** The last report was given up. */
+  has_failed: z.boolean(),
+})
+
+/** Without `is_mail_set_up` nothing is sent. */
+export const ReportRecipients = z.object({
+  recipients: z.array(ReportRecipientResource),
+  is_mail_set_up: z.boolean(),
+})

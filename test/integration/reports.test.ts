@@ -1,0 +1,288 @@
+/** Reports by e-mail, from the pipeline to a mail server and back by the links in them. */
+import { Writable } from 'node:stream'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { type MailFailed, makeMailer } from '../../pipeline/reports/mailer.ts'
+import { sendReports } from '../../pipeline/reports/send-reports.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { claimReport, insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { reportClaimMs, reportRecipientsMax, reportRetryDelaysMs } from '../../schemas/limits/report-limits.ts'
+import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
+import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import { makeTestWorkspace } from '../support/overview.ts'
+
+/** Six in the morning of a Monday in Auckland; in Los Angeles 21 hours later. */
+const mondayInAuckland = Date.parse('2026-11-15T17:00:00Z')
+const mondayInLosAngeles = Date.parse('2026-11-16T14:00:00Z')
+const dayMs = 86_400_000
+
+const { stores, api } = setUpApi({ isMailSetUp: true })
+const clock = fixedClock(mondayInAuckland)
+let server: MailServer
+let logged = ''
+
+beforeAll(async () => {
+  server = await startMailServer()
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  await stores.pg.query('DELETE FROM report_recipients')
+  server.mails.length = 0
+  Object.assign(server, { behave: 'accept', asked: 0 })
+  logged = ''
+})
+
+const mailerWithin = (withinMs?: number) => {
+  const url = `smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`
+  return makeMailer(readSmtpUrl(url)!, readMailFrom('Figures <reports@example.com>')!, withinMs)
+}
+
+/** One look of a pipeline process at `now`, with figures that are complete as of then. @returns the outcomes of its attempts */
+async function look(now: number, asOf = now): Promise<string> {
+  clock.set(now)
+  await stores.pg.query('UPDATE fold_state SET as_of = $1', [new Date(asOf)])
+  const metrics = makeMetrics('test', false)
+  const keep = new Writable({
+    write(chunk, _, done) {
+      logged += String(chunk)
+      done()
+    },
+  })
+  const { signal } = new AbortController()
+  await sendReports(
+    {
+      ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, mailer: mailerWithin() },
+      ...{ log: makeLog('test', 'info', keep), metrics: makePipelineMetrics(metrics) },
+    },
+    { stopping: signal, giveUp: signal },
+  )
+  const counted = (await metrics.text()).matchAll(/^svc_report_mails_total\{outcome="(\w+)"/gm)
+  return [...counted].map(([, outcome]) => outcome).join()
+}
+
+const weekAgo = mondayInAuckland - 5 * dayMs
+
+/** A workspace with visits in the week before, and a recipient since then. */
+async function makeReported(timezone: string, { every = 'weekly' as ReportKind, title = 'Home' } = {}) {
+  const workspace = await makeTestWorkspace(stores, { timezone })
+  const visits = Array.from({ length: 4 }, (_, i) => ({
+    visitor: i + 1,
+    occurred_at: weekAgo + i,
+    path: '/start',
+    title,
+  }))
+  await workspace.addEvents([...visits, { visitor: 1, occurred_at: weekAgo + 10, path: '/next' }])
+  const email = `reader-${workspace.id}@example.com`
+  const id = await insertReportRecipient(stores.pg, {
+    workspaceId: workspace.id,
+    email,
+    every,
+    createdAt: new Date(weekAgo),
+  })
+  return { ...workspace, email, recipientId: id! }
+}
+
+const sentTo = () => server.mails.map(({ to }) => to)
+const linkIn = (text: string) => /^Unsubscribe: (\S+)$/m.exec(text)![1]!.replace(testApiHost, '')
+
+test('a weekly report goes out once, at six of the Monday of its own timezone, with the figures of the API', async () => {
+  const [auckland, losAngeles] = [await makeReported('Pacific/Auckland'), await makeReported('America/Los_Angeles')]
+  await look(mondayInAuckland - 1)
+  // The Monday in Auckland began at 11:00 UTC: the figures of the week aren't complete.
+  await look(mondayInAuckland, Date.parse('2026-11-15T10:59:59Z'))
+  expect(sentTo()).toEqual([])
+  await look(mondayInAuckland)
+  expect(sentTo()).toEqual([auckland.email])
+  await look(mondayInLosAngeles - 1)
+  expect(server.mails).toHaveLength(1)
+  for (const later of [0, 1, 3 * dayMs]) await look(mondayInLosAngeles + later)
+  expect(sentTo()).toEqual([auckland.email, losAngeles.email])
+
+  const [{ headers, text, html }] = server.mails as [MailServer['mails'][0]]
+  const { metrics } = await auckland.ask({ start: '2026-11-09', end: '2026-11-15' }, clock.now())
+  expect([metrics['visitors'], metrics['pageviews']]).toEqual([4, 5])
+  expect(headers['subject']).toBe('Acme: Nov 9 – 15, 2026')
+  expect(text).toContain('Visitors: 4\n')
+  expect(text).toMatch(/Pages, by page views\n {2}\/start: 4 \(Home\)\n {2}\/next: 1/)
+  expect(text).not.toContain('Revenue')
+  expect(text).toContain(`${testApiHost}/dashboard?start=2026-11-09&end=2026-11-15`)
+  expect(html).not.toMatch(/<img|<script|src=/)
+})
+
+test('a report that is three days late is left out, and so is one from before its recipient was added', async () => {
+  await makeReported('UTC')
+  const monday = Date.parse('2026-11-16T06:00:00Z')
+  await look(monday + 3 * dayMs)
+  await stores.pg.query('UPDATE report_recipients SET created_at = $1', [new Date(monday + 1)])
+  await look(monday + 2)
+  expect(server.asked).toBe(0)
+  await look(monday + 7 * dayMs)
+  expect(server.mails).toHaveLength(1)
+})
+
+test('two processes at once send one mail to each recipient', async () => {
+  const { id: workspaceId } = await makeReported('Pacific/Auckland')
+  for (let i = 0; i < 9; i++) {
+    const own = { workspaceId, email: `more-${i}@example.com`, every: 'weekly', createdAt: new Date(weekAgo) } as const
+    await insertReportRecipient(stores.pg, own)
+  }
+  await Promise.all([look(mondayInAuckland), look(mondayInAuckland), look(mondayInAuckland)])
+  expect(new Set(sentTo()).size).toBe(10)
+  expect(server.mails).toHaveLength(10)
+})
+
+test('a server that refuses is asked again after longer and longer times, then the report has failed, and nothing tells whose', async () => {
+  const { id, email } = await makeReported('Pacific/Auckland')
+  server.behave = 'refuse'
+  let now = mondayInAuckland
+  for (const [at, delay] of reportRetryDelaysMs.entries()) {
+    expect(await look(now)).toBe('retried')
+    await look(now + delay - 1)
+    expect(server.asked).toBe(at + 1)
+    now += delay
+  }
+  expect(await look(now)).toBe('failed')
+  await look(now + dayMs)
+  expect(server.asked).toBe(reportRetryDelaysMs.length + 1)
+  expect(await listReportRecipients(stores.pg, id)).toMatchObject([{ has_failed: true, sent_at: null }])
+  expect(logged).toContain('EENVELOPE 451 at RCPT TO')
+  for (const secret of [email, mailLogin.password, 'smtp://']) expect(logged).not.toContain(secret)
+})
+
+test('a process that dies in a send is followed by one more mail, and a second death by none', async () => {
+  const { recipientId } = await makeReported('Pacific/Auckland')
+  const die = (now: number) => {
+    const until = new Date(now + reportClaimMs)
+    return claimReport(stores.pg, recipientId, { first: '2026-11-09', now: new Date(now), until })
+  }
+  await die(mondayInAuckland)
+  await look(mondayInAuckland + reportClaimMs - 1)
+  expect(server.asked).toBe(0)
+  await die(mondayInAuckland + reportClaimMs)
+  expect(await look(mondayInAuckland + 2 * reportClaimMs)).toBe('failed')
+  expect(server.asked).toBe(0)
+  await stores.pg.query('UPDATE report_recipients SET period = NULL, state = NULL')
+  await die(mondayInAuckland)
+  await look(mondayInAuckland + reportClaimMs)
+  await look(mondayInAuckland + 3 * reportClaimMs)
+  expect(server.mails).toHaveLength(1)
+})
+
+test('a server that hangs is left at the deadline, as one that may have the mail; a wrong password is none', async () => {
+  const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', messageId: 'm', unsubscribeUrl: 'https://x/' }
+  const { signal } = new AbortController()
+  server.behave = 'hang'
+  await expect(mailerWithin(500).send(mail, signal)).rejects.toMatchObject({ isUncertain: true })
+  const wrong = makeMailer(readSmtpUrl(`smtp://a:wrong@127.0.0.1:${server.port}`)!, readMailFrom('a@b.c')!)
+  const failure = (await wrong.verify().catch((error) => error)) as MailFailed
+  expect([failure.isUncertain, failure.message]).toEqual([false, 'the mail server failed: EAUTH 535 at AUTH PLAIN'])
+})
+
+test('hostile titles and names are texts in the mail, and begin no header', async () => {
+  const { id } = await makeReported('Pacific/Auckland', {
+    title: '<img src=x onerror=a>"\u202E&amp;\r\nBcc: evil@example.com',
+  })
+  await stores.pg.query('UPDATE workspaces SET name = $2 WHERE id = $1', [id, 'Ac\r\nBcc: evil@example.com\r\n<b>me'])
+  await look(mondayInAuckland)
+  const [{ to, headers, text, html }] = server.mails as [MailServer['mails'][0]]
+  expect(to).toBe(`reader-${id}@example.com`)
+  expect(headers['bcc']).toBeUndefined()
+  expect(headers['subject']).toContain('Ac Bcc: evil@example.com')
+  expect(html).toContain('&lt;img src=x onerror=a&gt;&quot; &amp;amp; Bcc: evil@example.com')
+  expect(html).not.toMatch(/<img|<b>me|\u202E/)
+  expect(text).toContain('/start: 4 (<img src=x onerror=a>" &amp; Bcc: evil@example.com)')
+})
+
+test('the link of a mail shows a button, which unsubscribes, and so does one click of a mail program; no other link does', async () => {
+  const { id, email } = await makeReported('Pacific/Auckland')
+  const two = await makeReported('Pacific/Auckland')
+  // Postgres counts microseconds, a link milliseconds.
+  await stores.pg.query("UPDATE report_recipients SET created_at = created_at + interval '700 microseconds'")
+  await look(mondayInAuckland)
+  const mailTo = (address: string) => server.mails.find(({ to }) => to === address)!
+  const left = async (workspaceId: number) => (await listReportRecipients(stores.pg, workspaceId)).length
+  const link = linkIn(mailTo(email).text)
+  for (const method of ['GET', 'HEAD', 'GET']) expect((await api.ask(link, { method })).status).toBe(200)
+  expect(await (await api.ask(link)).text()).toContain('<form class="panel" method="post"><button')
+  expect(await left(id)).toBe(1)
+  const [done, again] = [await api.ask(link, { method: 'POST' }), await api.ask(link, { method: 'POST' })]
+  expect([done.status, await done.text(), await left(id)]).toEqual([again.status, await again.text(), 0])
+  const audited = await listAuditEvents(stores.pg, id, { limit: 5 })
+  expect(audited).toMatchObject([{ action: 'report_recipient.unsubscribe', actor_type: 'system' }])
+  expect(JSON.stringify(audited)).not.toContain(email)
+
+  const { headers, text } = mailTo(two.email)
+  expect(headers['list-unsubscribe-post']).toBe('List-Unsubscribe=One-Click')
+  const url = headers['list-unsubscribe']!.slice(1, -1)
+  expect(url).toBe(testApiHost + linkIn(text))
+  const forged = [...url.replace(testApiHost, '')].with(-9, url.at(-9) === 'A' ? 'B' : 'A').join('')
+  for (const path of [forged, '/unsubscribe/1', `/unsubscribe/${stores.box.seal('x 1 1').toString('base64url')}`]) {
+    expect((await api.ask(path, { method: 'POST' })).status).toBe(404)
+  }
+  expect(await left(two.id)).toBe(1)
+  const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
+  expect((await api.ask(url.replace(testApiHost, ''), { method: 'POST', body })).status).toBe(200)
+  expect(await left(two.id)).toBe(0)
+})
+
+test('the owner adds, lists and removes recipients in the dashboard, audited without addresses; keys and others do not', async () => {
+  const [mine, others] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  const signIn = async (workspaceId: number) => {
+    const token = await createSignInLink(stores.pg, workspaceId, Date.now())
+    return (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
+  }
+  const [cookie, theirs] = [await signIn(mine.workspaceId), await signIn(others.workspaceId)]
+  const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+  const path = '/api/v1/report-recipients'
+  const add = (email: string, every = 'weekly', headers = {}) =>
+    api.ask(path, { method: 'POST', headers: { cookie, ...own, ...headers }, body: JSON.stringify({ email, every }) })
+  const remove = (id: number, by = cookie) =>
+    api.ask(`${path}/${id}`, { method: 'DELETE', headers: { cookie: by, ...own } })
+  const list = async (by = cookie) =>
+    (await (await api.ask(path, { headers: { cookie: by } })).json()) as { recipients: { id: number }[] }
+
+  for (const bad of [
+    '',
+    'a',
+    'a@b',
+    'a@example.com, b@example.com',
+    'a@example.com\r\nBcc: b@example.com',
+    `${'a'.repeat(250)}@example.com`,
+  ]) {
+    expect((await add(bad)).status, bad).toBe(422)
+  }
+  expect((await add('a@example.com', 'daily')).status).toBe(422)
+  const made = await add('Reader@Example.com', 'weekly', { 'Idempotency-Key': 'k' })
+  const { id } = (await made.clone().json()) as { id: number }
+  expect([made.status, await made.text()]).toEqual([200, JSON.stringify({ id })])
+  expect([(await add('reader@example.com')).status, (await add('reader@example.com', 'monthly')).status]).toEqual([
+    409, 200,
+  ])
+  expect(await list()).toMatchObject({
+    is_mail_set_up: true,
+    recipients: [{ id, email: 'reader@example.com', every: 'weekly' }, {}],
+  })
+  for (let i = 2; i < reportRecipientsMax; i++) expect((await add(`r${i}@example.com`)).status).toBe(200)
+  expect((await add('one-more@example.com')).status).toBe(409)
+
+  expect((await list(theirs)).recipients).toEqual([])
+  expect((await remove(id, theirs)).status).toBe(404)
+  expect((await api.ask(path, { key: mine.apiKey })).status).toBe(401)
+  expect((await api.ask('/v1/report-recipients', { key: mine.apiKey })).status).toBe(404)
+  expect([(await remove(id)).status, (await remove(id)).status]).toEqual([200, 404])
+  const audited = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 100 })
+  expect(audited[0]).toMatchObject({
+    action: 'report_recipient.delete',
+    actor_type: 'user',
+    interface: 'console',
+    resource_id: id,
+  })
+  expect(audited).toHaveLength(reportRecipientsMax + 1)
+  expect(JSON.stringify(audited)).not.toContain('example.com')
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import type { Report } from '../../pipeline/reports/read-report.ts'
+import { writeMail } from '../../pipeline/reports/write-mail.ts'
+import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
+
+const counters = { visitors: 1_234, pageviews: 5_000, sessions: 1_500, bounce_rate: 41.25, conversions: 0 }
+const metrics = { ...counters, average_session_seconds: 83.4, revenue_cents: 0 }
+const before = { ...metrics, visitors: 1_000, bounce_rate: 55, revenue_cents: 0 }
+
+function write(changes: Partial<Record<keyof Report, unknown>> = {}) {
+  const report = {
+    ...{ every: 'monthly', first: '2026-10-01', last: '2026-10-31', workspace: { name: 'Acme', currency: 'JPY' } },
+    ...{ metrics: { ...metrics, previous: before }, top_pages: [], top_sources: [] },
+    ...changes,
+  } as unknown as Report
+  return writeMail(report, { apiHost: 'https://a.example', unsubscribeUrl: 'https://a.example/unsubscribe/x' })
+}
+
+test('a monthly report names its month, and has figures and changes as the dashboard writes them', () => {
+  const { subject, text, html } = write()
+  expect(subject).toBe('Acme: October 2026')
+  for (const line of [
+    'Visitors: 1,234 (▲ 23 %)',
+    'Sessions: 1,500 (= 0 %)',
+    'Bounce rate: 41.3 % (▼ 25 %)',
+    'Session length: 1m 23s',
+  ]) {
+    expect(text).toContain(`  ${line}`)
+  }
+  expect(html).toContain('▲ 23 %')
+  expect(text).not.toContain('Revenue')
+})
+
+test('revenue stands where there is some, now or before, in its currency', () => {
+  expect(write({ metrics: { ...metrics, revenue_cents: 120_000, previous: null } }).text).toContain(
+    'Revenue: ¥120,000\n',
+  )
+  expect(write({ metrics: { ...metrics, previous: { ...before, revenue_cents: 5 } } }).text).toContain(
+    'Revenue: ¥0 (▼ 100 %)',
+  )
+})
+
+test('few visitors have no changes, and a long name is cut', () => {
+  const few = { ...metrics, visitors: 29, previous: before }
+  const page = { path: `/${'ä'.repeat(500)}`, title: '', pageviews: 1 }
+  const { text } = write({ metrics: few, top_pages: [page] })
+  expect(text).toContain('Visitors: 29\n')
+  expect(/\/ä+…/.exec(text)![0]).toHaveLength(reportNameLengthMax)
+})

@@ -1,0 +1,120 @@
+/** Who gets the figures by e-mail, each week or each month. */
+import { useState } from 'preact/hooks'
+import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
+import { Confirm, Dialog } from './dialog.tsx'
+import { time } from './format.ts'
+import { Failure, Refusal } from './parts.tsx'
+import { type Sent, send, useAnswer } from './query.ts'
+
+type Recipient = (typeof ReportRecipientResource)['_output']
+type Answer = (typeof ReportRecipients)['_output']
+
+export function Reports({ timezone }: { timezone: string }) {
+  const [round, setRound] = useState(0)
+  const [isAdding, setAdding] = useState(false)
+  const [removed, remove] = useState<Recipient>()
+  const [refusal, setRefusal] = useState('')
+  const { answer, failure } = useAnswer<Answer>('/report-recipients', { round })
+  const done = (sent: Sent<unknown>) => {
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    setRound((before) => before + 1)
+  }
+  return (
+    <section class="panel" aria-label="Reports by e-mail">
+      <h2>
+        Reports by e-mail
+        <button type="button" onClick={() => setAdding(true)}>
+          Add a recipient
+        </button>
+      </h2>
+      {failure && <Failure {...failure} />}
+      <Refusal text={refusal} />
+      {answer?.is_mail_set_up === false && (
+        <p class="note">
+          Mail isn’t set up, so nothing is sent. Whoever runs the service sets <code>SMTP_URL</code> and{' '}
+          <code>MAIL_FROM</code>.
+        </p>
+      )}
+      {answer?.recipients.length === 0 && (
+        <p class="empty">A recipient gets the figures of each week, or of each month, at 6:00 in the morning.</p>
+      )}
+      <ul>
+        {answer?.recipients.map((recipient) => (
+          <li key={recipient.id} class="event endpoint">
+            <span class="name">
+              <bdi>{recipient.email}</bdi>
+            </span>
+            <span class="label">{recipient.every}</span>
+            <State {...{ timezone }} of={recipient} />
+            <button
+              type="button"
+              class="danger"
+              aria-label={`Remove ${recipient.email}, ${recipient.every}`}
+              onClick={() => remove(recipient)}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      {isAdding && (
+        <RecipientForm
+          close={() => setAdding(false)}
+          added={(sent) => {
+            setAdding(false)
+            done(sent)
+          }}
+        />
+      )}
+      {removed && (
+        <Confirm
+          title="Remove this recipient"
+          verb="Remove"
+          close={() => remove(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/report-recipients/${removed.id}`))
+            remove(undefined)
+          }}
+        >
+          <bdi>{removed.email}</bdi> gets no more {removed.every} reports.
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function State({ of: { sent_at, has_failed }, timezone }: { of: Recipient; timezone: string }) {
+  if (has_failed) return <span class="bad">the last one couldn’t be sent</span>
+  if (sent_at === null) return <span class="label">none sent yet</span>
+  return <span class="label">sent {time(sent_at, timezone)}</span>
+}
+
+function RecipientForm({ added, close }: { added(sent: Sent<unknown>): void; close(): void }) {
+  const [refusal, setRefusal] = useState('')
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const sent = await send('POST', '/report-recipients', { email: data.get('email'), every: data.get('every') })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else added(sent)
+  }
+  return (
+    <Dialog title="Add a recipient" close={close}>
+      <form class="editor" onSubmit={submit}>
+        <label>
+          E-mail
+          <input name="email" type="email" placeholder="name@example.com" required />
+        </label>
+        <label>
+          How often
+          <select name="every">
+            <option value="weekly">each Monday</option>
+            <option value="monthly">on the 1st of each month</option>
+          </select>
+        </label>
+        <Refusal text={refusal} />
+        <button type="submit">Add</button>
+      </form>
+    </Dialog>
+  )
+}

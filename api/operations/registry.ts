@@ -6,6 +6,7 @@ import { readBotAnalytics } from './analytics/read-bot-analytics.ts'
 import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
 import { readAnalyticsFunnel } from './analytics/read-funnel.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
+import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
@@ -67,6 +68,7 @@ export const operations: readonly Operation[] = [
   readAnalyticsBreakdown,
   listEventNames,
   readAnalyticsFunnel,
+  readAnalyticsRetention,
   readBotAnalytics,
   listConversions,
   listPeople,

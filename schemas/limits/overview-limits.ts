@@ -30,6 +30,9 @@ export const funnelDaysMax = 30
 export const funnelEventsOfVisitorMax = 2_000
 /** A funnel within sessions: they are meant for 24 hours, and figures of chosen sessions count their first two days. */
 export const funnelSessionHours = 48
+/** Cohorts of one answer about retention, and those of an answer without a range: the bucket that runs and those before it. */
+export const retentionCohortsMax = 60
+export const retentionCohortsDefault = { day: 30, week: 12, month: 12 } as const
 /** Filters: values of one filter, the length of a value and its `*`, and sources that a channel filter may match. */
 export const filterValuesMax = 20
 export const filterTextLengthMax = 2_048

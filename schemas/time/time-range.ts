@@ -88,6 +88,13 @@ export function bucketsOf(range: TimeRange): Bucket[] {
   return buckets
 }
 
+/** The local day on which a bucket begins: the one that is `back` buckets before that of `moment`. */
+export function bucketDay(moment: number, kind: Exclude<BucketKind, 'hour'>, timeZone: string, back = 0): number {
+  const today = localDayAt(moment, timeZone)
+  if (kind === 'week') return mondayOf(today) - 7 * back
+  return kind === 'month' ? firstOfMonth(today, -back) : today - back
+}
+
 function readMoment(
   name: 'start' | 'end',
   text: string | undefined,
@@ -168,7 +175,7 @@ function nextBucket(moment: number, kind: BucketKind, timeZone: string): number 
   if (kind === 'hour') return nextLocalHour(moment, timeZone)
   const today = localDayAt(moment, timeZone)
   if (kind === 'week') return startOfLocalDay(mondayOf(today) + 7, timeZone)
-  if (kind === 'month') return startOfLocalDay(nextMonth(today), timeZone)
+  if (kind === 'month') return startOfLocalDay(firstOfMonth(today, 1), timeZone)
   // A day that the date line took away has no moment.
   let day = today + 1
   while (startOfLocalDay(day, timeZone) <= moment) day++
@@ -184,10 +191,10 @@ function bucketLabel(start: number, kind: BucketKind, timeZone: string): string 
   return `${new Date(wallTimeAt(start, timeZone)).toISOString().slice(0, 13).replace('T', ' ')}:00`
 }
 
-/** The first day of the month after a local day's. */
-function nextMonth(day: number): number {
+/** The first day of the month that is `later` months after a local day's. */
+function firstOfMonth(day: number, later: number): number {
   const date = new Date(day * dayMs)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / dayMs
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / dayMs
 }
 
 /** The Monday at or before a local day, both as days since 1970-01-01, a Thursday. */

@@ -20,6 +20,7 @@ const added = [
   'GET /v1/analytics/breakdown',
   'GET /v1/analytics/events',
   'GET /v1/analytics/funnel',
+  'GET /v1/analytics/retention',
   'GET /v1/analytics/bots',
   'GET /v1/analytics/conversions',
   'GET /v1/replays',

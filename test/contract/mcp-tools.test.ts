@@ -13,7 +13,7 @@ const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
 /** Tools that our decisions add to the contract. */
 const added = [
   ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
-  ...['svc.analytics_events', 'svc.analytics_funnel'],
+  ...['svc.analytics_events', 'svc.analytics_funnel', 'svc.get_retention'],
   ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
   ...['svc.get_link', 'svc.archive_link', 'svc.unarchive_link'],
   ...[

@@ -75,7 +75,14 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
       return [answer.status, await answer.json()]
     }
     await toClickHouse.set(mode)
-    const figures = ['overview', 'breakdown?by=os', 'events', 'funnel?step=path:/&step=event:signup', 'bots']
+    const figures = [
+      'overview',
+      'breakdown?by=os',
+      'events',
+      'funnel?step=path:/&step=event:signup',
+      'retention',
+      'bots',
+    ]
     await Promise.all(
       [...figures, 'conversions'].map((one) => expectAway(api.ask(`/v1/analytics/${one}`, { key: apiKey }))),
     )

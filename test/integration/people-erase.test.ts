@@ -12,6 +12,7 @@ import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases
 import { type Log, makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import type { Retention } from '../../schemas/resources/retention.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -79,8 +80,9 @@ const range = `start=${new Date(begin - 3_600_000).toISOString()}&end=${new Date
 async function shownOf(workspace: TestWorkspace) {
   const response = await api.ask(`/v1/analytics/overview?${range}`, { key: workspace.apiKey })
   const { snippet: _, metrics, recent_events, ...lists } = (await response.json()) as Record<string, unknown>
+  const retention = await api.ask(`/v1/analytics/retention?${range}&interval=day`, { key: workspace.apiKey })
   return {
-    lists,
+    ...{ lists, cohorts: ((await retention.json()) as Retention).cohorts },
     metrics: { ...(metrics as object), as_of: '', range: '', previous: '' },
     recent: (recent_events as unknown[]).length,
   }

@@ -17,6 +17,7 @@ import { WorkspaceName } from './workspaces.tsx'
 const pages = {
   '/dashboard': 'Overview',
   '/dashboard/funnels': 'Funnels',
+  '/dashboard/retention': 'Retention',
   '/dashboard/people': 'People',
   '/dashboard/replays': 'Replays',
   '/dashboard/posts': 'Posts',
@@ -27,6 +28,7 @@ const pages = {
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/funnels': () => import('./funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
+  '/dashboard/retention': () => import('./retention.tsx').then(({ RetentionPage }) => RetentionPage),
   '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
   '/dashboard/replays': () => import('./replays.tsx').then(({ ReplaysPage }) => ReplaysPage),
   '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
@@ -36,7 +38,13 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
 }
 /** Behind the key G. */
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
-  ...{ o: '/dashboard', f: '/dashboard/funnels', p: '/dashboard/people', r: '/dashboard/replays' },
+  ...{
+    o: '/dashboard',
+    f: '/dashboard/funnels',
+    e: '/dashboard/retention',
+    p: '/dashboard/people',
+    r: '/dashboard/replays',
+  },
   s: '/dashboard/posts',
   ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings' },
 }
@@ -141,7 +149,7 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
 /** Between the pages that have range and filters, these go along. */
 function withView(path: string): string {
   const { pathname, search } = placeOf()
-  const has = (one: string) => one === '/dashboard' || one === '/dashboard/funnels'
+  const has = (one: string) => ['/dashboard', '/dashboard/funnels', '/dashboard/retention'].includes(one)
   return path !== pathname && has(path) && has(pathname) ? path + writeView(readView(search)) : path
 }
 

@@ -16,7 +16,11 @@ export function csvOf(kind: Pick<ListKind, 'title' | 'columns'>, rows: readonly 
     label,
     ...kind.columns.map((name) => shown(name, figures[name] ?? 0)),
   ])
-  return [head, ...lines].map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
+  return linesOf([head, ...lines])
+}
+
+export function linesOf(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
 }
 
 /** A text that a spreadsheet would take for a formula gets an apostrophe before it. */

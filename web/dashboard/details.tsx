@@ -8,6 +8,7 @@ import { type ColumnName, columns, filtersOf, type ListKind, type ListRow } from
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { save } from './save-file.ts'
 
 const rowsOfPage = 100
 
@@ -130,17 +131,4 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
 function sorted(rows: readonly ListRow[], { by, isRising }: { by: ColumnName; isRising: boolean }): ListRow[] {
   const sign = isRising ? 1 : -1
   return [...rows].sort((one, other) => sign * ((one.figures[by] ?? 0) - (other.figures[by] ?? 0)))
-}
-
-/** By it spreadsheets know UTF-8. */
-const byteOrderMark = '\uFEFF'
-/** Browsers may read the file a moment after the click. */
-const savedWithinMs = 10_000
-
-function save(name: string, text: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([byteOrderMark, text], { type: 'text/csv' }))
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), savedWithinMs)
 }

@@ -19,7 +19,7 @@ import { Computing, Install, isJustFilled } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
-import { Failure, Isolated } from './parts.tsx'
+import { Failure, Isolated, KeptFrom } from './parts.tsx'
 import { type Failed, useAnswer } from './query.ts'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
@@ -136,12 +136,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays,
   const common = { currency, add, view, overview: answer }
   return (
     <>
-      {metrics.range.start < metrics.readable_from && (
-        <p class="note">
-          No figures are kept from before {time(metrics.readable_from, timezone)}: the plan, or a shorter retention of
-          the workspace, says so.
-        </p>
-      )}
+      <KeptFrom {...metrics} />
       {metrics.previous === null && view.compare !== 'none' && (
         <p class="note">No comparison: the previous period isn’t kept in full.</p>
       )}

@@ -1,6 +1,8 @@
 /** Parts that several pages share. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Retention } from '../../schemas/resources/retention.ts'
+import { time } from './format.ts'
 import type { Failed } from './query.ts'
 
 interface FailureProps extends Failed {
@@ -29,6 +31,17 @@ export function Failure({ since, text, isRefused, isMissing, isFinal = false, ch
     <p class="failure" role="alert">
       Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />.
       {!isFinal && ' The page tries again by itself.'}
+    </p>
+  )
+}
+
+/** Says so where a range of the overview, or of retention, begins before what is kept. */
+export function KeptFrom({ range: { start, timezone }, readable_from }: Pick<Retention, 'range' | 'readable_from'>) {
+  if (start >= readable_from) return null
+  return (
+    <p class="note">
+      No figures are kept from before {time(readable_from, timezone)}: the plan, or a shorter retention of the
+      workspace, says so.
     </p>
   )
 }

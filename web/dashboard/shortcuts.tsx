@@ -26,8 +26,8 @@ const keyMeanings = [
     ? []
     : [
         [
-          'G, then O F P R S L C T',
-          'go to overview, funnels, people, replays, posts, links, company, settings',
+          'G, then O F E P R S L C T',
+          'go to overview, funnels, retention, people, replays, posts, links, company, settings',
         ] as const,
       ]),
   ['?', 'this list'],

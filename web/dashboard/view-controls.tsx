@@ -17,6 +17,10 @@ interface ViewControlsProps {
   readonly timezone: string
   /** Whether the page compares with another period. */
   readonly isCompared?: boolean
+  /** The name of the page's own range, while the address has none. */
+  readonly ownRange?: string | undefined
+  /** Whether filters change the page. */
+  readonly isFiltered?: boolean
   /** Before the filters. */
   readonly children?: ComponentChildren
   go(view: View): void
@@ -25,28 +29,43 @@ interface ViewControlsProps {
 }
 
 export function ViewControls(props: ViewControlsProps) {
-  const { view, go, openFilter, openCalendar, timezone, isCompared = false, children } = props
+  const {
+    view,
+    go,
+    openFilter,
+    openCalendar,
+    timezone,
+    isCompared = false,
+    ownRange,
+    isFiltered = true,
+    children,
+  } = props
+  const shownRange = view.days === null ? ownRange : daysInWords(view.days)
   return (
     <div class="controls">
       {children}
-      <ul class="chips" aria-label="Filters">
-        {view.filters.map(({ name, value }, at) => (
-          <li key={`${name} ${value}`}>
-            <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
-              {name.replace('_', ' ')}: <bdi>{shownValue(value)}</bdi> ×
-            </button>
-          </li>
-        ))}
-      </ul>
-      <button type="button" onClick={openFilter}>
-        Filter
-      </button>
+      {isFiltered && (
+        <>
+          <ul class="chips" aria-label="Filters">
+            {view.filters.map(({ name, value }, at) => (
+              <li key={`${name} ${value}`}>
+                <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
+                  {name.replace('_', ' ')}: <bdi>{shownValue(value)}</bdi> ×
+                </button>
+              </li>
+            ))}
+          </ul>
+          <button type="button" onClick={openFilter}>
+            Filter
+          </button>
+        </>
+      )}
       <select
         aria-label={`Range, in ${timezone}`}
-        value={view.days === null ? view.range : ''}
+        value={shownRange === undefined ? view.range : ''}
         onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
       >
-        {view.days !== null && <option value="">{daysInWords(view.days)}</option>}
+        {shownRange !== undefined && <option value="">{shownRange}</option>}
         {rangeKeys.map((key) => (
           <option key={key} value={key}>
             {ranges[key].name}

@@ -1,0 +1,171 @@
+/** Retention: how many of those who came first in a day, week or month came back. Range and interval stand in the address. */
+import { useState } from 'preact/hooks'
+import type { Retention } from '../../schemas/resources/retention.ts'
+import { localDay, readView, untilNow, type View } from './address.ts'
+import { linesOf } from './csv.ts'
+import { number, percent } from './format.ts'
+import type { PageProps } from './later.tsx'
+import { Failure, KeptFrom } from './parts.tsx'
+import { useAnswer } from './query.ts'
+import {
+  averageOf,
+  hasOwnRange,
+  type Interval,
+  intervals,
+  readInterval,
+  retentionQuestionOf,
+  type Share,
+  sharesOf,
+  withInterval,
+  writeRetention,
+} from './retention-view.ts'
+import { save } from './save-file.ts'
+import { useOverviewKeys } from './shortcuts.tsx'
+import { ViewControls } from './view-controls.tsx'
+import { ViewDialogs } from './view-dialogs.tsx'
+
+/** It reads all visitors: it is asked for less often than the overview. */
+const againMs = 15_000
+/** More columns are in the file alone. */
+const columnsMax = 60
+
+export function RetentionPage({ search, workspace: { timezone }, navigate }: PageProps) {
+  const view = untilNow(readView(search), localDay(Date.now(), timezone))
+  const interval = readInterval(search)
+  const [hasCalendar, showCalendar] = useState(false)
+  const go = (next: View) => navigate(writeRetention(next, readInterval(location.search)))
+  const opening = { openFilter: () => undefined, openCalendar: () => showCalendar(true) }
+  const opened = hasCalendar ? 'calendar' : undefined
+  const ownRange = hasOwnRange(search) ? intervals[interval].ownRange : undefined
+  useOverviewKeys({ timezone, go, ...opening })
+  const { answer, failure, isStale } = useAnswer<Retention>(retentionQuestionOf(search, view), { againMs })
+  return (
+    <main class={isStale && answer ? 'stale' : ''} aria-busy={isStale}>
+      {failure && <Failure {...failure} />}
+      <ViewControls {...{ view, go, timezone, ownRange, ...opening }} isFiltered={false}>
+        <select
+          aria-label="Length of the buckets"
+          value={interval}
+          onChange={(event) => navigate(withInterval(location.search, event.currentTarget.value as Interval))}
+        >
+          {Object.entries(intervals).map(([key, { name }]) => (
+            <option key={key} value={key}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </ViewControls>
+      <ViewDialogs {...{ view, timezone, opened, go }} close={() => showCalendar(false)} />
+      {view.filters.length > 0 && <p class="note">Filters change nothing here: cohorts are of all visitors.</p>}
+      {answer && <KeptFrom {...answer} />}
+      <section class="panel" aria-label="Retention">
+        <h2>
+          New visitors who came back
+          <button type="button" disabled={answer === undefined} onClick={() => answer && saveAs(answer)}>
+            CSV
+          </button>
+        </h2>
+        {answer === undefined && !failure && <p class="empty awaited">…</p>}
+        {answer && <Cohorts {...answer} />}
+      </section>
+    </main>
+  )
+}
+
+function Cohorts({ cohorts, range }: Retention) {
+  if (cohorts.every(({ visitors }) => visitors === 0)) {
+    return <p class="empty">Nobody came for the first time in this range.</p>
+  }
+  const { bucket, timezone } = range
+  const columns = columnsOf(cohorts)
+  const shown = Math.min(columns, columnsMax)
+  const day = new Intl.DateTimeFormat(undefined, {
+    timeZone: timezone,
+    ...(bucket === 'month' ? { month: 'short', year: 'numeric' } : { dateStyle: 'medium' }),
+  })
+  const all = cohorts.reduce((sum, { visitors }) => sum + visitors, 0)
+  const { unit } = intervals[bucket as Interval]
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys too */}
+      <section class="scrolled wide" aria-label="Cohorts, all columns" tabIndex={0}>
+        <table class="all retention">
+          <thead>
+            <tr>
+              <th scope="col">First seen</th>
+              <th scope="col">Visitors</th>
+              {Array.from({ length: shown }, (_, at) => (
+                <th key={at} scope="col">
+                  {unit} {at + 1}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            <Row name="Average" visitors={all} shares={averageOf(cohorts)} columns={shown} />
+            {cohorts.map((cohort) => (
+              <Row
+                key={cohort.label}
+                name={day.format(new Date(cohort.start))}
+                visitors={cohort.visitors}
+                shares={sharesOf(cohort)}
+                columns={shown}
+              />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p class="note">
+        The last share of a row, in italics, is of a {bucket} that still runs. The average is weighted by visitors, and
+        leaves it out.
+        {columns > shown && ` ${columns - shown} more columns are in the file.`}
+      </p>
+    </>
+  )
+}
+
+interface RowProps {
+  readonly name: string
+  readonly visitors: number
+  readonly shares: readonly Share[]
+  readonly columns: number
+}
+
+function Row({ name, visitors, shares, columns }: RowProps) {
+  const shown = shares.slice(0, columns)
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{number(visitors)}</td>
+      {shown.map((share, at) => (
+        <Cell key={at} {...share} />
+      ))}
+      {shown.length < columns && <td colSpan={columns - shown.length} />}
+    </tr>
+  )
+}
+
+function Cell({ visitors, of, isOver }: Share) {
+  if (of === 0) return <td />
+  const share = (100 * visitors) / of
+  return (
+    <td
+      class={isOver ? 'returned' : 'returned running'}
+      style={{ '--share': `${share}%` }}
+      title={`${number(visitors)} of ${number(of)} visitors${isOver ? '' : ', so far'}`}
+    >
+      {percent(share)}
+    </td>
+  )
+}
+
+function columnsOf(cohorts: Retention['cohorts']): number {
+  return cohorts.reduce((most, { returned }) => Math.max(most, returned.length), 0)
+}
+
+function saveAs({ cohorts, range: { bucket } }: Retention): void {
+  const { unit } = intervals[bucket as Interval]
+  const units = Array.from({ length: columnsOf(cohorts) }, (_, at) => `${unit} ${at + 1}`)
+  const rows = cohorts.map(({ label, visitors, returned }) => [label, visitors, ...returned])
+  save('Retention.csv', linesOf([['First seen', 'Visitors', ...units], ...rows]))
+}

@@ -4,7 +4,8 @@
  *
  * A session keeps its settings, parameters and database from one statement to the next. So each statement comes with
  * its own settings, and further ones of the statement before are put back to their defaults. A parameter has no
- * default: a statement that names one without a value is refused.
+ * default: a statement that names one without a value is refused. And a statement that fails in the middle leaves the
+ * answer's beginning, which would stand before the next answer: such a session is replaced.
  */
 import { availableParallelism } from 'node:os'
 import { Session } from 'chdb'
@@ -57,6 +58,7 @@ export interface Answer {
 }
 
 interface Seat {
+  readonly folder: string
   session: Session
   database: string
   /** Names of settings that aren't at their default. */
@@ -86,11 +88,7 @@ export function openEngine(folder: string): Engine {
 
 /** Sessions that take turns at one queue. */
 function makeLane(folder: string, size: number): Engine {
-  const seats = Array.from({ length: size }, (): Seat => {
-    const session = new Session(folder, { connectionArgs })
-    session.query(ofSessions)
-    return { session, database: 'default', dirty: new Set(), params: new Set() }
-  })
+  const seats = Array.from({ length: size }, (): Seat => ({ folder, ...openSession(folder) }))
   const free = [...seats]
   const waiting: ((seat: Seat) => void)[] = []
 
@@ -136,10 +134,6 @@ async function runOn(seat: Seat, { sql, format, database, settings, params }: St
     ...[...params].map(([name, value]) => `${quoteName(`param_${name}`)} = ${quoteText(value)}`),
   ]
   if (set.length > 0) before.push(`SET ${set.join(', ')}`)
-  // Until the statement has succeeded it isn't known how far it came: then all of them count as changed.
-  const dirtyBefore = seat.dirty
-  seat.dirty = new Set([...dirtyBefore, ...settings.keys()])
-  seat.database = ''
   try {
     const result = await seat.session.queryAsync([...before, sql].join(';\n'), { format })
     seat.dirty = new Set(settings.keys())
@@ -151,8 +145,18 @@ async function runOn(seat: Seat, { sql, format, database, settings, params }: St
       elapsedNs: Math.round(result.elapsed * 1e9),
     }
   } catch (error) {
+    const left = seat.session
+    // About a millisecond.
+    Object.assign(seat, openSession(seat.folder))
+    left.close()
     throw EngineError.of(error)
   }
+}
+
+function openSession(folder: string): Omit<Seat, 'folder'> {
+  const session = new Session(folder, { connectionArgs })
+  session.query(ofSessions)
+  return { session, database: 'default', dirty: new Set(), params: new Set() }
 }
 
 /** @throws EngineError where the statement names a parameter that only an earlier one was given: it could be another workspace's */

@@ -122,6 +122,14 @@ test('ends a query at its deadline as a store that is away', async () => {
   expect(Date.now() - started).toBeLessThan(10_000)
 })
 
+test('answers nothing of a statement that failed in the middle of its rows', async () => {
+  const failing = 'SELECT number AS secret, throwIf(number = 200000) FROM numbers(300000)'
+  for (const isLong of [true, false]) {
+    await expect(stores.ch.query(failing, {}, { isLong })).rejects.toThrow()
+    expect(await stores.ch.query('SELECT number AS n FROM numbers(2)', {}, { isLong })).toEqual([{ n: 0 }, { n: 1 }])
+  }
+})
+
 test('answers errors of statements with ClickHouse’s codes, integers of 64 bits as numbers, and hashes as texts', async () => {
   await expect(stores.ch.query('SELEC 1')).rejects.toMatchObject({ code: '62', type: 'SYNTAX_ERROR' })
   await expect(stores.ch.query('SELECT * FROM nowhere')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' })

@@ -37,7 +37,7 @@ export function parseLogLine(text: string): LogLine | undefined {
   const parts = shape.exec(text)
   if (parts === null) return undefined
   const [, address, day, monthName, year, hour, minute, second, sign, zoneHours, zoneMinutes, request, status] = parts
-  if (address!.includes(':') && isIP(address!) === 0) return undefined
+  if (address === '-' || (address!.includes(':') && isIP(address!) === 0)) return undefined
   const month = months.indexOf(monthName!)
   if (month === -1 || +day! < 1 || +day! > 31 || +hour! > 23 || +minute! > 59 || +second! > 60) return undefined
   const zone = (+zoneHours! * 60 + +zoneMinutes!) * 60_000 * (sign === '-' ? -1 : 1)

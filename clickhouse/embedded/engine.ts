@@ -146,8 +146,13 @@ async function runOn(seat: Seat, { sql, format, database, settings, params }: St
     }
   } catch (error) {
     const left = seat.session
-    // About a millisecond.
-    Object.assign(seat, openSession(seat.folder))
+    try {
+      // About a millisecond.
+      Object.assign(seat, openSession(seat.folder))
+    } catch {
+      // Its answers would begin with the remains: the supervisor starts this process again.
+      process.kill(process.pid, 'SIGKILL')
+    }
     left.close()
     throw EngineError.of(error)
   }

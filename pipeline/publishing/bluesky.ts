@@ -4,7 +4,7 @@
  * A record's key is the target's own (bluesky-record.ts): a server has one record of a key, and refuses a second one. Before
  * each further attempt the record is asked for.
  */
-import { providerUploadMs } from '../../schemas/limits/publish-limits.ts'
+import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
@@ -104,14 +104,14 @@ function repoOf({ account: { externalId } }: Calling): string {
   return externalId
 }
 
-async function upload(call: Calling, file: SentBody): Promise<Blob> {
-  const more = { method: 'POST', ...file, deadlineMs: providerUploadMs } as const
+async function upload(call: Calling, file: SentBody, deadlineMs = providerUploadMs): Promise<Blob> {
+  const more = { method: 'POST', ...file, deadlineMs } as const
   const { blob } = (await ask(call, 'com.atproto.repo.uploadBlob', more)).body
   if (typeof blob !== 'object' || blob === null) throw odd("The platform's answer has no blob")
   return blob as Blob
 }
 
-/** The platform makes no cards of links itself. One whose picture it refuses has none. */
+/** The platform makes no cards of links itself. One whose picture it doesn't take soon has none. */
 async function cardOf(call: Calling, text: string): Promise<PreparedCard | null> {
   const link = linksIn(text).find(({ url }) => URL.canParse(url))
   const found = link ? await readLinkCard(link.url, { ...call.fetching, signal: call.signal }) : null
@@ -119,9 +119,9 @@ async function cardOf(call: Calling, text: string): Promise<PreparedCard | null>
   const { picture, ...card } = found
   if (picture === null) return card
   try {
-    return { ...card, thumb: await upload(call, bufferBody(picture.contentType, picture.bytes)) }
+    return { ...card, thumb: await upload(call, bufferBody(picture.contentType, picture.bytes), linkCardMs) }
   } catch (error) {
-    if (error instanceof ProviderError && error.failure.kind === 'permanent') return card
+    if (error instanceof ProviderError && error.failure.kind !== 'reauthenticate') return card
     throw error
   }
 }

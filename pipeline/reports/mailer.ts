@@ -35,7 +35,7 @@ export interface Mailer {
   verify(): Promise<void>
 }
 
-/** Failures before the content is sent: the server has no mail. Broken connections and deadlines are none of these. */
+/** Failures of a send before its content: the server has no mail. Broken connections and deadlines are none of these. */
 const certainCodes = ['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EENVELOPE', 'EMESSAGE', 'ECONFIG']
 
 /** @param withinMs deadline of a mail, from the connection to the server's answer */
@@ -58,6 +58,9 @@ export function makeMailer(
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
   return {
     async send({ to, subject, text, html, messageId, unsubscribeUrl }, signal) {
+      const ending = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
+      // An error of a send doesn't say how far it came. So most failures come here, where there is no mail yet.
+      await verify(ending)
       try {
         await transport.sendMail({
           ...{ from, to: { name: '', address: to }, subject, text, html },
@@ -67,19 +70,26 @@ export function makeMailer(
             'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
             'Auto-Submitted': 'auto-generated',
           },
-          signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
+          signal: ending,
         })
       } catch (error) {
         throw failureOf(error)
       }
     },
-    async verify() {
-      try {
-        await transport.verify()
-      } catch (error) {
-        throw failureOf(error)
-      }
-    },
+    verify: () => verify(AbortSignal.timeout(withinMs)),
+  }
+
+  async function verify(ending: AbortSignal): Promise<void> {
+    const ended = new Promise<never>((_, reject) => {
+      const stop = () => reject(ending.reason)
+      if (ending.aborted) stop()
+      else ending.addEventListener('abort', stop, { once: true })
+    })
+    try {
+      await Promise.race([transport.verify(), ended])
+    } catch (error) {
+      throw new MailFailed(failureOf(error).message, false)
+    }
   }
 }
 

@@ -64,7 +64,7 @@ export function writeMail(
   const dashboardUrl = `${apiHost}/dashboard?${new URLSearchParams({ start: first, end: last })}`
   const reason = `You get this ${every} report because the owner of ${name} added your address.`
   const tables = [figuresOf(report), pagesOf(report), sourcesOf(report)]
-  const written = { name, period, dashboardUrl, unsubscribeUrl, reason, tables }
+  const written = { name, period, dashboardUrl, unsubscribeUrl, reason, tables, kept: keptFrom(report.metrics) }
   return {
     ...{ subject: `${name}: ${period}`, unsubscribeUrl },
     ...{ text: textOf(written), html: htmlOf(written) },
@@ -78,6 +78,13 @@ function periodOf({ every, first, last }: Report): string {
   }
   const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' })
   return format.formatRange(from, to).replace(/\s/g, ' ')
+}
+
+/** Says so where the period begins before what is kept; empty elsewhere. */
+function keptFrom({ range: { start, timezone }, readable_from: from }: Report['metrics']): string {
+  if (start >= from) return ''
+  const day = new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: 'medium' }).format(Date.parse(from))
+  return `No figures are kept from before ${day}: the plan, or a shorter retention of the workspace, says so.`
 }
 
 function figuresOf({ metrics, workspace: { currency } }: Report): Table {
@@ -118,17 +125,19 @@ interface Written extends Pick<Mail, 'unsubscribeUrl'> {
   readonly dashboardUrl: string
   readonly reason: string
   readonly tables: readonly Table[]
+  readonly kept: string
 }
 
-function textOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables }: Written): string {
+function textOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables, kept }: Written): string {
   const parts = tables.map(({ title, rows }) => {
     const lines = rows.map(({ label, value, note }) => `  ${label}: ${value}${note === '' ? '' : ` (${note})`}`)
     return [title, ...(lines.length > 0 ? lines : ['  none'])].join('\n')
   })
   return [
     `${name}, ${period}`,
+    ...(kept === '' ? [] : [kept]),
     ...parts,
-    `All figures: ${dashboardUrl}`,
+    `All figures, where ${name} is the chosen workspace: ${dashboardUrl}`,
     `${reason}\nUnsubscribe: ${unsubscribeUrl}\n`,
   ].join('\n\n')
 }
@@ -136,7 +145,7 @@ function textOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables }: 
 const grey = 'color:#666;font-size:13px'
 const cell = 'padding:4px 12px 4px 0;border-bottom:1px solid #ddd;text-align:left'
 
-function htmlOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables }: Written): string {
+function htmlOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables, kept }: Written): string {
   const parts = tables.map(({ title, rows }) => {
     const lines = rows.map(
       ({ label, value, note }) =>
@@ -148,8 +157,8 @@ function htmlOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables }: 
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(`${name}: ${period}`)}</title></head>
 <body style="font-family:sans-serif;max-width:640px">
 <h1 style="font-size:20px"><bdi>${escapeHtml(name)}</bdi>, ${escapeHtml(period)}</h1>
-${parts.join('\n')}
-<p><a href="${escapeHtml(dashboardUrl)}">All figures</a></p>
+${kept === '' ? '' : `<p style="${grey}">${kept}</p>\n`}${parts.join('\n')}
+<p><a href="${escapeHtml(dashboardUrl)}">All figures</a>, where <bdi>${escapeHtml(name)}</bdi> is the chosen workspace</p>
 <p style="${grey}">${escapeHtml(reason)} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p>
 </body></html>
 `

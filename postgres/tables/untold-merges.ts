@@ -39,7 +39,7 @@ export function listUntoldMerges(q: Queryable, limit: number): Promise<UntoldMer
   )
 }
 
-/** With the browser's first identity fact. */
+/** With the contact's first identity fact on the browser. */
 export interface TakenMerge extends Omit<GainedBrowser, 'anonymousId'> {
   readonly at: number
   readonly eventId: number
@@ -54,6 +54,7 @@ export async function takeUntoldMerges(tx: Queryable, ids: readonly number[]): P
      FROM taken CROSS JOIN LATERAL (
        SELECT at, event_id FROM identity_facts AS fact
        WHERE fact.workspace_id = taken.workspace_id AND fact.anonymous_id = taken.anonymous_id
+         AND fact.contact_id = taken.contact_id
        ORDER BY at, event_id LIMIT 1) AS first`,
     [ids],
   )

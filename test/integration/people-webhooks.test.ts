@@ -83,6 +83,12 @@ test('a contact that gets a browser is told of when its events are folded later,
   expect(await merged()).toEqual([['contact.merged', 'hal@example.com']])
   await send(identify('ian', 20))
   expect(await merged()).toEqual([['contact.merged', 'ian@example.com']])
+  // The other browser's first event was an identify.
+  const onOther = (name: string) => from('h', 'identify', { email: `${name}@example.com` })
+  await send(onOther('joe'))
+  expect(await merged()).toEqual([])
+  await send(onOther('kim'))
+  expect(await merged()).toEqual([['contact.merged', 'kim@example.com']])
 })
 
 test('a conversion is told of once, as recent events show it', async () => {

@@ -197,6 +197,11 @@ test('a link without media has a card of its page, in each attempt; a page that 
       undefined,
       expect.objectContaining({ $type: 'app.bsky.embed.images' }),
     ])
+    server.hinder = ({ step }) =>
+      step.endsWith('uploadBlob') ? { status: 502, body: { error: 'UpstreamFailure' } } : undefined
+    const { base_caption } = await publishNow(`Without its picture: ${root}/card`, account)
+    const { embed } = server.records.find(({ record }) => record.text === base_caption)!.record
+    expect(embed).toEqual({ $type, external: { uri: `${root}/card`, title: 'A & B', description: '' } })
   } finally {
     site.closeAllConnections()
     site.close()

@@ -37,10 +37,11 @@ const params = fc.oneof(
   },
 )
 const method = fc.oneof(
-  fc.constantFrom('tools/call', 'tools/call', 'tools/list', 'initialize', 'ping', 'resources/list', 'notifications/x'),
+  { weight: 3, arbitrary: fc.constant('tools/call') },
+  fc.constantFrom('tools/list', 'initialize', 'ping', 'resources/list', 'notifications/x'),
   odd,
 )
-const id = fc.oneof(fc.integer(), fc.string({ unit: 'binary' }), odd)
+const id = fc.oneof({ weight: 3, arbitrary: fc.integer() }, fc.string({ unit: 'binary' }), odd)
 const message = fc.record(
   {
     jsonrpc: fc.oneof({ weight: 8, arbitrary: fc.constant('2.0') }, { weight: 1, arbitrary: odd }),

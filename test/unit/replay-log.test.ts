@@ -65,7 +65,7 @@ describe('a line of the Combined Log Format', () => {
     const whole = entry()
     for (let end = 0; end < whole.length; end++) expect(parseLogLine(whole.slice(0, end))).toBeUndefined()
     const odd = [whole.replace('May', 'Mai'), whole.replace('17/', '32/'), whole.replace(':10:', ':24:')]
-    const unclear = ['192.0.2.7, 10.0.0.1', '192.0.2.7,10.0.0.1', 'shop.example.com 192.0.2.7', '192.0.2.7:50001']
+    const unclear = ['-', '192.0.2.7, 10.0.0.1', '192.0.2.7,10.0.0.1', 'shop.example.com 192.0.2.7', '192.0.2.7:50001']
     odd.push(...unclear.map((address) => entry(undefined, 200, undefined, address)))
     for (const line of [...odd, '{"a":1}', '"'.repeat(10_000)]) expect(parseLogLine(line)).toBeUndefined()
   })

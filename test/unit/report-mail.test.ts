@@ -4,7 +4,8 @@ import { writeMail } from '../../pipeline/reports/write-mail.ts'
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 
 const counters = { visitors: 1_234, pageviews: 5_000, sessions: 1_500, bounce_rate: 41.25, conversions: 0 }
-const metrics = { ...counters, average_session_seconds: 83.4, revenue_cents: 0 }
+const range = { start: '2026-10-01T00:00:00Z', timezone: 'Europe/Berlin' }
+const metrics = { ...counters, average_session_seconds: 83.4, revenue_cents: 0, range, readable_from: range.start }
 const before = { ...metrics, visitors: 1_000, bounce_rate: 55, revenue_cents: 0 }
 
 function write(changes: Partial<Record<keyof Report, unknown>> = {}) {
@@ -46,4 +47,10 @@ test('few visitors have no changes, and a long name is cut', () => {
   const { text } = write({ metrics: few, top_pages: [page] })
   expect(text).toContain('Visitors: 29\n')
   expect(/\/ä+…/.exec(text)![0]).toHaveLength(reportNameLengthMax)
+})
+
+test('figures that begin later than the period say so', () => {
+  const { text, html } = write({ metrics: { ...metrics, previous: null, readable_from: '2026-10-02T22:00:00Z' } })
+  const said = 'No figures are kept from before Oct 3, 2026'
+  expect([text.includes(said), html.includes(said), write().text.includes('No figures')]).toEqual([true, true, false])
 })

@@ -66,6 +66,9 @@ function App() {
     history.pushState(null, '', path)
     setPlace(placeOf)
   }, [])
+  useEffect(() => {
+    if (workspace) document.title = [...(isShared ? [] : [nameOf(pathname)]), workspace.name].join(' · ')
+  }, [pathname, workspace?.name])
   const [hasHelp, setHelp] = useState(false)
   useGoKeys(navigate, () => setHelp(true))
   const go = useCallback((view: View) => navigate(home + writeView(view) + linkFragment()), [navigate])
@@ -83,7 +86,7 @@ function App() {
           </nav>
         )}
         <button type="button" class="link" onClick={() => setHelp(true)}>
-          Keys
+          Shortcuts
         </button>
         {!isShared && (
           <form method="post" action="/dashboard/sign-out">
@@ -109,6 +112,10 @@ function App() {
     if (pathname !== home) return <NoPage navigate={navigate} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
+}
+
+function nameOf(path: string): string {
+  return Object.hasOwn(pages, path) ? pages[path as keyof typeof pages] : 'Page not found'
 }
 
 function NoPage({ navigate }: { navigate(path: string): void }) {

@@ -63,10 +63,13 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
         cursor: { y: false, drag: { x: true, y: false, setScale: false } },
         hooks: { setSelect: [(chart) => zoomTo(chart, timezone, now.current)] },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+        // The last mark may stand at the end.
+        padding: [null, markPixels / 3, null, null],
         axes: [
           {
             ...axis,
             space: markPixels,
+            incrs: () => stepsOf(now.current.points),
             values: (_, marks, __, ___, step) => marks.map((mark) => timeMark(mark * 1000, step, timezone)),
           },
           {
@@ -120,6 +123,20 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
 
 /** Pixels of a mark of time at least, and of a sign of a number with what stands beside it. */
 const markPixels = 70
+
+const [hour, day] = [3_600, 86_400]
+/** Steps between marks in seconds. A step of 30 or 365 days is a month or a year for uPlot. */
+const steps = [
+  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * hour),
+  ...[1, 2, 3, 4, 5, 7, 10, 15, 30, 60, 90, 120, 180, 365, 730, 1825].map((days) => days * day),
+]
+
+/** None between two points: a day of 23 hours counts as one. */
+function stepsOf(points: Points): number[] {
+  const [first, second] = points
+  const isByHours = first && second && Date.parse(second.start) - Date.parse(first.start) < 2 * hour * 1000
+  return isByHours ? steps : steps.filter((step) => step >= day)
+}
 const [signPixels, besidePixels] = [7.5, 16]
 
 function widthOf(labels: readonly string[]): number {

@@ -37,7 +37,7 @@ export function timeMark(moment: number, stepSeconds: number, timeZone: string):
   const isHours = stepSeconds < daySeconds && !isMidnight
   const isMonths = stepSeconds >= 28 * daySeconds
   const shown: Intl.DateTimeFormatOptions = isHours
-    ? { hour: '2-digit', minute: '2-digit' }
+    ? { hour: 'numeric', minute: '2-digit' }
     : isMonths
       ? { month: 'short', year: 'numeric' }
       : { month: 'short', day: 'numeric' }

@@ -207,7 +207,7 @@ function QrCode({ text }: { text: string }) {
     <section aria-label="QR code">
       <h3>QR code</h3>
       <img class="qr" src={source} alt={`QR code of ${text}`} width={160} height={160} />
-      <a href={source} download="link.svg">
+      <a href={source} download={`${text.slice(text.lastIndexOf('/') + 1)}.svg`}>
         Download SVG
       </a>
     </section>

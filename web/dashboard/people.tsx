@@ -188,6 +188,7 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
         <Facts
           facts={[
             known.contact_id === null ? ['Id', known.anonymous_id ?? '–'] : ['E-mail', known.email ?? '–'],
+            ...(known.company ? ([['Company', known.company]] as const) : []),
             ['First touch', `${first_touch.source} / ${first_touch.medium}`],
             ['Last touch', `${last_touch.source} / ${last_touch.medium}`],
             ['Sessions', number(answer.session_count)],

@@ -35,7 +35,7 @@ const keyMeanings = [
 
 export function KeysDialog({ close }: { close(): void }) {
   return (
-    <Dialog title="Keys" close={close}>
+    <Dialog title="Keyboard shortcuts" close={close}>
       <dl class="keys">
         {keyMeanings.map(([key, meaning]) => (
           <div key={key}>

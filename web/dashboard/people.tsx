@@ -34,7 +34,8 @@ function nameOf({ full_name, email, anonymous_id }: Person): string {
 }
 
 function People({ search, workspace: { timezone, currency }, navigate }: PeopleProps) {
-  const sought = new URLSearchParams(search).get('q') ?? ''
+  const address = new URLSearchParams(search)
+  const sought = address.get('q') ?? ''
   const [field, type] = useSearchField(sought)
   const { answer, failure, pager } = useListPage<Person>(`/people?${new URLSearchParams({ q: sought })}`, {
     each: listed,
@@ -44,6 +45,11 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
   return (
     <main>
       {failure && <Failure {...failure} />}
+      {address.has('erased') && (
+        <p class="note" role="status">
+          The person is being erased. Until that is done, in seconds, their browsers may stand here without a name.
+        </p>
+      )}
       <div class="controls">
         <input
           ref={field}
@@ -204,7 +210,7 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
           Erase this person
         </button>
         {isErasing && (
-          <Erase person={known} close={() => setErasing(false)} erased={() => navigate('/dashboard/people')} />
+          <Erase person={known} close={() => setErasing(false)} erased={() => navigate('/dashboard/people?erased=1')} />
         )}
       </section>
       {revenue.length > 0 && (

@@ -166,7 +166,7 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
               title="Countries"
               rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])}
             />
-            <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'Unknown', n])} />
+            <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'None', n])} />
           </>
         )}
         <QrCode text={answer.post_url} />

@@ -50,7 +50,7 @@ export function WebhookForm({ made, close }: { made(endpoint: Made): void; close
     <Dialog title="Add an endpoint" close={close}>
       <form class="editor" onSubmit={submit}>
         <label>
-          Address
+          URL
           <input name="url" type="url" placeholder="https://example.com/hooks" required />
         </label>
         <label>

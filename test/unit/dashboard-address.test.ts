@@ -1,8 +1,12 @@
 /** The dashboard's view stands in its address, and asks the API for just that. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { devices } from '../../schemas/event/row.ts'
+import { channels } from '../../schemas/reference/channels.ts'
+import { countryName } from '../../schemas/reference/country-names.ts'
 import { filterNames as known, readPattern } from '../../schemas/session-filters.ts'
 import * as address from '../../web/dashboard/address.ts'
+import * as values from '../../web/dashboard/filter-values.ts'
 import { briefMoney, change, timeMark } from '../../web/dashboard/format.ts'
 import { seed } from '../support/short-form.ts'
 
@@ -36,6 +40,28 @@ test('filters are those of the API, and one of a text means this text alone', ()
     }),
     { seed },
   )
+})
+
+test('the form has each device and channel of the API, and an example of every other property', () => {
+  const { device, channel } = values.choices
+  expect(Object.keys(device!).sort()).toEqual(Object.keys(devices).sort())
+  expect(Object.keys(channel!)).toEqual(channels)
+  expect([...Object.keys(values.examples), ...Object.keys(values.choices)].sort()).toEqual([...filterNames].sort())
+})
+
+test('a country is its name as lists show it, its code, or nothing', () => {
+  const codes = values.countryCodes()
+  expect(codes.size).toBeGreaterThan(240)
+  for (const [name, code] of codes) {
+    if (code !== 'unknown') expect(name).toBe(countryName(code))
+    expect([name, values.countryCode(name), values.countryCode(code)]).toEqual([name, code, code])
+    expect(values.countryName(code)).toBe(name)
+  }
+  const texts = ['germany', ' de ', 'DD', 'UK', "cote d'ivoire", 'unknown', 'Germ', 'D*', 'XX', 'ZZ', '']
+  const found = ['DE', 'DE', 'DE', 'GB', 'CI', 'unknown', ...Array(5).fill(undefined)]
+  expect(texts.map(values.countryCode)).toEqual(found)
+  expect(shownValue('!DE', values.countryName)).toBe('not Germany')
+  expect(['D*', '__'].map(values.countryName)).toEqual(['D*', '__'])
 })
 
 test('an address of anything shows the last 30 days', () => {

@@ -158,10 +158,10 @@ export function filterOf(name: FilterName, text: string, isNot = false): Filter 
   return { name, value: (isNot ? '!' : '') + text.replace(/[\\*!]/g, '\\$&') }
 }
 
-/** A filter's value in words. */
-export function shownValue(value: string): string {
+/** A filter's value in words. @param nameOf the name of a value, where it isn't the value itself */
+export function shownValue(value: string, nameOf = (text: string) => text): string {
   const isNot = value.startsWith('!')
-  return `${isNot ? 'not ' : ''}${value.slice(isNot ? 1 : 0).replace(/\\(.)/g, '$1')}`
+  return `${isNot ? 'not ' : ''}${nameOf(value.slice(isNot ? 1 : 0).replace(/\\(.)/g, '$1'))}`
 }
 
 export function withFilter(view: View, added: Filter): View {

@@ -1,28 +1,48 @@
-/** A filter by hand: any property, exactly or with `*` for any text. */
+/** A filter by hand: any property, by a value of its list, or by a text with `*` for any text. */
+import { useState } from 'preact/hooks'
 import { type Filter, type FilterName, filterNames } from './address.ts'
 import { Dialog } from './dialog.tsx'
+import { choices, countryCode, countryCodes, examples, listedValues } from './filter-values.ts'
+import type { Overview } from './overview-data.ts'
+import { Refusal } from './parts.tsx'
 
 interface FilterFormProps {
+  /** The values of its lists are suggested. */
+  readonly overview: Overview | undefined
   add(filter: Filter): void
   close(): void
 }
 
-export function FilterForm({ add, close }: FilterFormProps) {
+export function FilterForm({ overview, add, close }: FilterFormProps) {
+  const [name, setName] = useState<FilterName>(filterNames[0])
+  const [refusal, setRefusal] = useState('')
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget as HTMLFormElement)
+    const text = String(data.get('value'))
+    const value = name === 'country' ? countryCode(text) : text
+    if (value === undefined) return setRefusal(`No country is called “${text}”. Write its English name or two letters.`)
     // A star stays what it is: any text.
-    const text = String(data.get('value')).replace(/[\\!]/g, '\\$&')
-    add({ name: data.get('name') as FilterName, value: (data.get('sense') === 'not' ? '!' : '') + text })
+    add({ name, value: (data.get('sense') === 'not' ? '!' : '') + value.replace(/[\\!]/g, '\\$&') })
     close()
   }
+  const choose = (next: FilterName) => {
+    setName(next)
+    setRefusal('')
+  }
+  const chosenFrom = choices[name]
   return (
     <Dialog title="Add a filter" close={close}>
       <form class="controls" onSubmit={submit}>
-        <select name="name" aria-label="Property">
-          {filterNames.map((name) => (
-            <option key={name} value={name}>
-              {name.replace('_', ' ')}
+        <select
+          name="name"
+          aria-label="Property"
+          value={name}
+          onChange={(event) => choose(event.currentTarget.value as FilterName)}
+        >
+          {filterNames.map((each) => (
+            <option key={each} value={each}>
+              {each.replace('_', ' ')}
             </option>
           ))}
         </select>
@@ -30,10 +50,49 @@ export function FilterForm({ add, close }: FilterFormProps) {
           <option value="is">is</option>
           <option value="not">is not</option>
         </select>
-        <input name="value" aria-label="Value; * matches any text" placeholder="/blog/*" required maxLength={1000} />
+        {chosenFrom ? (
+          <select key={name} name="value" aria-label="Value">
+            {Object.entries(chosenFrom).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <TextValue {...{ name, overview }} changed={() => setRefusal('')} />
+        )}
         <button type="submit">Filter</button>
       </form>
-      <p class="note">Write countries as two letters, such as DE. A channel or device must be one that exists.</p>
+      <Refusal text={refusal} />
+      {!chosenFrom && name !== 'country' && <p class="note">* matches any text.</p>}
     </Dialog>
+  )
+}
+
+interface TextValueProps extends Pick<FilterFormProps, 'overview'> {
+  readonly name: FilterName
+  changed(): void
+}
+
+function TextValue({ name, overview, changed }: TextValueProps) {
+  const suggested = name === 'country' ? [...countryCodes().keys()] : listedValues(name, overview ?? {})
+  return (
+    <>
+      <input
+        name="value"
+        aria-label={name === 'country' ? 'Country' : 'Value; * matches any text'}
+        placeholder={examples[name]}
+        list="filter-values"
+        autoComplete="off"
+        required
+        maxLength={1000}
+        onInput={changed}
+      />
+      <datalist id="filter-values">
+        {suggested.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </>
   )
 }

@@ -67,7 +67,7 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   const close = () => open(undefined)
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
-  const dialogs = <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
+  const dialogs = <ViewDialogs {...{ view, timezone: workspace.timezone, opened, overview: answer, go, close }} />
   const wasShown = useRef(false)
   // Dialogs over the page stay open while the answer comes.
   if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {

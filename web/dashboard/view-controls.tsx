@@ -10,6 +10,7 @@ import {
   type View,
   withoutFilter,
 } from './address.ts'
+import { countryName } from './filter-values.ts'
 import { daysInWords } from './format.ts'
 
 interface ViewControlsProps {
@@ -50,7 +51,8 @@ export function ViewControls(props: ViewControlsProps) {
             {view.filters.map(({ name, value }, at) => (
               <li key={`${name} ${value}`}>
                 <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
-                  {name.replace('_', ' ')}: <bdi>{shownValue(value)}</bdi> ×
+                  {name.replace('_', ' ')}: <bdi>{shownValue(value, name === 'country' ? countryName : undefined)}</bdi>{' '}
+                  ×
                 </button>
               </li>
             ))}

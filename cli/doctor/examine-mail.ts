@@ -1,22 +1,41 @@
-/** The mail server of reports: whether it answers, and takes the user. Nothing is sent. */
+/** The mail server of reports: whether it answers, and takes the user if there is one. Nothing is sent. */
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { countReportRecipients } from '../../postgres/tables/report-recipients.ts'
 import { probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Installation } from '../installation.ts'
-import { type Finding, failed, lineOf, ok } from './finding.ts'
+import { type Finding, failed, lineOf, ok, warning } from './finding.ts'
 
-/** @param wrong settings that can't be used: their own findings say why */
+const notHere = "isn't in this command's environment"
+
+/**
+ * Only the command's own environment is known: a running service may have another one.
+ *
+ * @param wrong settings that can't be used: their own findings say why
+ * @param pg undefined where it is down
+ */
 export async function examineMail(
   { config: { smtpServer, mailFrom } }: Pick<Installation, 'config'>,
   wrong: ReadonlyMap<string, unknown>,
+  pg: Postgres | undefined,
 ): Promise<Finding[]> {
   if (wrong.has('SMTP_URL') || wrong.has('MAIL_FROM')) return []
-  if (smtpServer === undefined && mailFrom === undefined) return [ok('mail', "isn't set up: no reports are sent")]
-  if (smtpServer === undefined) return [failed('mail', "SMTP_URL isn't set, but MAIL_FROM is: no reports are sent")]
-  if (mailFrom === undefined) return [failed('mail', "MAIL_FROM isn't set, but SMTP_URL is: no reports are sent")]
+  if (smtpServer === undefined && mailFrom === undefined) return [await judgeUnset(pg)]
+  if (smtpServer === undefined) return [failed('mail', `SMTP_URL ${notHere}, but MAIL_FROM is: set both or none`)]
+  if (mailFrom === undefined) return [failed('mail', `MAIL_FROM ${notHere}, but SMTP_URL is: set both or none`)]
   try {
     await makeMailer(smtpServer, mailFrom, probeDeadlineMs).verify()
   } catch (error) {
     return [failed('mail', `${lineOf(error)}: see whether SMTP_URL is right`)]
   }
-  return [ok('mail', 'the server answers, and takes the user')]
+  const hasUser = smtpServer.login !== undefined
+  return [ok('mail', hasUser ? 'the server answers, and takes the user' : 'the server answers; SMTP_URL has no user')]
+}
+
+async function judgeUnset(pg: Postgres | undefined): Promise<Finding> {
+  const unset = "SMTP_URL and MAIL_FROM aren't in this command's environment"
+  const recipients = pg === undefined ? 0 : await countReportRecipients(pg)
+  if (recipients === 0) return ok('mail', unset)
+  const waiting = `reports have ${recipients} ${recipients === 1 ? 'recipient' : 'recipients'}`
+  return warning('mail', `${unset}, and ${waiting}: see whether the pipeline's environment has both`)
 }

@@ -36,7 +36,7 @@ export async function examineAll({ installation, environment, ingestUrl }: Exami
       examined('ingest', () => examineIngest(installation, ingestUrl)),
       examined('countries', () => examineCountries(installation)),
       examined('bots.addresses', () => examineBotLists(installation)),
-      examined('mail', () => examineMail(installation, environment.wrong)),
+      examined('mail', () => examineMail(installation, environment.wrong, pg)),
       pg && examined('postgres', () => examinePostgres(pg)),
       pg && examined('postgres.secret-key', () => examineSecretKey(pg, installation)),
       ch && examined('clickhouse', () => examineClickHouse(ch)),

@@ -29,6 +29,12 @@ export function listReportRecipients(q: Queryable, workspaceId: number): Promise
   ])
 }
 
+/** Over all workspaces. */
+export async function countReportRecipients(q: Queryable): Promise<number> {
+  const [row] = await q.query<{ recipients: number }>('SELECT count(*)::int AS recipients FROM report_recipients')
+  return row!.recipients
+}
+
 export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'every'> {
   readonly workspaceId: number
   readonly createdAt: Date

@@ -7,6 +7,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import { connectClaims } from '../../ingest/ship/claim.ts'
+import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -393,4 +394,22 @@ test('the mail server is asked where one is set, and nothing tells its password'
   expect(of('mail')).toMatchObject([{ outcome: 'failed', text: expect.stringContaining('EAUTH 535') }])
   expect(out).not.toContain('unlikely')
   expect((await examine({ MAIL_FROM })).of('mail')).toMatchObject([{ outcome: 'failed' }])
+  const openServer = await startMailServer({ needsLogin: false })
+  onTestFinished(() => openServer.close())
+  const SMTP_URL = `smtp://127.0.0.1:${openServer.port}`
+  const [open] = (await examine({ SMTP_URL, MAIL_FROM })).of('mail')
+  expect(open).toMatchObject({ outcome: 'ok', text: 'the server answers; SMTP_URL has no user' })
+})
+
+test('without mail it says whose environment it means, and warns once reports have recipients', async () => {
+  const unset = "SMTP_URL and MAIL_FROM aren't in this command's environment"
+  expect((await examine()).of('mail')).toEqual([{ check: 'mail', outcome: 'ok', text: unset }])
+  const { workspaceId } = ingest
+  onTestFinished(async () => void (await stores.pg.query('DELETE FROM report_recipients')))
+  const add = (email: string) =>
+    insertReportRecipient(stores.pg, { workspaceId, email, every: 'weekly', createdAt: new Date() })
+  await add('a@example.com')
+  expect((await examine()).of('mail')).toMatchObject(warning(`${unset}, and reports have 1 recipient:`))
+  await add('b@example.com')
+  expect((await examine()).of('mail')).toMatchObject(warning('reports have 2 recipients:'))
 })

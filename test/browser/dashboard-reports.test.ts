@@ -10,6 +10,8 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await page.goto(`${api.url}/dashboard/settings`)
   const section = list('Reports by e-mail')
   await page.waitForSelector(`${section} .note:has-text("SMTP_URL")`)
+  const hour = `${section} .note:has-text("at 6:00 in the morning")`
+  await page.waitForSelector(hour)
   const add = async () => {
     await page.focus('text=Add a recipient')
     await page.keyboard.press('Enter')
@@ -26,9 +28,10 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await stores.pg.query("UPDATE report_recipients SET state = 'failed'")
   await page.reload()
   await page.waitForSelector(`${section} .bad:has-text("couldn’t be sent")`)
+  expect(await page.isVisible(hour)).toBe(true)
   await look(page, 'recipients')
   await page.click(`${section} >> text=Remove`)
   await page.click('dialog .danger')
-  await page.waitForSelector(`${section} .empty`)
+  await page.waitForSelector(`${section} li`, { state: 'detached' })
   expect(await stores.pg.query('SELECT 1 FROM report_recipients')).toEqual([])
 })

@@ -12,12 +12,13 @@ const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 const weekMs = 7 * 86_400_000
 
-/** Four come first five weeks ago, of whom two come back a week later and one today. Two more come two weeks ago. */
+/** Four come first five weeks ago, of whom two come back a week later and one today. Two more come two weeks ago, and one today. */
 async function fill(): Promise<void> {
   const visits = [
     ...[1, 2, 3, 4].map((visitor) => ({ visitor, weeks: 5 })),
     ...[1, 2].map((visitor) => ({ visitor, weeks: 4 })),
     ...[5, 6].map((visitor) => ({ visitor, weeks: 2 })),
+    { visitor: 7, weeks: 0 },
     ...[
       { visitor: 1, weeks: 0 },
       { visitor: 5, weeks: 1 },
@@ -32,6 +33,25 @@ async function fill(): Promise<void> {
 }
 
 const titles = 'tbody tr:not(:first-child)'
+const first = '.retention tbody tr:first-child'
+
+/** Colours of the cells with shares, of their text, and of the panel, as Chromium computes them. */
+const colours = `[...document.querySelectorAll('td.returned')].map(getComputedStyle).map((cell) =>
+  [cell.color, cell.backgroundColor, getComputedStyle(document.querySelector('.panel')).backgroundColor])`
+
+/** By WCAG 2, of two opaque colours: `rgb(1, 2, 3)` or `color(srgb 0.1 0.2 0.3)`. */
+function contrastOf(one: string, other: string): number {
+  const [dark, light] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b)
+  return (light! + 0.05) / (dark! + 0.05)
+}
+
+function luminanceOf(colour: string): number {
+  const scale = colour.startsWith('color(srgb ') ? 1 : 255
+  const parts = colour.match(/\d[\d.e-]*/g)!.map((part) => Number(part) / scale)
+  expect(parts, colour).toHaveLength(3)
+  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+}
 
 test('each share on the page is the API’s figure; the average leaves out what still runs', async (context) => {
   const page = await signIn(context)
@@ -47,7 +67,7 @@ test('each share on the page is the API’s figure; the average leaves out what 
   await page.waitForSelector('.retention')
   const response = await api.ask('/v1/analytics/retention', { key: mine.apiKey })
   const { cohorts } = (await response.json()) as Retention
-  expect(cohorts.map(({ visitors }) => visitors)).toEqual([0, 0, 0, 0, 0, 0, 4, 0, 0, 2, 0, 0])
+  expect(cohorts.map(({ visitors }) => visitors)).toEqual([0, 0, 0, 0, 0, 0, 4, 0, 0, 2, 0, 1])
   expect(cohorts[6]!.returned).toEqual([2, 0, 0, 0, 1])
   const shown = await page.$$eval(`.retention ${titles}`, (rows) =>
     rows.map((row) => ({
@@ -65,17 +85,38 @@ test('each share on the page is the API’s figure; the average leaves out what 
       returned: visitors === 0 ? [] : returned.map((came, at) => cellOf(came, visitors, at === returned.length - 1)),
     })),
   )
-  const average = await page.$$eval('.retention tbody tr:first-child td', (all) => all.map((one) => one.textContent))
+  const average = await page.$$eval(`${first} td`, (all) => all.map((one) => one.textContent))
   // Three of six in the first week after; in the fifth one nobody's week is over.
   expect(average.slice(0, 6)).toEqual(['6', '50 %', '0 %', '0 %', '0 %', ''])
+  const [title, note] = [await page.getAttribute(`${first} td`, 'title'), await page.textContent('.panel > .note')]
+  expect([await page.textContent(`${first} th`), title]).toEqual([
+    'Average of complete weeks',
+    'Visitors whose Week 1 is over',
+  ])
+  expect(note).toContain('it counts those whose Week 1 is over')
   await look(page, 'retention')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const cells = await page.evaluate<[string, string, string][]>(colours)
+    const ofText = cells.map(([text, cell]) => contrastOf(text, cell))
+    const ofCells = cells.map(([, cell, panel]) => contrastOf(cell, panel))
+    expect(Math.min(...ofText), colorScheme).toBeGreaterThan(4.5)
+    expect([Math.min(...ofCells), Math.max(...ofCells)], colorScheme).toEqual([
+      expect.closeTo(1, 1),
+      expect.closeTo(2.65, 1),
+    ])
+  }
 
   const saved = page.waitForEvent('download')
   await page.click(`${list('Retention')} >> text=CSV`)
   const lines = (await text((await (await saved).createReadStream()) as Readable)).split('\r\n')
+  const weeks = Array.from({ length: 11 }, (_, at) => `Week ${at + 1}`)
+  const heads = [...weeks.map((week) => `${week} visitors`), ...weeks.map((week) => `${week} share (%)`)]
+  const name = await page.textContent(`.retention tbody tr:nth-child(8) th`)
+  const empty = ','.repeat(6)
   expect([lines[0], lines[7]]).toEqual([
-    `First seen,Visitors,${Array.from({ length: 11 }, (_, at) => `Week ${at + 1}`).join(',')}`,
-    `${cohorts[6]!.label},4,2,0,0,0,1`,
+    `First seen,Visitors,${heads.join(',')}`,
+    `"${name}",4,2,0,0,0,1${empty},50,0,0,0,25${empty}`,
   ])
 })
 

@@ -1,5 +1,6 @@
-/** The page of retention reads its address as it was written, and averages what is over. */
+/** The page of retention reads its address as it was written, averages what is over, and makes rows of a file. */
 import { expect, test } from 'vitest'
+import type { Retention } from '../../schemas/resources/retention.ts'
 import { readView } from '../../web/dashboard/address.ts'
 import * as page from '../../web/dashboard/retention-view.ts'
 
@@ -19,10 +20,37 @@ test('without a range the API is asked for its own, and filters are never asked 
   expect(page.withInterval('?path=%2Fa&interval=day', 'week')).toBe('/dashboard/retention?path=%2Fa')
 })
 
+const of = (visitors: number, returned: number[]) => ({ label: '', start: '', end: '', visitors, returned })
+
 test('the average is weighted by visitors, and leaves out the last bucket of each cohort', () => {
-  const of = (visitors: number, returned: number[]) => ({ label: '', start: '', end: '', visitors, returned })
   expect(page.averageOf([of(10, [5, 4, 3]), of(30, [3, 9]), of(7, [7]), of(1, [])])).toEqual([
     { visitors: 8, of: 40, isOver: true },
     { visitors: 4, of: 10, isOver: true },
+  ])
+})
+
+test('the largest share shown is the hottest, nobody is cold, and the smallest share can be told from nobody', () => {
+  const cohorts = [of(1000, [100, 1, 0]), of(10, [1, 0, 9]), of(0, [0])]
+  const largest = page.largestShareOf(cohorts, 2)
+  expect(largest).toBe(0.1)
+  const heat = page.sharesOf(cohorts[0]!).map((share) => page.heatOf(share, largest))
+  expect(heat).toEqual([1, expect.closeTo(0.1585), 0])
+  expect(page.largestShareOf(cohorts, 3)).toBe(0.9)
+})
+
+test('rows of the file are equally long, and tell counts from shares', () => {
+  const cohorts = [
+    { ...of(3, [1, 0]), start: '2026-01-31T23:00:00Z' },
+    { ...of(0, [0]), start: '2026-02-28T23:00:00Z' },
+    { ...of(4, []), start: '2026-03-31T22:00:00Z' },
+  ]
+  const range = { bucket: 'month', timezone: 'Europe/Berlin' } as Retention['range']
+  const [head, ...rows] = page.fileRowsOf({ range, cohorts } as unknown as Retention)
+  const months = ['Month 1 visitors', 'Month 2 visitors', 'Month 1 share (%)', 'Month 2 share (%)']
+  expect(head).toEqual(['First seen', 'Visitors', ...months])
+  expect(rows).toEqual([
+    ['Feb 2026', 3, 1, 0, 33.3, 0],
+    ['Mar 2026', 0, 0, '', '', ''],
+    ['Apr 2026', 4, '', '', '', ''],
   ])
 })

@@ -35,9 +35,7 @@ export function Reports({ timezone }: { timezone: string }) {
           <code>MAIL_FROM</code>.
         </p>
       )}
-      {answer?.recipients.length === 0 && (
-        <p class="empty">A recipient gets the figures of each week, or of each month, at 6:00 in the morning.</p>
-      )}
+      <p class="note">A recipient gets the figures of each week, or of each month, at 6:00 in the morning.</p>
       <ul>
         {answer?.recipients.map((recipient) => (
           <li key={recipient.id} class="event endpoint">

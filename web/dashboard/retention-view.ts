@@ -1,4 +1,4 @@
-/** Retention in the address of its page, and as shares. Pure; test/unit/retention-view.test.ts. */
+/** Retention in the address of its page, as shares, and as a file. Pure; test/unit/retention-view.test.ts. */
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { listQuestionOf, ranges, readView, type View, writeView } from './address.ts'
 
@@ -69,4 +69,55 @@ export function averageOf(cohorts: readonly Cohort[]): Share[] {
     }
   }
   return all
+}
+
+/** Heat of the smallest share above 0, so that it can be told from none. */
+const heatMin = 0.15
+
+/** The largest share of the first columns, which the heat of the others is measured by. */
+export function largestShareOf(cohorts: readonly Cohort[], columns: number): number {
+  const shares = cohorts.flatMap((cohort) => sharesOf(cohort).slice(0, columns))
+  return shares.reduce((largest, { visitors, of }) => Math.max(largest, of === 0 ? 0 : visitors / of), 0)
+}
+
+/** @returns 0 for nobody, up to 1 for the largest share */
+export function heatOf({ visitors, of }: Share, largest: number): number {
+  return visitors === 0 ? 0 : heatMin + ((1 - heatMin) * visitors) / of / largest
+}
+
+/** Columns of the longest row. */
+export function columnsOf(cohorts: readonly Cohort[]): number {
+  return cohorts.reduce((most, { returned }) => Math.max(most, returned.length), 0)
+}
+
+/** By the workspace's calendar and the browser's locale, on the page and in the file. */
+export function cohortNames({ range: { bucket, timezone } }: Retention): (cohort: Cohort) => string {
+  const format = new Intl.DateTimeFormat(undefined, {
+    timeZone: timezone,
+    ...(bucket === 'month' ? { month: 'short', year: 'numeric' } : { dateStyle: 'medium' }),
+  })
+  return ({ start }) => format.format(new Date(start))
+}
+
+/** Rows of equal length: all counts, then all shares in per cent. Buckets that haven't begun are empty. */
+export function fileRowsOf(answer: Retention): (string | number)[][] {
+  const { cohorts, range } = answer
+  const { unit } = intervals[range.bucket as Interval]
+  const nameOf = cohortNames(answer)
+  const columns = Array.from({ length: columnsOf(cohorts) }, (_, at) => at)
+  const head = [
+    ...['First seen', 'Visitors'],
+    ...columns.map((at) => `${unit} ${at + 1} visitors`),
+    ...columns.map((at) => `${unit} ${at + 1} share (%)`),
+  ]
+  const rows = cohorts.map((cohort) => [
+    ...[nameOf(cohort), cohort.visitors],
+    ...columns.map((at) => cohort.returned[at] ?? ''),
+    ...columns.map((at) => shareText(cohort.returned[at], cohort.visitors)),
+  ])
+  return [head, ...rows]
+}
+
+function shareText(visitors: number | undefined, of: number): number | '' {
+  return visitors === undefined || of === 0 ? '' : Math.round((1000 * visitors) / of) / 10
 }

@@ -9,9 +9,14 @@ import { Failure, KeptFrom } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import {
   averageOf,
+  cohortNames,
+  columnsOf,
+  fileRowsOf,
   hasOwnRange,
+  heatOf,
   type Interval,
   intervals,
+  largestShareOf,
   readInterval,
   retentionQuestionOf,
   type Share,
@@ -72,18 +77,17 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
   )
 }
 
-function Cohorts({ cohorts, range }: Retention) {
+function Cohorts(answer: Retention) {
+  const { cohorts, range } = answer
   if (cohorts.every(({ visitors }) => visitors === 0)) {
     return <p class="empty">Nobody came for the first time in this range.</p>
   }
-  const { bucket, timezone } = range
+  const { bucket } = range
   const columns = columnsOf(cohorts)
   const shown = Math.min(columns, columnsMax)
-  const day = new Intl.DateTimeFormat(undefined, {
-    timeZone: timezone,
-    ...(bucket === 'month' ? { month: 'short', year: 'numeric' } : { dateStyle: 'medium' }),
-  })
-  const all = cohorts.reduce((sum, { visitors }) => sum + visitors, 0)
+  const nameOf = cohortNames(answer)
+  const averages = averageOf(cohorts)
+  const common = { columns: shown, largest: largestShareOf(cohorts, shown) }
   const { unit } = intervals[bucket as Interval]
   return (
     <>
@@ -102,23 +106,29 @@ function Cohorts({ cohorts, range }: Retention) {
             </tr>
           </thead>
           <tbody>
-            <Row name="Average" visitors={all} shares={averageOf(cohorts)} columns={shown} />
+            <Row
+              name={`Average of complete ${bucket}s`}
+              visitors={averages[0]?.of ?? 0}
+              title={`Visitors whose ${unit} 1 is over`}
+              shares={averages}
+              {...common}
+            />
             {cohorts.map((cohort) => (
               <Row
                 key={cohort.label}
-                name={day.format(new Date(cohort.start))}
+                name={nameOf(cohort)}
                 visitors={cohort.visitors}
                 shares={sharesOf(cohort)}
-                columns={shown}
+                {...common}
               />
             ))}
           </tbody>
         </table>
       </section>
       <p class="note">
-        The last share of a row, in italics, is of a {bucket} that still runs. The average is weighted by visitors, and
-        leaves it out.
-        {columns > shown && ` ${columns - shown} more columns are in the file.`}
+        The last share of a row, in italics, is of a {bucket} that still runs. The average leaves it out, and is
+        weighted by visitors: it counts those whose {unit} 1 is over.
+        {columns > shown && ` ${columns - shown} more ${bucket}s are in the file.`}
       </p>
     </>
   )
@@ -127,45 +137,41 @@ function Cohorts({ cohorts, range }: Retention) {
 interface RowProps {
   readonly name: string
   readonly visitors: number
+  /** Explains the number of visitors. */
+  readonly title?: string
   readonly shares: readonly Share[]
   readonly columns: number
+  readonly largest: number
 }
 
-function Row({ name, visitors, shares, columns }: RowProps) {
+function Row({ name, visitors, title, shares, columns, largest }: RowProps) {
   const shown = shares.slice(0, columns)
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{number(visitors)}</td>
+      <td title={title}>{number(visitors)}</td>
       {shown.map((share, at) => (
-        <Cell key={at} {...share} />
+        <Cell key={at} share={share} largest={largest} />
       ))}
       {shown.length < columns && <td colSpan={columns - shown.length} />}
     </tr>
   )
 }
 
-function Cell({ visitors, of, isOver }: Share) {
+function Cell({ share, largest }: { readonly share: Share; readonly largest: number }) {
+  const { visitors, of, isOver } = share
   if (of === 0) return <td />
-  const share = (100 * visitors) / of
   return (
     <td
       class={isOver ? 'returned' : 'returned running'}
-      style={{ '--share': `${share}%` }}
+      style={{ '--heat': heatOf(share, largest) }}
       title={`${number(visitors)} of ${number(of)} visitors${isOver ? '' : ', so far'}`}
     >
-      {percent(share)}
+      {percent((100 * visitors) / of)}
     </td>
   )
 }
 
-function columnsOf(cohorts: Retention['cohorts']): number {
-  return cohorts.reduce((most, { returned }) => Math.max(most, returned.length), 0)
-}
-
-function saveAs({ cohorts, range: { bucket } }: Retention): void {
-  const { unit } = intervals[bucket as Interval]
-  const units = Array.from({ length: columnsOf(cohorts) }, (_, at) => `${unit} ${at + 1}`)
-  const rows = cohorts.map(({ label, visitors, returned }) => [label, visitors, ...returned])
-  save('Retention.csv', linesOf([['First seen', 'Visitors', ...units], ...rows]))
+function saveAs(answer: Retention): void {
+  save('Retention.csv', linesOf(fileRowsOf(answer)))
 }

@@ -3,6 +3,7 @@
  * and only where robots.txt allows it (RFC 9309). At most three redirects are followed, each checked as the first URL.
  */
 import { type Dispatcher, request } from 'undici'
+import { endAfter } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'
 import {
@@ -159,7 +160,7 @@ async function get(
   { accept, bytesMax, isCut = false }: Pick<Kind, 'accept' | 'bytesMax'> & { readonly isCut?: boolean },
   { agent, signal }: Fetching,
 ): Promise<Answer> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileRequestMs)])
+  const deadline = endAfter(signal, profileRequestMs)
   try {
     const response = await request(url, {
       dispatcher: agent,

@@ -2,6 +2,7 @@
  * Generates a requested company profile. If the process dies, another one takes over. A newer request replaces a running
  * one. Held by test/integration/company-profile.test.ts.
  */
+
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type MostVisited, readMostVisited } from '../../clickhouse/queries/most-visited.ts'
 import type { Postgres } from '../../postgres/client.ts'
@@ -18,6 +19,7 @@ import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { endAfter } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { storable } from '../../schemas/json-text.ts'
@@ -94,7 +96,7 @@ async function generate(
   signal: AbortSignal,
 ): Promise<GenerationResult> {
   const { pg, fetching } = context
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileFetchingMs)])
+  const deadline = endAfter(signal, profileFetchingMs)
   const read = await Promise.all(sourceUrls.map((url) => readSource(url, { ...fetching, signal: deadline })))
   signal.throwIfAborted()
   const pages = read.filter((one): one is Page => typeof one !== 'string')

@@ -2,6 +2,7 @@
  * The card of a link: its page's title, description and picture, for platforms that leave making it to the sender. The
  * page is read as a company's is, from public addresses alone. A page that can't be read in time has no card.
  */
+import { endAfter } from '../../runtime/deadline.ts'
 import { storable } from '../../schemas/json-text.ts'
 import { linkCardMs } from '../../schemas/limits/publish-limits.ts'
 import { type FetchedPicture, type Fetching, fetchPage, fetchPicture, PageRefused } from '../profile/fetch-page.ts'
@@ -17,7 +18,7 @@ export interface LinkCard {
 
 /** @throws where `fetching.signal` is aborted */
 export async function readLinkCard(uri: string, { signal, ...target }: Fetching): Promise<LinkCard | null> {
-  const fetching = { ...target, signal: AbortSignal.any([signal, AbortSignal.timeout(linkCardMs)]) }
+  const fetching = { ...target, signal: endAfter(signal, linkCardMs) }
   const found = await orNull(fetchPage(uri, fetching))
   signal.throwIfAborted()
   if (found === null) return null

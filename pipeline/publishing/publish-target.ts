@@ -7,12 +7,14 @@
  * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. Expected
  * failures settle the target or give it back. An unavailable store throws, and the claim expires.
  */
+
 import type { Postgres } from '../../postgres/client.ts'
 import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
 import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
 import { type Claim, type ClaimedTarget, listKnownPublications, markSent } from '../../postgres/tables/publishing.ts'
 import type { Coalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import { endAfter } from '../../runtime/deadline.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -40,14 +42,14 @@ export async function publishTarget(
 ): Promise<Outcome | null> {
   const claim = { targetId: target.id, holder }
   const { pg, log } = publishing
-  const deadline = AbortSignal.timeout(publishAttemptMs)
+  const ending = endAfter(stopping, publishAttemptMs)
   const stored = await readPublication(pg, target.id)
   try {
-    const published = await attempt(publishing, stored, claim, AbortSignal.any([stopping, deadline]))
+    const published = await attempt(publishing, stored, claim, ending)
     return published === null ? null : await settlePublished(pg, target, claim, published)
   } catch (error) {
     if (error instanceof StoreUnavailable || stopping.aborted) throw error
-    const known = deadline.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
+    const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
     if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
     const { failure, message } = known
     const isLast = stored.attempt_count + 1 >= publishAttemptsMax

@@ -3,6 +3,7 @@
  * ProviderError that says whether trying again may help.
  */
 import { request } from 'undici'
+import { endAfter } from '../../runtime/deadline.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
@@ -39,7 +40,7 @@ export async function askProvider(asked: Asked, expected: readonly number[] = []
 }
 
 async function send({ url, method = 'GET', token, headers, json, body, deadlineMs, signal }: Asked): Promise<Answer> {
-  const deadline = AbortSignal.timeout(deadlineMs ?? providerRequestMs)
+  const ending = endAfter(signal, deadlineMs ?? providerRequestMs)
   try {
     const response = await request(url, {
       method,
@@ -51,7 +52,7 @@ async function send({ url, method = 'GET', token, headers, json, body, deadlineM
         ...headers,
       },
       body: json === undefined ? ((body as never) ?? null) : JSON.stringify(json),
-      signal: AbortSignal.any([signal, deadline]),
+      signal: ending,
     })
     const text = await readText(response.body)
     return {
@@ -64,7 +65,7 @@ async function send({ url, method = 'GET', token, headers, json, body, deadlineM
     }
   } catch (error) {
     if (error instanceof ProviderError || signal.aborted) throw error
-    const said = deadline.aborted
+    const said = ending.aborted
       ? 'The platform did not answer in time'
       : `The platform could not be reached: ${(error as Error).message}`
     throw new ProviderError({ kind: 'transient', code: 'unreachable' }, said, { cause: error })

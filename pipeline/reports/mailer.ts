@@ -3,6 +3,7 @@
  * servers may quote an address, so a `MailFailed` only has their codes.
  */
 import { createTransport } from 'nodemailer'
+import { endAfter } from '../../runtime/deadline.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import type { MailAddress, SmtpServer } from '../../runtime/mail-settings.ts'
 import { reportMailMs, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
@@ -58,7 +59,7 @@ export function makeMailer(
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
   return {
     async send({ to, subject, text, html, messageId, unsubscribeUrl }, signal) {
-      const ending = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
+      const ending = endAfter(signal, withinMs)
       // An error of a send doesn't say how far it came. So most failures come here, where there is no mail yet.
       await verify(ending)
       try {

@@ -1,5 +1,5 @@
 /** The company profile: from source URLs to what is known, with a quote for each claim; hostile sites; turns; media; webhooks. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { startProfiler } from '../../pipeline/profile/loop.ts'
@@ -254,9 +254,6 @@ test('who asked first comes first; asking again goes to the back', async () => {
 
 test('one whose sources hang holds up no other', async () => {
   const [one, other] = await makeTwo()
-  // It hangs for as long as the other takes.
-  const deadline = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal)
-  onTestFinished(() => deadline.mockRestore())
   await orderProfile(stores.pg, one, [`${sites.url}/hang`])
   await orderProfile(stores.pg, other, [`${sites.url}/shop`])
   const profiler = startProfiler(contextOf(), makePipelineMetrics(makeMetrics('test', false)))

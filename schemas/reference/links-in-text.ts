@@ -1,4 +1,4 @@
-/** Links in a text that a person wrote. */
+/** Links in a text that a person wrote. The dashboard imports this file too: it has no imports of its own. */
 
 /** Where `url` stands in the text. */
 export interface LinkInText {
@@ -8,8 +8,7 @@ export interface LinkInText {
 
 /**
  * A character within a link: no blank, no quote, and no letter or sign of Chinese, Japanese or Korean, which stand right
- * behind a link. The dashboard may not import this file, so web/dashboard/links-in-text.ts repeats it:
- * test/unit/links-in-text.test.ts holds both.
+ * behind a link.
  */
 export const linkCharacter =
   /[^\s<>"`“”„‟‘’‚‛«»‹›…\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]/

@@ -47,7 +47,10 @@ export const rooms: readonly Room[] = [
   { at: 'web/player/', may: [] },
   {
     at: 'web/dashboard/',
-    may: ['web/generated/world.json', 'schemas/reference/currencies.ts', 'schemas/figure-texts.ts'],
+    may: [
+      ...['web/generated/world.json', 'schemas/figure-texts.ts'],
+      ...['schemas/reference/currencies.ts', 'schemas/reference/links-in-text.ts'],
+    ],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],
   },
   { at: 'web/bundle/', may: ['runtime/'] },

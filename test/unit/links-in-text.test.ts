@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import * as ofSchemas from '../../schemas/reference/links-in-text.ts'
-import * as ofDashboard from '../../web/dashboard/links-in-text.ts'
+import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 
 const sale = 'https://shop.de/sale'
 /** A text with a link between the parts. */
@@ -46,10 +45,7 @@ const whole = [
   ...["https://example.com/it's", 'https://web.archive.org/web/*/a.example', 'https://пример.рф/путь', 'http://a.b/😀'],
 ]
 
-describe.each([
-  ['schemas', ofSchemas],
-  ['the dashboard', ofDashboard],
-])('a link in a text, to %s,', (_, { linksIn, replaceLinks }) => {
+describe('a link in a text', () => {
   test.each(around)('ends before what is around it: %j %j', (before, after) => {
     expect(linksIn(before + sale + after)).toEqual([{ index: before.length, url: sale }])
     expect(replaceLinks(`${before}${sale}${after} ${sale}`, () => 'x')).toBe(`${before}x${after} x`)

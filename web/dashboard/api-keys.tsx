@@ -4,23 +4,18 @@ import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '
 import { Confirm, Dialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Choices, Failure, Refusal, ShownOnce } from './parts.tsx'
-import { type Sent, send, useAnswer } from './query.ts'
+import { send, useAnswer, useChanges } from './query.ts'
 
 type Key = (typeof ApiKeyResource)['_output']
 type Answer = (typeof ApiKeysResource)['_output']
 type Made = (typeof CreatedApiKey)['_output']
 
 export function ApiKeys({ timezone }: { timezone: string }) {
-  const [round, setRound] = useState(0)
+  const { round, refusal, done } = useChanges()
   const [made, setMade] = useState<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Key>()
-  const [refusal, setRefusal] = useState('')
   const { answer, failure } = useAnswer<Answer>('/api-keys', { round })
-  const done = (sent: Sent<unknown>) => {
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    setRound((before) => before + 1)
-  }
   return (
     <section class="panel" aria-label="API keys">
       <h2>

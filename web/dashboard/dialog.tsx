@@ -20,7 +20,8 @@ export function Dialog({ title, children, close }: DialogProps) {
     }
   }, [])
   return (
-    <dialog ref={place} aria-label={title} onClose={close}>
+    // The event comes a moment after the dialog closed. By then a quick key may have opened another in its place.
+    <dialog ref={place} aria-label={title} onClose={({ currentTarget }) => currentTarget.isConnected && close()}>
       <div class="tabs">
         <h2>
           <bdi>{title}</bdi>

@@ -146,6 +146,17 @@ export function useAnswer<Answer>(
 /** The result of one request: what was made or asked for, or what is wrong with it in words. */
 export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
 
+/** For a list that is changed: each change raises `round`, so that the list is asked for anew. */
+export function useChanges() {
+  const [round, setRound] = useState(0)
+  const [refusal, setRefusal] = useState('')
+  const done = (sent: Sent<unknown>) => {
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    setRound((before) => before + 1)
+  }
+  return { round, refusal, done }
+}
+
 type Method = 'POST' | 'PATCH' | 'DELETE'
 
 interface Write {

@@ -4,21 +4,16 @@ import type { ReportRecipientResource, ReportRecipients } from '../../schemas/re
 import { Confirm, Dialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Failure, Refusal } from './parts.tsx'
-import { type Sent, send, useAnswer } from './query.ts'
+import { type Sent, send, useAnswer, useChanges } from './query.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
 
 export function Reports({ timezone }: { timezone: string }) {
-  const [round, setRound] = useState(0)
+  const { round, refusal, done } = useChanges()
   const [isAdding, setAdding] = useState(false)
   const [removed, remove] = useState<Recipient>()
-  const [refusal, setRefusal] = useState('')
   const { answer, failure } = useAnswer<Answer>('/report-recipients', { round })
-  const done = (sent: Sent<unknown>) => {
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    setRound((before) => before + 1)
-  }
   return (
     <section class="panel" aria-label="Reports by e-mail">
       <h2>

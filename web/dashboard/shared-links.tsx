@@ -4,22 +4,17 @@ import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../.
 import { Confirm, Dialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
-import { type Sent, send, useAnswer } from './query.ts'
+import { send, useAnswer, useChanges } from './query.ts'
 
 type Links = (typeof SharedLinksResource)['_output']
 type Made = (typeof CreatedSharedLink)['_output']
 
 export function SharedLinks({ timezone }: { timezone: string }) {
-  const [round, setRound] = useState(0)
+  const { round, refusal, done } = useChanges()
   const [made, setMade] = useState<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Links[number]>()
-  const [refusal, setRefusal] = useState('')
   const { answer, failure } = useAnswer<Links>('/shared-links', { round })
-  const done = (sent: Sent<unknown>) => {
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    setRound((before) => before + 1)
-  }
   return (
     <section class="panel" aria-label="Shared links">
       <h2>

@@ -1,6 +1,7 @@
 /** Puts tracked links in the place of the addresses in a post's captions, so that its clicks and what follows are counted. */
+
+import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 import type { LinkResource } from '../../schemas/resources/link.ts'
-import { linksIn, replaceLinks } from './links-in-text.ts'
 import { send } from './query.ts'
 import { refusalOf, request } from './request.ts'
 

@@ -14,7 +14,7 @@ import { type AddressKey, isPublicAddress, keyOfAddress } from './address-ranges
 import type { ReverseDns } from './reverse-dns.ts'
 
 export interface Verification {
-  /** Null: nothing to check by, or nobody answered. */
+  /** Null: nothing to check by, or DNS hasn't answered. */
   readonly verified: boolean | null
   readonly method: 'none' | 'ip_range' | 'reverse_dns'
 }
@@ -82,12 +82,13 @@ export function makeBotVerifier({
       const key = check === undefined ? null : keyOfAddress(address)
       if (check === undefined || key === null) return notChecked
       if (isListed(check, key)) return { verified: true, method: 'ip_range' }
-      const found = check.hosts.length === 0 ? undefined : dns?.find(key)
-      if (found !== undefined && found !== 'unknown') {
-        const isItsHost = found !== 'none' && check.hosts.some((end) => found.host.endsWith(end))
-        return { verified: isItsHost, method: 'reverse_dns' }
-      }
-      return isRefuted(check, now) ? { verified: false, method: 'ip_range' } : notChecked
+      if (dns === undefined || check.hosts.length === 0 || !isPublicAddress(address))
+        return isRefuted(check, now) ? { verified: false, method: 'ip_range' } : notChecked
+      // Lists lag behind the operator's new addresses, so only DNS refutes where it can answer.
+      const found = dns.find(key)
+      if (found === undefined || found === 'unknown') return notChecked
+      const isItsHost = found !== 'none' && check.hosts.some((end) => found.host.endsWith(end))
+      return { verified: isItsHost, method: 'reverse_dns' }
     },
   }
 

@@ -105,10 +105,21 @@ test('a list that has the address makes DNS needless, and one that hasn’t is o
   const listed = makeBotVerifier({ lists: { find: () => ranges }, dns })
   expect(listed.askFor([claim('66.249.66.1')])).toBeNull()
   expect(listed.verify(claim('66.249.66.1'), now)).toEqual({ verified: true, method: 'ip_range' })
-  expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: false, method: 'ip_range' })
+  // Nobody has been asked about it yet.
+  expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: null, method: 'none' })
   await listed.askFor([claim('2001:4860:4801:10::1'), claim('203.0.113.2')])
   expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: true, method: 'reverse_dns' })
   expect(listed.verify(claim('203.0.113.2'), now)).toEqual({ verified: false, method: 'reverse_dns' })
+  // The list tells alone where no name can.
+  for (const [address, botName] of [
+    ['203.0.113.9', 'GPTBot'],
+    ['10.1.2.3', 'Googlebot'],
+  ] as const)
+    expect(listed.verify(claim(address, botName), now)).toEqual({ verified: false, method: 'ip_range' })
+  server.mode = 'fail'
+  await listed.askFor([claim('203.0.113.8')])
+  await expect.poll(() => dns.find(keyOfAddress('203.0.113.8')!), { timeout: 4 * dnsQuestionMs }).toBe('unknown')
+  expect(listed.verify(claim('203.0.113.8'), now)).toEqual({ verified: null, method: 'none' })
 })
 
 test('an address outside of all lists is refuted, unless they are old or one is missing', () => {

@@ -1,6 +1,7 @@
 /**
  * How a bot's visits can be checked, by its operator's word: published lists of addresses, and the ends of its
- * addresses' host names. A bot that isn't here can't be checked. Sources: docs/bots.md.
+ * addresses' host names. A bot that isn't here can't be checked. No unknown bot may get one of these names by its user
+ * agent. Sources: docs/bots.md.
  */
 
 export interface BotCheck {
@@ -56,7 +57,7 @@ const lines = `
   UptimeRobot | uptimerobot |
   BetterStack, Better Uptime Bot | betterstack |
   Pingdom | pingdom |
-  YandexBot, Yandex, YandexImages, YandexVideo, YandexDirect, YandexMetrika, YandexFavicons, YandexRenderResourcesBot | | .yandex.ru .yandex.net .yandex.com
+  YandexBot, Yandex robot, YandexImages, YandexVideo, YandexDirect, YandexMetrika, YandexFavicons, YandexRenderResourcesBot | | .yandex.ru .yandex.net .yandex.com
   Baiduspider | | .baidu.com .baidu.jp
   Yahoo! Slurp | | .crawl.yahoo.net
   SeznamBot | | .seznam.cz

@@ -194,7 +194,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     YandexFavicons | Yandex
     YandexRenderResourcesBot | Yandex
     YandexBot | Yandex
-    Yandex | Yandex | compatible; yandex
+    Yandex robot | Yandex | compatible; yandex
     Mail.RU_Bot | VK
     EasouSpider | Easou
     YisouSpider | Shenma

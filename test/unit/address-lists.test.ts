@@ -12,6 +12,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { readAddressList, writeAddressList } from '../../schemas/address-list.ts'
 import { addressListPollMs } from '../../schemas/limits/bot-limits.ts'
 import { addressLists, checkOf, checks } from '../../schemas/reference/bot-checks.ts'
+import { describeBot } from '../../schemas/reference/bots.ts'
 import { knownBotOf } from '../../schemas/reference/known-bots.ts'
 
 const at = Date.UTC(2026, 10, 20)
@@ -90,6 +91,9 @@ test('every bot that can be checked is one of our list, under that name, by list
   // Known to the table of crawlers alone.
   const others = ['Google-Read-Aloud', 'Google-Safety', 'Google-Site-Verification', 'GoogleProducer']
   expect(checkedBots.filter((bot) => !named.includes(bot)).sort()).toEqual(others)
+  // One that nobody knows is unverified, even under the name of one that can be checked.
+  const unknown = checkedBots.map((bot) => describeBot(`${bot}/1.0`)).filter(({ operator }) => operator === '')
+  expect(unknown.filter(({ name }) => checks.has(name))).toEqual([])
 })
 
 test('an address lies in ranges exactly when Node’s own list says so', () => {

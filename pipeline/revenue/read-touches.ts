@@ -58,6 +58,9 @@ interface Session {
   readonly first_at: number
   readonly last_at: number
   readonly nth_day: number
+  /** Empty where it began more than a day before. */
+  readonly source: string
+  readonly medium: string
   readonly campaign: string
   readonly path: string
   readonly device: string
@@ -160,6 +163,8 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
   return {
     ...uncredited,
     ...(touch ? { rule: 'touch', source: touch.source, medium: touch.medium || 'none' } : { rule: 'session' }),
+    // Direct, mostly. A campaign may name a medium without a source.
+    ...(!touch && facts?.source && { source: facts.source, medium: facts.medium }),
     campaign: origin?.campaign ?? touch?.campaign ?? facts?.campaign ?? '',
     ...(facts && { visitor: facts.visitor, session: facts.session, session_at: facts.first_at }),
     ...{ path: facts?.path ?? '', link_id: origin?.link_id || null, post_id: origin?.post_id || null },
@@ -258,7 +263,8 @@ async function readSessions(
   const days = moments.flatMap(({ at }) => [localDayAt(at, timezone), localDayAt(at, timezone) - 1])
   return ch.query<Session>(
     `SELECT toString(visitor) AS visitor, toString(session) AS session, day, toUnixTimestamp64Milli(first_at) AS first_at,
-       toUnixTimestamp64Milli(last_at) AS last_at, nth_day, toString(campaign) AS campaign, toString(entry_path) AS path,
+       toUnixTimestamp64Milli(last_at) AS last_at, nth_day, toString(source) AS source, toString(medium) AS medium,
+       toString(campaign) AS campaign, toString(entry_path) AS path,
        toString(device) AS device, toString(browser) AS browser, toString(country) AS country
      FROM sessions FINAL WHERE ${ofVisitors} AND day IN {days:Array(Int32)}`,
     {

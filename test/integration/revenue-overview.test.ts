@@ -138,6 +138,18 @@ describe('a payment is credited', () => {
     expect(earning(later.countries, 'key')).toEqual({ FR: 1_000, unknown: 7 })
   })
 
+  test('like a conversion to a session with a medium and no source', async () => {
+    const noSource = { source: 'direct', medium: 'email' }
+    await workspace.addEvents([
+      eventOf('laptop', '2025-11-20T09:00:00Z', noSource),
+      eventOf('laptop', '2025-11-20T09:10:00Z', { source: 'direct', medium: 'none', kind: 'conversion' }),
+    ])
+    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+    await creditAll(stores)
+    const { top_sources } = await workspace.ask({ days: '1' })
+    expect(top_sources).toMatchObject([{ ...noSource, conversions: 1, revenue_cents: 1_000 }])
+  })
+
   test('once and for all, where its payer was erased', async () => {
     await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
     await identify('ada@example.com', 'laptop')

@@ -46,12 +46,10 @@ export function readPageUrl(text: string, page: PageUrl): void {
   const hash = url.indexOf('#', pathStart)
   const end = hash < 0 ? url.length : hash
   const query = url.indexOf('?', pathStart)
-  if (query < 0 || query > end) {
-    page.path = pathOf(url, pathStart, end, page.host)
-    return
-  }
-  page.path = pathOf(url, pathStart, query, page.host)
-  readParameters(url, query + 1, end, page)
+  const hasQuery = query >= 0 && query < end
+  page.path = pathOf(url, pathStart, hasQuery ? query : end, page.host)
+  if (hasQuery) readParameters(url, query + 1, end, page)
+  if (hash >= 0) page.url = withoutFragmentValues(page.url)
 }
 
 /** The path that a sender names by itself, without parameters. */
@@ -86,12 +84,25 @@ function leadsToScript(url: string): boolean {
 
 /** The URL without the values of click ids. */
 function withoutClickValues(url: string): string {
+  const hash = url.indexOf('#')
+  const end = hash < 0 ? url.length : hash
   const query = url.indexOf('?')
-  if (query < 0) return url
-  const hash = url.indexOf('#', query)
-  readParameters(url, query + 1, hash < 0 ? url.length : hash, scratch)
-  return scratch.url
+  const hasQuery = query >= 0 && query < end
+  if (hasQuery) readParameters(url, query + 1, end, scratch)
+  const kept = hasQuery ? scratch.url : url
+  return hash < 0 ? kept : withoutFragmentValues(kept)
 }
+
+/** Routers of single-page apps keep parameters in the fragment: `#/a?b=c`, `#b=c`. They name no campaign. */
+function withoutFragmentValues(url: string): string {
+  const hash = url.indexOf('#')
+  if (!url.includes('=', hash)) return url
+  const cut = url.slice(hash).replace(fragmentParameter, (all, start: string, name: string) => {
+    return clickIdOf(name) === undefined ? all : `${start}${name}=`
+  })
+  return url.slice(0, hash) + cut
+}
+const fragmentParameter = /([#?&])([^#?&=]+)=[^#?&]*/g
 const scratch = makePageUrl()
 
 /** The host of an absolute URL in lower case, without port and credentials; empty for anything else. */

@@ -91,4 +91,15 @@ describe('a click id', () => {
     expect(row.referrer).toBe('https://other.example/?msclkid=')
     expect(JSON.stringify(row)).not.toContain(secret)
   })
+
+  test.each(['#/a?b=1&gclid=', '#gclid=', '?gclid=', '?a=1#/b/?c#d?x=y&gclid=', '#gclid=#gclid='])(
+    'keeps its name only in a fragment, too, which says nothing else: %s',
+    (end) => {
+      const sent = page + end.replaceAll('gclid=', 'gclid=SECRET') + (end.includes('#') ? '&utm_source=no' : '')
+      const row = rowOf({ url: sent, referrer: sent })
+      const kept = page + end + (end.includes('#') ? '&utm_source=no' : '')
+      expect([row.url, row.referrer, row.path]).toEqual([kept, kept, '/pricing'])
+      expect(row.source).toBe(end.includes('#') ? 'direct' : 'google')
+    },
+  )
 })

@@ -70,9 +70,10 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   const figures: ContactFigures[] = []
   const credits: PersonCreditChanges[] = []
   const keptFrom = keptFromOf(await listWorkspaces(pg), now)
+  const timezones = await timezonesOf(pg)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
     await ensureLease()
-    const computed = await compute(work, ids, keptFrom)
+    const computed = await compute(work, ids, keptFrom, timezones)
     figures.push(...computed.figures)
     credits.push(computed.credits)
   }
@@ -150,11 +151,18 @@ async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Pro
     .map(({ build }) => build)
 }
 
+/** The timezone of the figures, by workspace. */
+async function timezonesOf(pg: Queryable): Promise<ReadonlyMap<number, string>> {
+  const builds = (await listOpenBuilds(pg)).filter(({ state }) => state === 'current')
+  return new Map(builds.map(({ workspaceId, timezone }) => [workspaceId, timezone]))
+}
+
 /** Figures of contacts, and the credit of their conversions by their touches. */
 async function compute(
   { pg, ch }: Folding,
   ids: readonly number[],
   keptFrom: ReadonlyMap<number, number>,
+  timezones: ReadonlyMap<number, string>,
 ): Promise<{ figures: ContactFigures[]; credits: PersonCreditChanges }> {
   const wanted = await readContactKeys(pg, ids)
   const contacts = await gatherContacts(ch, {
@@ -162,7 +170,7 @@ async function compute(
     bindings: await readBindingsOfContacts(pg, ids),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const sums = await sumContacts(ch, contacts)
+  const sums = await sumContacts(ch, contacts, { timezones })
   const hasSome = sums.some(({ conversions }) => conversions > 0)
   const touched = hasSome ? await readTouchedConversions(ch, contacts) : []
   const stored = await readCreditsOfContacts(pg, ids)

@@ -32,6 +32,10 @@ export interface ModelPerson {
   readonly ids: number[]
 }
 
+/** The workspace's clock, which has no summer time. */
+export const timezone = 'Asia/Kolkata'
+const dayOf = ({ at }: ModelEvent) => Math.floor((at + 5.5 * 3_600_000) / 86_400_000)
+
 /** Limits for one browser: binding periods, and claims, that count. */
 export interface ModelLimits {
   readonly periodsMax: number
@@ -42,7 +46,7 @@ const earlier = (a: ModelEvent, b: ModelEvent) => a.at - b.at || a.id - b.id
 
 /**
  * Sources that conversions are credited to, by the event's id: the last one of their person before, else of the first event
- * of their session. `direct` where there is none.
+ * of their session, on the day before or else on their own. `direct` where there is none.
  */
 export function creditsOf(events: readonly ModelEvent[], limits: ModelLimits): Map<number, string> {
   const people = peopleOf(events, limits)
@@ -54,7 +58,9 @@ export function creditsOf(events: readonly ModelEvent[], limits: ModelLimits): M
     const touch = inOrder.slice(0, place + 1).findLast((one) => ids.includes(one.id) && one.source !== null)
     const isOfSession = (one: ModelEvent) =>
       conversion.browser !== null && one.browser === conversion.browser && one.session === conversion.session
-    credits.set(conversion.id, (touch ?? inOrder.find(isOfSession))?.source ?? 'direct')
+    const firstOn = (day: number) => inOrder.find((one) => isOfSession(one) && dayOf(one) === day)
+    const day = dayOf(conversion)
+    credits.set(conversion.id, (touch ?? firstOn(day - 1) ?? firstOn(day))?.source ?? 'direct')
   }
   return credits
 }
@@ -86,6 +92,14 @@ function counting(claims: readonly ModelEvent[], { periodsMax, factsMax }: Model
     const changes = past.filter(({ email }, nth) => nth > 0 && past[nth - 1]!.email !== email)
     return past.length <= factsMax && changes.length < periodsMax
   })
+}
+
+/** A session that is silent for a whole day counts anew. */
+function countSessions(own: readonly ModelEvent[]): number {
+  const keyOf = ({ browser, session }: ModelEvent, day: number) => `${browser} ${session} ${day}`
+  const inBrowsers = own.filter(({ browser }) => browser !== null)
+  const days = new Set(inBrowsers.map((event) => keyOf(event, dayOf(event))))
+  return new Set(inBrowsers.filter((e) => !days.has(keyOf(e, dayOf(e) - 1))).map((e) => keyOf(e, dayOf(e)))).size
 }
 
 export function peopleOf(events: readonly ModelEvent[], limits: ModelLimits): ModelPerson[] {
@@ -121,7 +135,7 @@ export function peopleOf(events: readonly ModelEvent[], limits: ModelLimits): Mo
           .map(({ name }) => name)
           .sort()
           .at(-1) ?? '',
-      sessions: new Set(own.filter(({ browser }) => browser !== null).map((e) => `${e.browser} ${e.session}`)).size,
+      sessions: countSessions(own),
       events: own.length,
       conversions: own.filter(({ isConversion }) => isConversion).length,
       firstAt: own[0]!.at,

@@ -22,6 +22,7 @@ import {
   type ModelEvent,
   type ModelPerson,
   peopleOf,
+  timezone,
 } from './people-model.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 50))
@@ -48,7 +49,7 @@ interface History {
 }
 
 const minute = 60_000
-const begin = Math.floor(Date.now() / minute) * minute - 26 * 60 * minute
+const begin = Math.floor(Date.now() / minute) * minute - 70 * 60 * minute
 
 function makeHistory(
   workspace: TestWorkspace,
@@ -59,8 +60,8 @@ function makeHistory(
   const emails = Array.from({ length: 1 + random(3) }, (_, nth) => `p${nth}@example.com`)
   const one = <T>(of: readonly T[]) => of[random(of.length)]!
   const events = Array.from({ length: 2 + random(14) }, (_, nth) => {
-    // Often of one moment: then ids tell which came first. Within a day: a session that is silent for one counts anew.
-    const at = begin + random(24) * 60 * minute
+    // Often of one moment: then ids tell which came first. Over some days: sessions pass midnight, and come back later.
+    const at = begin + random(24) * 160 * minute
     const type = one<(typeof types)[number]>(types)
     const browser = random(type === 'conversion' ? 3 : 8) === 0 ? null : one(browsers)
     const hasEmail = type === 'identify' || browser === null || random(3) === 0
@@ -149,8 +150,8 @@ async function shownCredits(workspace: TestWorkspace): Promise<Map<number, strin
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
     return response.json()
   }
-  const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
-  const { top_sources } = (await read('/v1/analytics/overview?days=3&include=top_sources')) as {
+  const { conversions } = (await read('/v1/analytics/conversions?days=5&limit=200')) as Conversions
+  const { top_sources } = (await read('/v1/analytics/overview?days=5&include=top_sources')) as {
     top_sources: { source: string; conversions: number }[]
   }
   const counted = new Map<string, number>()
@@ -205,7 +206,7 @@ test(
       const { limits } = kind
       const draw = makeRandom(seed + done)
       const random = (below: number) => Math.floor(draw() * below)
-      const makeOne = async () => makeHistory(await makeWorkspace(stores), random, kind)
+      const makeOne = async () => makeHistory(await makeWorkspace(stores, { timezone }), random, kind)
       const histories: History[] = []
       while (histories.length < Math.min(together, runs - done)) histories.push(await makeOne())
       const ids = await sendAll(histories, random, limits)

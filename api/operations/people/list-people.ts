@@ -88,7 +88,7 @@ export const listPeople = defineOperation({
     const shown = await readableContacts(
       stores,
       merged.flatMap((one) => ('contact' in one ? one.contact : [])),
-      rows.since,
+      rows,
     )
     const contactOf = new Map(shown.map((contact) => [contact.id, contact]))
     const revenue = await sumRevenueOfPeople(stores.pg, {

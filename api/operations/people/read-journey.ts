@@ -82,8 +82,9 @@ async function findNamed({ query, workspace, stores }: JourneyContext): Promise<
 async function journeyOfContact(
   { query, workspace, stores: { pg, ch } }: JourneyContext,
   contact: Contact,
-  { since }: ReadableVisitors,
+  rows: ReadableVisitors,
 ): Promise<Journey> {
+  const { since } = rows
   const bindings = await readBindingsOfContacts(pg, [contact.id])
   const contacts = await gatherContacts(ch, {
     wanted: await readContactKeys(pg, [contact.id]),
@@ -96,7 +97,7 @@ async function journeyOfContact(
     ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
   }
   const [payments, sums] = await Promise.all([listPaymentsOfPeople(pg, asked), sumRevenueOfPeople(pg, asked)])
-  const [shown] = await readableContacts({ pg, ch }, [contact], since)
+  const [shown] = await readableContacts({ pg, ch }, [contact], rows)
   const person = serializeContact(shown!, sums)
   return {
     person,

@@ -3,17 +3,18 @@ import { gatherContacts, sumContacts } from '../../../clickhouse/queries/people/
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
 import { type Contact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import type { Stores } from '../define.ts'
+import type { ReadableVisitors } from './visitor-rows.ts'
 
 /**
  * Those with events from before `since` are counted anew: after a change of plan or retention, until what isn't readable is
  * deleted.
- * @param contacts seen since then @param since milliseconds since 1970
+ * @param contacts seen since then
  * @returns in the same order
  */
 export async function readableContacts(
   { pg, ch }: Pick<Stores, 'pg' | 'ch'>,
   contacts: readonly Contact[],
-  since: number,
+  { workspaceId, timezone, since }: ReadableVisitors,
 ): Promise<readonly Contact[]> {
   const ids = contacts.filter(({ firstSeenAt }) => firstSeenAt < since).map(({ id }) => id)
   if (ids.length === 0) return contacts
@@ -22,7 +23,9 @@ export async function readableContacts(
     bindings: await readBindingsOfContacts(pg, ids),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const sums = new Map((await sumContacts(ch, gathered, since)).map((sum) => [sum.contactId, sum]))
+  const timezones = new Map([[workspaceId, timezone]])
+  const summed = await sumContacts(ch, gathered, { timezones, since })
+  const sums = new Map(summed.map((sum) => [sum.contactId, sum]))
   return contacts.map((contact) => {
     if (contact.firstSeenAt >= since) return contact
     const { sessions = 0, events = 0, conversions = 0, firstAt = contact.lastSeenAt } = sums.get(contact.id) ?? {}

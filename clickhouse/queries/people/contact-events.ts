@@ -167,23 +167,47 @@ export interface ContactSums {
   readonly lastTouch: TouchParts
 }
 
-/** A contact without events is not there. @param since only events from then on count; milliseconds since 1970 */
+export interface SumOptions {
+  /** The timezone of each workspace's figures. A workspace without figures has no events in them. */
+  readonly timezones: ReadonlyMap<number, string>
+  /** Only events from then on count; milliseconds since 1970. */
+  readonly since?: number
+}
+
+/** A contact without events is not there. */
 export function sumContacts(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,
-  since = 0,
+  { timezones, since = 0 }: SumOptions,
 ): Promise<ContactSums[]> {
+  const day = localDayOf(contacts, timezones)
   const own = ownEvents(contacts, `occurred_at >= ${moment('since')}`)
   const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
   return ch.query<ContactSums>(
-    `SELECT owner AS contactId, uniqExactIf((visitor, session), visitor != 0) AS sessions, count() AS events,
+    // A session that is silent for a whole local day counts anew. So it counts once for each run of days: these are as many as
+    // the days that come when each day's next one is added.
+    `WITH ${day.sql} AS day
+     SELECT owner AS contactId, uniqExactArrayIf([(visitor, session, day), (visitor, session, day + 1)], visitor != 0)
+         - uniqExactIf((visitor, session, day), visitor != 0) AS sessions, count() AS events,
        countIf(kind = 'conversion') AS conversions, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt,
        countIf(${isTouch}) AS touches, argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS firstTouch,
        argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS lastTouch
      FROM (${own.sql}) GROUP BY owner`,
-    { ...own.params, since },
+    { ...own.params, ...day.params, since },
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
+}
+
+/** SQL of the local day of an event of `owner`. ClickHouse takes a timezone only as a constant. */
+function localDayOf({ wanted }: ContactsEvents, timezones: ReadonlyMap<number, string>): BoundSql {
+  const zoneOf = ({ workspaceId }: ContactEmail) => timezones.get(workspaceId) ?? 'UTC'
+  const params: Record<string, unknown> = {}
+  const branches = [...new Set(wanted.map(zoneOf))].map((zone, at) => {
+    params[`zone_${at}`] = zone
+    params[`zone_${at}_contacts`] = wanted.filter((one) => zoneOf(one) === zone).map(({ contactId }) => contactId)
+    return `owner IN {zone_${at}_contacts:Array(UInt64)}, toRelativeDayNum(occurred_at, {zone_${at}:String})`
+  })
+  return { sql: `multiIf(${branches.join(', ')}, 0)`, params }
 }
 
 /** Where an event stands in `events`. */

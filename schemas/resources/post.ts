@@ -36,7 +36,7 @@ const tags = z
   .array(tag)
   .max(postTagsMax)
   .transform(withoutRepeats)
-  .meta({ description: 'A leading `#` and repeats are dropped.' })
+  .meta({ description: 'Every leading `#` and repeats are dropped.' })
 
 /** Repeats stay here, so that errors found later name the place that was sent. */
 const mediaIds = z

@@ -34,13 +34,7 @@ export function makePageUrl(): PageUrl {
 /** Reads `url` into `page`, which holds nothing of the one before. A text that is no page gives an empty page. */
 export function readPageUrl(text: string, page: PageUrl): void {
   const url = isPage(text) ? text : ''
-  page.source = ''
-  page.medium = ''
-  page.campaign = ''
-  page.content = ''
-  page.clickId = null
-  page.linkId = 0
-  page.postId = 0
+  clearCampaign(page)
   page.url = url
   const pathStart = readHost(url, page)
   const hash = url.indexOf('#', pathStart)
@@ -50,6 +44,17 @@ export function readPageUrl(text: string, page: PageUrl): void {
   page.path = pathOf(url, pathStart, hasQuery ? query : end, page.host)
   if (hasQuery) readParameters(url, query + 1, end, page)
   if (hash >= 0) page.url = withoutFragmentValues(page.url)
+}
+
+/** Leaves the page as if its URL named no campaign, link, post or click. */
+export function clearCampaign(page: PageUrl): void {
+  page.source = ''
+  page.medium = ''
+  page.campaign = ''
+  page.content = ''
+  page.clickId = null
+  page.linkId = 0
+  page.postId = 0
 }
 
 /** The path that a sender names by itself, without parameters. */

@@ -104,6 +104,20 @@ test('the first touch stays, the last one follows campaigns and other sites, and
   ])
 })
 
+test('the site that led here keeps the credit, whatever parameters links within the site carry', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<a href="/sign-up?source=pricing">sign up</a>' }, '/sign-up': {} })
+  await visit.page.goto(root, { referer: 'https://news.example/' })
+  await visit.expectSent('pageview')
+  await visit.page.click('a')
+  await visit.expectSent('pageview', 2)
+  await visit.page.evaluate(`Svc.conversion('signup')`)
+  await visit.expectSent('signup')
+  expect((await visit.stored('pageview')).map(({ source }) => source)).toEqual(['news.example', 'direct'])
+  const { top_sources } = await visit.overview()
+  expect(top_sources).toEqual([expect.objectContaining({ source: 'news.example', sessions: 1, conversions: 1 })])
+})
+
 test('half an hour without activity, and another campaign, begin another session of the same visitor', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })

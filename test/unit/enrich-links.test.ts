@@ -37,6 +37,12 @@ describe('the link and the post that led to a page', () => {
     expect(enriched.stream === 'events' && enriched.row).toMatchObject({ link_id, post_id, url })
   })
 
+  test('are none where the visitor came by a link within the site', () => {
+    const url = 'https://www.example.com/sale?svc_link_id=1&svc_post_id=12'
+    const enriched = enrich({ url, referrer: 'https://www.example.com/' })
+    expect(enriched.stream === 'events' && enriched.row).toMatchObject({ link_id: 0, post_id: 0, url })
+  })
+
   test('are nobody’s where no table is there', () => {
     expect(rowOf({ url: 'https://www.example.com/?svc_link_id=1' })).toMatchObject({ link_id: 0, post_id: 0 })
   })

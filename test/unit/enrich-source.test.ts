@@ -64,6 +64,24 @@ describe('the campaign of the URL', () => {
     expect([source, medium, campaign, content]).toEqual(expected)
   })
 
+  test('counts on landings alone: a link within the site may mean anything by its parameters', () => {
+    const query = 'source=pricing&medium=m&utm_campaign=c&content=d&gclid=1'
+    const from = (referrer: string, more: EventLike = {}) => {
+      const { source, medium, campaign, content } = rowOf({ url: `${page}?${query}`, referrer, ...more })
+      return [source, medium, campaign, content]
+    }
+    const landed = ['pricing', 'm', 'c', 'd']
+    for (const referrer of ['https://www.google.com/', 'https://shop.example.com/', '']) {
+      expect(from(referrer)).toEqual(landed)
+    }
+    for (const referrer of ['https://www.example.com', 'http://WWW.example.com:8080/list?x=1']) {
+      expect(from(referrer)).toEqual(['direct', 'none', '', ''])
+      expect(from(referrer, named)).toEqual(['s', 'm', 'c', 'd'])
+    }
+    // A path tells no host.
+    expect(from('https://www.example.com/', { url: null, path: `/pricing?${query}` })).toEqual(landed)
+  })
+
   test('is cut to what is stored, and may be in the path, where there is no URL', () => {
     const { source } = rowOf({ url: `${page}?utm_source=${'😀'.repeat(300)}` })
     expect([[...source].length, source.isWellFormed()]).toEqual([254, true])

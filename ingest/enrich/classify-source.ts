@@ -27,7 +27,7 @@ export function classifySource(sites: (host: string) => Site | null): Step {
   }
 }
 
-/** Null without a referrer, and where it belongs to the same owner as the page. */
+/** Null without a referrer, where it belongs to the same owner as the page, and on a return from payment or sign-in. */
 function referringSource(
   referrer: string | null | undefined,
   pageHost: string,

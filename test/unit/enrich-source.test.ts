@@ -29,6 +29,35 @@ describe('a visit without a campaign comes from its referrer', () => {
     expect(sourceOf({ referrer })).toBe('direct / none')
   })
 
+  test.each([
+    ...[
+      'https://checkout.stripe.com/c/pay/cs_1',
+      'https://www.paypal.com/',
+      'https://Accounts.Google.com/',
+      'https://shop.app/',
+    ],
+    ...['https://login.microsoftonline.com/', 'https://appleid.apple.com/', 'https://acme.eu.auth0.com/login'],
+    ...['https://www.mollie.com/checkout/', 'https://eu.adyen.link/', 'https://store.lemonsqueezy.com/checkout/'],
+  ])('nor from a page of payment or sign-in, to which the site had sent it: %s', (referrer) => {
+    expect(sourceOf({ referrer })).toBe('direct / none')
+    expect(sourceOf({ referrer, source: 'partner' })).toBe('partner / none')
+    expect(sourceOf({ referrer, url: `${page}?utm_source=news` })).toBe('news / none')
+  })
+
+  test('but pages of the same companies that people read are referrals', () => {
+    const pages = [
+      'stripe.com',
+      'docs.stripe.com',
+      'auth0.com',
+      'www.okta.com',
+      'github.com',
+      'paypal.com.evil.example',
+    ]
+    expect(pages.map((host) => sourceOf({ referrer: `https://${host}/` }))).toEqual(
+      pages.map((host) => `${host.replace('www.', '')} / referral`),
+    )
+  })
+
   test('and two sites under one hosting suffix are two, and without any it is direct', () => {
     const between = (suffix: string) => sourceOf({ url: `https://one.${suffix}/`, referrer: `https://two.${suffix}/` })
     expect(['github.io', 'co.uk'].map(between)).toEqual(['two.github.io / referral', 'two.co.uk / referral'])

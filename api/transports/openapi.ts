@@ -92,10 +92,10 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
 /**
  * `create_link`: the tool's name where there is one, else the operation's with the verb first. Lists take the plural.
  */
-export function operationId({ tool, name }: Operation): string {
+export function operationId({ tool, name }: Pick<Operation, 'tool' | 'name'>): string {
   if (tool !== undefined) return tool.slice('svc.'.length)
   const [noun, verb] = name.split('.') as [string, string]
-  return verb === 'list' ? `list_${noun.replace(/y$/, 'ie')}s` : `${verb}_${noun}`
+  return verb === 'list' ? `list_${noun.replace(/([^aeiou])y$/, '$1ie')}s` : `${verb}_${noun}`
 }
 
 function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined, schemas: Record<string, JsonSchema>) {

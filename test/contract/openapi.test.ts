@@ -95,10 +95,14 @@ test('shows every operation once, and nothing else', () => {
   for (const id of ids) expect(id).toMatch(/^[a-z]+(_[a-z]+)*$/)
 })
 
-test('what is listed without being a tool is named as several', () => {
-  const named = ['/v1/audit-log', '/v1/webhooks', '/v1/webhooks/deliveries'].map((path) => operationAt('GET', path))
-  const ids = named.map(({ operationId: id }) => id)
-  expect(ids).toEqual(['list_audit_events', 'list_webhook_endpoints', 'list_webhook_deliveries'])
+test('a list is named as several, whatever its noun ends in', () => {
+  const named = ['/v1/audit-log', '/v1/webhooks'].map((path) => operationAt('GET', path).operationId)
+  expect(named).toEqual(['list_audit_events', 'list_webhook_endpoints'])
+  const inY = operations.filter(({ name }) => /y\./.test(name))
+  expect(inY.map(({ http: { method, path } }) => operationAt(method, path).operationId)).toEqual([
+    ...['person_journey', 'list_replays', 'get_replay', 'list_webhook_deliveries', 'redeliver_webhook_delivery'],
+  ])
+  expect(operationId({ name: 'webhook_delivery.list' })).toBe('list_webhook_deliveries')
 })
 
 test('bodies show how many members a dictionary may have', () => {

@@ -28,7 +28,7 @@ export function kindOf(event: TrackEvent): number {
 }
 
 function typeOf({ event_type }: TrackEvent): EventType {
-  return event_type ?? 'track'
+  return event_type || 'track'
 }
 
 /** A loop costs no more than a line for each field: both were measured. */

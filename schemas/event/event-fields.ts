@@ -52,7 +52,8 @@ export const dateTime = { type: ['string', 'null'] } as const
 export const dateTimeFields: readonly string[] = ['occurred_at', 'sent_at']
 
 export const eventFields = {
-  event_type: { schema: { enum: [...(Object.keys(eventTypes) as EventType[]), null] } },
+  /** An empty text, as in every field of texts, is none. */
+  event_type: { schema: { enum: [...(Object.keys(eventTypes) as EventType[]), '', null] } },
   event_name: {
     schema: { type: 'string', minLength: 1, maxLength: eventNameLengthMax },
     column: 'String',

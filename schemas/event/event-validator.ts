@@ -172,11 +172,8 @@ function errorOf(fault: Fault, loc: Loc, body: unknown, value: unknown): Validat
     case 'type':
       return wrongType(params['type'], loc, value)
     case 'enum':
-      return literalError(
-        loc,
-        value,
-        (params['allowedValues'] as unknown[]).filter((allowed) => allowed !== null),
-      )
+      // Null and the empty text are taken as not sent.
+      return literalError(loc, value, (params['allowedValues'] as unknown[]).filter(Boolean))
     case 'not':
       return extraForbidden(loc, value)
     case 'minLength':

@@ -19,7 +19,7 @@ function cellsOf(name: string, schema: FieldSchema, isRequired: boolean): string
 function typeOf(name: string, { type, enum: values, not }: FieldSchema): string {
   if (not) return 'any'
   if (values) {
-    const shown = values.filter((value) => value !== null).map((value) => `\`${value}\``)
+    const shown = values.filter(Boolean).map((value) => `\`${value}\``)
     return `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`
   }
   if (dateTimeFields.includes(name)) return 'date-time'

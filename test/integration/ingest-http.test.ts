@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { eventFields } from '../../schemas/event/event-fields.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { makeLink, makePost } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -57,6 +58,20 @@ describe('POST /track', () => {
       source: 'direct',
       properties: '{"plan":"pro"}',
     })
+  })
+
+  it('takes an empty text, as null, for a field that was not sent', async () => {
+    const others = ['event_name', 'screen_width', 'properties', 'value_cents']
+    const names = Object.keys(eventFields).filter((name) => !others.includes(name))
+    for (const nothing of ['', null]) {
+      const { status, body } = await ingest.post(
+        '/track',
+        event({ event_name: 'emptied', ...Object.fromEntries(names.map((name) => [name, nothing])) }),
+      )
+      expect([status, body]).toMatchObject([202, { accepted: true }])
+      const row = (await stored()).find(({ id }) => id === body.event_id)
+      expect(row).toMatchObject({ event_type: 'track', kind: 'custom', session_named: 0 })
+    }
   })
 
   it('counts a repeated client_event_id once and answers the first one’s id, also where a hundred come at once', async () => {

@@ -18,7 +18,8 @@ test.each<[string, number]>([
 ])('the kind of an event is told by its name: %s', (event_name, kind) => {
   const { track, identify, conversion } = eventTypes
   expect(rowOf({ event_name })).toMatchObject({ event_name, kind, event_type: track })
-  expect(rowOf({ event_name, event_type: null })).toMatchObject({ kind, event_type: track })
+  for (const none of [null, ''] as const)
+    expect(rowOf({ event_name, event_type: none })).toMatchObject({ kind, event_type: track })
   for (const [event_type, number] of Object.entries({ identify, conversion }) as ['identify' | 'conversion', number][])
     expect(rowOf({ event_name, event_type })).toMatchObject({ kind: kinds[event_type], event_type: number })
 })

@@ -82,15 +82,18 @@ export function isId(schema: object): boolean {
   return idSchemas.has(schema)
 }
 
-/** The id of a `type` in a body: `12`, or its object id `post_12`. */
+/**
+ * The id of a `type` in a body: `12`, or its object id `post_12`. An integer beyond what JSON carries exactly is 0, which
+ * no row has: the answer is then that of any id that doesn't exist.
+ */
 export function idInBody(type: string) {
-  return z.preprocess((value) => toInteger(bareId(type, value)), id(z.int()))
+  return z.preprocess((value) => idThatMayBe(type, value), id(z.int()))
 }
 
 /** The same of something that a body may name: null, or left out, is none. */
 export function idOrNull(type: string, description: string) {
   const schema = id(z.int()).nullable().default(null).meta({ description })
-  return z.preprocess((value) => toInteger(bareId(type, value)), schema)
+  return z.preprocess((value) => idThatMayBe(type, value), schema)
 }
 
 /** The same in a query, where it may be left out. */
@@ -106,24 +109,25 @@ function boundedInt({ ge, le, description }: IntBounds) {
 
 export const eitherId = 'Its `id` or `object_id`.'
 
-/**
- * The id of a `type` in a path: `12`, or its object id `post_12`. A number that no row can have is 0, which no row has
- * either: the answer is then that of any id that doesn't exist.
- */
+/** The id of a `type` in a path. Negative integers are 0, too: a store may take none. */
 export function idInPath(type: string) {
   const schema = id(z.int().meta({ description: eitherId }))
-  return z.preprocess((value) => idThatMayBe(type, value), schema)
+  return z.preprocess((value) => naturalId(type, value), schema)
 }
 
 /** The same for an optional parameter of a query. */
 export function idOfNamed(type: string, description: string) {
-  return z.preprocess((value) => idThatMayBe(type, value), id(z.int().meta({ description })).optional())
+  return z.preprocess((value) => naturalId(type, value), id(z.int().meta({ description })).optional())
+}
+
+function naturalId(type: string, value: unknown): unknown {
+  const id = idThatMayBe(type, value)
+  return Number.isInteger(id) && (id as number) <= 0 ? 0 : id
 }
 
 function idThatMayBe(type: string, value: unknown): unknown {
   const id = toInteger(bareId(type, value))
-  if (typeof id !== 'number') return id
-  return Number.isSafeInteger(id) && id > 0 ? id : 0
+  return typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER ? 0 : id
 }
 
 /** The text behind `type_` in an object id; any other value as it is. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { idInPath, laxInt, laxIntOr } from '../../schemas/lax.ts'
+import { idInBody, idInPath, idOrNull, laxInt, laxIntOr } from '../../schemas/lax.ts'
 
 const unbounded = laxInt({ ge: Number.MIN_SAFE_INTEGER, le: Number.MAX_SAFE_INTEGER })
 
@@ -57,4 +57,20 @@ test('an id in a path may be written with its type; what no row can have is no r
     expect([text, id.safeParse(text).success]).toEqual([text, false])
   for (const text of ['0', '-1', '9007199254740992', '9007199254740993', '9223372036854775808', '9'.repeat(400)])
     expect([text, id.parse(text)]).toEqual([text, 0])
+  // MCP has the arguments of a path as JSON.
+  expect([12, -1, 2 ** 53].map((value) => id.parse(value))).toEqual([12, 0, 0])
+  for (const value of [1.5, -1.5, null]) expect([value, id.safeParse(value).success]).toEqual([value, false])
 })
+
+test.each([idInBody('post'), idOrNull('post', '')])(
+  'an id in a body that JSON can’t carry exactly is no row either, and a fraction is none',
+  (id) => {
+    expect([12, 'post_12', -1, Number.MAX_SAFE_INTEGER].map((value) => id.parse(value))).toEqual([
+      ...[12, 12, -1, Number.MAX_SAFE_INTEGER],
+    ])
+    for (const value of [2 ** 53, -(2 ** 53), 1e22, '9007199254740993', `post_${'9'.repeat(400)}`])
+      expect([value, id.parse(value)]).toEqual([value, 0])
+    for (const value of [1.5, '1.5', 'media_12', [], {}])
+      expect([value, id.safeParse(value).success]).toEqual([value, false])
+  },
+)

@@ -15,6 +15,8 @@ export interface RawInput {
   readonly body: unknown
   /** Makes a mutation's retry the same call. */
   readonly idempotencyKey?: unknown
+  /** The argument that the key came in; left out: it came in a header. */
+  readonly keyArgument?: string
   /** A retry must equal this, where that isn't the body itself: for an upload, its hash. */
   readonly fingerprint?: unknown
 }
@@ -24,7 +26,6 @@ export const idempotencyKeySchema = z
   .min(1)
   .max(idempotencyKeyLengthMax)
   .regex(/^[\x20-\x7e]*$/)
-const idempotencyHeader = z.object({ 'idempotency-key': idempotencyKeySchema })
 
 export interface ValidInput {
   readonly idempotencyKey: string | undefined
@@ -49,12 +50,14 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
   }
   const path = parse('path', input.path, raw.path)
   const query = parse('query', input.query, raw.query)
-  if (effect !== 'read' && raw.idempotencyKey !== undefined) {
-    parse('header', idempotencyHeader, { 'idempotency-key': raw.idempotencyKey })
+  const { idempotencyKey: key, keyArgument } = raw
+  if (effect !== 'read' && key !== undefined && !idempotencyKeySchema.safeParse(key).success) {
+    const name = keyArgument ?? 'idempotency-key'
+    parse(keyArgument === undefined ? 'header' : 'body', z.object({ [name]: idempotencyKeySchema }), { [name]: key })
   }
   const body = input.form ? parse('form', input.form, raw.body) : parse('body', input.body, raw.body)
   if (errors.length > 0) throw invalid(errors)
-  return { path, query, body, idempotencyKey: raw.idempotencyKey as string | undefined }
+  return { path, query, body, idempotencyKey: key as string | undefined }
 }
 
 /**

@@ -90,6 +90,7 @@ function makeTool(
         ),
         body: input.body === undefined ? undefined : chosen(isOther),
         idempotencyKey: takesKey && Object.hasOwn(args, keyArgument) ? args[keyArgument] : undefined,
+        keyArgument,
       }
     },
     structured: (body) => (isList ? { items: body } : body),

@@ -8,6 +8,7 @@ import { previousMeaning, Range } from './range.ts'
 const count = z.int()
 /** Always in our answers, though the contract doesn't require it. */
 const addedCount = count.optional().meta({ default: 0 })
+const addedFigure = z.number().optional().meta({ default: 0 })
 /** Null where sessions are filtered: it is of no session. */
 const unfiltered = count.nullable()
 const rating = z.string().describe(`${vitalRatings.join(', ')}, or no_data where there are no samples.`)
@@ -35,7 +36,7 @@ export const TopPageRow = z
     revenue_cents: count,
     visitors: addedCount,
     sessions: addedCount,
-    bounce_rate: z.number().optional().meta({ default: 0 }).describe('Of the sessions that entered here, in per cent.'),
+    bounce_rate: addedFigure.describe('Of the sessions that entered here, in per cent.'),
   })
   .meta({ id: 'TopPageRow' })
 
@@ -48,7 +49,11 @@ const trafficCounts = {
 }
 
 export const TrafficPoint = z
-  .object({ label: z.string(), start: dateTime, end: dateTime, ...trafficCounts })
+  .object({
+    ...{ label: z.string(), start: dateTime, end: dateTime, ...trafficCounts },
+    bounce_rate: addedFigure.describe('Of the sessions that begin in the bucket, in per cent.'),
+    average_session_seconds: addedFigure.describe('Of the sessions that begin in the bucket.'),
+  })
   .meta({ id: 'TrafficPoint' })
 
 export const BreakdownRow = z

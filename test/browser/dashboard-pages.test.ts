@@ -19,9 +19,11 @@ const markup = '<img src=x onerror="document.title=1">'
 function someWeeks(): EventLike[] {
   const pick = <One>(list: readonly One[], n: number) => list[n % list.length]!
   return Array.from({ length: 420 }, (_, n) => {
-    const at = Date.now() - hour - ((n * 7919) % (14 * 24)) * hour
+    // Each fifth one goes on in the session before it.
+    const session = n % 5 === 4 ? n - 1 : n
+    const at = Date.now() - hour - ((session * 7919) % (14 * 24)) * hour + (n - session) * 75_000
     const visit = {
-      ...{ visitor: (n % 90) + 1, session: n, occurred_at: at, title: pick(['Home', 'Prices', markup], n) },
+      ...{ visitor: (session % 90) + 1, session, occurred_at: at, title: pick(['Home', 'Prices', markup], n) },
       ...pick([{ source: 'google', medium: 'organic' }, { source: 'news', medium: 'email', campaign: 'may' }, {}], n),
       ...{ path: pick(['/', '/prices', `/${markup}`, '/docs/‮evil'], n), country: pick(['DE', 'FR', 'US', 'BR'], n) },
       ...{
@@ -45,6 +47,12 @@ beforeAll(async () => {
   )
   await foldWhatIsThere(stores)
 })
+
+/** As the dashboard writes it. */
+function lengthOf(seconds: number): string {
+  const rounded = Math.round(seconds)
+  return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
+}
 
 const ready = (page: Page) => page.waitForSelector('main:not([aria-busy="true"]) [data-card="visitors"]')
 async function asked<Answer>(path: string): Promise<Answer> {
@@ -110,13 +118,12 @@ test('what stands on the screen is what the API says, by ranges and filters', as
     const { metrics, ...lists } = await asked<AnalyticsOverview>(`overview?${question}`)
     const shown = () => page.$$eval('[data-card] strong', (all) => all.map((one) => one.textContent))
     const m = metrics as Record<string, number>
-    const seconds = Math.round(m['average_session_seconds']!)
     await expect
       .poll(shown, { message: question })
       .toEqual([
         ...[m['visitors'], m['pageviews'], m['sessions']].map(String),
         `${Math.round(m['bounce_rate']! * 10) / 10} %`,
-        seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`,
+        lengthOf(m['average_session_seconds']!),
         ...[String(m['conversions']), '$0.00'],
       ])
     const rowsOf = (title: string) =>
@@ -135,6 +142,40 @@ test('what stands on the screen is what the API says, by ranges and filters', as
     const { rows } = await asked<Breakdown>(`breakdown?by=os&${question}`)
     await expect.poll(() => rowsOf('Devices')).toEqual(rows.map(({ label, visitors }) => [label, visitors]))
   }
+})
+
+test('each card is a tab of the chart, whose values are the API’s', async (context) => {
+  const page = await signIn(context)
+  const { traffic_series = [] } = await asked<AnalyticsOverview>('overview?days=7')
+  const values = <Name extends keyof (typeof traffic_series)[number]>(name: Name) =>
+    traffic_series.map((point) => point[name])
+  const shown = {
+    visitors: values('visitors').map(String),
+    pageviews: values('pageviews').map(String),
+    sessions: values('sessions').map(String),
+    bounce_rate: values('bounce_rate').map((rate) => `${rate} %`),
+    average_session_seconds: values('average_session_seconds').map((seconds) => lengthOf(seconds!)),
+    conversions: values('conversions').map(String),
+    revenue_cents: traffic_series.map(() => '$0.00'),
+  }
+  for (const texts of [shown.bounce_rate, shown.average_session_seconds]) {
+    expect(new Set(texts).size).toBeGreaterThan(2)
+  }
+  await page.goto(`${api.url}/dashboard?days=7&compare=none`)
+  await ready(page)
+  for (const [name, texts] of Object.entries(shown)) {
+    await page.click(`[data-card="${name}"]`)
+    await expect
+      .poll(() => page.$$eval('.chart .unseen td', (all) => all.map((one) => one.textContent)), { message: name })
+      .toEqual(texts)
+    // The middle of seven days.
+    await page.hover('.u-over')
+    await expect
+      .poll(() => page.textContent('.chart .u-series:nth-child(2) .u-value'), { message: name })
+      .toBe(texts[3])
+  }
+  const names = await page.$$eval('[data-card]', (cards) => cards.map((one) => one.getAttribute('data-card')))
+  expect(names).toEqual(Object.keys(shown))
 })
 
 test('by keyboard alone: a tab of a list, its details searched, sorted and filtered by, the range moved', async (context) => {

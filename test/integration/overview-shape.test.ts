@@ -32,6 +32,7 @@ test('a workspace without events has zeros everywhere, every bucket and vital, a
     start: '2026-11-19T00:00:00.000Z',
     end: '2026-11-19T01:00:00.000Z',
     ...{ visitors: 0, pageviews: 0, sessions: 0, conversions: 0, revenue_cents: 0 },
+    ...{ bounce_rate: 0, average_session_seconds: 0 },
   })
   expect(overview.web_vital_series).toHaveLength(39)
   const { values, counts } = overview.web_vital_series[0]!

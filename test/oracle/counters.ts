@@ -65,6 +65,17 @@ export function perCent(part: number, whole: number): number {
   return twoDecimals(part * 100, whole)
 }
 
+export type OwnFacts = Pick<Counters, 'bounce_rate' | 'average_session_seconds'>
+
+/** Means over the sessions that begin in a range or bucket. */
+export function ownFacts(starting: readonly Session[]): OwnFacts {
+  const durationMs = starting.reduce((sum, session) => sum + session.durationMs, 0)
+  return {
+    bounce_rate: perCent(starting.filter(({ isBounce }) => isBounce).length, starting.length),
+    average_session_seconds: twoDecimals(durationMs, starting.length * 1000),
+  }
+}
+
 /** All sessions there are, and their names. */
 export interface Sessions {
   readonly all: readonly Session[]
@@ -82,15 +93,12 @@ export function countersOf(facts: Facts, sessions: Sessions, asked: Span, readab
   const span = since(readable.events, asked)
   const events = inSpan(facts.events, span)
   const presence = presenceOf(events, sessions)
-  const starting = startingIn(sessions.all, span)
-  const durationMs = starting.reduce((sum, session) => sum + session.durationMs, 0)
   return {
     ...presence,
     events: events.filter(sessions.counted.isCountedEvent).length,
     conversion_rate: perCent(visitorsOf(ofKind(events, kind.conversion)), presence.visitors),
     revenue_cents: 0,
-    bounce_rate: perCent(starting.filter(({ isBounce }) => isBounce).length, starting.length),
-    average_session_seconds: twoDecimals(durationMs, starting.length * 1000),
+    ...ownFacts(startingIn(sessions.all, span)),
     pages_per_session: twoDecimals(presence.pageviews, presence.sessions),
     new_contacts: newContacts(facts, span),
     bot_visits: inSpan(facts.botVisits, since(readable.botVisits, asked)).length,

@@ -2,7 +2,16 @@
  * The oracle of the analytics overview: every figure of docs/metrics.md computed from plain rows. Slow on purpose. Used
  * by test/property/overview.test.ts, which asks the product the same questions.
  */
-import { type Counters, countersOf, inSpan, ofKind, type Presence, presenceOf } from './counters.ts'
+import {
+  type Counters,
+  countersOf,
+  inSpan,
+  type OwnFacts,
+  ofKind,
+  ownFacts,
+  type Presence,
+  presenceOf,
+} from './counters.ts'
 import { byTime, day, type Facts, kind, type OracleWorkspace, type OverviewQuery, sessionOf } from './facts.ts'
 import { filterFacts } from './filters.ts'
 import {
@@ -35,7 +44,7 @@ export interface Overview {
     readonly range: Span & { readonly timezone: string; readonly bucket: BucketSize }
     readonly previous: Counters | null
   }
-  readonly traffic_series: readonly (Bucket & Presence)[]
+  readonly traffic_series: readonly (Bucket & Presence & OwnFacts)[]
   readonly top_sources: readonly SourceRow[]
   readonly top_pages: readonly PageRow[]
   readonly devices: readonly BreakdownRow[]
@@ -86,7 +95,11 @@ export function computeOverview(
       range: { ...span, timezone, bucket: bucketSizeOf(span, query, timezone) },
       previous: query.compare === 'none' || previous.start < readable.events ? null : count(previous),
     },
-    traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket), sessions) })),
+    traffic_series: buckets.map((bucket) => ({
+      ...bucket,
+      ...presenceOf(inSpan(events, bucket), sessions),
+      ...ownFacts(startingIn(starting, bucket)),
+    })),
     top_sources: topSources(starting, credits).slice(0, rows),
     top_pages: topPages(
       events,

@@ -89,6 +89,8 @@ function boundsOf(text: string): { min?: number; max?: number } {
 const added = [
   'object_id',
   'channel',
+  'bounce_rate',
+  'average_session_seconds',
   'clicks',
   'click_counts',
   'click_lists',

@@ -2,15 +2,16 @@
 import { brief, change, changeText, duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
-const chartable = ['visitors', 'pageviews', 'sessions', 'conversions', 'revenue_cents'] as const
+const chartable = [
+  ...(['visitors', 'pageviews', 'sessions', 'bounce_rate', 'average_session_seconds'] as const),
+  ...(['conversions', 'revenue_cents'] as const),
+] as const
 export type Chartable = (typeof chartable)[number]
 
 type Metrics = Overview['metrics']
-type Counters = NonNullable<Metrics['previous']>
-type CounterName = keyof { [Name in keyof Counters as Counters[Name] extends number ? Name : never]: 1 } & string
 
 interface Card {
-  readonly name: CounterName
+  readonly name: Chartable
   readonly label: string
   readonly show: (value: number, currency: string) => string
   readonly exact?: (value: number) => string
@@ -37,20 +38,12 @@ interface CardsProps {
 }
 
 export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
-  const isChartable = (name: string): name is Chartable => (chartable as readonly string[]).includes(name)
   return (
     <div class="cards">
       {cards.map((card) => {
         const { name, label, show, exact } = card
         const value = metrics[name]
-        const inside = (
-          <>
-            <span class="label">{label}</span>
-            <strong title={exact?.(value)}>{show(value, currency)}</strong>
-            <Change card={card} metrics={metrics} />
-          </>
-        )
-        return isChartable(name) ? (
+        return (
           <button
             key={name}
             type="button"
@@ -59,12 +52,10 @@ export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
             data-card={name}
             onClick={() => choose(name)}
           >
-            {inside}
+            <span class="label">{label}</span>
+            <strong title={exact?.(value)}>{show(value, currency)}</strong>
+            <Change card={card} metrics={metrics} />
           </button>
-        ) : (
-          <div key={name} class="card" data-card={name}>
-            {inside}
-          </div>
         )
       })}
     </div>

@@ -6,7 +6,7 @@ import { dayMs } from './calendar-days.ts'
 import 'uplot/dist/uPlot.min.css'
 import { type Days, daysOf, localDay } from './address.ts'
 import type { Chartable } from './cards.tsx'
-import { brief, briefMoney, localMoment, money, number, timeMark } from './format.ts'
+import { brief, briefDuration, briefMoney, duration, localMoment, money, number, timeMark } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 const height = 220
@@ -29,14 +29,14 @@ export interface ChartProps {
 export function Chart({ points, before, of, label, currency, timezone, asOf, zoom }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | null>(null)
-  const shown = (value: number) => (of === 'revenue_cents' ? money(value, currency) : number(value))
-  const shortly = (value: number) => (of === 'revenue_cents' ? briefMoney(value, currency) : brief(value))
+  const { shown, shortly, steps: valueSteps } = textsOf(of, currency)
+  const figureOf = (point: Points[number]) => point[of] ?? 0
   const scheme = useColorScheme()
   const whole = wholeOf(points, asOf)
   const data: UPlot.AlignedData = [
     points.map(({ start }) => Date.parse(start) / 1000),
-    points.map((point, at) => (at < whole ? point[of] : null)),
-    points.map((point, at) => (at === whole || (at === whole - 1 && whole < points.length) ? point[of] : null)),
+    points.map((point, at) => (at < whole ? figureOf(point) : null)),
+    points.map((point, at) => (at === whole || (at === whole - 1 && whole < points.length) ? figureOf(point) : null)),
     ...(before === undefined ? [] : [points.map((_, at) => before[at]?.[of] ?? null)]),
   ]
   const hasBefore = before !== undefined
@@ -74,6 +74,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
           },
           {
             ...axis,
+            ...(valueSteps && { incrs: valueSteps }),
             size: (_, marks) => widthOf(marks ?? []),
             values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? shortly(mark) : '')),
           },
@@ -110,8 +111,8 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
             {points.map((point, at) => (
               <tr key={point.start}>
                 <th scope="row">{point.label}</th>
-                <td>{shown(point[of])}</td>
-                {before?.[at] && <td>before: {shown(before[at][of])}</td>}
+                <td>{shown(figureOf(point))}</td>
+                {before?.[at] && <td>before: {shown(figureOf(before[at]))}</td>}
               </tr>
             ))}
           </tbody>
@@ -120,6 +121,33 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
     </figure>
   )
 }
+
+interface ValueTexts {
+  /** In full. */
+  shown(value: number): string
+  /** For the axis, with little room. */
+  shortly(value: number): string
+  /** Between marks of the axis, where they aren't those of plain numbers. */
+  readonly steps?: number[]
+}
+
+function textsOf(of: Chartable, currency: string): ValueTexts {
+  if (of === 'revenue_cents') {
+    return { shown: (cents) => money(cents, currency), shortly: (cents) => briefMoney(cents, currency) }
+  }
+  if (of === 'bounce_rate') {
+    const inPerCent = (value: number) => `${number(value)} %`
+    return { shown: inPerCent, shortly: inPerCent }
+  }
+  if (of === 'average_session_seconds') return { shown: duration, shortly: briefDuration, steps: durationSteps }
+  return { shown: number, shortly: brief }
+}
+
+/** Seconds. A session counts for two local days at most. */
+const durationSteps = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_200].map((minutes) => minutes * 60),
+]
 
 /** Pixels of a mark of time at least, and of a sign of a number with what stands beside it. */
 const markPixels = 70

@@ -22,6 +22,11 @@ export function span(seconds: number): string {
   return hours < 24 ? `${Math.floor(minutes / 60)}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`
 }
 
+/** Whole minutes without seconds. */
+export function briefDuration(seconds: number): string {
+  return seconds >= 60 && seconds % 60 === 0 ? `${seconds / 60}m` : duration(seconds)
+}
+
 /** At most eight signs or so, for places with little room. */
 export function briefMoney(cents: number, currency: string): string {
   const amount = cents / 10 ** decimalsOf(currency)

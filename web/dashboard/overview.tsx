@@ -38,6 +38,8 @@ const chartLabels: Readonly<Record<Chartable, string>> = {
   visitors: 'Visitors',
   pageviews: 'Page views',
   sessions: 'Sessions',
+  bounce_rate: 'Bounce rate',
+  average_session_seconds: 'Session length',
   conversions: 'Conversions',
   revenue_cents: 'Revenue',
 }

@@ -1,5 +1,5 @@
 /** From counts to the counters of the answer. */
-import type { Counts } from '../../../clickhouse/queries/overview/read-figures.ts'
+import type { BegunCounts, Counts } from '../../../clickhouse/queries/overview/read-figures.ts'
 import type { AdSpend } from '../../../postgres/tables/ad-spend.ts'
 import type { RevenueTotals } from '../../../postgres/tables/revenue-figures.ts'
 import type { OverviewCounters } from '../../../schemas/resources/overview.ts'
@@ -12,6 +12,15 @@ export function perCent(part: number, whole: number): number {
 /** A quotient with two decimals; 0 where there is nothing to divide by. */
 export function ratio(dividend: number, divisor: number): number {
   return divisor === 0 ? 0 : Math.round((dividend * 100) / divisor) / 100
+}
+
+/** Own facts of the sessions that begin in a range or bucket. */
+export function factsOfBegun({
+  begun,
+  bounces,
+  durationMs,
+}: BegunCounts): Pick<OverviewCounters, 'bounce_rate' | 'average_session_seconds'> {
+  return { bounce_rate: perCent(bounces, begun), average_session_seconds: ratio(durationMs, begun * 1000) }
 }
 
 /** Counts beside the events of visitors. */
@@ -39,8 +48,7 @@ export function countersOf(
     revenue_by_currency: revenue.apart,
     ad_spend_cents: spending?.cents ?? null,
     ad_spend_by_currency: spending?.apart ?? {},
-    bounce_rate: perCent(counts.bounces, counts.begun),
-    average_session_seconds: ratio(counts.durationMs, counts.begun * 1000),
+    ...factsOfBegun(counts),
     pages_per_session: ratio(counts.pageviews, counts.sessions),
     new_contacts: newContacts,
     bot_visits: botVisits,

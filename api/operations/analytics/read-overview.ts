@@ -38,7 +38,7 @@ import {
 } from '../../../schemas/time/time-range.ts'
 import { defineOperation, type FigureContext, type Stores } from '../define.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
-import { countersOf } from './metrics.ts'
+import { countersOf, factsOfBegun } from './metrics.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
@@ -271,9 +271,9 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[], { revenue
   const { series, vitals, pageVitals, recentEvents } = figures
   return {
     traffic_series: buckets.map((bucket, i) => {
-      const { visitors, pageviews, sessions, conversions } = series[i]!
-      const revenue_cents = revenue.buckets.get(i) ?? 0
-      return { label: bucket.label, ...timesOf(bucket), visitors, pageviews, sessions, conversions, revenue_cents }
+      const { visitors, pageviews, sessions, conversions, ...begun } = series[i]!
+      const counts = { visitors, pageviews, sessions, conversions, revenue_cents: revenue.buckets.get(i) ?? 0 }
+      return { label: bucket.label, ...timesOf(bucket), ...counts, ...factsOfBegun(begun) }
     }),
     top_sources: sourceRows(figures.sources, revenue.sources, limit),
     top_pages: pageRows(figures, revenue.pages).slice(0, limit),

@@ -7,6 +7,7 @@
  */
 import { cellKinds } from '../../rollups/appearance.ts'
 import { seenAt } from '../../rollups/cells.ts'
+import { moment } from '../../rollups/event-sql.ts'
 import { cutEndPart, cutStartParts } from './cut-days-sql.ts'
 import {
   closedDays,
@@ -165,11 +166,17 @@ function inBuckets(
   )
 }
 
-/** The series of hour buckets, counted from `events`: at most three days. */
-export function hourSeries(): string {
-  return part(
+/**
+ * The series of hour buckets. Who was there is counted from `events`; a session counts with its own facts in the hour in
+ * which it begins.
+ */
+export function hourSeries(): string[] {
+  const keys = (at: string) =>
+    `${all} AS kind, '' AS key, '' AS detail, roundDown(toUnixTimestamp64Milli(${at}), {bucket_starts:Array(Int64)}) AS bucket`
+  const isWithin = (at: string) => `${at} >= ${moment('start_0')} AND ${at} < ${moment('hours_end')}`
+  const ofEvents = part(
     seriesPeriod,
-    `${all} AS kind, '' AS key, '' AS detail, roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)}) AS bucket`,
+    keys('occurred_at'),
     {
       bucket_visitors: 'uniqExactIf(visitor, visitor != 0)',
       bucket_sessions: 'uniqExactIf((visitor, session), visitor != 0)',
@@ -177,9 +184,17 @@ export function hourSeries(): string {
       conversions: "countIf(event_kind = 'conversion')",
     },
     `FROM (SELECT visitor, session, kind AS event_kind, occurred_at FROM events WHERE ${inWorkspace}
-      AND occurred_at >= fromUnixTimestamp64Milli({start_0:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({hours_end:Int64}, 'UTC')
-      AND ${isFolded}) GROUP BY bucket`,
+      AND ${isWithin('occurred_at')} AND ${isFolded}) GROUP BY bucket`,
   )
+  const days = 'day >= {since_0:UInt16} AND day <= greatest({since_0:UInt16}, {last_day_0:UInt16})'
+  const ofBegun = part(
+    seriesPeriod,
+    keys('first_at'),
+    { begun: 'count()', bounces: 'sum(is_bounce)', duration_ms: 'sum(session_ms)' },
+    `FROM (SELECT first_at, is_bounce, session_ms FROM sessions FINAL
+      WHERE ${inBuild} AND ${days} AND nth_day = 1 AND ${isWithin('first_at')}) GROUP BY bucket`,
+  )
+  return [ofEvents, ofBegun]
 }
 
 const coveragePeriod = 3

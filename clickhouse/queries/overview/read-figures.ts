@@ -21,8 +21,11 @@ export interface Counts {
   readonly durationMs: number
 }
 
+/** Sessions that begin in a span, with the sums of each whole session. */
+export type BegunCounts = Pick<Counts, 'begun' | 'bounces' | 'durationMs'>
+
 /** Counts of one bucket of the series. */
-export type BucketCounts = Pick<Counts, 'visitors' | 'sessions' | 'pageviews' | 'conversions'>
+export type BucketCounts = Pick<Counts, 'visitors' | 'sessions' | 'pageviews' | 'conversions'> & BegunCounts
 
 /** Sessions that begin in the period, by one key of their entry, and the conversions that count for the key. */
 export interface SessionGroup {
@@ -109,7 +112,7 @@ export async function readFigures(ch: Reader, request: FiguresRequest): Promise<
     return { ...figures, isCutCounted: true }
   }
   const isByHours = bucketDays === undefined
-  const sql = figuresSql(periods, isByHours && current !== undefined ? [hourSeries()] : [])
+  const sql = figuresSql(periods, isByHours && current !== undefined ? hourSeries() : [])
   return { ...(await askFigures(ch, sql, isByHours ? seriesPeriod : 0, request)), isCutCounted: false }
 }
 
@@ -190,6 +193,7 @@ function seriesOf(rows: readonly Row[], period: number, { buckets, bucketDays }:
     return {
       ...{ visitors: row?.bucket_visitors ?? 0, sessions: row?.bucket_sessions ?? 0 },
       ...{ pageviews: row?.pageviews ?? 0, conversions: row?.conversions ?? 0 },
+      ...{ begun: row?.begun ?? 0, bounces: row?.bounces ?? 0, durationMs: row?.duration_ms ?? 0 },
     }
   })
 }

@@ -48,7 +48,6 @@ function ownPart(period: PeriodSql, days: string, selection: Selection): string 
     FROM (SELECT *,nth_day=1 AS begins,${bucket} AS day_bucket FROM (${ownDays(days, period, selection)})) ${sets}`
   // Visitors with a conversion are a row of their own beside the totals.
   const kinds = `arrayJoin(if(is_list OR is_bucket,[list],[list,toUInt8(${converting})]))`
-  const isTotals = `(kind=${all} AND NOT is_bucket)`
   const isOther = `kind IN (${converting},${page})`
   return part(
     `if(is_bucket,${seriesPeriod},${period.number})`,
@@ -61,9 +60,9 @@ function ownPart(period: PeriodSql, days: string, selection: Selection): string 
       pageviews: `multiIf(${isOther},0,is_list,n_session_views,n_day_views)`,
       events: `multiIf(is_bucket OR ${isOther},0,is_list,n_session_events,n_day_events)`,
       conversions: `if(kind=${all},n_conversions,0)`,
-      begun: `multiIf(kind=${page},n_entries,${isTotals},n_begun,0)`,
-      bounces: `if(kind=${page} OR ${isTotals},n_bounces,0)`,
-      duration_ms: `if(${isTotals},n_ms,0)`,
+      begun: `multiIf(kind=${page},n_entries,kind=${all},n_begun,0)`,
+      bounces: `if(kind IN (${all},${page}),n_bounces,0)`,
+      duration_ms: `if(kind=${all},n_ms,0)`,
     },
     `FROM (SELECT *,${kinds} AS kind FROM (${counted}) WHERE NOT is_list OR has_begun)`,
   )

@@ -4,6 +4,17 @@ import { decimalsOf } from './reference/currencies.ts'
 /** Fewer are no base for a change. */
 const changeBaseMin = 30
 
+export type ComparedName =
+  | 'visitors'
+  | 'pageviews'
+  | 'sessions'
+  | 'bounce_rate'
+  | 'average_session_seconds'
+  | 'conversions'
+  | 'revenue_cents'
+/** Figures of one time. */
+export type Compared = Readonly<Record<ComparedName, number>>
+
 /** @param locale that of the browser or the process when left out */
 export function makeFigureTexts(locale?: string) {
   const whole = new Intl.NumberFormat(locale)
@@ -27,10 +38,15 @@ export function makeFigureTexts(locale?: string) {
   }
 }
 
-/** The change in per cent; undefined where one side is too small to tell. @param base how many each side is counted from */
-export function change(now: number, before: number | undefined, base: readonly [number, number]): number | undefined {
-  if (before === undefined || before <= 0 || Math.min(...base) < changeBaseMin) return undefined
-  return Math.round(((now - before) / before) * 100)
+/** The change in per cent; undefined where one side is too small to tell. */
+export function change(name: ComparedName, now: Compared, before: Compared): number | undefined {
+  if (before[name] <= 0 || Math.min(baseOf(name, now), baseOf(name, before)) < changeBaseMin) return undefined
+  return Math.round(((now[name] - before[name]) / before[name]) * 100)
+}
+
+/** How many the figure is made of. Payments aren't counted, and conversions come nearest to them. */
+function baseOf(name: ComparedName, { visitors, conversions }: Compared): number {
+  return name === 'conversions' || name === 'revenue_cents' ? conversions : visitors
 }
 
 /** `▲ 12 %` */

@@ -3,7 +3,7 @@
  * sent: they are cut, lose what could break a line or turn the direction of writing, and are escaped. Pure;
  * test/unit/report-mail.test.ts.
  */
-import { change, changeText, makeFigureTexts } from '../../schemas/figure-texts.ts'
+import { type ComparedName, change, changeText, makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 import type { Mail } from './mailer.ts'
@@ -14,14 +14,7 @@ const locale = 'en'
 const { number, percent, duration, money } = makeFigureTexts(locale)
 
 interface Figure {
-  readonly name:
-    | 'visitors'
-    | 'pageviews'
-    | 'sessions'
-    | 'bounce_rate'
-    | 'average_session_seconds'
-    | 'conversions'
-    | 'revenue_cents'
+  readonly name: ComparedName
   readonly label: string
   readonly show: (value: number, currency: string) => string
 }
@@ -92,7 +85,7 @@ function figuresOf({ metrics, workspace: { currency } }: Report): Table {
   const hasRevenue = metrics.revenue_cents !== 0 || (previous !== null && previous.revenue_cents !== 0)
   const rows = figures.flatMap(({ name, label, show }): Row[] => {
     if (name === 'revenue_cents' && !hasRevenue) return []
-    const changed = previous && change(metrics[name], previous[name], [metrics.visitors, previous.visitors])
+    const changed = previous && change(name, metrics, previous)
     return [{ label, value: show(metrics[name], currency), note: changed == null ? '' : changeText(changed) }]
   })
   return { title: 'Figures, and their change to the time before', rows }

@@ -103,10 +103,17 @@ test('chosen days that end today are compared with as long a time, not with whol
   expect(withDays(view, { from: '2026-02-20', to: today }, today).days?.from).toBe('2026-02-20')
 })
 
-test('a change is told where both sides have enough', () => {
-  expect(change(120, 100, [120, 100])).toBe(20)
-  expect(change(120, 29, [120, 29])).toBeUndefined()
-  expect(change(50, 0, [50, 50])).toBeUndefined()
+test('a change is told where both sides have enough of what the figure is made of', () => {
+  const figures = { visitors: 100, pageviews: 90, sessions: 100, bounce_rate: 50, average_session_seconds: 9 }
+  const before = { ...figures, conversions: 30, revenue_cents: 500 }
+  const now = { ...before, visitors: 120, conversions: 60, revenue_cents: 250 }
+  const changes = (one: typeof now, other = before) =>
+    (['visitors', 'pageviews', 'conversions', 'revenue_cents'] as const).map((name) => change(name, one, other))
+  expect(changes(now)).toEqual([20, 0, 100, -50])
+  expect(changes({ ...now, conversions: 29 })).toEqual([20, 0, undefined, undefined])
+  expect(changes(now, { ...before, conversions: 29 })).toEqual([20, 0, undefined, undefined])
+  expect(changes(now, { ...before, visitors: 29 })).toEqual([undefined, undefined, 100, -50])
+  expect(changes(now, { ...before, pageviews: 0 })).toEqual([20, undefined, 100, -50])
 })
 
 test('marks of axes are short, in the zone of the workspace', () => {

@@ -36,9 +36,10 @@ test('revenue stands where there is some, now or before, in its currency', () =>
   expect(write({ metrics: { ...metrics, revenue_cents: 120_000, previous: null } }).text).toContain(
     'Revenue: ¥120,000\n',
   )
-  expect(write({ metrics: { ...metrics, previous: { ...before, revenue_cents: 5 } } }).text).toContain(
-    'Revenue: ¥0 (▼ 100 %)',
-  )
+  const earned = { ...before, conversions: 40, revenue_cents: 5 }
+  const of = (conversions: number) => write({ metrics: { ...metrics, conversions, previous: earned } }).text
+  expect(of(30)).toContain('Conversions: 30 (▼ 25 %)\n  Revenue: ¥0 (▼ 100 %)\n')
+  expect(of(29)).toContain('Conversions: 29\n  Revenue: ¥0\n')
 })
 
 test('few visitors have no changes, and a long name is cut', () => {

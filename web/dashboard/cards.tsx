@@ -65,10 +65,10 @@ export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
 function Change({ card: { name, isLessBetter = false }, metrics }: { card: Card; metrics: Metrics }) {
   const { previous } = metrics
   if (previous === null) return <span class="change" />
-  const changed = change(metrics[name], previous[name], [metrics.visitors, previous.visitors])
+  const changed = change(name, metrics, previous)
   if (changed === undefined)
     return (
-      <span class="change" title="Too few visitors to compare">
+      <span class="change" title="Too few to compare">
         –
       </span>
     )

@@ -62,6 +62,7 @@ async function asked<Answer>(path: string): Promise<Answer> {
 test('axe finds nothing on any page, and none is wider than the screen', async (context) => {
   const page = await signIn(context)
   await ready(page)
+  expect(await page.textContent('.range')).toContain('UTC')
   await page.keyboard.press('q')
   await page.waitForURL('**/dashboard?days=90')
   await ready(page)

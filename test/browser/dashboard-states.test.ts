@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
-import { look, setUpDashboard } from '../support/dashboard.ts'
-import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { makeLink } from '../support/publishing.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -88,4 +88,42 @@ test('a failure says in words what is amiss, ends with its question, and is aske
   await page.unroute('**/api/v1/analytics/overview?days=7&*')
   await page.evaluate(`dispatchEvent(new Event('online'))`)
   await page.waitForSelector('.failure', { state: 'detached', timeout: 3_000 })
+})
+
+test('figures of the question before are dimmed once new ones take long, and say nothing about what is asked now', async (context) => {
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000 }
+  await insertEventRows(stores.ch, [makeEventRow({ ...at, path: '/a' })])
+  await insertBotVisitRows(stores.ch, [makeBotVisitRow({ ...at, bot_name: 'GPTBot' })])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  const steps = 'step=path:/a&step=path:/b'
+  const looks = [
+    ['?tab=channels', '?tab=channels&days=7', ['.cards', '.chart', list('Sources'), list('Crawlers')], '.row'],
+    [`/funnels?${steps}`, `/funnels?${steps}&days=7`, [list('Funnel')], '.funnel'],
+    ['/retention', '/retention?days=7', [list('Retention')], '.retention'],
+    ['/people?q=nobody', '/people', [list('People')], '.empty:has-text("Nobody matches")'],
+    ['/replays?path=/none', '/replays', [list('Replays')], '.empty:has-text("No replay matches")'],
+  ] as const
+  const styleOf = (part: string) =>
+    page.evaluate<string>(
+      `(({ opacity, transitionDelay }) => opacity + ' after ' + transitionDelay)(getComputedStyle(document.querySelector(${JSON.stringify(part)})))`,
+    )
+  for (const reducedMotion of ['reduce', 'no-preference'] as const) {
+    await page.emulateMedia({ reducedMotion })
+    for (const [from, to, parts, seen] of looks) {
+      await page.goto(`${api.url}/dashboard${from}`)
+      for (const part of [...parts, seen]) await page.waitForSelector(part)
+      const held: (() => Promise<void>)[] = []
+      await page.route('**/api/v1/**', (route) => void held.push(() => route.continue()))
+      const address = JSON.stringify(`/dashboard${to}`)
+      await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`)
+      for (const part of parts) {
+        await expect.poll(() => styleOf(part), { message: to + part }).toBe('0.6 after 0.3s')
+      }
+      if (seen.startsWith('.empty')) expect(await page.$('.empty')).toBeNull()
+      await page.unroute('**/api/v1/**')
+      for (const goOn of held) await goOn().catch(() => undefined)
+      await expect.poll(() => styleOf(parts[0])).toMatch(/^1 /)
+    }
+  }
 })

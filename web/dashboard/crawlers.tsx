@@ -5,9 +5,9 @@ import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 
 export function Crawlers({ question }: { question: string }) {
-  const { answer, failure } = useAnswer<BotAnalytics>(`/analytics/bots?${question}`)
+  const { answer, failure, isStale } = useAnswer<BotAnalytics>(`/analytics/bots?${question}`)
   return (
-    <section class="panel" aria-label="Crawlers">
+    <section class="panel" aria-label="Crawlers" aria-busy={isStale}>
       <h2>
         Crawlers<span class="label">Visits</span>
       </h2>

@@ -28,12 +28,12 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
   const { answer, failure, isStale } = useAnswer<Funnel>(question, { againMs })
   const shown = question === undefined ? undefined : answer
   return (
-    <main class={isStale && shown ? 'stale' : ''} aria-busy={isStale && question !== undefined}>
+    <main>
       {failure && question !== undefined && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone: workspace.timezone, ...opening }} />
       <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
       <FunnelSteps {...{ view, funnel, change }} />
-      <section class="panel" aria-label="Funnel">
+      <section class="panel" aria-label="Funnel" aria-busy={isStale && question !== undefined}>
         <h2>
           Visitors step by step<span class="label">{withins[funnel.within]}</span>
         </h2>

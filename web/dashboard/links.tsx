@@ -18,7 +18,7 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
   const [round, setRound] = useState(0)
   const [isArchive, setArchive] = useState(false)
   const status = isArchive ? 'archived' : 'active'
-  const { answer, failure, isStale, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
+  const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
     ...{ each: listed, round },
     after: ({ id }) => ({ before_id: String(id) }),
   })
@@ -27,7 +27,7 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
     <main>
       {failure && <Failure {...failure} />}
       <NewLink made={changed} />
-      <section class="panel" aria-label="Links">
+      <section class="panel" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" isArchive={isArchive} choose={setArchive} />
         {answer?.length === 0 && !isStale && (
           <p class="empty">

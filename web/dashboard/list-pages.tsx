@@ -12,6 +12,10 @@ interface PagesOf<Row> {
 }
 
 export interface ListPage<Row> extends Asked<readonly Row[]> {
+  /** The answer is of another list. */
+  readonly isStale: boolean
+  /** Another list, or another page of it, is awaited. */
+  readonly isAwaited: boolean
   /** Leads to the pages beside it, and says so where nothing is older; nothing where one page has all. */
   readonly pager: ComponentChildren
 }
@@ -52,5 +56,11 @@ export function useListPage<Row>(path: string, { each, round = 0, after }: Pages
       </button>
     </div>
   )
-  return { ...asked, answer: isPastEnd ? undefined : answer, isStale: shown.current !== path, pager }
+  return {
+    ...asked,
+    answer: isPastEnd ? undefined : answer,
+    isStale: shown.current !== path,
+    isAwaited: isStale,
+    pager,
+  }
 }

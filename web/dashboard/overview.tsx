@@ -89,7 +89,7 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   isAwaited.current = year === undefined || year.metrics.events === 0
   const isNew = isBare && year?.metrics.events === 0
   return (
-    <main class={isStale ? 'stale' : ''} aria-busy={isStale}>
+    <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}
       <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
       {dialogs}

@@ -37,11 +37,14 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
   const address = new URLSearchParams(search)
   const sought = address.get('q') ?? ''
   const [field, type] = useSearchField(sought)
-  const { answer, failure, pager } = useListPage<Person>(`/people?${new URLSearchParams({ q: sought })}`, {
-    each: listed,
-    after: ({ contact_id, anonymous_id }) =>
-      contact_id === null ? { before_anonymous_id: anonymous_id ?? '' } : { before_id: String(contact_id) },
-  })
+  const { answer, failure, isStale, isAwaited, pager } = useListPage<Person>(
+    `/people?${new URLSearchParams({ q: sought })}`,
+    {
+      each: listed,
+      after: ({ contact_id, anonymous_id }) =>
+        contact_id === null ? { before_anonymous_id: anonymous_id ?? '' } : { before_id: String(contact_id) },
+    },
+  )
   return (
     <main>
       {failure && <Failure {...failure} />}
@@ -60,11 +63,11 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
           onInput={(event) => type(event.currentTarget.value)}
         />
       </div>
-      <section class="panel" aria-label="People">
+      <section class="panel" aria-label="People" aria-busy={isAwaited}>
         <h2>
           People<span class="label">Last seen first</span>
         </h2>
-        {answer?.length === 0 && <p class="empty">{sought === '' ? 'Nobody yet.' : 'Nobody matches.'}</p>}
+        {answer?.length === 0 && !isStale && <p class="empty">{sought === '' ? 'Nobody yet.' : 'Nobody matches.'}</p>}
         {answer !== undefined && answer.length > 0 && (
           <div class="scrolled wide">
             <table class="all people">

@@ -103,6 +103,7 @@ function List({ round, ...shown }: Shown) {
     answer: posts,
     failure,
     isStale,
+    isAwaited,
     pager,
   } = useListPage<Post>(isArchive ? '/posts?status=archived' : '/posts', {
     each: listed,
@@ -110,7 +111,7 @@ function List({ round, ...shown }: Shown) {
     after: ({ id }) => ({ before_id: String(id) }),
   })
   return (
-    <section class="panel" aria-label="Posts">
+    <section class="panel" aria-label="Posts" aria-busy={isAwaited}>
       {failure && <Failure {...failure} />}
       <ArchiveTabs title="Posts" isArchive={isArchive} choose={setArchive} />
       {posts?.length === 0 && !isStale && (

@@ -34,7 +34,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     if (value) asked.set(name, value)
   }
   const [round, setRound] = useState(0)
-  const { answer, failure, pager } = useListPage<Replay>(`/replays?${asked}`, {
+  const { answer, failure, isStale, isAwaited, pager } = useListPage<Replay>(`/replays?${asked}`, {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
     round,
@@ -50,6 +50,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     setRound(round + 1)
   }
   const isFiltered = asked.size > 1
+  const isEmpty = answer?.length === 0 && !isStale
   const isOfOne = address.has('contact_id') || address.has('anonymous_id')
   return (
     <main>
@@ -77,11 +78,11 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
           </button>
         )}
       </form>
-      <section class="panel" aria-label="Replays">
+      <section class="panel" aria-label="Replays" aria-busy={isAwaited}>
         <h2>
           Replays<span class="label">The last {daysShown} days, newest first</span>
         </h2>
-        {answer?.length === 0 && isFiltered && (
+        {isEmpty && isFiltered && (
           <p class="empty">
             No replay matches.{' '}
             <button type="button" class="link" onClick={() => navigate('/dashboard/replays')}>
@@ -89,7 +90,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
             </button>
           </p>
         )}
-        {answer?.length === 0 && !isFiltered && (
+        {isEmpty && !isFiltered && (
           <p class="empty">
             No replays yet. Sessions are recorded once replay is on: see the <a href="/dashboard/settings">settings</a>.
           </p>

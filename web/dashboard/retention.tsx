@@ -45,7 +45,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
   useOverviewKeys({ timezone, go, ...opening })
   const { answer, failure, isStale } = useAnswer<Retention>(retentionQuestionOf(search, view), { againMs })
   return (
-    <main class={isStale && answer ? 'stale' : ''} aria-busy={isStale}>
+    <main>
       {failure && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone, ownRange, ...opening }} isFiltered={false}>
         <select
@@ -63,7 +63,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
       <ViewDialogs {...{ view, timezone, opened, go }} close={() => showCalendar(false)} />
       {view.filters.length > 0 && <p class="note">Filters change nothing here: cohorts are of all visitors.</p>}
       {answer && <KeptFrom {...answer} />}
-      <section class="panel" aria-label="Retention">
+      <section class="panel" aria-label="Retention" aria-busy={isStale}>
         <h2>
           New visitors who came back
           <button type="button" disabled={answer === undefined} onClick={() => answer && saveAs(answer)}>

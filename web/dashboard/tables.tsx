@@ -50,6 +50,7 @@ export function Lists(props: ListsProps) {
     <section
       class="panel"
       aria-label={kinds[0]!.title}
+      aria-busy={!isShown && isStale && rows !== undefined}
       onPointerEnter={() => lookAt(true)}
       onFocusIn={() => lookAt(true)}
     >

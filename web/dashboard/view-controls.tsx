@@ -62,18 +62,21 @@ export function ViewControls(props: ViewControlsProps) {
           </button>
         </>
       )}
-      <select
-        aria-label={`Range, in ${timezone}`}
-        value={shownRange === undefined ? view.range : ''}
-        onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
-      >
-        {shownRange !== undefined && <option value="">{shownRange}</option>}
-        {rangeKeys.map((key) => (
-          <option key={key} value={key}>
-            {ranges[key].name}
-          </option>
-        ))}
-      </select>
+      <span class="range">
+        <select
+          aria-label={`Range, in ${timezone}`}
+          value={shownRange === undefined ? view.range : ''}
+          onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
+        >
+          {shownRange !== undefined && <option value="">{shownRange}</option>}
+          {rangeKeys.map((key) => (
+            <option key={key} value={key}>
+              {ranges[key].name}
+            </option>
+          ))}
+        </select>
+        <span class="label">{timezone}</span>
+      </span>
       <button type="button" onClick={openCalendar}>
         Choose days
       </button>

@@ -44,9 +44,10 @@ export function change(name: ComparedName, now: Compared, before: Compared): num
   return Math.round(((now[name] - before[name]) / before[name]) * 100)
 }
 
-/** How many the figure is made of. Payments aren't counted, and conversions come nearest to them. */
+/** How many the figure is made of. Payments aren't counted: conversions come nearest to them, where there are any. */
 function baseOf(name: ComparedName, { visitors, conversions }: Compared): number {
-  return name === 'conversions' || name === 'revenue_cents' ? conversions : visitors
+  if (name === 'conversions') return conversions
+  return name === 'revenue_cents' && conversions > 0 ? conversions : visitors
 }
 
 /** `▲ 12 %` */

@@ -161,6 +161,17 @@ test('people and links have pages, with heads and with clicks', async (context) 
   await stores.pg.query(`DELETE FROM links WHERE workspace_id = $1 AND label = 'Link 1'`, [mine.workspaceId])
   await page.waitForSelector(`${list('Links')} >> text=Nothing is older`)
   expect(await page.$('text=No link yet')).toBeNull()
+
+  await page.click(`${list('Links')} >> text=Archived`)
+  await page.waitForURL('**/dashboard/links?status=archived')
+  await page.reload()
+  await page.waitForSelector(`${list('Links')} .empty:has-text("None is archived")`)
+  await page.goBack()
+  await page.waitForSelector(`${list('Links')} summary:has-text("Link 101")`)
+  await page.goto(`${api.url}/dashboard/posts?view=list&status=archived`)
+  await page.waitForSelector(`${list('Posts')} .empty:has-text("None is archived")`)
+  await page.click(`${list('Posts')} >> button:text-is("Posts")`)
+  await page.waitForURL('**/dashboard/posts?view=list')
 })
 
 test('a journey has what was measured of a page beside its view, and all events on demand', async (context) => {

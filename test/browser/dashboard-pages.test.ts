@@ -110,10 +110,9 @@ const questions = filters.flatMap((one, a) =>
 test('what stands on the screen is what the API says, by ranges and filters', async (context) => {
   const page = await signIn(context)
   await ready(page)
-  await page.click(`${list('Devices')} >> text=Systems`)
   for (const question of questions) {
     // As Back and Forward lead there: a page that is loaded anew each time takes longer.
-    const address = JSON.stringify(`/dashboard?${question}`)
+    const address = JSON.stringify(`/dashboard?${question}&tab=systems`)
     await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`)
     await ready(page)
     const { metrics, ...lists } = await asked<AnalyticsOverview>(`overview?${question}`)
@@ -195,7 +194,7 @@ test('by keyboard alone: a tab of a list, its details searched, sorted and filte
   await expect.poll(() => page.$$eval('dialog tbody tr', (rows) => rows.length)).toBe(1)
   await page.focus('dialog tbody button')
   await page.keyboard.press('Enter')
-  await page.waitForURL('**/dashboard?campaign=may')
+  await page.waitForURL('**/dashboard?campaign=may&tab=campaigns')
   expect(await page.$('dialog')).toBeNull()
   await page.keyboard.press('w')
   await page.keyboard.press('ArrowLeft')
@@ -203,7 +202,7 @@ test('by keyboard alone: a tab of a list, its details searched, sorted and filte
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('e')
   const day = dayBefore(1)
-  await page.waitForURL(`**/dashboard?start=${day}&end=${day}&days=1&campaign=may`)
+  await page.waitForURL(`**/dashboard?start=${day}&end=${day}&days=1&campaign=may&tab=campaigns`)
   await page.keyboard.press('f')
   await page.selectOption('dialog select[name="name"]', 'path')
   await page.focus('dialog input[name="value"]')
@@ -217,12 +216,45 @@ test('by keyboard alone: a tab of a list, its details searched, sorted and filte
   await page.focus('[data-card="conversions"]')
   await page.keyboard.press('Space')
   expect(await page.getAttribute('[data-card="conversions"]', 'aria-pressed')).toBe('true')
-  expect(await page.textContent('.chart caption')).toBe('Conversions')
+  await page.waitForSelector('.chart caption:text-is("Conversions")', { state: 'attached' })
   // Another scheme draws the chart anew.
   const color = () => page.$eval('.chart .u-series:nth-child(2) .u-marker', (marker) => marker.getAttribute('style'))
   const light = await color()
   await page.emulateMedia({ colorScheme: 'dark' })
   await expect.poll(color).not.toBe(light)
+})
+
+test('card and tabs stand in the address: reload, other pages and Back keep them', async (context) => {
+  const page = await signIn(context)
+  await ready(page)
+  await page.click('[data-card="sessions"]')
+  await page.click(`${list('Sources')} >> text=Channels`)
+  await page.click(`${list('Countries')} >> text=Map`)
+  await page.waitForURL('**/dashboard?card=sessions&tab=channels&tab=map')
+  const chosen = () => page.$$eval('main [aria-pressed="true"]', (all) => all.map((one) => one.textContent))
+  const shown = [expect.stringContaining('Sessions'), 'Channels', 'Pages', 'Map', 'Devices']
+  await expect.poll(chosen).toEqual(shown)
+  // The page comes with its figures, whatever is chosen on it.
+  await page.route('**/api/v1/analytics/overview?*', (route) =>
+    route.request().url().includes('include=') ? route.continue() : route.abort(),
+  )
+  await expect
+    .poll(async () => {
+      await page.reload()
+      await page.waitForSelector('[data-card], .failure')
+      return page.$$eval('[data-card]', (all) => all.length)
+    })
+    .toBe(7)
+  expect(await chosen()).toEqual(shown)
+  await page.unroute('**/api/v1/analytics/overview?*')
+  for (const key of ['g', 'p']) await page.keyboard.press(key)
+  await page.waitForSelector(list('People'))
+  await page.goBack()
+  await ready(page)
+  expect(await chosen()).toEqual(shown)
+  await page.goBack()
+  await page.waitForURL('**/dashboard?card=sessions&tab=channels')
+  await expect.poll(chosen).toEqual(shown.with(3, 'Countries'))
 })
 
 test('a row says what it was before, the map filters, and dragging over the chart zooms', async (context) => {
@@ -247,7 +279,7 @@ test('a row says what it was before, the map filters, and dragging over the char
   await page.goto(`${api.url}/dashboard`)
   await page.click(`${list('Countries')} >> text=Map`)
   await page.click('[data-country="BR"]', { modifiers: ['Alt'] })
-  await page.waitForURL('**/dashboard?country=%21BR')
+  await page.waitForURL('**/dashboard?country=%21BR&tab=map')
   // With another range, the compared period is the one before that range.
   const asks = (question: string) =>
     page.waitForRequest((request) => decodeURIComponent(request.url()).includes(question), { timeout: 15_000 })

@@ -17,6 +17,8 @@ const views: fc.Arbitrary<address.View> = fc.record({
   days: fc.constantFrom(null, { from: '2026-01-31', to: '2026-01-31' }, { from: '2025-12-01', to: '2026-02-28' }),
   compare: fc.constantFrom(...(Object.keys(comparisons) as (keyof typeof comparisons)[])),
   filters: fc.array(fc.record({ name: fc.constantFrom(...filterNames), value: fc.string({ unit: 'grapheme' }) })),
+  card: fc.constantFrom('visitors', 'sessions', 'revenue_cents'),
+  tabs: fc.subarray<address.Tab>(['channels', 'entry_pages', 'map', 'systems']),
 })
 
 test('a view is read from its address as it was written', () => {
@@ -65,10 +67,10 @@ test('a country is its name as lists show it, its code, or nothing', () => {
 })
 
 test('an address of anything shows the last 30 days', () => {
-  const odd = ['', '?days=31&compare=never&color=red', '?days=__proto__&toString=1', '?start=x&end=y']
+  const odd = ['', '?days=31&compare=never&card=bounce_rate', '?days=__proto__&tab=1&tab=sources', '?start=x&end=y']
   for (const search of [...odd, '?start=2026-02-02&end=2026-02-01'])
     expect([search, readView(search)]).toEqual([
-      ...[search, { range: 'm', days: null, compare: 'previous', filters: [] }],
+      ...[search, { range: 'm', days: null, compare: 'previous', filters: [], card: 'visitors', tabs: [] }],
     ])
 })
 
@@ -101,6 +103,14 @@ test('chosen days that end today are compared with as long a time, not with whol
   const view = readView('?source=a')
   expect(writeView(withDays(view, { from: '2026-02-24', to: today }, today))).toBe('?days=7&source=a')
   expect(withDays(view, { from: '2026-02-20', to: today }, today).days?.from).toBe('2026-02-20')
+})
+
+test('a panel has one tab in the address, and its first one needs none', () => {
+  const chosen = (search: string, ...tabs: address.Tab[]) => writeView(tabs.reduce(address.withTab, readView(search)))
+  expect(chosen('', 'channels', 'map', 'campaigns')).toBe('?tab=map&tab=campaigns')
+  expect(chosen('?tab=campaigns&tab=channels&source=a', 'countries')).toBe('?source=a&tab=channels')
+  expect(chosen('?tab=channels', 'sources')).toBe('')
+  expect(questionOf(readView('?card=sessions&tab=map'))).toBe('days=30&compare=previous')
 })
 
 test('a change is told where both sides have enough of what the figure is made of', () => {

@@ -1,6 +1,6 @@
 /**
- * Keeps the overview's view in the address, as the API's parameters: range, comparison and filters. Pure;
- * test/unit/dashboard-address.test.ts.
+ * Keeps the overview's view in the address: range, comparison and filters as the API's parameters, and what is chosen on the
+ * page. Pure; test/unit/dashboard-address.test.ts.
  */
 import { dayAfter, dayMs } from './calendar-days.ts'
 
@@ -28,6 +28,24 @@ export const filterNames = [
 ] as const
 export type FilterName = (typeof filterNames)[number]
 
+/** Cards whose figure the chart shows. */
+const chartable = [
+  ...(['visitors', 'pageviews', 'sessions', 'bounce_rate', 'average_session_seconds'] as const),
+  ...(['conversions', 'revenue_cents'] as const),
+] as const
+export type Chartable = (typeof chartable)[number]
+
+/** Tabs of the overview's panels, by name of the address. The first one is shown without a choice. */
+export const panelTabs = {
+  sources: ['sources', 'channels', 'campaigns'],
+  pages: ['pages', 'entry_pages'],
+  countries: ['countries', 'map'],
+  devices: ['devices', 'browsers', 'systems'],
+  events: ['events'],
+} as const
+export type Tab = (typeof panelTabs)[keyof typeof panelTabs][number]
+const panels: readonly (readonly Tab[])[] = Object.values(panelTabs)
+
 /** A value as the API takes it: with signs. */
 export interface Filter {
   readonly name: FilterName
@@ -48,6 +66,9 @@ export interface View {
   readonly isOpen?: boolean
   readonly compare: Comparison
   readonly filters: readonly Filter[]
+  readonly card: Chartable
+  /** At most one of each panel, without those that are shown anyway. */
+  readonly tabs: readonly Tab[]
 }
 
 /** Whatever isn't known is as if it weren't there. */
@@ -55,12 +76,20 @@ export function readView(search: string): View {
   const params = new URLSearchParams(search)
   const isName = (name: string): name is FilterName => (filterNames as readonly string[]).includes(name)
   const compare = params.get('compare') ?? ''
+  const card = params.get('card') ?? ''
+  const tabs = params.getAll('tab')
   return {
     range: rangeKeys.find((key) => String(ranges[key].days) === params.get('days')) ?? 'm',
     days: daysOf(params.get('start') ?? '', params.get('end') ?? ''),
     compare: Object.hasOwn(comparisons, compare) ? (compare as Comparison) : 'previous',
     filters: [...params].flatMap(([name, value]) => (isName(name) ? [{ name, value }] : [])),
+    card: isChartable(card) ? card : 'visitors',
+    tabs: panels.flatMap(([, ...others]) => others.filter((tab) => tabs.includes(tab)).slice(0, 1)),
   }
+}
+
+function isChartable(name: string): name is Chartable {
+  return (chartable as readonly string[]).includes(name)
 }
 
 /** A local day, with a time or without. */
@@ -74,11 +103,13 @@ export function daysOf(from: string, to: string): Days | null {
 }
 
 /** The query of the page's address; empty for what is shown without one. */
-export function writeView({ range, days, compare, filters }: View): string {
+export function writeView({ range, days, compare, filters, card, tabs }: View): string {
   const params = new URLSearchParams(days === null ? {} : spanOf(days.from, days.to))
   if (range !== 'm') params.set('days', String(ranges[range].days))
   if (compare !== 'previous') params.set('compare', compare)
   for (const { name, value } of filters) params.append(name, value)
+  if (card !== 'visitors') params.set('card', card)
+  for (const tab of tabs) params.append('tab', tab)
   const text = params.toString()
   return text === '' ? '' : `?${text}`
 }
@@ -167,6 +198,13 @@ export function shownValue(value: string, nameOf = (text: string) => text): stri
 export function withFilter(view: View, added: Filter): View {
   const isThere = view.filters.some(({ name, value }) => name === added.name && value === added.value)
   return isThere ? view : { ...view, filters: [...view.filters, added] }
+}
+
+/** Chosen in its panel. */
+export function withTab(view: View, tab: Tab): View {
+  const panel = panels.find((tabs) => tabs.includes(tab))!
+  const others = view.tabs.filter((other) => !panel.includes(other))
+  return { ...view, tabs: tab === panel[0] ? others : [...others, tab] }
 }
 
 export function withoutFilter(view: View, at: number): View {

@@ -1,12 +1,7 @@
 /** The counters, each with its change; a card chooses what the chart shows. */
+import type { Chartable } from './address.ts'
 import { brief, change, changeText, duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
-
-const chartable = [
-  ...(['visitors', 'pageviews', 'sessions', 'bounce_rate', 'average_session_seconds'] as const),
-  ...(['conversions', 'revenue_cents'] as const),
-] as const
-export type Chartable = (typeof chartable)[number]
 
 type Metrics = Overview['metrics']
 

@@ -4,9 +4,10 @@ import { renderSVG } from 'uqr'
 import type { LinkWithClicks, ListedLink } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
+import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
-import { ArchiveTabs, Copy, Facts, Failure, Refusal } from './parts.tsx'
+import { ArchiveTabs, Copy, Facts, Failure, isArchive, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 
 type Link = (typeof ListedLink)['_output']
@@ -14,10 +15,9 @@ type LinkWithAll = (typeof LinkWithClicks)['_output']
 
 const listed = 100
 
-export function LinksPage({ workspace }: { workspace: Workspace }) {
+export function LinksPage({ search, workspace, navigate }: PageProps) {
   const [round, setRound] = useState(0)
-  const [isArchive, setArchive] = useState(false)
-  const status = isArchive ? 'archived' : 'active'
+  const status = isArchive(search) ? 'archived' : 'active'
   const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
     ...{ each: listed, round },
     after: ({ id }) => ({ before_id: String(id) }),
@@ -28,10 +28,10 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
       {failure && <Failure {...failure} />}
       <NewLink made={changed} />
       <section class="panel" aria-label="Links" aria-busy={isAwaited}>
-        <ArchiveTabs title="Links" isArchive={isArchive} choose={setArchive} />
+        <ArchiveTabs title="Links" search={search} navigate={navigate} />
         {answer?.length === 0 && !isStale && (
           <p class="empty">
-            {isArchive
+            {status === 'archived'
               ? 'None is archived.'
               : 'No link yet. Make one for each place that you post or print. Without a campaign, its visits count as social.'}
           </p>

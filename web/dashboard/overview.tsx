@@ -1,17 +1,21 @@
 /** The overview page: counts with their comparison, sources, pages, and recommendations. */
 import { useRef, useState } from 'preact/hooks'
 import {
+  type Chartable,
   crawlersQuestionOf,
   type Days,
   type Filter,
   localDay,
+  panelTabs,
   questionOf,
+  type Tab,
   untilNow,
   type View,
   withDays,
   withFilter,
+  withTab,
 } from './address.ts'
-import { Cards, type Chartable } from './cards.tsx'
+import { Cards } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
 import { money, number, time } from './format.ts'
@@ -64,7 +68,6 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   const { answer: year, failure: yearFailure } = useAnswer<Overview>(isBare ? everQuestion : undefined, {
     againMs: everMs,
   })
-  const [chosen, choose] = useState<Chartable>('visitors')
   const [opened, open] = useState<'filter' | 'calendar'>()
   const close = () => open(undefined)
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
@@ -93,7 +96,7 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
       {failure && <Failure {...failure} />}
       <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
       {dialogs}
-      {!isNew && <Figures {...{ answer, view, workspace, go, goToDays, chosen, choose, isStale }} />}
+      {!isNew && <Figures {...{ answer, view, workspace, go, goToDays, isStale }} />}
       {isNew && (isJustFilled(workspace.id) ? <Computing /> : <Install snippet={answer.snippet} />)}
     </main>
   )
@@ -124,29 +127,28 @@ interface FiguresProps extends PageProps {
   readonly answer: Overview
   /** The answer is another view's, shown until this one's comes. */
   readonly isStale: boolean
-  readonly chosen: Chartable
-  choose(name: Chartable): void
   goToDays(days: Days): void
 }
 
-function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays, chosen, choose }: FiguresProps) {
+function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays }: FiguresProps) {
   const add = (...filters: Filter[]) => go(filters.reduce(withFilter, view))
   const { metrics, traffic_series = [] } = answer
   // The workspace may have another one by now, while its figures are computed anew.
   const { timezone } = metrics.range
   const apart = Object.entries(metrics.revenue_by_currency)
-  const common = { currency, add, view, overview: answer }
+  const show = (tab: Tab) => go(withTab(view, tab))
+  const common = { currency, add, show, view, overview: answer }
   return (
     <>
       <KeptFrom {...metrics} />
       {metrics.previous === null && view.compare !== 'none' && (
         <p class="note">No comparison: the previous period isn’t kept in full.</p>
       )}
-      <Cards {...{ metrics, currency, chosen, choose }} />
+      <Cards {...{ metrics, currency }} chosen={view.card} choose={(card) => go({ ...view, card })} />
       <ComparedChart
         points={traffic_series}
-        of={chosen}
-        label={chartLabels[chosen]}
+        of={view.card}
+        label={chartLabels[view.card]}
         {...{ view, metrics, isStale, currency, timezone }}
         asOf={metrics.as_of}
         zoom={goToDays}
@@ -159,11 +161,11 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays,
         </p>
       )}
       <div class="columns">
-        <Lists kinds={[kinds.sources, kinds.channels, kinds.campaigns]} {...common} />
-        <Lists kinds={[kinds.pages, kinds.entryPages]} {...common} />
-        <Lists kinds={[kinds.countries]} hasMap {...common} />
-        <Lists kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
-        <Lists kinds={[kinds.eventNames]} {...common} />
+        <Lists tabs={panelTabs.sources} kinds={[kinds.sources, kinds.channels, kinds.campaigns]} {...common} />
+        <Lists tabs={panelTabs.pages} kinds={[kinds.pages, kinds.entryPages]} {...common} />
+        <Lists tabs={panelTabs.countries} kinds={[kinds.countries]} {...common} />
+        <Lists tabs={panelTabs.devices} kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
+        <Lists tabs={panelTabs.events} kinds={[kinds.eventNames]} {...common} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
         {!isShared && <Recent events={answer.recent_events} timezone={timezone} />}

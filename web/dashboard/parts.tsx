@@ -148,19 +148,30 @@ export function Choices({ legend, name, values }: { legend: string; name: string
 
 interface ArchiveTabsProps {
   readonly title: string
-  readonly isArchive: boolean
-  choose(isArchive: boolean): void
+  /** The address's query, which has the choice. */
+  readonly search: string
+  navigate(path: string): void
+}
+
+export function isArchive(search: string): boolean {
+  return new URLSearchParams(search).get('status') === 'archived'
 }
 
 /** Chooses between what is in use and what was archived. */
-export function ArchiveTabs({ title, isArchive, choose }: ArchiveTabsProps) {
+export function ArchiveTabs({ title, search, navigate }: ArchiveTabsProps) {
+  const choose = (status?: 'archived') => {
+    const params = new URLSearchParams(search)
+    params.delete('status')
+    if (status !== undefined) params.set('status', status)
+    navigate(location.pathname + (params.size > 0 ? `?${params}` : ''))
+  }
   return (
     <div class="tabs">
       <h2 class="unseen">{title}</h2>
-      <button type="button" aria-pressed={!isArchive} onClick={() => choose(false)}>
+      <button type="button" aria-pressed={!isArchive(search)} onClick={() => choose()}>
         {title}
       </button>
-      <button type="button" aria-pressed={isArchive} onClick={() => choose(true)}>
+      <button type="button" aria-pressed={isArchive(search)} onClick={() => choose('archived')}>
         Archived
       </button>
       <span class="label">Newest first</span>

@@ -5,7 +5,7 @@ import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { localMoment, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
-import { ArchiveTabs, Failure } from './parts.tsx'
+import { ArchiveTabs, Failure, isArchive } from './parts.tsx'
 import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
@@ -54,7 +54,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
         </div>
       )}
       {view === 'list' ? (
-        <List {...common} />
+        <List {...{ ...common, search, navigate }} />
       ) : (
         <Calendar
           {...{ ...common, day, span: view }}
@@ -97,15 +97,14 @@ function Calendar({ round, ...shown }: Shown & Omit<CalendarProps, 'posts'>) {
   )
 }
 
-function List({ round, ...shown }: Shown) {
-  const [isArchive, setArchive] = useState(false)
+function List({ round, search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
   const {
     answer: posts,
     failure,
     isStale,
     isAwaited,
     pager,
-  } = useListPage<Post>(isArchive ? '/posts?status=archived' : '/posts', {
+  } = useListPage<Post>(isArchive(search) ? '/posts?status=archived' : '/posts', {
     each: listed,
     round,
     after: ({ id }) => ({ before_id: String(id) }),
@@ -113,10 +112,10 @@ function List({ round, ...shown }: Shown) {
   return (
     <section class="panel" aria-label="Posts" aria-busy={isAwaited}>
       {failure && <Failure {...failure} />}
-      <ArchiveTabs title="Posts" isArchive={isArchive} choose={setArchive} />
+      <ArchiveTabs title="Posts" search={search} navigate={navigate} />
       {posts?.length === 0 && !isStale && (
         <p class="empty">
-          {isArchive
+          {isArchive(search)
             ? 'None is archived.'
             : 'No post yet. Write one: it is a draft until it is given a time and scheduled.'}
         </p>

@@ -1,7 +1,7 @@
 /** Lists of the overview: each row is a filter on click, and the opposite filter with Alt. A hover compares it with the period before. */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
-import { type Filter, listQuestionOf, type View } from './address.ts'
+import { type Filter, listQuestionOf, type Tab, type View } from './address.ts'
 import { Details } from './details.tsx'
 import { money, number, percent } from './format.ts'
 import { columns, filtersOf, type ListKind, type ListRow } from './list-kinds.ts'
@@ -13,14 +13,14 @@ import { WorldMap } from './world-map.tsx'
 export type Answer = Overview & Breakdown
 
 interface ListsProps {
-  /** The tabs of the panel. */
+  /** The tabs of the panel: one of each kind, and one more for a map of the first kind. */
+  readonly tabs: readonly Tab[]
   readonly kinds: readonly ListKind[]
-  /** The first kind has a map as its last tab. */
-  readonly hasMap?: boolean
   readonly overview: Overview
   readonly view: View
   readonly currency: string
   add(...filters: Filter[]): void
+  show(tab: Tab): void
 }
 
 const shownRows = 10
@@ -28,8 +28,11 @@ const shownRows = 10
 const pastMs = 60_000
 
 export function Lists(props: ListsProps) {
-  const { kinds, hasMap = false, overview, view, currency, add } = props
-  const [chosen, choose] = useState(0)
+  const { tabs, kinds, overview, view, currency, add, show } = props
+  const chosen = Math.max(
+    0,
+    tabs.findIndex((tab) => view.tabs.includes(tab)),
+  )
   const [isOpen, setOpen] = useState(false)
   const kind = kinds[chosen] ?? kinds[0]!
   const isMap = chosen === kinds.length
@@ -45,7 +48,6 @@ export function Lists(props: ListsProps) {
   const rows = isShown ? kind.rowsOf(overview as Answer) : keptRows
   const [isLookedAt, lookAt] = useState(false)
   const before = useBefore(kind, view, overview, isLookedAt)
-  const tabs = [...kinds.map(({ title }) => title), ...(hasMap ? ['Map'] : [])]
   return (
     <section
       class="panel"
@@ -55,11 +57,11 @@ export function Lists(props: ListsProps) {
       onFocusIn={() => lookAt(true)}
     >
       <div class="tabs">
-        {tabs.length === 1 && <h2>{tabs[0]}</h2>}
+        {tabs.length === 1 && <h2>{kind.title}</h2>}
         {tabs.length > 1 &&
-          tabs.map((title, at) => (
-            <button key={title} type="button" aria-pressed={at === chosen} onClick={() => choose(at)}>
-              {title}
+          tabs.map((tab, at) => (
+            <button key={tab} type="button" aria-pressed={at === chosen} onClick={() => show(tab)}>
+              {kinds[at]?.title ?? 'Map'}
             </button>
           ))}
         <span class="label">{columns[kind.columns[0]!].label}</span>
@@ -94,7 +96,7 @@ function useBefore(
       range === null || !isLookedAt
         ? undefined
         : `${kind.ask(kind.limitMax)}&${listQuestionOf(view, [range.start, range.end])}`,
-    [kind, JSON.stringify(view), range?.start, isLookedAt],
+    [kind, listQuestionOf(view), range?.start, isLookedAt],
   )
   const { answer, isStale } = useAnswer<Answer>(question, { againMs: pastMs })
   const rows = question === undefined || answer === undefined || isStale ? undefined : kind.rowsOf(answer)

@@ -60,7 +60,7 @@ export function PageLink({ path, isCurrent = false, navigate, children }: PageLi
       href={path}
       aria-current={isCurrent ? 'page' : undefined}
       onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return
+        if (opensElsewhere(event)) return
         event.preventDefault()
         navigate(path)
       }}
@@ -68,6 +68,11 @@ export function PageLink({ path, isCurrent = false, navigate, children }: PageLi
       {children}
     </a>
   )
+}
+
+/** Whether the browser opens the clicked link in another tab or window. */
+export function opensElsewhere({ metaKey, ctrlKey, shiftKey }: MouseEvent): boolean {
+  return metaKey || ctrlKey || shiftKey
 }
 
 /** Why a change was refused; nothing where it wasn't. */

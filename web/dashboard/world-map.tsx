@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Filter, type FilterName, filterOf, type View, withFilter, writeView } from './address.ts'
 import { number } from './format.ts'
 import type { ListRow } from './list-kinds.ts'
+import { opensElsewhere } from './parts.tsx'
+import { home, linkFragment } from './shared-page.ts'
 
 interface MapProps {
   readonly rows: readonly ListRow[]
@@ -40,9 +42,10 @@ export function WorldMap({ rows, filter, view, add }: MapProps) {
         return (
           <a
             key={code}
-            href={`/dashboard${writeView(withFilter(view, filterBy(false)))}`}
+            href={home + writeView(withFilter(view, filterBy(false))) + linkFragment()}
             data-country={code}
             onClick={(event) => {
+              if (opensElsewhere(event)) return
               event.preventDefault()
               add(filterBy(event.altKey))
             }}

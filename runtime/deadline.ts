@@ -1,21 +1,30 @@
+import { setMaxListeners } from 'node:events'
+
 /**
- * A signal that aborts as `signal` does, or after `ms` with a `TimeoutError`.
+ * Runs `work` with a signal that aborts as `signal` does, or after `ms` with a `TimeoutError`. When the work ends, its
+ * timer and its listener go.
  *
  * Node 20 lets the garbage collector take an `AbortSignal.timeout` that only an `AbortSignal.any` knows, with its timer.
  * Then that deadline never comes. Held by test/unit/deadline.test.ts.
  */
-export function endAfter(signal: AbortSignal, ms: number): AbortSignal {
+export async function within<Result>(
+  ms: number,
+  signal: AbortSignal,
+  work: (ending: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const ending = new AbortController()
-  const timer = setTimeout(() => {
-    signal.removeEventListener('abort', end)
-    ending.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
-  }, ms)
+  const timedOut = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+  const timer = setTimeout(() => ending.abort(timedOut), ms)
   timer.unref()
-  function end(): void {
-    clearTimeout(timer)
-    ending.abort(signal.reason)
-  }
+  const end = () => ending.abort(signal.reason)
+  // Callers bound how much runs at a time: more than the ten listeners that Node takes for a leak.
+  setMaxListeners(0, signal)
+  signal.addEventListener('abort', end)
   if (signal.aborted) end()
-  else signal.addEventListener('abort', end, { once: true })
-  return ending.signal
+  try {
+    return await work(ending.signal)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+  }
 }

@@ -1,6 +1,6 @@
 /** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
 import { Agent, request } from 'undici'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
 import {
   addressListBytesMax,
@@ -50,7 +50,7 @@ export function makeTextFetcher(signal: AbortSignal): TextFetcher {
   return {
     fetch: async (url) => {
       try {
-        return await follow(url, endAfter(signal, addressListFetchMs))
+        return await within(addressListFetchMs, signal, (deadline) => follow(url, deadline))
       } catch (error) {
         const { name, message, code } = error as NodeJS.ErrnoException
         return failure(

@@ -2,7 +2,7 @@
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { countReportRecipients } from '../../postgres/tables/report-recipients.ts'
-import { probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
+import { mailProbeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, lineOf, ok, warning } from './finding.ts'
 
@@ -24,7 +24,7 @@ export async function examineMail(
   if (smtpServer === undefined) return [failed('mail', `SMTP_URL ${notHere}, but MAIL_FROM is: set both or none`)]
   if (mailFrom === undefined) return [failed('mail', `MAIL_FROM ${notHere}, but SMTP_URL is: set both or none`)]
   try {
-    await makeMailer(smtpServer, mailFrom, probeDeadlineMs).verify()
+    await makeMailer(smtpServer, mailFrom, mailProbeDeadlineMs).verify()
   } catch (error) {
     return [failed('mail', `${lineOf(error)}: see whether SMTP_URL is right`)]
   }

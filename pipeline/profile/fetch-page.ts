@@ -3,7 +3,7 @@
  * and only where robots.txt allows it (RFC 9309). At most three redirects are followed, each checked as the first URL.
  */
 import { type Dispatcher, request } from 'undici'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'
 import {
@@ -160,26 +160,27 @@ async function get(
   { accept, bytesMax, isCut = false }: Pick<Kind, 'accept' | 'bytesMax'> & { readonly isCut?: boolean },
   { agent, signal }: Fetching,
 ): Promise<Answer> {
-  const deadline = endAfter(signal, profileRequestMs)
-  try {
-    const response = await request(url, {
-      dispatcher: agent,
-      headers: { accept, 'accept-encoding': 'identity', 'user-agent': profileUserAgent },
-      signal: deadline,
-    })
-    const header = (name: string) => [response.headers[name]].flat()[0]
-    const status = response.statusCode
-    const isRedirect = [301, 302, 303, 307, 308].includes(status)
-    if (header('content-encoding') !== undefined)
-      throw new PageRefused('The page is compressed, which was not asked for')
-    return {
-      ...{ status, contentType: header('content-type') ?? '', location: isRedirect ? header('location') : undefined },
-      body: await readBody(response.body, bytesMax, isCut),
+  return within(profileRequestMs, signal, async (deadline) => {
+    try {
+      const response = await request(url, {
+        dispatcher: agent,
+        headers: { accept, 'accept-encoding': 'identity', 'user-agent': profileUserAgent },
+        signal: deadline,
+      })
+      const header = (name: string) => [response.headers[name]].flat()[0]
+      const status = response.statusCode
+      const isRedirect = [301, 302, 303, 307, 308].includes(status)
+      if (header('content-encoding') !== undefined)
+        throw new PageRefused('The page is compressed, which was not asked for')
+      return {
+        ...{ status, contentType: header('content-type') ?? '', location: isRedirect ? header('location') : undefined },
+        body: await readBody(response.body, bytesMax, isCut),
+      }
+    } catch (error) {
+      if (error instanceof PageRefused) throw error
+      throw new PageRefused(deadline.aborted ? 'The host did not answer in time' : failureText(error))
     }
-  } catch (error) {
-    if (error instanceof PageRefused) throw error
-    throw new PageRefused(deadline.aborted ? 'The host did not answer in time' : failureText(error))
-  }
+  })
 }
 
 /** @param isCut a text that is too large ends with the last whole line within the bound, as RFC 9309 asks */

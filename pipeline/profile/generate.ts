@@ -19,7 +19,7 @@ import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { storable } from '../../schemas/json-text.ts'
@@ -96,24 +96,25 @@ async function generate(
   signal: AbortSignal,
 ): Promise<GenerationResult> {
   const { pg, fetching } = context
-  const deadline = endAfter(signal, profileFetchingMs)
-  const read = await Promise.all(sourceUrls.map((url) => readSource(url, { ...fetching, signal: deadline })))
-  signal.throwIfAborted()
-  const pages = read.filter((one): one is Page => typeof one !== 'string')
-  const faults = read.filter((one) => typeof one === 'string')
-  const error = faults.length === 0 ? null : faults.join('\n')
-  if (pages.length === 0 && sourceUrls.length > 0) return { status: 'failed', generated: undefined, error }
-  const [sheets, own, visits] = await Promise.all([
-    readStyleSheets(pages, { ...fetching, signal: deadline }),
-    readOwnSignals(pg, workspaceId),
-    readVisits(context, workspaceId),
-  ])
-  signal.throwIfAborted()
-  return {
-    status: 'ready',
-    generated: storableProfile(makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits })),
-    error,
-  }
+  return within(profileFetchingMs, signal, async (deadline) => {
+    const read = await Promise.all(sourceUrls.map((url) => readSource(url, { ...fetching, signal: deadline })))
+    signal.throwIfAborted()
+    const pages = read.filter((one): one is Page => typeof one !== 'string')
+    const faults = read.filter((one) => typeof one === 'string')
+    const error = faults.length === 0 ? null : faults.join('\n')
+    if (pages.length === 0 && sourceUrls.length > 0) return { status: 'failed', generated: undefined, error }
+    const [sheets, own, visits] = await Promise.all([
+      readStyleSheets(pages, { ...fetching, signal: deadline }),
+      readOwnSignals(pg, workspaceId),
+      readVisits(context, workspaceId),
+    ])
+    signal.throwIfAborted()
+    return {
+      status: 'ready',
+      generated: storableProfile(makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits })),
+      error,
+    }
+  })
 }
 
 /**

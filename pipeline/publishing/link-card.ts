@@ -2,7 +2,7 @@
  * The card of a link: its page's title, description and picture, for platforms that leave making it to the sender. The
  * page is read as a company's is, from public addresses alone. A page that can't be read in time has no card.
  */
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import { storable } from '../../schemas/json-text.ts'
 import { linkCardMs } from '../../schemas/limits/publish-limits.ts'
 import { type FetchedPicture, type Fetching, fetchPage, fetchPicture, PageRefused } from '../profile/fetch-page.ts'
@@ -18,9 +18,13 @@ export interface LinkCard {
 
 /** @throws where `fetching.signal` is aborted */
 export async function readLinkCard(uri: string, { signal, ...target }: Fetching): Promise<LinkCard | null> {
-  const fetching = { ...target, signal: endAfter(signal, linkCardMs) }
-  const found = await orNull(fetchPage(uri, fetching))
+  const card = await within(linkCardMs, signal, (ending) => readCard(uri, { ...target, signal: ending }))
   signal.throwIfAborted()
+  return card
+}
+
+async function readCard(uri: string, fetching: Fetching): Promise<LinkCard | null> {
+  const found = await orNull(fetchPage(uri, fetching))
   if (found === null) return null
   const { meta, title: heading } = readPage(found.url, found.text)
   const title = storable(meta.get('og:title') ?? heading)
@@ -29,7 +33,6 @@ export async function readLinkCard(uri: string, { signal, ...target }: Fetching)
   const source = meta.get('og:image') ?? ''
   const isNamed = source !== '' && URL.canParse(source, found.url)
   const picture = isNamed ? await orNull(fetchPicture(new URL(source, found.url).href, fetching)) : null
-  signal.throwIfAborted()
   return { uri, title, description, picture }
 }
 

@@ -14,7 +14,7 @@ import { readPublication, type StoredPublication } from '../../postgres/tables/p
 import { type Claim, type ClaimedTarget, listKnownPublications, markSent } from '../../postgres/tables/publishing.ts'
 import type { Coalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -42,23 +42,24 @@ export async function publishTarget(
 ): Promise<Outcome | null> {
   const claim = { targetId: target.id, holder }
   const { pg, log } = publishing
-  const ending = endAfter(stopping, publishAttemptMs)
   const stored = await readPublication(pg, target.id)
-  try {
-    const published = await attempt(publishing, stored, claim, ending)
-    return published === null ? null : await settlePublished(pg, target, claim, published)
-  } catch (error) {
-    if (error instanceof StoreUnavailable || stopping.aborted) throw error
-    const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
-    if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
-    const { failure, message } = known
-    const isLast = stored.attempt_count + 1 >= publishAttemptsMax
-    const isOver = failure.kind === 'permanent' || failure.kind === 'reauthenticate' || isLast
-    if (!isOver) return giveBack(pg, target, claim, stored.attempt_count, failure, message)
-    const found = await lookUpOnceMore(publishing, stored, stopping)
-    if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
-    return settleFailed(pg, target, claim, failure, message)
-  }
+  return within(publishAttemptMs, stopping, async (ending) => {
+    try {
+      const published = await attempt(publishing, stored, claim, ending)
+      return published === null ? null : await settlePublished(pg, target, claim, published)
+    } catch (error) {
+      if (error instanceof StoreUnavailable || stopping.aborted) throw error
+      const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
+      if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
+      const { failure, message } = known
+      const isLast = stored.attempt_count + 1 >= publishAttemptsMax
+      const isOver = failure.kind === 'permanent' || failure.kind === 'reauthenticate' || isLast
+      if (!isOver) return giveBack(pg, target, claim, stored.attempt_count, failure, message)
+      const found = await lookUpOnceMore(publishing, stored, stopping)
+      if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
+      return settleFailed(pg, target, claim, failure, message)
+    }
+  })
 }
 
 const tooLate = new ProviderError({ kind: 'transient', code: 'timeout' }, 'Publishing took too long')

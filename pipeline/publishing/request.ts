@@ -3,7 +3,7 @@
  * ProviderError that says whether trying again may help.
  */
 import { request } from 'undici'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
@@ -40,36 +40,37 @@ export async function askProvider(asked: Asked, expected: readonly number[] = []
 }
 
 async function send({ url, method = 'GET', token, headers, json, body, deadlineMs, signal }: Asked): Promise<Answer> {
-  const ending = endAfter(signal, deadlineMs ?? providerRequestMs)
-  try {
-    const response = await request(url, {
-      method,
-      headers: {
-        accept: 'application/json',
-        'user-agent': 'svc',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(json !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: json === undefined ? ((body as never) ?? null) : JSON.stringify(json),
-      signal: ending,
-    })
-    const text = await readText(response.body)
-    return {
-      status: response.statusCode,
-      body: parse(text, response.statusCode),
-      header: (name) => {
-        const value = response.headers[name]
-        return Array.isArray(value) ? value[0] : value
-      },
+  return within(deadlineMs ?? providerRequestMs, signal, async (ending) => {
+    try {
+      const response = await request(url, {
+        method,
+        headers: {
+          accept: 'application/json',
+          'user-agent': 'svc',
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(json !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: json === undefined ? ((body as never) ?? null) : JSON.stringify(json),
+        signal: ending,
+      })
+      const text = await readText(response.body)
+      return {
+        status: response.statusCode,
+        body: parse(text, response.statusCode),
+        header: (name) => {
+          const value = response.headers[name]
+          return Array.isArray(value) ? value[0] : value
+        },
+      }
+    } catch (error) {
+      if (error instanceof ProviderError || signal.aborted) throw error
+      const said = ending.aborted
+        ? 'The platform did not answer in time'
+        : `The platform could not be reached: ${(error as Error).message}`
+      throw new ProviderError({ kind: 'transient', code: 'unreachable' }, said, { cause: error })
     }
-  } catch (error) {
-    if (error instanceof ProviderError || signal.aborted) throw error
-    const said = ending.aborted
-      ? 'The platform did not answer in time'
-      : `The platform could not be reached: ${(error as Error).message}`
-    throw new ProviderError({ kind: 'transient', code: 'unreachable' }, said, { cause: error })
-  }
+  })
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

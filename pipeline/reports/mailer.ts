@@ -3,7 +3,7 @@
  * servers may quote an address, so a `MailFailed` only has their codes.
  */
 import { createTransport } from 'nodemailer'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import type { MailAddress, SmtpServer } from '../../runtime/mail-settings.ts'
 import { reportMailMs, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
@@ -36,6 +36,10 @@ export interface Mailer {
   verify(): Promise<void>
 }
 
+const tooLate = 'the mail server did not answer in time'
+/** Where the process stops. */
+const brokenOff = 'the mail was broken off'
+
 /** Failures of a send before its content: the server has no mail. Broken connections and deadlines are none of these. */
 const certainCodes = ['EDNS', 'ETLS', 'EAUTH', 'ENOAUTH', 'EENVELOPE', 'EMESSAGE', 'ECONFIG']
 
@@ -58,26 +62,26 @@ export function makeMailer(
   })
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
   return {
-    async send({ to, subject, text, html, messageId, unsubscribeUrl }, signal) {
-      const ending = endAfter(signal, withinMs)
-      // An error of a send doesn't say how far it came. So most failures come here, where there is no mail yet.
-      await verify(ending)
-      try {
-        await transport.sendMail({
-          ...{ from, to: { name: '', address: to }, subject, text, html },
-          messageId: `<${messageId}@${domain}>`,
-          headers: {
-            'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
-            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-            'Auto-Submitted': 'auto-generated',
-          },
-          signal: ending,
-        })
-      } catch (error) {
-        throw failureOf(error)
-      }
-    },
-    verify: () => verify(AbortSignal.timeout(withinMs)),
+    send: ({ to, subject, text, html, messageId, unsubscribeUrl }, signal) =>
+      within(withinMs, signal, async (ending) => {
+        // An error of a send doesn't say how far it came. So most failures come here, where there is no mail yet.
+        await verify(ending)
+        try {
+          await transport.sendMail({
+            ...{ from, to: { name: '', address: to }, subject, text, html },
+            messageId: `<${messageId}@${domain}>`,
+            headers: {
+              'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
+              'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+              'Auto-Submitted': 'auto-generated',
+            },
+            signal: ending,
+          })
+        } catch (error) {
+          throw failureOf(error, ending)
+        }
+      }),
+    verify: () => within(withinMs, new AbortController().signal, verify),
   }
 
   async function verify(ending: AbortSignal): Promise<void> {
@@ -89,7 +93,7 @@ export function makeMailer(
     try {
       await Promise.race([transport.verify(), ended])
     } catch (error) {
-      throw new MailFailed(failureOf(error).message, false)
+      throw new MailFailed(failureOf(error, ending).message, false)
     }
   }
 }
@@ -103,7 +107,9 @@ interface SmtpError {
   readonly timeoutType?: string
 }
 
-function failureOf(error: unknown): MailFailed {
+/** @param ending the deadline of the mail: errors of an aborted send don't say why */
+function failureOf(error: unknown, ending: AbortSignal): MailFailed {
+  if (ending.aborted) return new MailFailed(ending.reason?.name === 'TimeoutError' ? tooLate : brokenOff, true)
   const { code = 'no code', responseCode, command = '', syscall, timeoutType = 'SOCKET_TIMEOUT' } = error as SmtpError
   const isBefore = certainCodes.includes(code) || syscall === 'connect' || timeoutType !== 'SOCKET_TIMEOUT'
   const { originalCode = code } = error as { originalCode?: string }

@@ -7,6 +7,8 @@ import { MiB, minute, second } from './units.ts'
  */
 export const examinationDeadlineMs = 20 * second
 export const probeDeadlineMs = 5 * second
+/** Longer than the deadline of a connection to the mail server, whose error says more. */
+export const mailProbeDeadlineMs = 15 * second
 /** Differences of clocks: seconds change the order of a visitor's events, a minute moves events into another hour. */
 export const clockOffWarnMs = 1 * second
 export const clockOffFailMs = 60 * second

@@ -180,7 +180,16 @@ test('a server that hangs on a mail may have it; one that closes the connection 
   const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', messageId: 'm', unsubscribeUrl: 'https://x/' }
   const { signal } = new AbortController()
   server.behave = 'hang'
-  await expect(mailerWithin(2_000).send(mail, signal)).rejects.toMatchObject({ isUncertain: true })
+  const message = 'the mail server did not answer in time'
+  await expect(mailerWithin(2_000).send(mail, signal)).rejects.toMatchObject({ isUncertain: true, message })
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const silentUrl = `smtp://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const waiting = makeMailer(readSmtpUrl(silentUrl)!, readMailFrom('a@b.c')!, 500)
+  for (const asked of [waiting.send(mail, signal), waiting.verify()]) {
+    await expect(asked).rejects.toMatchObject({ isUncertain: false, message })
+  }
+  silent.close()
   const closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(closing, 'listening')
   const url = `smtp://127.0.0.1:${(closing.address() as AddressInfo).port}`

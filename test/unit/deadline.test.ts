@@ -1,10 +1,13 @@
+import { getEventListeners } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { endAfter } from '../../runtime/deadline.ts'
+import { within } from '../../runtime/deadline.ts'
 import { sleep } from '../../runtime/retry.ts'
 
-test('a deadline comes though nothing but its listener is kept, and after that of another', async () => {
+const aborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
+
+test('a deadline comes though nothing but its listener is kept, and after that of another; then nothing listens', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const outer = new AbortController()
@@ -14,7 +17,7 @@ test('a deadline comes though nothing but its listener is kept, and after that o
     [60_000, 300],
   ] as const) {
     for (let i = 0; i < 10; i++) {
-      endAfter(endAfter(outer.signal, other), own).addEventListener('abort', () => ended++)
+      void within(other, outer.signal, (middle) => within(own, middle, aborted)).then(() => ended++)
     }
   }
   for (let i = 0; i < 5; i++) {
@@ -22,12 +25,26 @@ test('a deadline comes though nothing but its listener is kept, and after that o
     collect()
   }
   await expect.poll(() => ended).toBe(20)
+  expect(getEventListeners(outer.signal, 'abort')).toEqual([])
 })
 
-test('it ends as the signal does, and at once where that has ended', () => {
+test('it ends as the signal does, and at once where that has ended', async () => {
   const outer = new AbortController()
-  const signal = endAfter(outer.signal, 60_000)
+  const reasonOf = () =>
+    within(60_000, outer.signal, async (ending) => {
+      if (!ending.aborted) await aborted(ending)
+      return ending.reason
+    })
+  const reason = reasonOf()
   outer.abort('over')
-  expect([signal.aborted, signal.reason]).toEqual([true, 'over'])
-  expect(endAfter(outer.signal, 60_000).reason).toBe('over')
+  expect([await reason, await reasonOf()]).toEqual(['over', 'over'])
+})
+
+test('work that ends or fails before leaves neither a listener nor a timer', async () => {
+  const { signal } = new AbortController()
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  expect(await within(60_000, signal, async () => 'done')).toBe('done')
+  await expect(within(60_000, signal, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
+  expect([getEventListeners(signal, 'abort'), timers()]).toEqual([[], before])
 })

@@ -1,8 +1,8 @@
 /** An event's content: the page that it happened on, and, once that is allowed, whose it is. */
 import { eventCharactersMax, nameLengthMax, titleLengthMax } from './bounds.ts'
-import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
+import { forget, put, queue, type Sent, takeStored } from './outbox.ts'
 import { isNear, makeId, nextSession, readJourney } from './sessions.ts'
-import { eraseAll, read, write } from './storage.ts'
+import { read, write } from './storage.ts'
 import { recordTouch } from './touches.ts'
 
 /** The page as it is recorded. */
@@ -36,8 +36,7 @@ export function begin(): void {
 /** Deletes all that tells of the visitor, in memory and storage. */
 export function end(): void {
   isOpen = journey = false
-  clear()
-  eraseAll()
+  forget()
 }
 
 /**

@@ -36,7 +36,7 @@ declare const window: { Svc?: Stub }
 declare const navigator: { readonly globalPrivacyControl?: boolean; readonly doNotTrack?: number }
 
 const target: Stub = window.Svc || {}
-let isGiven = consentMode > 1 || !(consentMode || navigator.globalPrivacyControl || navigator.doNotTrack! > 0)
+let isGiven = consentMode ? consentMode > 1 : !(navigator.globalPrivacyControl || navigator.doNotTrack! > 0)
 /** Requests for the second file that were made or have failed: odd while it is on its way, and once it is there. */
 let lateSteps = 0
 const early: Seen[] = []
@@ -64,11 +64,10 @@ const api: SvcApi = {
     try {
       const target = new URL(url, location.href)
       // An address without a host is a mail's or a telephone's, and no site's.
-      if (isOpen && target.host) target.searchParams.set('svc_j', `${browserId()}.${sessionNow()}`)
+      if (isOpen && target.host) target.searchParams.set('svc_j', browserId() + '.' + sessionNow())
       return target.href
-    } catch {
-      return url
-    }
+    } catch {}
+    return url
   },
   journey: () => ({
     anonymous_id: api.anonymousId(),

@@ -15,7 +15,7 @@ import {
 import { base, key } from './config.ts'
 import { browserId, isOpen } from './events.ts'
 import { isNear, sessionIdOf } from './sessions.ts'
-import { readJson, write } from './storage.ts'
+import { eraseAll, readJson, write } from './storage.ts'
 
 export interface Sent {
   event_name: string
@@ -38,9 +38,10 @@ let isBusy = false
 let failures = 0
 let timer: number | undefined
 
-/** Forgets all that waits. */
-export function clear(): void {
+/** Forgets all that waits, here and in storage, with all else that is stored. */
+export function forget(): void {
   queue = []
+  eraseAll()
 }
 
 export function put(event: Sent): void {
@@ -89,11 +90,14 @@ export async function send(): Promise<void> {
 
 /** The page is going, perhaps for good. */
 export function sendAtEnd(): void {
-  while (isOpen && queue[0]) {
-    // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
+  for (; isOpen && queue[0]; queue.splice(0, batchMax)) {
     const isTaken = navigator.sendBeacon?.(...requestOf(queue.slice(0, batchMax)))
-    if (!isTaken || failures || !navigator.onLine) return store()
-    queue.splice(0, batchMax)
+    // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
+    if (!isTaken || failures || !navigator.onLine) {
+      const stored = readJson<Sent[]>('svc_queue') || []
+      write('svc_queue', JSON.stringify([...stored, ...queue.splice(0, storedMax - stored.length)]))
+      return
+    }
   }
 }
 
@@ -113,9 +117,4 @@ function requestOf(events: Sent[]): [url: string, body: string] {
     `${base}api/v1/growth/track${events[1] ? '/batch' : ''}`,
     JSON.stringify({ tracking_key: key, ...(events[1] ? { events } : events[0]) }),
   ]
-}
-
-function store(): void {
-  const stored = readJson<Sent[]>('svc_queue') || []
-  write('svc_queue', JSON.stringify([...stored, ...queue.splice(0, storedMax - stored.length)]))
 }

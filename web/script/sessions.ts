@@ -20,12 +20,12 @@ export function nextSession(stored: string | undefined, now: number, isNew?: boo
     : isNear(last, now, sessionIdleMsMax) && isNear(start, now)
       ? start
       : now - (now % sessionStartMs)
-  return `${begun}.${now}`
+  return begun + '.' + now
 }
 
 /** Without a browser it is for comparing alone. */
 export function sessionIdOf(stored: string, browser?: string): string {
-  return `${stored.split('.')[0]}.${browser}`
+  return stored.split('.')[0] + '.' + browser
 }
 
 /** A journey in a URL is `browser.start.last`. False for what is none, or too old. */

@@ -12,9 +12,8 @@ let memory: { [key in Key]?: string } = {}
 export function read(key: Key): string | undefined {
   try {
     return localStorage[key] || memory[key]
-  } catch {
-    return memory[key]
-  }
+  } catch {}
+  return memory[key]
 }
 
 export function write(key: Key, value: string): string {

@@ -4,10 +4,9 @@
  */
 import { readJson, write } from './storage.ts'
 
-/** The parameters of a landing URL that name a campaign; for the first four `utm_` wins over the bare name. */
-const names = ['source', 'medium', 'campaign', 'content', 'svc_link_id', 'svc_post_id'] as const
+type Campaign = 'source' | 'medium' | 'campaign' | 'content' | 'svc_link_id' | 'svc_post_id'
 
-export type Touch = { [name in (typeof names)[number]]?: string } & { referrer?: string; url: string; at: string }
+export type Touch = { [name in Campaign]?: string } & { referrer?: string; url: string; at: string }
 
 /** A pageview as touches need it. */
 interface Arrival {
@@ -26,12 +25,13 @@ export function recordTouch({ url, referrer, occurred_at: at }: Arrival): boolea
   const touch: Touch = { url, at }
   let isNew = false
   // Links within the site aren't landings: their parameters may mean anything.
-  if (!referrer.startsWith(`${origin}/`)) {
-    for (const name of names) {
+  if (!referrer.startsWith(origin + '/')) {
+    // Parameters of a landing that name a campaign; for the first four `utm_` wins over the bare name.
+    for (const name of ['source', 'medium', 'campaign', 'content', 'svc_link_id', 'svc_post_id'] as const) {
       const value = searchParams.get(`utm_${name}`) || searchParams.get(name)
       if (value) {
         touch[name] = value
-        isNew ||= value !== last?.[name]
+        isNew = isNew || value !== last?.[name]
       }
     }
     if (referrer) touch.referrer = referrer

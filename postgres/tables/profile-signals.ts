@@ -11,7 +11,7 @@ export interface OwnSignals {
   readonly tags: readonly string[]
   /** The newest post's caption. */
   readonly caption: string
-  /** Labels of the newest tracked links. */
+  /** Labels of the newest tracked links, without archived ones. */
   readonly links: readonly string[]
   readonly images: number
   readonly videos: number
@@ -27,7 +27,7 @@ export async function readOwnSignals(q: Queryable, workspaceId: number): Promise
           AND updated_at > now() - make_interval(days => ${profileSignalDays})
           GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ${profileListMax}) AS tags,
        coalesce((SELECT base_caption FROM posts WHERE workspace_id = $1 AND status = 'published' ORDER BY id DESC LIMIT 1), '') AS caption,
-       ARRAY(SELECT label FROM links WHERE workspace_id = $1 ORDER BY id DESC LIMIT ${profileLinksMax}) AS links,
+       ARRAY(SELECT label FROM links WHERE workspace_id = $1 AND archived_at IS NULL ORDER BY id DESC LIMIT ${profileLinksMax}) AS links,
        (SELECT count(*) FROM media WHERE workspace_id = $1 AND content_type LIKE 'image/%') AS images,
        (SELECT count(*) FROM media WHERE workspace_id = $1 AND content_type LIKE 'video/%') AS videos`,
     [workspaceId],

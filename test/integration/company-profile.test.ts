@@ -167,7 +167,11 @@ test('a tone without traits is quoted as well', async () => {
 
 test('links and visits are quoted, but no visits from before the time that the plan lets read', async () => {
   const { workspaceId } = mine
-  for (let links = 0; links < 2; links++) await makeLink(stores, workspaceId, null)
+  for (let links = 0; links < 3; links++) await makeLink(stores, workspaceId, null)
+  await stores.pg.query(
+    "UPDATE links SET label = 'archived', archived_at = now() WHERE id = (SELECT max(id) FROM links WHERE workspace_id = $1)",
+    [workspaceId],
+  )
   const instantOf = (days: number) => new Date(Date.now() - days * dayMs).toISOString()
   const visit = (days: number, path: string, source: string) =>
     makeEventRow({ workspace_id: workspaceId, occurred_at: instantOf(days), kind: 'pageview', path, source })

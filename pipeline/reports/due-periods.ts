@@ -1,4 +1,4 @@
-/** Which periods have a report at a moment, by local time. Pure; test/unit/due-periods.test.ts. */
+/** Which periods have a report at a moment, by local time, and which have none any more. Pure; test/unit/due-periods.test.ts. */
 import type { DuePeriod } from '../../postgres/tables/report-recipients.ts'
 import { reportLateMaxMs, reportLocalHour } from '../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
@@ -7,14 +7,31 @@ import { dayMs, hourMs, localDayAt, startOfLocalDay, wallToUtc } from '../../sch
 
 /** The week before this one's Monday, and the month before this one, where their reports are due and not too late. */
 export function duePeriods(timezone: string, now: number): DuePeriod[] {
+  return lastPeriods(timezone, now).filter((period) => period.sendAt <= now && now < tooLateAt(period))
+}
+
+/** The newest periods whose reports are too late. Those of earlier periods are, too. */
+export function latePeriods(timezone: string, now: number): DuePeriod[] {
+  return lastPeriods(timezone, now).filter((period) => tooLateAt(period) <= now)
+}
+
+/** When the report isn't sent any more. */
+export function tooLateAt({ sendAt }: Pick<DuePeriod, 'sendAt'>): number {
+  return sendAt + reportLateMaxMs
+}
+
+/** The last two weeks and months that are over. */
+function lastPeriods(timezone: string, now: number): DuePeriod[] {
   const today = localDayAt(now, timezone)
   const monday = mondayOf(today)
   const month = firstOfMonth(today)
-  const periods = [
+  const before = firstOfMonth(month - 1)
+  return [
     periodOf('weekly', monday - 7, monday, timezone),
-    periodOf('monthly', firstOfMonth(month - 1), month, timezone),
+    periodOf('weekly', monday - 14, monday - 7, timezone),
+    periodOf('monthly', before, month, timezone),
+    periodOf('monthly', firstOfMonth(before - 1), before, timezone),
   ]
-  return periods.filter(({ sendAt }) => sendAt <= now && now < sendAt + reportLateMaxMs)
 }
 
 /** @param next the day after the period */

@@ -16,6 +16,7 @@ import {
   claimReport,
   type DueReport,
   endReport,
+  failLateReports,
   listDueReports,
   listReportTimezones,
   type ReportClaim,
@@ -34,7 +35,7 @@ import {
 } from '../../schemas/limits/report-limits.ts'
 import { type JobLoop, startJobLoop } from '../job-loop.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
-import { duePeriods } from './due-periods.ts'
+import { duePeriods, latePeriods, tooLateAt } from './due-periods.ts'
 import { type Mailer, MailFailed } from './mailer.ts'
 import { type Report, readReport } from './read-report.ts'
 import { writeMail } from './write-mail.ts'
@@ -81,6 +82,7 @@ export async function sendReports(context: ReportContext, signals: Signals): Pro
   const now = clock.now()
   const { asOf } = await readFoldedAsOf(pg)
   const timezones = await listReportTimezones(pg)
+  await failLate(context, timezones, now)
   const periods = timezones.flatMap((timezone) => duePeriods(timezone, now)).filter(({ end }) => end <= asOf)
   if (periods.length === 0) return
   let failure: unknown
@@ -96,6 +98,15 @@ export async function sendReports(context: ReportContext, signals: Signals): Pro
     if (page.length < reportsReadEach) break
   }
   if (failure !== undefined) throw failure
+}
+
+/** Attempts whose process died, or whose next one came too late. */
+async function failLate({ pg, log, metrics }: ReportContext, timezones: readonly string[], now: number): Promise<void> {
+  const late = timezones.flatMap((timezone) => latePeriods(timezone, now))
+  for (const { id, first } of await failLateReports(pg, late, new Date(now))) {
+    log.warn({ recipient: id, period: first }, 'a report is given up: it is too late')
+    metrics.reported('failed')
+  }
 }
 
 /** Reads the figures once for all recipients. */
@@ -147,16 +158,17 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
     await end('sent', null)
   } catch (error) {
     if (!(error instanceof MailFailed)) throw error
-    const again = nextAttempt(claim, clock.now())
+    const again = nextAttempt(claim, due, clock.now())
     log.warn({ ...about, err: error, attempt: claim.attempts }, 'a report could not be sent')
     metrics.reported(again === null ? 'failed' : 'retried')
     await end(again === null ? 'failed' : error.isUncertain ? 'uncertain' : 'waiting', again)
   }
 }
 
-function nextAttempt({ attempts }: ReportClaim, now: number): number | null {
+/** @returns null where there is none, or it would be too late */
+function nextAttempt({ attempts }: ReportClaim, due: DueReport, now: number): number | null {
   const delayMs = reportRetryDelaysMs[attempts - 1]
-  return delayMs === undefined ? null : now + delayMs
+  return delayMs === undefined || now + delayMs >= tooLateAt(due) ? null : now + delayMs
 }
 
 /** Aborts a while after `stopping` does. */

@@ -4,8 +4,8 @@
  *
  *   (no claim of this period) ─► sending ─► sent | waiting ─► sending … | failed
  *
- * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its mail may be there. Held by
- * test/integration/reports.test.ts.
+ * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its mail may be there. A report that is
+ * too late has failed. Held by test/integration/reports.test.ts.
  */
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../client.ts'
@@ -98,7 +98,7 @@ export interface DuePeriod {
   readonly end: number
 }
 
-export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last'> {
+export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last' | 'sendAt'> {
   readonly workspaceId: number
   readonly recipients: readonly { readonly id: number; readonly email: string; readonly createdAt: number }[]
 }
@@ -119,6 +119,7 @@ export function listDueReports(
 ): Promise<DueReport[]> {
   return q.query<DueReport>(
     `SELECT w.id AS "workspaceId", due.every, due.first::text AS first, due.last::text AS last,
+       floor(extract(epoch FROM due.send_at) * 1000)::float8 AS "sendAt",
        json_agg(json_build_object('id', r.id, 'email', r.email,
          'createdAt', floor(extract(epoch FROM r.created_at) * 1000)::bigint) ORDER BY r.id) AS recipients
      FROM unnest($1::text[], $2::text[], $3::date[], $4::date[], $5::timestamptz[]) AS due (timezone, every, first, last, send_at)
@@ -127,7 +128,7 @@ export function listDueReports(
      JOIN figure_builds b ON b.workspace_id = w.id AND b.state = 'current' AND b.timezone = w.timezone
      JOIN report_recipients r ON r.workspace_id = w.id AND r.every = due.every AND r.created_at <= due.send_at
      WHERE ${isFree('due.first', '$6')} AND ($7::int IS NULL OR (w.id, due.every) > ($7::int, $8::text))
-     GROUP BY 1, 2, 3, 4 ORDER BY 1, 2 LIMIT $9`,
+     GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2 LIMIT $9`,
     [
       periods.map(({ timezone }) => timezone),
       periods.map(({ every }) => every),
@@ -180,5 +181,25 @@ export async function endReport(
     `UPDATE report_recipients SET state = $3, due_at = $4, sent_at = CASE WHEN $3 = 'sent' THEN $5 ELSE sent_at END
      WHERE id = $1 AND period = $2::date AND state = 'sending' AND attempts = $6`,
     [id, first, end === 'uncertain' ? 'sending' : end, dueAt, now, claim.attempts],
+  )
+}
+
+/**
+ * Ends reports of these periods and of earlier ones, which are too late: those that wait, and claims that nobody ended.
+ * @returns those that failed thereby
+ */
+export function failLateReports(
+  q: Queryable,
+  late: readonly Pick<DuePeriod, 'timezone' | 'every' | 'first'>[],
+  now: Date,
+): Promise<{ readonly id: number; readonly first: string }[]> {
+  return q.query(
+    `UPDATE report_recipients AS r SET state = 'failed', due_at = NULL
+     FROM unnest($1::text[], $2::text[], $3::date[]) AS late (timezone, every, first)
+     JOIN workspaces w ON w.timezone = late.timezone
+     WHERE r.workspace_id = w.id AND r.every = late.every AND r.period <= late.first
+       AND (r.state = 'waiting' OR (r.state = 'sending' AND r.due_at <= $4))
+     RETURNING r.id, r.period::text AS first`,
+    [late.map(({ timezone }) => timezone), late.map(({ every }) => every), late.map(({ first }) => first), now],
   )
 }

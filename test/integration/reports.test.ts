@@ -176,6 +176,31 @@ test('a process that dies in a send is followed by one more mail, and a second d
   expect(server.mails).toHaveLength(1)
 })
 
+test('a report that is too late for another attempt has failed, and so has one whose process died at the end of its time', async () => {
+  const { id, recipientId } = await makeReported('Pacific/Auckland')
+  server.behave = 'refuse'
+  const lateFrom = mondayInAuckland + 3 * dayMs
+  let now = lateFrom - dayMs
+  for (const delay of reportRetryDelaysMs.slice(0, -1)) {
+    expect(await look(now)).toBe('retried')
+    now += delay
+  }
+  expect(await look(now)).toBe('failed')
+  const hasFailed = async () => (await listReportRecipients(stores.pg, id))[0]!.has_failed
+  expect(await hasFailed()).toBe(true)
+
+  await stores.pg.query('UPDATE report_recipients SET period = NULL, state = NULL')
+  const until = new Date(lateFrom + reportClaimMs)
+  await claimReport(stores.pg, recipientId, { first: '2026-11-09', now: new Date(lateFrom - 1), until })
+  expect(await look(lateFrom + reportClaimMs - 1)).toBe('')
+  expect(await look(lateFrom + reportClaimMs)).toBe('failed')
+  expect(await hasFailed()).toBe(true)
+  // Nobody looked until the next week's was due.
+  await stores.pg.query("UPDATE report_recipients SET state = 'waiting'")
+  server.behave = 'accept'
+  expect(await look(mondayInAuckland + 7 * dayMs)).toBe('failed,sent')
+})
+
 test('a server that hangs on a mail may have it; one that closes the connection or refuses the password has none', async () => {
   const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', messageId: 'm', unsubscribeUrl: 'https://x/' }
   const { signal } = new AbortController()

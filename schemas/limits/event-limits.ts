@@ -11,8 +11,8 @@ export const jsonDepthMax = 64
 export const jsonNumberDigitsMax = 400
 /** A body must arrive whole within this time: a slow client can't hold memory for longer. */
 export const bodyDeadlineMs = 10 * second
-/** Bytes of all unfinished bodies that a thread receives, together; beyond it 503. */
-export const arrivingBodiesBytesMax = 64 * MiB
+/** Bytes of all unfinished bodies that a thread receives, together; beyond it 503. It is 32 of the longest batches at a time. */
+export const arrivingBodiesBytesMax = 32 * MiB
 
 /** Fields of an event, in Unicode code points. */
 export const eventNameLengthMax = 120

@@ -36,6 +36,7 @@ import { receiveInOneThread } from './one-thread.ts'
 import { watchMetrics } from './service-metrics.ts'
 import { connectClaims } from './ship/claim.ts'
 import type { MarkStore } from './ship/marks.ts'
+import { expireSetAside } from './ship/set-aside.ts'
 import { areNumbersUsed, raiseLeasesAboveStored } from './ship/used-numbers.ts'
 import { makeLinkTable } from './tables/links.ts'
 import { makePostTable } from './tables/posts.ts'
@@ -110,6 +111,7 @@ async function runNode(): Promise<void> {
       ? await receiveInOneThread(node, () => openTables(thread, pg, true))
       : await receiveInWorkers(node, new URL(import.meta.url))
 
+  expireSetAside(folder, clock, log)
   shutdown.step('server', () => receiving.closeServer())
   shutdown.step('log', () => receiving.closeLog())
   shutdown.step('shippers', () => receiving.closeShippers())

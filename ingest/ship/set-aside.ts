@@ -1,16 +1,22 @@
 /**
  * Where bytes go that can't be stored: a folder beside the log, one file with the bytes and one that says why. Nothing is
- * ever dropped without it; an operator looks at them and, once mended, can send them again.
+ * ever dropped without it; an operator looks at them and, once mended, can send them again. After `setAsideKeepMs` they
+ * are deleted, because erasures don't reach them.
  */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../../runtime/clock.ts'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import type { Log } from '../../runtime/log.ts'
+import { setAsideKeepMs, setAsideSweepMs } from '../../schemas/limits/log-limits.ts'
+
+const folderOf = (nodeFolder: string) => join(nodeFolder, 'set-aside')
 
 /** The same name twice is the same bytes: it is written over. */
 export type SetAside = (name: string, reason: string, bytes: Buffer, details?: Record<string, unknown>) => Promise<void>
 
-export function makeSetAside(folder: string, log: Log, count: () => void): SetAside {
+export function makeSetAside(nodeFolder: string, log: Log, count: () => void): SetAside {
+  const folder = folderOf(nodeFolder)
   return async (name, reason, bytes, details = {}) => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await writeFileDurably(join(folder, `${name}.bin`), bytes)
@@ -20,5 +26,35 @@ export function makeSetAside(folder: string, log: Log, count: () => void): SetAs
     )
     count()
     log.error({ name, reason }, 'set aside what can’t be stored')
+  }
+}
+
+/** Deletes what is old enough, now and at intervals. */
+export function expireSetAside(nodeFolder: string, clock: Clock, log: Log): void {
+  const sweep = () =>
+    deleteOlder(folderOf(nodeFolder), clock.now() - setAsideKeepMs, log).catch((error) => {
+      log.error({ err: error }, 'what was set aside can’t be deleted')
+    })
+  void sweep()
+  setInterval(sweep, setAsideSweepMs).unref()
+}
+
+async function deleteOlder(folder: string, before: number, log: Log): Promise<void> {
+  for (const name of await unlessGone(readdir(folder), [])) {
+    const file = join(folder, name)
+    // An operator may have taken it away.
+    const found = await unlessGone(stat(file), undefined)
+    if (found === undefined || found.mtimeMs >= before) continue
+    await rm(file, { force: true })
+    log.warn({ name }, 'deleted what was set aside')
+  }
+}
+
+async function unlessGone<Found, Nothing>(found: Promise<Found>, nothing: Nothing): Promise<Found | Nothing> {
+  try {
+    return await found
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing
+    throw error
   }
 }

@@ -59,7 +59,7 @@ export interface Stream<Row extends { id: number }> {
 export async function openStream<Row extends { id: number }>(options: StreamOptions): Promise<Stream<Row>> {
   const { stream, nodeFolder, window } = options
   const log = options.log.child({ stream })
-  const setAside = makeSetAside(join(nodeFolder, 'set-aside'), log, options.countSetAside)
+  const setAside = makeSetAside(nodeFolder, log, options.countSetAside)
   const { files, recovered } = await openFolder({ ...options, folder: 0, setAside, log })
   let shipper: Shipper | undefined
   let isLoading = false
@@ -105,7 +105,7 @@ export async function openShipper(
 ): Promise<Shipper> {
   const { stream, nodeFolder, leases, markStore, writerBarrier = async () => {} } = options
   const log = options.log.child({ stream })
-  const setAside = makeSetAside(join(nodeFolder, 'set-aside'), log, options.countSetAside)
+  const setAside = makeSetAside(nodeFolder, log, options.countSetAside)
   const all = [...folders]
   const written = new Set(folders.map(({ folder }) => folder))
   for (const folder of [0, ...(await workerFolders(nodeFolder))]) {

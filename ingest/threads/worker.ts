@@ -2,7 +2,6 @@
  * A worker: it takes requests on the node's port and writes them to a log of its own. Everything else is the main thread's:
  * segment numbers, shipping, room in the log. A worker that fails takes the process with it, and all is recovered.
  */
-import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import {
   type BotVisitRow,
@@ -113,7 +112,7 @@ async function openLog<Row extends { id: number }>(
 ): Promise<OpenLog<Row>> {
   const streamLog = log.child({ stream })
   const { countSetAside, observeSync } = watched.streamHooks(stream)
-  const setAside = makeSetAside(join(nodeFolder, 'set-aside'), streamLog, countSetAside)
+  const setAside = makeSetAside(nodeFolder, streamLog, countSetAside)
   const { files, recovered } = await openFolder({
     ...{ stream, nodeFolder, folder: worker, fileBytes: logFileBytes, io: diskIo },
     ...{ window, setAside, clock, log: streamLog },

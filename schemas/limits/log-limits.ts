@@ -1,5 +1,5 @@
 /** Bounds of the event log and of shipping it. Sizes of rows' ids are part of a durable format. */
-import { day, MiB, minute, second } from './units.ts'
+import { day, hour, MiB, minute, second } from './units.ts'
 
 /** The event log. A row's id is segment number × 2^17 + its index in the segment. */
 export const segmentRowsMax = 2 ** 17
@@ -25,6 +25,9 @@ export const retiredBytesMax = 4 * 1024 * MiB
 export const segmentLeaseSize = 1_000_000
 /** Numbers reserved from the lease file with one sync. */
 export const segmentReserveSize = 256
+/** Data that was set aside is deleted after this time, because it may tell of people; how often that is looked for. */
+export const setAsideKeepMs = 30 * day
+export const setAsideSweepMs = 1 * hour
 /**
  * How often a node writes its marks to Postgres. After a load it writes them at once, but at least `markSpacingMs` after
  * the last time.

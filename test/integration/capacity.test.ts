@@ -1,4 +1,6 @@
 /** Refusals of an overloaded ingest: nothing of a refused request is stored, and ingest recovers by itself. */
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -95,11 +97,21 @@ test('DISK_FREE_BYTES_MIN: while less is free both threads refuse everything wit
   expect(await health()).toMatchObject({ status: 503, body: { status: 'refusing', reason: 'The disk is full' } })
   await ingest.stop('SIGTERM')
 
-  // With room again: nothing of what was refused turns up.
+  // With room again: nothing of what was refused turns up, and what was set aside 30 days before goes.
+  const aside = join(stores.dataDir, 'ingest', 'set-aside')
+  await mkdir(aside, { recursive: true })
+  for (const [name, days] of [
+    ['old', 30],
+    ['new', 29],
+  ] as const) {
+    await writeFile(join(aside, name), '')
+    await utimes(join(aside, name), Date.now() / 1000, Date.now() / 1000 - days * 86_400)
+  }
   ingest = await startIngest(stores, { INGEST_WORKERS: '2' }, ingest)
   expect((await ingest.post('/track', { ...one, event_name: 'after' })).status).toBe(202)
   expect(await stored()).toEqual({ after: 1, ...(taken > 0 && { one: taken }) })
   expect(await stores.pg.query('SELECT 1 FROM inbox')).toHaveLength(taken + 1)
+  await expect.poll(() => readdir(aside)).toEqual(['new'])
 })
 
 describe('TRACK_RATE_PER_KEY', () => {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineOperation } from '../../api/operations/define.ts'
+import { median } from '../../bench/load/latency.ts'
 import { idInPath, laxInt } from '../../schemas/lax.ts'
 import { setUpApi } from '../support/api.ts'
 import { exchange } from '../support/raw-http.ts'
+import { isLong } from '../support/short-form.ts'
 
 /** An operation with every kind of input, that answers with what it got. */
 const echo = defineOperation({
@@ -21,6 +23,10 @@ const echo = defineOperation({
   output: z.unknown(),
   handle: async ({ path, query, body }) => ({ path, query, body }),
 })
+
+/** In the middle one of the long form's rounds. */
+const answeredWithinMs = 100
+const rounds = isLong ? 50 : 3
 
 const { api, mine } = setUpApi({ operations: [echo] })
 const badPath = '/v1/things/x?limit=9'
@@ -104,6 +110,21 @@ test.each([
   ['nesting of 100,000', '['.repeat(100_000)],
 ])('a body with %s is 400', async (_, body) => {
   expect(await send(body)).toEqual({ status: 400, answer: { detail: 'There was an error parsing the body' } })
+})
+
+test('bodies nested 100,000 deep delay nobody else', async () => {
+  const nested = '['.repeat(100_000)
+  const slowest: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const begun = performance.now()
+    const tookMs = async (sent: ReturnType<typeof send>, status: number) => {
+      expect((await sent).status).toBe(status)
+      return performance.now() - begun
+    }
+    const others = [send(good), send(good), send(good)].map((sent) => tookMs(sent, 200))
+    slowest.push(Math.max(...(await Promise.all([tookMs(send(nested), 400), ...others]))))
+  }
+  if (isLong) expect(median(slowest)).toBeLessThan(answeredWithinMs)
 })
 
 test.each([undefined, '', 'null', '\ufeffnull'])('the body %j is missing', async (body) => {

@@ -67,7 +67,7 @@ test('a country is its name as lists show it, its code, or nothing', () => {
 })
 
 test('an address of anything shows the last 30 days', () => {
-  const odd = ['', '?days=31&compare=never&card=bounce_rate', '?days=__proto__&tab=1&tab=sources', '?start=x&end=y']
+  const odd = ['', '?days=31&compare=never&card=events', '?days=__proto__&tab=1&tab=sources', '?start=x&end=y']
   for (const search of [...odd, '?start=2026-02-02&end=2026-02-01'])
     expect([search, readView(search)]).toEqual([
       ...[search, { range: 'm', days: null, compare: 'previous', filters: [], card: 'visitors', tabs: [] }],
@@ -122,6 +122,7 @@ test('a change is told where both sides have enough of what the figure is made o
   expect(changes(now)).toEqual([20, 0, 100, -50])
   expect(changes({ ...now, conversions: 29 })).toEqual([20, 0, undefined, undefined])
   expect(changes(now, { ...before, conversions: 29 })).toEqual([20, 0, undefined, undefined])
+  expect(changes({ ...now, conversions: 0 }, { ...before, conversions: 0 })).toEqual([20, 0, undefined, -50])
   expect(changes(now, { ...before, visitors: 29 })).toEqual([undefined, undefined, 100, -50])
   expect(changes(now, { ...before, pageviews: 0 })).toEqual([20, undefined, 100, -50])
 })

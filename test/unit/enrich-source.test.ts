@@ -146,7 +146,7 @@ describe('a click id', () => {
       const row = rowOf({ url: sent, referrer: sent })
       const kept = page + end + (end.includes('#') ? '&utm_source=no' : '')
       expect([row.url, row.referrer, row.path]).toEqual([kept, kept, '/pricing'])
-      expect(row.source).toBe(end.includes('#') ? 'direct' : 'google')
+      expect(rowOf({ url: sent }).source).toBe(end.includes('#') ? 'direct' : 'google')
     },
   )
 })

@@ -3,30 +3,6 @@ import { countDistinct, type EventFact, type Facts, kind, visitorOf } from './fa
 import { type Span, since } from './range.ts'
 import { type Counted, type NameOf, type Session, startingIn } from './sessions.ts'
 
-export interface Counters {
-  readonly visitors: number
-  readonly pageviews: number
-  readonly sessions: number
-  readonly events: number
-  readonly conversions: number
-  readonly conversion_rate: number
-  readonly revenue_cents: number
-  readonly bounce_rate: number
-  readonly average_session_seconds: number
-  readonly pages_per_session: number
-  /** Null where sessions are filtered. */
-  readonly new_contacts: number | null
-  readonly bot_visits: number | null
-  readonly link_clicks: number | null
-}
-
-export interface Presence {
-  readonly visitors: number
-  readonly sessions: number
-  readonly pageviews: number
-  readonly conversions: number
-}
-
 export function inSpan<T extends { occurred_at: number }>(rows: readonly T[], span: Span): T[] {
   return rows.filter((row) => row.occurred_at >= span.start && row.occurred_at < span.end)
 }
@@ -45,7 +21,7 @@ export function sessionsAmong(events: readonly EventFact[], nameOf: NameOf): num
 }
 
 /** Who and what there was among these events. */
-export function presenceOf(events: readonly EventFact[], { nameOf, counted }: Sessions): Presence {
+export function presenceOf(events: readonly EventFact[], { nameOf, counted }: Sessions) {
   return {
     visitors: visitorsOf(events),
     sessions: sessionsAmong(events, nameOf),
@@ -89,7 +65,7 @@ export interface Readable {
   readonly botVisits: number
 }
 
-export function countersOf(facts: Facts, sessions: Sessions, asked: Span, readable: Readable): Counters {
+export function countersOf(facts: Facts, sessions: Sessions, asked: Span, readable: Readable) {
   const span = since(readable.events, asked)
   const events = inSpan(facts.events, span)
   const presence = presenceOf(events, sessions)

@@ -4,34 +4,6 @@ import { ofKind, perCent, sessionsAmong, visitorsOf } from './counters.ts'
 import { byTime, countDistinct, type EventFact, groupBy, kind, visitorOf } from './facts.ts'
 import type { Channel, Counted, NameOf, Session } from './sessions.ts'
 
-export interface SourceRow {
-  readonly source: string
-  readonly medium: string
-  readonly visitors: number
-  readonly sessions: number
-  readonly pageviews: number
-  readonly events: number
-  readonly conversions: number
-}
-
-export interface PageRow {
-  readonly path: string
-  readonly title: string
-  readonly pageviews: number
-  readonly visitors: number
-  readonly sessions: number
-  readonly conversions: number
-  readonly bounce_rate: number
-}
-
-export interface BreakdownRow {
-  readonly key: string
-  readonly visitors: number
-  readonly pageviews: number
-  readonly sessions: number
-  readonly conversions: number
-}
-
 /** By code point: UTF-8 keeps that order, JavaScript's own comparison doesn't. */
 export function byText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -42,7 +14,7 @@ function sum(sessions: readonly Session[], count: (session: Session) => number):
 }
 
 /** `credits`: what each conversion in range is credited to. `starting`: the sessions that start in range. */
-export function topSources(starting: readonly Session[], credits: readonly Channel[]): SourceRow[] {
+export function topSources(starting: readonly Session[], credits: readonly Channel[]) {
   const keyOf = ({ source, medium }: Channel) => JSON.stringify([source, medium])
   const sessionsByKey = groupBy(starting, keyOf)
   const creditsByKey = groupBy(credits, keyOf)
@@ -77,7 +49,7 @@ export function topPages(
   starting: readonly Session[],
   pageSessionName: NameOf,
   { isCountedView }: Counted,
-): PageRow[] {
+) {
   const conversions = ofKind(events, kind.conversion)
   const titled = viewed.filter(({ title }) => title !== '').sort(byTime)
   const titleOf = (path: string) => titled.findLast((view) => view.path === path)?.title ?? ''
@@ -112,7 +84,7 @@ export function breakdown(
   events: readonly EventFact[],
   starting: readonly Session[],
   keyOf: (described: Described) => string,
-): BreakdownRow[] {
+) {
   const conversions = groupBy(ofKind(events, kind.conversion), keyOf)
   const sessionsByKey = groupBy(starting, keyOf)
   return [...new Set([...conversions.keys(), ...sessionsByKey.keys()])]

@@ -2,67 +2,18 @@
  * The oracle of the analytics overview: every figure of docs/metrics.md computed from plain rows. Slow on purpose. Used
  * by test/property/overview.test.ts, which asks the product the same questions.
  */
-import {
-  type Counters,
-  countersOf,
-  inSpan,
-  type OwnFacts,
-  ofKind,
-  ownFacts,
-  type Presence,
-  presenceOf,
-} from './counters.ts'
+import { countersOf, inSpan, ofKind, ownFacts, presenceOf } from './counters.ts'
 import { byTime, day, type Facts, kind, type OracleWorkspace, type OverviewQuery, sessionOf } from './facts.ts'
 import { filterFacts } from './filters.ts'
-import {
-  type BreakdownRow,
-  breakdown,
-  breakdownKeys,
-  liveVisitors,
-  type PageRow,
-  type SourceRow,
-  topPages,
-  topSources,
-} from './lists.ts'
-import {
-  type Bucket,
-  type BucketSize,
-  bucketSizeOf,
-  bucketsOf,
-  previousOf,
-  readableFrom,
-  resolveRange,
-  type Span,
-  since,
-} from './range.ts'
+import { breakdown, breakdownKeys, liveVisitors, topPages, topSources } from './lists.ts'
+import { bucketSizeOf, bucketsOf, previousOf, readableFrom, resolveRange, type Span, since } from './range.ts'
 import { allCounted, creditOf, pageSessionNames, sessionNames, sessionsOf, startingIn } from './sessions.ts'
-import { type VitalPageRow, type VitalPoint, type VitalRow, vitalPages, vitalPoint, webVitals } from './web-vitals.ts'
+import { vitalPages, vitalPoint, webVitals } from './web-vitals.ts'
 
-export interface Overview {
-  readonly metrics: Counters & {
-    readonly live_visitors: number
-    readonly range: Span & { readonly timezone: string; readonly bucket: BucketSize }
-    readonly previous: Counters | null
-  }
-  readonly traffic_series: readonly (Bucket & Presence & OwnFacts)[]
-  readonly top_sources: readonly SourceRow[]
-  readonly top_pages: readonly PageRow[]
-  readonly devices: readonly BreakdownRow[]
-  readonly browsers: readonly BreakdownRow[]
-  readonly countries: readonly BreakdownRow[]
-  readonly web_vitals: readonly VitalRow[]
-  readonly web_vital_pages: readonly VitalPageRow[]
-  readonly web_vital_series: readonly (Bucket & VitalPoint)[]
-  readonly recent_events: readonly { readonly id: number; readonly session_id: number | null }[]
-}
+export type Overview = NonNullable<ReturnType<typeof computeOverview>>
 
 /** The overview of one workspace's facts, or undefined where the query must be refused. `now` in milliseconds. */
-export function computeOverview(
-  facts: Facts,
-  query: OverviewQuery,
-  workspace: OracleWorkspace,
-  now: number,
-): Overview | undefined {
+export function computeOverview(facts: Facts, query: OverviewQuery, workspace: OracleWorkspace, now: number) {
   const span = resolveRange(query, workspace, now)
   if (!span) return undefined
   const { timezone } = workspace
@@ -118,7 +69,7 @@ export function computeOverview(
   }
 }
 
-function recentEvents(events: Facts['events']): Overview['recent_events'] {
+function recentEvents(events: Facts['events']) {
   return events
     .filter((event) => event.kind !== kind.webVital && event.kind !== kind.pageLeave)
     .sort((a, b) => byTime(b, a))

@@ -16,36 +16,6 @@ export const thresholds: Readonly<Record<MetricName, { good: number; poor: numbe
   CLS: { good: 0.1, poor: 0.25 },
 }
 
-export interface VitalRow {
-  readonly metric: MetricName
-  readonly count: number
-  readonly latest: number
-  readonly average: number
-  readonly p75: number
-  readonly p90: number
-  readonly p99: number
-  readonly rating: Rating
-}
-
-export interface VitalPageRow {
-  readonly path: string
-  readonly pageviews: number
-  readonly samples: number
-  readonly good: number
-  readonly needs_improvement: number
-  readonly poor: number
-  readonly worst_metric: MetricName
-  readonly rating: Rating
-  readonly p90: number
-  readonly metric_p90s: Readonly<Partial<Record<MetricName, number>>>
-  readonly metric_ratings: Readonly<Partial<Record<MetricName, Rating>>>
-}
-
-export interface VitalPoint {
-  readonly values: Readonly<Partial<Record<MetricName, number>>>
-  readonly counts: Readonly<Record<MetricName, number>>
-}
-
 /** Metrics are stored as 1 to 4 in the order of `metricNames`; 0 is none. */
 function metricOf(event: EventFact): MetricName {
   return metricNames[event.metric - 1]!
@@ -68,7 +38,7 @@ export function rate(metric: MetricName, value: number): Rating {
   return value > thresholds[metric].poor ? 'poor' : 'needs_improvement'
 }
 
-export function webVitals(events: readonly EventFact[]): VitalRow[] {
+export function webVitals(events: readonly EventFact[]) {
   const samples = samplesOf(events).sort(byTime)
   return metricNames.map((metric) => {
     const values = samples.filter((sample) => metricOf(sample) === metric).map((sample) => sample.metric_value)
@@ -89,7 +59,7 @@ export function webVitals(events: readonly EventFact[]): VitalRow[] {
   })
 }
 
-export function vitalPages(events: readonly EventFact[], { isCountedView }: Counted): VitalPageRow[] {
+export function vitalPages(events: readonly EventFact[], { isCountedView }: Counted) {
   const views = groupBy(events.filter(isCountedView), ({ path }) => path)
   return [...groupBy(samplesOf(events), ({ path }) => path)]
     .map(([path, samples]) => describePage(path, samples, views.get(path)?.length ?? 0))
@@ -97,17 +67,17 @@ export function vitalPages(events: readonly EventFact[], { isCountedView }: Coun
 }
 
 /** In millionths: of equal ones that are interpolated the last digits differ. */
-function reachOf({ metric, p90 }: VitalRow): number {
+function reachOf(metric: MetricName, p90: number): number {
   return Math.round((p90 / thresholds[metric].poor) * 1e6)
 }
 
-function describePage(path: string, samples: readonly EventFact[], pageviews: number): VitalPageRow {
+function describePage(path: string, samples: readonly EventFact[], pageviews: number) {
   const rows = webVitals(samples).filter(({ count }) => count > 0)
   const badness = ['good', 'needs_improvement', 'poor']
   const worst = [...rows].sort(
     (a, b) =>
       badness.indexOf(b.rating) - badness.indexOf(a.rating) ||
-      reachOf(b) - reachOf(a) ||
+      reachOf(b.metric, b.p90) - reachOf(a.metric, a.p90) ||
       metricNames.indexOf(a.metric) - metricNames.indexOf(b.metric),
   )[0]!
   const rated = (rating: Rating) =>
@@ -127,10 +97,10 @@ function describePage(path: string, samples: readonly EventFact[], pageviews: nu
   }
 }
 
-export function vitalPoint(events: readonly EventFact[]): VitalPoint {
+export function vitalPoint(events: readonly EventFact[]) {
   const rows = webVitals(events)
   return {
     values: Object.fromEntries(rows.filter(({ count }) => count > 0).map(({ metric, p75 }) => [metric, p75])),
-    counts: Object.fromEntries(rows.map(({ metric, count }) => [metric, count])) as Record<MetricName, number>,
+    counts: Object.fromEntries(rows.map(({ metric, count }) => [metric, count])),
   }
 }

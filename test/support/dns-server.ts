@@ -6,20 +6,10 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 
-export interface DnsServer {
-  /** `address:port`. */
-  readonly address: string
-  /** Questions so far, as `PTR 1.66.249.66.in-addr.arpa`. */
-  readonly questions: string[]
-  /**
-   * The behaviour from now on: answers, says that it can't, says nothing, keeps answers back until it answers again, or
-   * knows no name.
-   */
-  mode: 'answer' | 'fail' | 'silent' | 'hold' | 'cut off'
-  /** An address has this name, and the name these addresses. */
-  add(address: string, host: string, addressesOfHost?: readonly string[]): void
-  close(): Promise<void>
-}
+export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>
+
+/** Answers, says that it can't, says nothing, keeps answers back until it answers again, or knows no name. */
+type Mode = 'answer' | 'fail' | 'silent' | 'hold' | 'cut off'
 
 const types = { A: 1, NS: 2, PTR: 12, AAAA: 28 } as const
 const typeNames = new Map<number, keyof typeof types>([
@@ -30,12 +20,12 @@ const typeNames = new Map<number, keyof typeof types>([
 ])
 const codes = { none: 0, serverFailure: 2, noSuchName: 3 } as const
 
-export async function startDnsServer(): Promise<DnsServer> {
+export async function startDnsServer() {
   /** By name, then by type. */
   const records = new Map<string, Partial<Record<keyof typeof types, Buffer[]>>>()
   const socket = createSocket('udp4')
   const held: (() => void)[] = []
-  let mode: DnsServer['mode'] = 'answer'
+  let mode: Mode = 'answer'
   const questions: string[] = []
 
   const put = (name: string, type: keyof typeof types, data: Buffer) => {
@@ -62,8 +52,11 @@ export async function startDnsServer(): Promise<DnsServer> {
   await once(socket, 'listening')
 
   return {
+    /** `address:port`. */
     address: `127.0.0.1:${socket.address().port}`,
+    /** Questions so far, as `PTR 1.66.249.66.in-addr.arpa`. */
     questions,
+    /** The behaviour from now on. */
     get mode() {
       return mode
     },
@@ -71,7 +64,8 @@ export async function startDnsServer(): Promise<DnsServer> {
       mode = wanted
       if (mode === 'answer') for (const answer of held.splice(0)) answer()
     },
-    add: (address, host, addressesOfHost = [address]) => {
+    /** An address has this name, and the name these addresses. */
+    add: (address: string, host: string, addressesOfHost: readonly string[] = [address]) => {
       put(arpaOf(address), 'PTR', labels(host))
       for (const each of addressesOfHost) put(host.toLowerCase(), isIPv4(each) ? 'A' : 'AAAA', bytesOf(each))
     },

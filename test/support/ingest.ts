@@ -1,13 +1,12 @@
 /** The ingest service as a process of its own over a test's stores, with a workspace to send to. */
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { afterAll, beforeAll } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentAgeMs } from '../../schemas/limits/log-limits.ts'
-import { compileService, testSegmentAgeMs } from './compile.ts'
+import { testSegmentAgeMs } from './compile.ts'
+import { startService } from './service-process.ts'
 import type { TestStores } from './stores.ts'
 
 export interface IngestAnswer {
@@ -24,20 +23,7 @@ export interface IngestAnswer {
   }
 }
 
-export interface TestIngest {
-  readonly port: number
-  /** Root of the tracking interface. */
-  readonly url: string
-  readonly key: string
-  readonly workspaceId: number
-  readonly child: ChildProcess
-  readonly log: string
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<IngestAnswer>
-  /** Waits until all that it has acknowledged is stored. */
-  shipped(): Promise<void>
-  /** Resolves to the exit code. */
-  stop(signal?: NodeJS.Signals): Promise<number | null>
-}
+export type TestIngest = Awaited<ReturnType<typeof startIngest>>
 
 /**
  * A backlog that stays empty for longer than segments stay open is empty. Answers are counted instead of time: where
@@ -81,50 +67,23 @@ export function setUpIngest(stores: TestStores, env: Record<string, string> = {}
   return ingest
 }
 
-let compiled: Promise<string> | undefined
-
 /** @param node of an earlier ingest, to send to its workspace */
 export async function startIngest(
   stores: TestStores,
   env: Record<string, string> = {},
-  node?: Pick<TestIngest, 'key' | 'workspaceId'>,
-): Promise<TestIngest> {
-  compiled ??= compileService('ingest/main.ts')
-  const workspace = node ?? (await makeWorkspace(stores))
-  const child = fork(await compiled, [], {
-    env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      DATA_DIR: stores.dataDir,
-      DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
-      CLICKHOUSE_URL: stores.clickhouseUrl,
-      SECRET_KEY: stores.secretKey,
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    execArgv: [],
-  })
-  let log = ''
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (text) => (log += text))
-  const [message] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => {
-      throw new Error(`ingest ended at its start: ${log}`)
-    }),
-  ])
-  const { port } = message as { port: number }
-  const url = `http://127.0.0.1:${port}/api/v1/growth`
+  node?: { readonly key: string; readonly workspaceId: number },
+) {
+  const { key, workspaceId } = node ?? (await makeWorkspace(stores))
+  const service = await startService('ingest/main.ts', stores, env, 'pipe')
+  const { child, port, stop } = service
+  /** Root of the tracking interface. */
+  const url = `${service.url}/api/v1/growth`
   return {
-    port,
-    url,
-    key: workspace.key,
-    workspaceId: workspace.workspaceId,
-    child,
+    ...{ port, url, key, workspaceId, child, stop },
     get log() {
-      return log
+      return service.log
     },
-    async post(path, body, headers = {}) {
+    async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<IngestAnswer> {
       const response = await fetch(url + path, {
         method: 'POST',
         body: typeof body === 'string' || Buffer.isBuffer(body) ? (body as string) : JSON.stringify(body),
@@ -137,15 +96,8 @@ export async function startIngest(
         body: text.startsWith('{') ? JSON.parse(text) : text,
       }
     },
-    shipped: () => untilShipped(url, () => log, testSegmentAgeMs),
-    async stop(signal = 'SIGTERM') {
-      if (child.exitCode === null && child.signalCode === null) {
-        const exited = once(child, 'exit')
-        child.kill(signal)
-        await exited
-      }
-      return child.exitCode
-    },
+    /** Waits until all that it has acknowledged is stored. */
+    shipped: () => untilShipped(url, () => service.log, testSegmentAgeMs),
   }
 }
 

@@ -5,12 +5,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { isInsert } from './tcp-proxy.ts'
 
-export interface LateProxy {
-  readonly url: string
-  /** Inserts that were passed on after their client had closed the connection. */
-  readonly abandoned: number
-  close(): Promise<void>
-}
+export type LateProxy = Awaited<ReturnType<typeof startLateProxy>>
 
 /** How late the next insert is on its way to the store, and its answer on the way back. */
 export interface Lateness {
@@ -19,7 +14,7 @@ export interface Lateness {
 }
 
 /** `next` is asked once for each insert. */
-export async function startLateProxy(storeUrl: string, next: () => Lateness): Promise<LateProxy> {
+export async function startLateProxy(storeUrl: string, next: () => Lateness) {
   const target = new URL(storeUrl)
   const sockets = new Set<Socket>()
   let abandoned = 0
@@ -67,11 +62,12 @@ export async function startLateProxy(storeUrl: string, next: () => Lateness): Pr
   url.host = `127.0.0.1:${(server.address() as { port: number }).port}`
   return {
     url: url.href,
+    /** Inserts that were passed on after their client had closed the connection. */
     get abandoned() {
       return abandoned
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         for (const socket of sockets) socket.destroy()
       }),

@@ -29,20 +29,7 @@ export interface Told {
   isUnanswered: boolean
 }
 
-export interface Ledger {
-  /** Every event that was sent, by its mark. */
-  readonly told: ReadonlyMap<string, Told>
-  /** Prefix of this ledger's marks. */
-  readonly prefix: string
-  /** 202s in the present run. */
-  readonly acknowledged: number
-  /** How long each 202 took, in milliseconds, in their order. */
-  readonly tookMs: readonly number[]
-  /** Answers other than 202, by status; 0: none. */
-  readonly failures: Map<number, number>
-  /** Sends while `work` goes on; settles when nothing is under way any more. */
-  runDuring(target: LedgerTarget, work: () => Promise<void>): Promise<void>
-}
+export type Ledger = ReturnType<typeof openLedger>
 
 let run = 0
 
@@ -55,13 +42,12 @@ export interface LedgerOptions {
   readonly pauseMs?: number
 }
 
-export function openLedger({
-  paddingBytes = 0,
-  nextEvent = plainEvent,
-  pauseMs = pauseUsuallyMs,
-}: LedgerOptions = {}): Ledger {
+export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs = pauseUsuallyMs }: LedgerOptions = {}) {
+  /** Every event that was sent, by its mark. */
   const told = new Map<string, Told>()
+  /** Answers other than 202, by status; 0: none. */
   const failures = new Map<number, number>()
+  /** How long each 202 took, in milliseconds, in their order. */
   const tookMs: number[] = []
   let next = 0
   run++
@@ -130,14 +116,13 @@ export function openLedger({
   }
 
   return {
-    told,
-    prefix,
-    tookMs,
-    failures,
+    ...{ told, prefix, tookMs, failures },
+    /** 202s so far. */
     get acknowledged() {
       return tookMs.length
     },
-    async runDuring(target, work) {
+    /** Sends while `work` goes on; settles when nothing is under way any more. */
+    async runDuring(target: LedgerTarget, work: () => Promise<void>) {
       const stop = new AbortController()
       const sending = sendUntil(stop.signal, target)
       await work().finally(() => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest'
 import type { SegmentLeases } from '../../ingest/ids.ts'
 import { type DiskIo, diskIo, LogFiles } from '../../ingest/log/files.ts'
 import { readSegment } from '../../ingest/log/reader.ts'
-import { type Recovered, recoverLog } from '../../ingest/log/recover.ts'
+import { recoverLog } from '../../ingest/log/recover.ts'
 import type { Segment } from '../../ingest/log/segment.ts'
 import type { SegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { LogWriter } from '../../ingest/log/writer.ts'
@@ -106,18 +106,7 @@ export function setUpLogFolder(take: (folder: string) => void): void {
   afterEach(() => remove())
 }
 
-export interface OpenLog {
-  readonly writer: LogWriter<BotVisitRow>
-  readonly sealed: Segment[]
-  /** Numbers that were taken for nothing. */
-  readonly unused: number[]
-  readonly recovered: Recovered
-  readonly setAside: string[]
-  readonly claims: [Hash64, number][]
-  pathOf(file: number): string
-  /** Waits for what goes on in the background, so that the folder can be opened anew without a close: as after a kill. */
-  abandon(): Promise<void>
-}
+export type OpenLog = Awaited<ReturnType<typeof openLog>>
 
 /** Opens the folder as a start of the service would: recovers, then begins a new file. */
 export async function openLog(
@@ -125,7 +114,7 @@ export async function openLog(
   numbers: SegmentNumbers,
   io: DiskIo = diskIo,
   fileBytes = smallFileBytes,
-): Promise<OpenLog> {
+) {
   const { files, numbers: fileNumbers } = await LogFiles.open(folder, fileBytes, io)
   const setAside: string[] = []
   const claims: [Hash64, number][] = []
@@ -141,6 +130,7 @@ export async function openLog(
     log: silent,
   })
   const sealed: Segment[] = []
+  /** Numbers that were taken for nothing. */
   const unused: number[] = []
   const writer = await LogWriter.open<BotVisitRow>(
     {
@@ -160,13 +150,9 @@ export async function openLog(
     recovered.newestEnd,
   )
   return {
-    writer,
-    sealed,
-    unused,
-    recovered,
-    setAside,
-    claims,
-    pathOf: (file) => files.pathOf(file),
+    ...{ writer, sealed, unused, recovered, setAside, claims },
+    pathOf: (file: number) => files.pathOf(file),
+    /** Waits for what goes on in the background, so that the folder can be opened anew without a close: as after a kill. */
     abandon: () => files.settle(),
   }
 }

@@ -41,12 +41,9 @@ export async function settlePeople(stores: TestStores, ingest: Pick<TestIngest, 
   await mergeAndRefreshPeople(stores)
 }
 
-export interface PeopleAsker {
-  people(query?: Record<string, string>): Promise<Person[]>
-  journey(query: Record<string, string>): Promise<Journey>
-}
+export type PeopleAsker = ReturnType<typeof askPeople>
 
-export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'>): PeopleAsker {
+export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'>) {
   const ask = async <Answer>(path: string, query: Record<string, string>) => {
     const response = await api.ask(`${path}?${new URLSearchParams(query)}`, { key: apiKey })
     const text = await response.text()
@@ -54,8 +51,8 @@ export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'
     return JSON.parse(text) as Answer
   }
   return {
-    people: (query = {}) => ask<Person[]>('/v1/people', query),
-    journey: (query) => ask<Journey>('/v1/people/journey', query),
+    people: (query: Record<string, string> = {}) => ask<Person[]>('/v1/people', query),
+    journey: (query: Record<string, string>) => ask<Journey>('/v1/people/journey', query),
   }
 }
 

@@ -16,27 +16,10 @@ import type { FoldedStores } from './figures.ts'
 const startDeadlineMs = 90_000
 const setUpMs = 120_000
 
-export interface TestProduct {
-  readonly dev: DevFile
-  /** Its output so far. */
-  readonly output: string
-  kill(name: ProcessName, signal?: NodeJS.Signals): void
-  /** Kills the supervisor and all its children at once, and waits until they are gone. */
-  killGroup(): Promise<void>
-  /** Ctrl-C; resolves to the exit code. */
-  stop(): Promise<number | null>
-}
-
-export interface RunningProduct {
-  readonly dataDir: string
-  /** The one that was started last. */
-  readonly product: TestProduct
-  /** Kills all of it at once, does what there is to do meanwhile, and starts it again on the same folder. */
-  restart(meanwhile?: () => void): Promise<void>
-}
+export type TestProduct = Awaited<ReturnType<typeof startProduct>>
 
 /** The product for the tests of a file, in a folder of its own; there once they begin. */
-export function setUpProduct(name: string, env: Record<string, string> = {}): RunningProduct {
+export function setUpProduct(name: string, env: Record<string, string> = {}) {
   let dataDir: string
   let product: TestProduct
   beforeAll(async () => {
@@ -51,10 +34,12 @@ export function setUpProduct(name: string, env: Record<string, string> = {}): Ru
     get dataDir() {
       return dataDir
     },
+    /** The one that was started last. */
     get product() {
       return product
     },
-    restart: async (meanwhile) => {
+    /** Kills all of it at once, does what there is to do meanwhile, and starts it again on the same folder. */
+    restart: async (meanwhile?: () => void) => {
       await product.killGroup()
       meanwhile?.()
       product = await startProduct(dataDir, env)
@@ -63,7 +48,7 @@ export function setUpProduct(name: string, env: Record<string, string> = {}): Ru
 }
 
 /** Starts it on `dataDir` and waits until it serves. `npm test` has built what runs here. */
-export async function startProduct(dataDir: string, env: Record<string, string> = {}): Promise<TestProduct> {
+export async function startProduct(dataDir: string, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [projectFile('dist/start/main.js')], {
     env: {
       ...process.env,
@@ -90,13 +75,15 @@ export async function startProduct(dataDir: string, env: Record<string, string> 
     get dev() {
       return dev()
     },
+    /** So far. */
     get output() {
       return output
     },
-    kill: (name, signal = 'SIGKILL') => {
+    kill: (name: ProcessName, signal: NodeJS.Signals = 'SIGKILL') => {
       const pid = dev().pids[name]
       if (pid) process.kill(pid, signal)
     },
+    /** Kills the supervisor and all its children at once, and waits until they are gone. */
     killGroup: async () => {
       const pids = Object.values(dev().pids).filter((pid) => pid !== null)
       process.kill(-child.pid!, 'SIGKILL')
@@ -104,6 +91,7 @@ export async function startProduct(dataDir: string, env: Record<string, string> 
       await exited
       while (pids.some(isAlive)) await sleep(20)
     },
+    /** Ctrl-C; resolves to the exit code. */
     stop: async () => {
       child.kill('SIGINT')
       await exited

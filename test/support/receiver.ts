@@ -14,17 +14,9 @@ export interface Received {
 /** Undefined: 200 with `ok`. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface Receiver {
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string
-  readonly port: number
-  readonly received: Received[]
-  readonly connections: number
-  behaviour: Behaviour | undefined
-  close(): Promise<void>
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-export async function startReceiver(tls?: { key: string; cert: string }): Promise<Receiver> {
+export async function startReceiver(tls?: { key: string; cert: string }) {
   const received: Received[] = []
   let connections = 0
   let behaviour: Behaviour | undefined

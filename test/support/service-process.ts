@@ -1,24 +1,16 @@
-/** The API or the pipeline as a process of its own over a test's stores, for tests that kill it, or take its stores away. */
-import { type ChildProcess, fork } from 'node:child_process'
+/** A service as a process of its own over a test's stores, for tests that kill it, or take its stores away. */
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { compileService } from './compile.ts'
 import type { TestStores } from './stores.ts'
 
-export interface ServiceProcess {
-  readonly child: ChildProcess
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string
-  /** Ends it with -9, and waits until it is gone. */
-  kill(): Promise<void>
-  /** Tells it to end. @returns its exit code */
-  stop(): Promise<number | null>
-}
+export type ServiceProcess = Awaited<ReturnType<typeof startService>>
 
 const compiled = new Map<string, Promise<string>>()
 
 /** Without a limit on requests. @param env in place of what it would be given */
 export function startApiProcess(stores: TestStores, env: Record<string, string> = {}): Promise<ServiceProcess> {
-  return start('api/main.ts', stores, {
+  return startService('api/main.ts', stores, {
     LOG_LEVEL: 'error',
     RATE_LIMIT_GROWTH: '1000000000',
     ANSWER_DEADLINE_MS: '120000',
@@ -28,30 +20,50 @@ export function startApiProcess(stores: TestStores, env: Record<string, string> 
 
 /** @param env in place of what it would be given */
 export function startPipelineProcess(stores: TestStores, env: Record<string, string> = {}): Promise<ServiceProcess> {
-  return start('pipeline/main.ts', stores, { LOG_LEVEL: 'silent', ...env })
+  return startService('pipeline/main.ts', stores, { LOG_LEVEL: 'silent', ...env })
 }
 
-async function start(entry: string, stores: TestStores, env: Record<string, string>): Promise<ServiceProcess> {
+/** @param stderr `pipe` keeps what it writes as its log */
+export async function startService(
+  entry: string,
+  stores: TestStores,
+  env: Record<string, string>,
+  stderr: 'inherit' | 'pipe' = 'inherit',
+) {
   const file = compiled.get(entry) ?? compileService(entry)
   compiled.set(entry, file)
   const child = fork(await file, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', stderr, 'ipc'],
+    execArgv: [],
     env: {
-      ...{ PORT: '0', DATA_DIR: stores.dataDir, DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl },
-      ...{ CLICKHOUSE_URL: stores.clickhouseUrl, SECRET_KEY: stores.secretKey },
+      ...{ PATH: process.env['PATH'], PORT: '0', DATA_DIR: stores.dataDir, SECRET_KEY: stores.secretKey },
+      ...{ DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl, CLICKHOUSE_URL: stores.clickhouseUrl },
       ...env,
     },
   })
+  let log = ''
+  child.stderr?.on('data', (text) => (log += text))
   const exited = once(child, 'exit') as Promise<[number | null]>
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  const [{ port }] = await Promise.race([
+    once(child, 'message') as Promise<[{ port: number }]>,
+    exited.then(() => {
+      throw new Error(`${entry} ended at its start: ${log}`)
+    }),
+  ])
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     return (await exited)[0]
   }
   return {
     child,
+    port,
     url: `http://127.0.0.1:${port}`,
+    get log() {
+      return log
+    },
+    /** Ends it with -9, and waits until it is gone. */
     kill: async () => void (await end('SIGKILL')),
-    stop: () => end('SIGTERM'),
+    /** Tells it to end. @returns its exit code */
+    stop: (signal: NodeJS.Signals = 'SIGTERM') => end(signal),
   }
 }

@@ -4,7 +4,7 @@ import { DedupWindow } from '../../ingest/log/dedup-window.ts'
 import { type DiskIo, diskIo } from '../../ingest/log/files.ts'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
-import { openStream, type Stream } from '../../ingest/ship/stream.ts'
+import { openStream } from '../../ingest/ship/stream.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { advanceMarks } from '../../postgres/tables/segment-leases.ts'
@@ -54,18 +54,7 @@ export function makeFlakyClickHouse(ch: ClickHouse): FlakyClickHouse {
   return flaky
 }
 
-export interface TestNode<Row extends { id: number } = BotVisitRow> {
-  readonly stream: Stream<Row>
-  readonly window: DedupWindow
-  readonly counts: Record<string, number>
-  setAside: number
-  /** Appends rows, resolving once they are durable. */
-  append(urls: readonly string[], claims?: readonly (Hash64 | null)[]): Promise<number[]>
-  /** Waits until all that was appended is stored. */
-  shipped(): Promise<void>
-  /** Stops without shipping what is left. */
-  abandon(): Promise<void>
-}
+export type TestNode<Row extends { id: number } = BotVisitRow> = Awaited<ReturnType<typeof openNodeOf<Row>>>
 
 export interface NodeOptions {
   readonly stores: TestStores
@@ -94,7 +83,7 @@ async function openNodeOf<Row extends { id: number }>(
   name: StreamName,
   makeRow: (url: string) => Row,
   options: NodeOptions & { readonly markStore?: MarkStore },
-): Promise<TestNode<Row>> {
+) {
   const window = new DedupWindow(10_000, 3_600_000, Date.now())
   const counts: Record<string, number> = {}
   let setAside = 0
@@ -126,13 +115,12 @@ async function openNodeOf<Row extends { id: number }>(
     observeSync: () => {},
   })
   return {
-    stream,
-    window,
-    counts,
+    ...{ stream, counts },
     get setAside() {
       return setAside
     },
-    async append(urls, claims = []) {
+    /** Appends rows, resolving once they are durable. */
+    async append(urls: readonly string[], claims: readonly (Hash64 | null)[] = []) {
       if (!stream.writer.hasRoom(urls.length, urls.length * 4096)) throw new Error('no room')
       const ids = urls.map((url, index) => stream.writer.append(makeRow(url), claims[index] ?? null, null))
       await new Promise<void>((resolve, reject) =>
@@ -140,6 +128,7 @@ async function openNodeOf<Row extends { id: number }>(
       )
       return ids
     },
+    /** Waits until all that was appended is stored. */
     async shipped() {
       for (let waited = 0; waited < 60_000; waited += 20) {
         if (stream.writer.openRows === 0 && stream.shipper.backlog().segments === 0) return
@@ -147,6 +136,7 @@ async function openNodeOf<Row extends { id: number }>(
       }
       throw new Error('not shipped within a minute')
     },
+    /** Stops without shipping what is left. */
     async abandon() {
       await stream.writer.close()
       await stream.shipper.close(0)

@@ -3,16 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 
 export type ProxyMode = 'open' | 'refusing' | 'hanging' | 'stalled'
 
-export interface TcpProxy {
-  /** The store's URL with this proxy's address in place of its own. */
-  readonly url: string
-  /**
-   * `open` passes everything; `refusing` breaks and refuses connections; `hanging` keeps them and loses what is sent; `stalled`
-   * keeps them as well, and passes what was sent once it is open again: as a store that is stopped, and then goes on.
-   */
-  set(mode: ProxyMode): Promise<void>
-  close(): Promise<void>
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>
 
 /** Sees every chunk before it is passed on; one that it answers false for is swallowed. */
 export interface ProxyWatch {
@@ -25,7 +16,7 @@ export function isInsert(chunk: Buffer): boolean {
   return /INSERT(\+|%20| )INTO/.test(chunk.toString('latin1'))
 }
 
-export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): Promise<TcpProxy> {
+export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}) {
   const target = new URL(storeUrl)
   const sockets = new Set<Socket>()
   let mode: ProxyMode = 'open'
@@ -57,8 +48,14 @@ export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): P
   const url = new URL(storeUrl)
   url.host = `127.0.0.1:${port}`
   return {
+    /** The store's URL with this proxy's address in place of its own. */
     url: url.href,
-    async set(next) {
+    /**
+     * `open` passes everything; `refusing` breaks and refuses connections; `hanging` keeps them and loses what is sent;
+     * `stalled` keeps them as well, and passes what was sent once it is open again: as a store that is stopped, and then
+     * goes on.
+     */
+    async set(next: ProxyMode) {
       const wasListening = mode !== 'refusing'
       mode = next
       for (const socket of sockets) {

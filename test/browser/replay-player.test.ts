@@ -1,14 +1,13 @@
 /** The dashboard's replays: the list, the player, and that nothing of a recording runs or reaches anything. */
 
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Frame, Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { listening } from '../support/listening.ts'
 import { insertChunks, pack } from '../support/replays.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', sharesWorkspace: true })
@@ -134,10 +133,9 @@ test('nothing of a hostile recording runs, loads, leads away or reaches the owne
   const outside = createServer((request, response) => {
     asked.push(request.url ?? '')
     response.end()
-  }).listen(0, '127.0.0.1')
-  await once(outside, 'listening')
+  })
+  const { url: out } = await listening(outside)
   context.onTestFinished(() => void outside.close())
-  const out = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`
   const run = (name: string) => `top.ran='${name}';globalThis.ran='${name}';new Image().src='${out}/${name}'`
   const hostile = () => [
     element('script', {}, text(run('script'))),

@@ -1,12 +1,12 @@
 /** A shared link in Chromium: made in the settings, opened without an account, passed on, embedded, and revoked. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { listening } from '../support/listening.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -87,10 +87,10 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
 
   // Another site embeds it.
   const site = createServer((_, answer) => answer.setHeader('Content-Type', 'text/html').end(`<iframe src="${link}">`))
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  const { port } = await listening(site)
   context.onTestFinished(() => void site.close())
   const other = await guest.newPage()
-  await other.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+  await other.goto(`http://localhost:${port}/`)
   await other.frameLocator('iframe').locator('[data-card="visitors"] strong:text-is("2")').waitFor()
 
   await owner.click(`${links} button:has-text("Revoke")`)

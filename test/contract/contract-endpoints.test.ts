@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { filterNames } from '../../schemas/session-filters.ts'
-import { type ApiOperation, apiDocument } from '../support/api-requests.ts'
+import { type ApiOperation, apiDocument, resolved } from '../support/api-requests.ts'
 import { tableOf } from '../support/docs.ts'
 
 const tables = readFileSync(new URL('endpoint-tables.txt', import.meta.url), 'utf8')
@@ -105,10 +105,9 @@ describe.each(machine)('$endpoint', (row) => {
     if (row.body === 'none') return expect(types).toEqual([])
     if (!row.body.startsWith('multipart form')) return expect(types).toEqual(['application/json'])
     expect(types).toEqual(['multipart/form-data'])
-    const { $ref } = shown.requestBody!.content['multipart/form-data']!.schema
-    const { properties, required } = apiDocument.components.schemas[String($ref).split('/').at(-1)!]!
+    const { properties, required } = resolved(shown.requestBody!.content['multipart/form-data']!.schema)
     expect(row.body).toContain('`file` (binary, required), `alt_text` (string, default empty)')
-    expect([Object.keys(properties as object), required]).toEqual([['file', 'alt_text'], ['file']])
+    expect([Object.keys(properties!), required]).toEqual([['file', 'alt_text'], ['file']])
     expect(properties).toMatchObject({
       file: { type: 'string', contentMediaType: 'application/octet-stream' },
       alt_text: { type: 'string', default: '' },

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { apiDocument } from '../support/api-requests.ts'
-import { type Field, fieldsOfProse, fieldsOfTable, objectFaults, type Schema } from '../support/contract-fields.ts'
+import { type ApiSchema, apiDocument, resolved } from '../support/api-requests.ts'
+import { type Field, fieldsOfProse, fieldsOfTable, objectFaults } from '../support/contract-fields.ts'
 
 const tables = readFileSync(new URL('field-tables.txt', import.meta.url), 'utf8')
-
-function resolve(schema: Schema): Schema {
-  return schema.$ref === undefined
-    ? schema
-    : (apiDocument.components.schemas[schema.$ref.split('/').at(-1)!]! as Schema)
-}
 
 /** The text under a heading, up to the next. */
 function textUnder(heading: string): string {
@@ -80,13 +74,13 @@ const held: readonly (readonly [string, readonly Field[], readonly string[]])[] 
   ],
 ]
 
-function schemaAt(endpoint: string, place: Place): Schema {
+function schemaAt(endpoint: string, place: Place): ApiSchema {
   const [method, path] = endpoint.split(' ') as [string, string]
   const shown = apiDocument.paths[path]![method.toLowerCase()]!
-  if (place === 'request') return resolve(shown.requestBody!.content['application/json']!.schema)
-  const answer = resolve(shown.responses['200']!.content!['application/json']!.schema)
-  if (place === 'target') return resolve(answer.properties!['targets']!.items!)
-  return place === 'item' ? resolve(answer.items!) : answer
+  if (place === 'request') return resolved(shown.requestBody!.content['application/json']!.schema)
+  const answer = resolved(shown.responses['200']!.content!['application/json']!.schema)
+  if (place === 'target') return resolved(answer.properties!['targets']!.items!)
+  return place === 'item' ? resolved(answer.items!) : answer
 }
 
 const cases = held.flatMap(([name, fields, places]) =>
@@ -98,7 +92,7 @@ const cases = held.flatMap(([name, fields, places]) =>
 
 describe.each(cases)('$name, the $place of $endpoint', ({ name, fields, place, schema }) => {
   test('has the fields of the contract: types, null, requirement, defaults, bounds', () => {
-    expect(objectFaults(fields, schema, resolve, place === 'request')).toEqual([])
+    expect(objectFaults(fields, schema, place === 'request')).toEqual([])
   })
 
   if (name === 'Tracked link create')
@@ -124,9 +118,9 @@ const nested = [...overview.matchAll(/^\| ([^|]+?) \| ([^|]+) \|$/gm)].slice(1).
 })
 
 test.each(nested)('%s of the overview has the fields of the contract', (member, fields) => {
-  const schema = resolve(overviewSchema.properties![member]!)
+  const schema = resolved(overviewSchema.properties![member]!)
   expect(fields.length).toBeGreaterThan(2)
-  expect(objectFaults(fields, schema.type === 'array' ? schema.items! : schema, resolve, false)).toEqual([])
+  expect(objectFaults(fields, schema.type === 'array' ? schema.items! : schema, false)).toEqual([])
 })
 
 describe('the check of fields can fail', () => {
@@ -135,14 +129,14 @@ describe('the check of fields can fail', () => {
     ['Field', 'Type', 'Required', 'Default', 'Bounds'],
   )
   const good = { anyOf: [{ type: 'string', minLength: 1, maxLength: 5 }, { type: 'null' }], default: 'x' }
-  const faultsOf = (a: Schema, more: Schema = {}) =>
-    objectFaults(fields, { type: 'object', properties: { a }, ...more }, resolve, true)
+  const faultsOf = (a: ApiSchema, more: ApiSchema = {}) =>
+    objectFaults(fields, { type: 'object', properties: { a }, ...more }, true)
 
   test('on nothing where all is well', () => {
     expect(faultsOf(good)).toEqual([])
   })
 
-  test.each<[string, Schema, Schema?]>([
+  test.each<[string, ApiSchema, ApiSchema?]>([
     ['type', { ...good, anyOf: [{ type: 'integer', minLength: 1, maxLength: 5 }, { type: 'null' }] }],
     ['null', { type: 'string', minLength: 1, maxLength: 5, default: 'x' }],
     ['default', { ...good, default: 'y' }],

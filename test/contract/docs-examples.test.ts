@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
@@ -13,6 +10,7 @@ import { readDoc } from '../support/docs.ts'
 import { foldStored } from '../support/figures.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { runPublisher, type TestPublisher } from '../support/publisher.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 /** Examples after which there may be something to ship and fold. */
 const sends = /growth|\/l\/|npx|script|fetch/
@@ -63,11 +61,10 @@ describe.each([
 ])('%s', (path) => {
   const examples = examplesOf(readDoc(path))
   const numbers = new Map<number, number>()
-  let folder: string
+  const folder = setUpFolder()
   let reader: Reader
   let isUnsettled = false
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'svc-docs-'))
     const dev = { base_url: `${root}/v1`, tracking_url: ingest.url, ...(await firstWorkspace()) }
     reader = makeReader(
       folder,
@@ -82,7 +79,6 @@ describe.each([
       svc,
     )
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test.each(examples.map((example) => ({ example, line: example.line })))(
     'the example at line $line does what the page shows',

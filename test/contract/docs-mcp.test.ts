@@ -8,12 +8,8 @@ import { setUpApi } from '../support/api.ts'
 import { differences } from '../support/doc-examples.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 import { callTool } from '../support/mcp.ts'
+import { pixel } from '../support/media-files.ts'
 
-/** As small as pictures come. */
-const pixel = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
 const { stores, api, mine } = setUpApi()
 const page = readDoc('docs/mcp-tools.md')
 

@@ -14,6 +14,7 @@ import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
 import { goodBody, type Made, madePath, neededNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
+import { pixel } from '../support/media-files.ts'
 
 const run = promisify(execFile)
 /** Within the project, so that the compiler finds Node's types. */
@@ -50,7 +51,7 @@ const client = new Api({
   baseUrl: ${JSON.stringify(api.url)},
   baseApiParams: { headers: { Authorization: 'Bearer ${mine.apiKey}' }, secure: true },
 })
-const pixel = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+const pixel = Buffer.from('${pixel.toString('base64')}', 'base64')
 async function report(id: string, call: () => Promise<Response>): Promise<void> {
   const answer = await call().catch((error: unknown) => error as Response & { error?: unknown })
   console.log(JSON.stringify([id, answer.status, (answer as { error?: unknown }).error ?? null]))

@@ -6,12 +6,12 @@ import { setUpApi } from '../support/api.ts'
 import {
   type ApiSchema,
   type Asker,
-  apiDocument,
   exampleBody,
   filledPath,
   goodBody,
   makers,
   pathNames,
+  resolved,
   shownOf,
 } from '../support/api-requests.ts'
 
@@ -96,22 +96,17 @@ interface Place {
 function integersOf(operation: Operation): Place[] {
   const schema = shownOf(operation).requestBody?.content['application/json']?.schema
   if (schema === undefined) return []
-  const { properties = {} } = resolved(schema) as { properties?: Record<string, ApiSchema> }
+  const { properties = {} } = resolved(schema)
   return Object.entries(properties).flatMap(([name, member]): Place[] => {
-    const kinds = ((member['anyOf'] as ApiSchema[] | undefined) ?? [member]).map(resolved)
+    const kinds = (member.anyOf ?? [member]).map(resolved)
     if (kinds.some(isInteger)) return [{ name, isList: false }]
-    const isList = kinds.some(({ items }) => items !== undefined && isInteger(resolved(items as ApiSchema)))
+    const isList = kinds.some(({ items }) => items !== undefined && isInteger(resolved(items)))
     return isList ? [{ name, isList }] : []
   })
 }
 
 function isInteger({ type }: ApiSchema): boolean {
   return [type].flat().includes('integer')
-}
-
-function resolved(schema: ApiSchema): ApiSchema {
-  const { $ref } = schema
-  return typeof $ref === 'string' ? apiDocument.components.schemas[$ref.split('/').at(-1)!]! : schema
 }
 
 const places = operations.flatMap((operation) =>

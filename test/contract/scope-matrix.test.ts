@@ -4,6 +4,7 @@ import { operations } from '../../api/operations/registry.ts'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { makeSecretKey, makeSharedToken } from '../../schemas/keys.ts'
 import { scopes, viewScope } from '../../schemas/scopes.ts'
+import { answerFault } from '../support/answer-fault.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import {
   type Asker,
@@ -73,6 +74,7 @@ async function send(
 async function sendAs(operation: Operation, authorization: string | undefined, path: string, init: RequestInit) {
   const headersSent = { ...init.headers, ...(authorization !== undefined && { Authorization: authorization }) }
   const response = await api.ask(path, { method: operation.http.method, ...init, headers: headersSent })
+  expect(await answerFault(response.clone(), shownOf(operation))).toBeUndefined()
   const headers = Object.fromEntries(response.headers)
   for (const name of ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit']) {
     delete headers[name]

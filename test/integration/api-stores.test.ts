@@ -3,7 +3,9 @@ import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { settings } from '../../runtime/settings.ts'
 import { postgresShareOfAnswer, retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { answerFault } from '../support/answer-fault.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { shownOf } from '../support/api-requests.ts'
 import { makeLink } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -39,6 +41,9 @@ async function expectAway(asking: Promise<Response>): Promise<void> {
   const response = await asking
   expect(performance.now() - startedAt).toBeLessThan(isLong ? answerDeadlineMs : 60_000)
   expect(response.status).toBe(503)
+  // The document says the same of every operation's.
+  const shown = shownOf({ http: { method: 'GET', path: '/v1/workspace' } })
+  expect(await answerFault(response.clone(), shown)).toBeUndefined()
   expect(response.headers.get('retry-after')).toBe(String(retryAfterSeconds))
   expect(await response.json()).toEqual({ detail: expect.stringMatching(/temporarily unavailable/) })
 }

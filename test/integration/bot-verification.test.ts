@@ -1,6 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writeAddressList } from '../../schemas/address-list.ts'
@@ -9,6 +8,7 @@ import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { runSvc } from '../support/command-line.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { listening } from '../support/listening.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
@@ -101,8 +101,7 @@ describe('svc bots update', () => {
   })
   let mirrorUrl: string
   beforeAll(async () => {
-    await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve))
-    mirrorUrl = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`
+    mirrorUrl = (await listening(mirror)).url
   })
   afterAll(() => void mirror.close())
 

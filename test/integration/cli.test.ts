@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
@@ -16,12 +15,10 @@ import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeKey, makeWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { setUpStores } from '../support/stores.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const stores = setUpStores()
-const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-})
+const folder = setUpFolder()
 
 function environment(): Record<string, string> {
   const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores

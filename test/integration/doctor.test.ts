@@ -1,7 +1,6 @@
 /** `svc doctor` over real stores: nothing said of what is well, and each thing that is wrong said once. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -14,6 +13,7 @@ import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limit
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { listening } from '../support/listening.ts'
 import { mailLogin, startMailServer } from '../support/mail-server.ts'
 import { freshStores, setUpStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -355,8 +355,7 @@ describe('ingest', () => {
       response.writeHead(isMetrics ? 200 : health.status).end(isMetrics ? metrics : JSON.stringify(health.body))
     })
     onTestFinished(() => void server.close())
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return (await listening(server)).url
   }
 
   const backlog = (seconds: number) => ({ events: { bytes: 5e6, segments: 3, oldest_seconds: seconds } })

@@ -1,10 +1,10 @@
 /** The listener on PORT: forwarding, streaming, and its behaviour when a service is away or a sender misbehaves. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { bodyDeadlineMs } from '../../schemas/limits/event-limits.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
+import { listening } from '../support/listening.ts'
 import { exchange } from '../support/raw-http.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -30,9 +30,7 @@ const options = {
 
 beforeAll(async () => {
   upstream = createServer((incoming, response) => handle(incoming, response))
-  upstream.listen(0, '127.0.0.1')
-  await once(upstream, 'listening')
-  upstreamPort = (upstream.address() as AddressInfo).port
+  upstreamPort = (await listening(upstream)).port
   front = await startFront(options)
   root = `http://127.0.0.1:${front.port}`
 })

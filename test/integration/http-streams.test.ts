@@ -1,9 +1,8 @@
 /** Bodies that are read while they arrive, and files that are sent no faster than they are taken. */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jsonReply } from '../../runtime/http/reply.ts'
@@ -12,13 +11,13 @@ import type { StreamedBody } from '../../runtime/http/streamed-body.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { exchange } from '../support/raw-http.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const MiB = 2 ** 20
 const bodyBytesMax = 64 * MiB
 const stallMs = 3_000
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-streams-'))
-const file = join(folder, 'file')
+const file = join(setUpFolder(), 'file')
 const content = randomBytes(8 * MiB + 7)
 writeFileSync(file, content)
 
@@ -71,10 +70,7 @@ beforeAll(async () => {
   port = await server.listen('127.0.0.1', 0)
   url = `http://127.0.0.1:${port}`
 })
-afterAll(async () => {
-  await server.close(0)
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => server.close(0))
 
 const post = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
 const next = 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n'

@@ -1,6 +1,3 @@
-/** An insert that must end, in an engine that can't stop one: the process ends instead, and another takes its place. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -9,13 +6,13 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type Supervised, supervise } from '../../start/processes/supervise.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { compileService } from '../support/compile.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
-let folder: string
+const folder = setUpFolder()
 let kept: Supervised
 let ch: ClickHouse
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-kill-insert-'))
   const file = await compileService('clickhouse/embedded-server.ts')
   const store = await prepareClickHouse(join(folder, 'clickhouse'), file)
   kept = supervise(store, { changed: () => {}, died: () => {} })
@@ -26,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await ch?.close()
   await kept?.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('after killInsert resolves the insert runs no more, even when it would have run for long', async () => {

@@ -5,10 +5,8 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, request as forward, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,17 +15,16 @@ import { getWorkspace } from '../../api/operations/workspace/get-workspace.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, mine } = setUpApi()
-let folder: string
-let suite: string
+const folder = setUpFolder()
+const suite = join(folder, 'suite.cjs')
 let proxy: Server
 let api: TestApi
 let key = ''
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-conformance-'))
-  suite = join(folder, 'suite.cjs')
   // As a module it asks for a name of `node:fs` that Node 20 hasn't, for a command that isn't used here. As a script it
   // needn't.
   await build({
@@ -50,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   proxy?.close()
   await api?.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const refusing = {

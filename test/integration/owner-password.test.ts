@@ -1,17 +1,16 @@
 /** Sign-in by password: who gets in, who doesn't and what they learn, and which sessions it ends. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { signInFormBytesMax, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api, mine } = setUpApi()
-const folder = mkdtempSync(join(tmpdir(), 'svc-password-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = setUpFolder()
 const password = 'correct horse "1"'
 let email = ''
 

@@ -1,7 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Queue } from 'bullmq'
@@ -15,20 +13,18 @@ import type { Store } from '../../start/stores/store.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { type ServiceProcess, startPipelineProcess } from '../support/service-process.ts'
 import { setUpStores } from '../support/stores.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 const stores = setUpStores()
 let redis: Store
 let redisProcess: ChildProcess
-const folder = mkdtempSync(join(tmpdir(), 'svc-pipeline-'))
+const folder = setUpFolder()
 
 beforeAll(async () => {
   redis = await prepareRedis(join(folder, 'redis'))
   await startRedis()
 })
-afterAll(async () => {
-  await end(redisProcess, 'SIGTERM')
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => end(redisProcess, 'SIGTERM'))
 
 const running: ChildProcess[] = []
 afterEach(async () => {

@@ -1,15 +1,15 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
+import { svcOn } from '../support/command-line.ts'
+import { listening } from '../support/listening.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
-import { connectBluesky, svcAccounts, uploadFile } from '../support/social-platforms.ts'
+import { connectBluesky, uploadFile } from '../support/social-platforms.ts'
 
 /** A request that hangs takes until its deadline. */
 const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
@@ -63,8 +63,9 @@ test('an account that has another handle is the same one, and what was scheduled
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
   // Where another account is known by the handle, only the connection is renewed.
-  await svcAccounts(
+  await svcOn(
     stores,
+    'accounts',
     'connect',
     '--workspace',
     String(mine.workspaceId),
@@ -79,9 +80,9 @@ test('an account that has another handle is the same one, and what was scheduled
 
 test('an app password that is refused is not connected, nor one without a handle', async () => {
   const words = ['connect', '--workspace', String(mine.workspaceId), '--platform', 'bluesky', '--url', server.url]
-  const wrong = await svcAccounts(stores, ...words, '--secret', 'wrong', '--handle', testHandle)
+  const wrong = await svcOn(stores, 'accounts', ...words, '--secret', 'wrong', '--handle', testHandle)
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('Invalid identifier or password') })
-  const nameless = await svcAccounts(stores, ...words, '--secret', server.state.password)
+  const nameless = await svcOn(stores, 'accounts', ...words, '--secret', server.state.password)
   expect(nameless).toMatchObject({ code: 2, err: expect.stringContaining('--handle') })
 })
 
@@ -170,10 +171,9 @@ test('a link without media has a card of its page, in each attempt; a page that 
     const page = pages[url!]
     const type = typeof page === 'string' ? 'text/html' : 'image/png'
     response.writeHead(page === undefined ? 404 : 200, { 'content-type': type }).end(page)
-  }).listen(0, '127.0.0.1')
-  await once(site, 'listening')
+  })
+  const { url: root } = await listening(site)
   try {
-    const root = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
     const account = await connect()
     let isFirst = true
     server.hinder = ({ step, json }) => {

@@ -1,13 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { providerRequestMs, publishAtOnceMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
+import { svcOn } from '../support/command-line.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
-import { connectMastodon, svcAccounts, uploadFile } from '../support/social-platforms.ts'
+import { connectMastodon, uploadFile } from '../support/social-platforms.ts'
 
 /** A request that hangs takes until its deadline. */
 const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
@@ -58,12 +59,12 @@ test('an account is connected by its token, which is stored encrypted and shown 
 
 test('a token that the instance refuses, and an instance that is reached over plain http, are not connected', async () => {
   const words = ['connect', '--workspace', String(mine.workspaceId), '--platform', 'mastodon', '--secret', 'other']
-  expect(await svcAccounts(stores, ...words, '--url', instance.url)).toMatchObject({
+  expect(await svcOn(stores, 'accounts', ...words, '--url', instance.url)).toMatchObject({
     code: 1,
     err: expect.stringContaining('The access token is invalid'),
   })
-  expect((await svcAccounts(stores, ...words, '--url', 'http://social.example.com')).code).toBe(2)
-  expect((await svcAccounts(stores, ...words)).err).toContain('--url')
+  expect((await svcOn(stores, 'accounts', ...words, '--url', 'http://social.example.com')).code).toBe(2)
+  expect((await svcOn(stores, 'accounts', ...words)).err).toContain('--url')
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
 })
 
@@ -163,7 +164,7 @@ test('a token that was revoked fails the target, and the account has expired unt
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
   expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
-  await svcAccounts(stores, 'disconnect', String(account))
+  await svcOn(stores, 'accounts', 'disconnect', String(account))
   const left = 'SELECT 1 FROM social_account_credentials WHERE social_account_id = $1'
   expect(await stores.pg.query(left, [account])).toEqual([])
 })

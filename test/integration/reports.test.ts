@@ -1,6 +1,4 @@
-/** Reports by e-mail, from the pipeline to a mail server and back by the links in them. */
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
@@ -16,6 +14,7 @@ import { makeMetrics } from '../../runtime/metrics.ts'
 import { reportClaimMs, reportRecipientsMax, reportRetryDelaysMs } from '../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { listening } from '../support/listening.ts'
 import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 
@@ -207,17 +206,15 @@ test('a server that hangs on a mail may have it; one that closes the connection 
   server.behave = 'hang'
   const message = 'the mail server did not answer in time'
   await expect(mailerWithin(2_000).send(mail, signal)).rejects.toMatchObject({ isUncertain: true, message })
-  const silent = createServer().listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  const silentUrl = `smtp://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const silent = createServer()
+  const silentUrl = `smtp://127.0.0.1:${(await listening(silent)).port}`
   const waiting = makeMailer(readSmtpUrl(silentUrl)!, readMailFrom('a@b.c')!, 500)
   for (const asked of [waiting.send(mail, signal), waiting.verify()]) {
     await expect(asked).rejects.toMatchObject({ isUncertain: false, message })
   }
   silent.close()
-  const closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
-  await once(closing, 'listening')
-  const url = `smtp://127.0.0.1:${(closing.address() as AddressInfo).port}`
+  const closing = createServer((socket) => socket.destroy())
+  const url = `smtp://127.0.0.1:${(await listening(closing)).port}`
   await expect(makeMailer(readSmtpUrl(url)!, readMailFrom('a@b.c')!).send(mail, signal)).rejects.toMatchObject({
     isUncertain: false,
   })

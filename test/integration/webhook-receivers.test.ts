@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { webhookAnswerBytesMax, webhookAttemptMs, webhookInFlightMax } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { listening } from '../support/listening.ts'
 import { asking } from '../support/publishing.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { selfSigned } from '../support/self-signed.ts'
@@ -15,6 +16,7 @@ let untrusted: Receiver
 let raw: Server
 const rawSockets = new Set<Socket>()
 let rawAnswer = ''
+let rawUrl: string
 beforeAll(async () => {
   ;[receiver, untrusted] = await Promise.all([startReceiver(), startReceiver(selfSigned)])
   raw = createServer((socket) => {
@@ -22,7 +24,7 @@ beforeAll(async () => {
     socket.on('error', () => {})
     socket.on('data', () => rawAnswer !== '' && socket.write(rawAnswer))
   })
-  await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve))
+  rawUrl = (await listening(raw)).url
 })
 beforeEach(() => {
   receiver.behaviour = undefined
@@ -33,7 +35,6 @@ afterAll(async () => {
   raw?.close()
   await Promise.all([receiver?.close(), untrusted?.close()])
 })
-const rawUrl = () => `http://127.0.0.1:${(raw.address() as { port: number }).port}`
 
 describe('what is recorded of an attempt on a receiver that', () => {
   const afterOne = () => untilDelivery(({ attempt_count }) => attempt_count === 1)
@@ -75,7 +76,7 @@ describe('what is recorded of an attempt on a receiver that', () => {
   test.each([
     ['breaks the connection', () => receiver.url, 'The connection broke'],
     ['has a certificate that nobody signed', () => untrusted.url, 'TLS failed: DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['speaks no HTTP', rawUrl, 'The answer is not HTTP, or its headers are too large'],
+    ['speaks no HTTP', () => rawUrl, 'The answer is not HTTP, or its headers are too large'],
     ['is not there', () => 'http://127.0.0.1:9', 'The connection was refused'],
   ])('%s', async (_, url, error) => {
     receiver.behaviour = (_request, response) => response.destroy()
@@ -95,7 +96,7 @@ test('a receiver that hangs, or trickles, is cut at its deadline, and delays nob
     const timer = setInterval(() => response.write('x'), 200)
     response.on('close', () => clearInterval(timer))
   }
-  await register(rawUrl())
+  await register(rawUrl)
   await register(trickling.url)
   const events = 3 * webhookInFlightMax
   for (let at = 0; at < events; at++) await makeLink(`for those who hang ${at}`)

@@ -1,6 +1,7 @@
 /** Requests made of the OpenAPI document: good ones, almost good ones and hostile ones, for every part of a request. */
 import fc from 'fast-check'
-import { type ApiParameter, type ApiSchema, apiDocument, type Content, references } from './api-requests.ts'
+import { type ApiParameter, type ApiSchema, apiDocument, type Content, references, resolved } from './api-requests.ts'
+import { pixel } from './media-files.ts'
 
 export interface FuzzedRequest {
   readonly operationId: string
@@ -62,24 +63,8 @@ function fuzzedValue(schema: ApiSchema, depth = 0): fc.Arbitrary<unknown> {
 }
 
 function goodValue(schema: ApiSchema, depth: number): fc.Arbitrary<unknown> {
-  const {
-    $ref,
-    type,
-    enum: closed,
-    anyOf,
-    properties,
-    items,
-    additionalProperties,
-  } = schema as {
-    $ref?: string
-    type?: string | string[]
-    enum?: unknown[]
-    anyOf?: ApiSchema[]
-    properties?: Record<string, ApiSchema>
-    items?: ApiSchema
-    additionalProperties?: ApiSchema | boolean
-  }
-  if ($ref !== undefined) return goodValue(apiDocument.components.schemas[$ref.split('/').at(-1)!]!, depth)
+  const { $ref, type, enum: closed, anyOf, properties, required = [], items, additionalProperties } = schema
+  if ($ref !== undefined) return goodValue(resolved(schema), depth)
   if (closed !== undefined) return fc.constantFrom(...closed)
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((branch) => goodValue(branch, depth)))
   if (Array.isArray(type)) return fc.oneof(...type.map((one) => goodValue({ ...schema, type: one }, depth)))
@@ -90,7 +75,7 @@ function goodValue(schema: ApiSchema, depth: number): fc.Arbitrary<unknown> {
         return fc.dictionary(fc.oneof(text, fc.constantFrom('mastodon', 'x')), fuzzedValue(values, depth + 1), {
           maxKeys: 4,
         })
-      return objectOf(properties, (schema['required'] as string[] | undefined) ?? [], depth)
+      return objectOf(properties, required, depth)
     }
     case 'array':
       return fc.array(fuzzedValue(items ?? {}, depth + 1), { maxLength: 5 })
@@ -110,11 +95,15 @@ function goodValue(schema: ApiSchema, depth: number): fc.Arbitrary<unknown> {
 }
 
 /** Mostly with what is required; sometimes with members that nobody knows. */
-function objectOf(properties: Record<string, ApiSchema>, required: string[], depth: number): fc.Arbitrary<unknown> {
+function objectOf(
+  properties: Readonly<Record<string, ApiSchema>>,
+  required: readonly string[],
+  depth: number,
+): fc.Arbitrary<unknown> {
   const members = Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, fuzzedValue(schema, depth + 1)]),
   )
-  const whole = fc.record(members, { requiredKeys: required })
+  const whole = fc.record(members, { requiredKeys: [...required] })
   return fc.oneof(
     { weight: 10, arbitrary: whole },
     { weight: 1, arbitrary: fc.record(members, { requiredKeys: [] }) },
@@ -249,7 +238,7 @@ function bodyOf(content: Readonly<Record<string, Content>> | undefined): fc.Arbi
 
 /** The document's example with a member or two of another value: what goes through all checks, or nearly so. */
 function nearExample({ schema, example }: Content): fc.Arbitrary<unknown> {
-  const properties = membersOf(schema)
+  const { properties = {} } = resolved(schema)
   const members = Object.entries(example as object).map(([name, value]) => {
     const isReference = references.includes(name)
     return [
@@ -271,17 +260,9 @@ function near(value: unknown): unknown[] {
   return typeof value === 'object' ? [undefined, {}] : [undefined, 1]
 }
 
-function membersOf({ $ref, properties }: ApiSchema): Record<string, ApiSchema> {
-  if (typeof $ref !== 'string') return (properties ?? {}) as Record<string, ApiSchema>
-  return membersOf(apiDocument.components.schemas[$ref.split('/').at(-1)!]!)
-}
-
 /** The beginnings of files, with nothing behind them. */
 const files = [
-  Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  ),
+  pixel,
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
   Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
   Buffer.from('\0\0\0\x18ftypmp42', 'latin1'),

@@ -6,6 +6,7 @@ import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import type { TestApi } from './api.ts'
+import { pixel } from './media-files.ts'
 import { insertChunks } from './replays.ts'
 import type { TestStores } from './stores.ts'
 
@@ -14,18 +15,27 @@ export interface Content {
   readonly example?: unknown
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
-export type ApiSchema = Readonly<Record<string, unknown>>
+export interface ApiSchema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly ApiSchema[]
+  readonly items?: ApiSchema
+  readonly properties?: Readonly<Record<string, ApiSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | ApiSchema
+  readonly default?: unknown
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+}
 export interface ApiParameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
-  readonly schema: ApiSchema & {
-    readonly type?: string
-    readonly enum?: readonly unknown[]
-    readonly minimum?: number
-    readonly maximum?: number
-    readonly default?: unknown
-  }
+  readonly schema: ApiSchema
   readonly example?: unknown
 }
 export interface ApiResponse {
@@ -35,11 +45,16 @@ export interface ApiResponse {
 }
 export interface ApiOperation {
   readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly security: readonly object[]
   readonly parameters?: readonly ApiParameter[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Content>> }
   readonly responses: Readonly<Record<string, ApiResponse>>
 }
 export interface ApiDocument {
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, ApiSchema>> }
 }
@@ -48,6 +63,10 @@ export const apiDocument = makeOpenApi(operations, 'https://api.svc.test') as un
 
 export function shownOf({ http }: Pick<Operation, 'http'>): ApiOperation {
   return apiDocument.paths[http.path]![http.method.toLowerCase()]!
+}
+
+export function resolved(schema: ApiSchema): ApiSchema {
+  return schema.$ref === undefined ? schema : apiDocument.components.schemas[schema.$ref.split('/').at(-1)!]!
 }
 
 /** Asks as one workspace. */
@@ -62,11 +81,6 @@ type Maker = (asker: Asker) => Promise<number>
 
 /** Each id is a session that nobody else has made. */
 let madeSessions = 1_000_000
-
-const pixel = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {

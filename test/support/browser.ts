@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Browser, chromium } from 'playwright-core'
-import { inject, type TestContext } from 'vitest'
+import type { TestContext } from 'vitest'
+import { askShared } from './ask-shared.ts'
 import { type FoundBrowser, findBrowser } from './find-browser.ts'
 import { leaveOut } from './left-out.ts'
 
@@ -20,7 +21,7 @@ export const browserWithinMs = 330_000
 /** Asks for it; undefined where there is none: see `demand`. */
 export async function sharedBrowser(): Promise<Browser | undefined> {
   if (isBrowserSkipped) return undefined
-  const answer = await askShared()
+  const answer = await askShared<BrowserAnswer>('browser')
   return 'missing' in answer ? undefined : chromium.connect(answer.endpoint)
 }
 
@@ -34,7 +35,7 @@ export async function openUndriven(
   folder: string,
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
 ): Promise<void> {
-  const answer = await askShared()
+  const answer = await askShared<BrowserAnswer>('browser')
   if ('missing' in answer) throw new Error(answer.missing)
   const { executable, env, majorVersion } = answer.program
   const child = spawn(
@@ -53,18 +54,11 @@ export async function openUndriven(
   })
 }
 
-async function askShared(): Promise<BrowserAnswer> {
-  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/browser`)
-  const text = await response.text()
-  if (!response.ok) throw new Error(`the browser didn't start: ${text}`)
-  return JSON.parse(text) as BrowserAnswer
-}
-
 /** The browser as a test needs it. Without one the test fails and says why, or is left out where that was asked for. */
 export async function demand(browser: Browser | undefined, context: Pick<TestContext, 'skip'>): Promise<Browser> {
   if (browser !== undefined) return browser
   if (isBrowserSkipped) leaveOut(context, 'SKIP_BROWSER is set')
-  const answer = await askShared()
+  const answer = await askShared<BrowserAnswer>('browser')
   throw new Error('missing' in answer ? answer.missing : 'the browser is gone')
 }
 

@@ -1,7 +1,7 @@
 /** Websites of companies, on loopback: what sources of a company profile can be. */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from './listening.ts'
 
 const shop = `<!doctype html><html lang="en"><head><title>Fern &amp; Pot – plants by post</title>
 <meta name="description" content="House plants, grown in Kent and sent by post.">
@@ -90,10 +90,9 @@ export async function startCompanySites(): Promise<CompanySites> {
     }
     return path === 'hang' ? undefined : send(404, 'Not here')
   }
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = createServer(answer)
   const sites: CompanySites = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: (await listening(server)).url,
     asked,
     async close() {
       server.closeAllConnections()

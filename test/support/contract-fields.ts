@@ -1,4 +1,5 @@
 /** The contract's tables of fields, read as what they say of each field, and compared with schemas of the OpenAPI document. */
+import { type ApiSchema, resolved } from './api-requests.ts'
 
 export interface Field {
   readonly name: string
@@ -10,22 +11,6 @@ export interface Field {
   readonly min?: number
   readonly max?: number
 }
-
-export interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly format?: string
-  readonly anyOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: boolean | Schema
-  readonly default?: unknown
-  readonly minLength?: number
-  readonly maxLength?: number
-}
-
-export type Resolve = (schema: Schema) => Schema
 
 /** The fields of a table whose head begins with `Field`. */
 export function fieldsOfTable(rows: readonly (readonly string[])[], head: readonly string[]): Field[] {
@@ -101,8 +86,8 @@ const added = [
 ]
 
 /** Faults of an object's schema, as sentences. `isRequest`: a default makes a field optional there. */
-export function objectFaults(fields: readonly Field[], object: Schema, resolve: Resolve, isRequest: boolean): string[] {
-  const { properties = {}, required = [] } = resolve(object)
+export function objectFaults(fields: readonly Field[], object: ApiSchema, isRequest: boolean): string[] {
+  const { properties = {}, required = [] } = resolved(object)
   const known = new Set([...fields.map(({ name }) => name), ...added])
   const strange = Object.keys(properties).filter((name) => !known.has(name))
   return [
@@ -110,20 +95,20 @@ export function objectFaults(fields: readonly Field[], object: Schema, resolve: 
     ...fields.flatMap((field) => {
       const schema = properties[field.name]
       if (schema === undefined) return [`${field.name} is missing`]
-      const faults = fieldFaults(field, schema, resolve)
+      const faults = fieldFaults(field, schema)
       if (required.includes(field.name) !== field.isRequired) {
         faults.push(`should ${field.isRequired ? '' : 'not '}be required`)
       }
-      if (isRequest && !field.isNullable && branches(schema, resolve).isNullable) faults.push("shouldn't take null")
+      if (isRequest && !field.isNullable && branches(schema).isNullable) faults.push("shouldn't take null")
       return faults.map((fault) => `${field.name} ${fault}`)
     }),
   ]
 }
 
-function fieldFaults(field: Field, schema: Schema, resolve: Resolve): string[] {
+function fieldFaults(field: Field, schema: ApiSchema): string[] {
   const faults: string[] = []
-  const { value, isNullable } = branches(schema, resolve)
-  if (!isOfType(field.type, value, resolve)) faults.push(`should be ${field.type}`)
+  const { value, isNullable } = branches(schema)
+  if (!isOfType(field.type, value)) faults.push(`should be ${field.type}`)
   if (isNullable !== field.isNullable) faults.push(`should ${field.isNullable ? '' : 'not '}be nullable`)
   const shown = schema.default ?? value.default
   if (field.default !== undefined && shown !== field.default) faults.push(`should default to ${String(field.default)}`)
@@ -133,20 +118,20 @@ function fieldFaults(field: Field, schema: Schema, resolve: Resolve): string[] {
 }
 
 /** The schema of a value that isn't null, and whether null is taken. */
-function branches(schema: Schema, resolve: Resolve): { value: Schema; isNullable: boolean } {
-  const { anyOf, type, ...rest } = resolve(schema)
+function branches(schema: ApiSchema): { value: ApiSchema; isNullable: boolean } {
+  const { anyOf, type, ...rest } = resolved(schema)
   if (anyOf !== undefined) {
     const value = anyOf.find((branch) => branch.type !== 'null')!
-    return { value: resolve(value), isNullable: anyOf.some((branch) => branch.type === 'null') }
+    return { value: resolved(value), isNullable: anyOf.some((branch) => branch.type === 'null') }
   }
-  if (typeof type === 'string' || type === undefined) return { value: resolve(schema), isNullable: false }
+  if (typeof type === 'string' || type === undefined) return { value: resolved(schema), isNullable: false }
   return { value: { ...rest, type: type.find((one) => one !== 'null')! }, isNullable: type.includes('null') }
 }
 
-function isOfType(type: string, schema: Schema, resolve: Resolve): boolean {
+function isOfType(type: string, schema: ApiSchema): boolean {
   const list = /^array of (.+)$/.exec(type)?.[1]
   if (list !== undefined) {
-    const items = resolve(schema.items ?? {})
+    const items = resolved(schema.items ?? {})
     return (
       schema.type === 'array' && (['string', 'integer'].includes(list) ? items.type === list : items.type === 'object')
     )

@@ -3,6 +3,7 @@
  * stalled network or a server under load does the same.
  */
 import { connect, createServer, type Socket } from 'node:net'
+import { listening } from './listening.ts'
 import { isInsert } from './tcp-proxy.ts'
 
 export type LateProxy = Awaited<ReturnType<typeof startLateProxy>>
@@ -57,9 +58,8 @@ export async function startLateProxy(storeUrl: string, next: () => Lateness) {
     })
     store.on('close', () => client.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = new URL(storeUrl)
-  url.host = `127.0.0.1:${(server.address() as { port: number }).port}`
+  url.host = `127.0.0.1:${(await listening(server)).port}`
   return {
     url: url.href,
     /** Inserts that were passed on after their client had closed the connection. */

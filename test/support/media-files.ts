@@ -1,6 +1,12 @@
 /** Real images and films, small or of any size, and forms that carry them. */
 import { deflateSync } from 'node:zlib'
 
+/** As small as pictures come. */
+export const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /** A grey PNG. A PNG with many pixels has only the first rows. */
 export function png({ width = 3, height = 2, padTo = 0 } = {}): Buffer {
   const header = Buffer.alloc(13)

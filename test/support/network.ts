@@ -3,7 +3,6 @@
  * the product, refuses the rest, and keeps every request. So what a page sent is known whatever became of the page, and
  * answers can be late, wrong or lost.
  */
-import { once } from 'node:events'
 import {
   Agent,
   createServer,
@@ -12,8 +11,8 @@ import {
   request,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { listening } from './listening.ts'
 
 export interface SeenRequest {
   readonly method: string
@@ -91,10 +90,8 @@ export async function openNetwork(services: Readonly<Record<string, number>>): P
     seen.push({ method: method!, url: new URL(`https://${url}`), headers, body: '', status: 0 })
     socket.destroy()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const network: Network = {
-    port: (server.address() as AddressInfo).port,
+    port: (await listening(server)).port,
     seen,
     get pending() {
       return seen.filter(({ status }) => status === undefined).length

@@ -5,8 +5,8 @@
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import busboy from 'busboy'
+import { listening } from './listening.ts'
 
 export interface Asking {
   /** `POST /api/v1/statuses`: ids in the path are `:id`. */
@@ -72,10 +72,8 @@ export async function startProviderServer(routes: Routes): Promise<ProviderServe
       request.socket.destroy()
     })
   })
-  http.listen(0, '127.0.0.1')
-  await once(http, 'listening')
   const server: ProviderServer = {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    url: (await listening(http)).url,
     asked: [],
     faults: [],
     hinder: () => undefined,

@@ -6,7 +6,6 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -22,6 +21,7 @@ import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
 import type { RunningBrowser } from './browser.ts'
 import { compileService } from './compile.ts'
+import { listening } from './listening.ts'
 import type { RunningSurface } from './shared-surface.ts'
 
 declare module 'vitest' {
@@ -72,9 +72,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       (error) => response.writeHead(500).end(String(error)),
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  project.provide('sharedStoresPort', (server.address() as AddressInfo).port)
+  project.provide('sharedStoresPort', (await listening(server)).port)
   return async () => {
     server.close()
     for (const part of [browser, surface]) await part?.then((running) => running.close()).catch(() => {})

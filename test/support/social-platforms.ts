@@ -1,33 +1,26 @@
 /** Accounts on the platforms of this machine, and files to post with. */
 import type { TestApi, TestWorkspace } from './api.ts'
 import type { BlueskyServer } from './bluesky-server.ts'
-import { runSvc } from './command-line.ts'
+import { svcOn } from './command-line.ts'
 import type { MastodonServer } from './mastodon-server.ts'
 import type { TestStores } from './stores.ts'
 
-/** `svc accounts …` with `--json`. */
-export async function svcAccounts(stores: Pick<TestStores, 'databaseUrl' | 'secretKey'>, ...words: string[]) {
-  const env = { DATABASE_URL: stores.databaseUrl, SECRET_KEY: stores.secretKey }
-  const { code, out, err } = await runSvc(['accounts', ...words, '--json'], env)
-  return { code, err, json: out === '' ? undefined : JSON.parse(out) }
-}
-
 export function connectMastodon(
-  stores: Pick<TestStores, 'databaseUrl' | 'secretKey'>,
+  stores: TestStores,
   { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
   { url, state }: MastodonServer,
 ) {
   const words = ['--workspace', String(workspaceId), '--platform', 'mastodon', '--url', url, '--secret', state.token]
-  return svcAccounts(stores, 'connect', ...words)
+  return svcOn(stores, 'accounts', 'connect', ...words)
 }
 
 export function connectBluesky(
-  stores: Pick<TestStores, 'databaseUrl' | 'secretKey'>,
+  stores: TestStores,
   { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
   { url, state }: BlueskyServer,
 ) {
   const words = ['--workspace', String(workspaceId), '--platform', 'bluesky', '--url', url]
-  return svcAccounts(stores, 'connect', ...words, '--handle', state.handle, '--secret', state.password)
+  return svcOn(stores, 'accounts', 'connect', ...words, '--handle', state.handle, '--secret', state.password)
 }
 
 /** Uploads a file. @returns its id */

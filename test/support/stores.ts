@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { type IdentityHashes, makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeSecretBox, type SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { type FileStorage, makeFileStorage } from '../../runtime/files/file-storage.ts'
+import { askShared } from './ask-shared.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 export interface TestStores extends SharedStores {
@@ -52,7 +53,7 @@ export function setUpStores(options: StoreOptions = {}): TestStores {
 
 /** Close them when the test is over. */
 export async function freshStores(options: StoreOptions = {}): Promise<TestStores> {
-  return freshStoresOn(await askShared(), options)
+  return freshStoresOn(await askShared<SharedStores>(), options)
 }
 
 /** The same in the process that knows the shared ones. */
@@ -84,13 +85,6 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-async function askShared(): Promise<SharedStores> {
-  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}`)
-  const text = await response.text()
-  if (!response.ok) throw new Error(`the stores didn't start: ${text}`)
-  return JSON.parse(text) as SharedStores
 }
 
 async function outside(shared: SharedStores, work: (pg: Postgres) => Promise<unknown>): Promise<void> {

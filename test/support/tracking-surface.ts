@@ -7,12 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { makeDemoSite } from '../../start/front/demo-site.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
 import type { TestWorkspace } from './api.ts'
+import { askShared } from './ask-shared.ts'
 import { browserWithinMs, sharedBrowser } from './browser.ts'
 import { testSegmentAgeMs } from './compile.ts'
 import { foldStored } from './figures.ts'
@@ -49,7 +50,7 @@ export function setUpSurface(): TrackingSurface {
 }
 
 async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
-  const [browser, running] = await Promise.all([sharedBrowser(), ask<SurfaceAnswer>('surface')])
+  const [browser, running] = await Promise.all([sharedBrowser(), askShared<SurfaceAnswer>('surface')])
   const { databaseUrl, clickhouseUrl, ingestPort, apiPort } = running
   const pg = connectPostgres(databaseUrl)
   const ch = connectClickHouse(clickhouseUrl)
@@ -65,7 +66,7 @@ async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
   })
   Object.assign(surface, {
     ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
-    makeWorkspace: () => ask<TestWorkspace>('workspace'),
+    makeWorkspace: () => askShared<TestWorkspace>('workspace'),
     shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`, undefined, testSegmentAgeMs),
     overview: async ({ apiKey, workspaceId }) => {
       await foldStored({ pg, ch }, workspaceId)
@@ -84,12 +85,4 @@ async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
       rmSync(folder, { recursive: true, force: true })
     },
   } satisfies TrackingSurface)
-}
-
-/** Asks the run's first process. */
-async function ask<Answer>(what: string): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/${what}`)
-  const text = await response.text()
-  if (!response.ok) throw new Error(`there is no ${what}: ${text}`)
-  return JSON.parse(text) as Answer
 }

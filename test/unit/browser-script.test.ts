@@ -1,10 +1,9 @@
 /** The browser script as it is bundled: what its sources say, within its sizes, and with the types that sites get. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeBrowserScript } from '../../ingest/http/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import * as limits from '../../schemas/limits/event-limits.ts'
@@ -12,9 +11,9 @@ import { dashboardGzipBytesMax, scriptGzipBytesMax, scriptsGzipBytesMax } from '
 import { bundleDashboard, bundleScripts } from '../../web/bundle/generate.ts'
 import { drawWorld } from '../../web/bundle/world-map.ts'
 import * as bounds from '../../web/script/bounds.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-types-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = setUpFolder()
 
 const scripts = bundleScripts()
 const dashboard = bundleDashboard()

@@ -1,18 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Countries, openCountries } from '../../ingest/enrich/countries.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { countryCacheMax } from '../../schemas/limits/ingest-limits.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
 let countries: Countries
-let folder: string
+const folder = setUpFolder()
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countries-'))
   countries = (await openCountries(''))!
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 test.each([
   ['193.0.6.139', 'NL'],

@@ -1,10 +1,9 @@
 /** A statement's failure is judged by when it failed. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { listening } from '../support/listening.ts'
 
 /** As ClickHouse answers where a deadline has cut off the making of a set that a later step wants. */
 const text =
@@ -18,9 +17,8 @@ test.each([
     request.resume()
     await sleep(200)
     response.writeHead(500, { 'X-ClickHouse-Exception-Code': '49' }).end(text)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const ch = connectClickHouse(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  })
+  const ch = connectClickHouse((await listening(server)).url)
   onTestFinished(async () => {
     await ch.close()
     server.close()

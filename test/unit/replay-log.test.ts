@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CommandFailed } from '../../cli/command.ts'
 import { parseLogLine } from '../../cli/replay/log-line.ts'
 import { isPageRequest } from '../../cli/replay/page-request.ts'
@@ -11,12 +10,9 @@ import { makeReorderBuffer } from '../../cli/replay/reorder-buffer.ts'
 import { surveyLog } from '../../cli/replay/survey.ts'
 import { chooseTiming } from '../../cli/replay/timing.ts'
 import { logLineBytesMax } from '../../schemas/limits/event-limits.ts'
+import { setUpFolder } from '../support/test-folder.ts'
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-replay-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = setUpFolder()
 
 const file = (name: string, bytes: string | Buffer) => {
   const path = join(folder, name)

@@ -1,0 +1,9 @@
+import { inject } from 'vitest'
+
+/** Asks the run's first process, which has what the test files share. */
+export async function askShared<Answer>(path = ''): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/${path}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`there is no ${path || 'store'}: ${text}`)
+  return JSON.parse(text) as Answer
+}

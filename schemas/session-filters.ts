@@ -1,6 +1,6 @@
 /**
  * Filters of the overview: they choose sessions. docs/metrics.md ("Filters") has the rules;
- * test/property/overview-filters.test.ts holds them.
+ * test/property/overview.test.ts holds them.
  */
 import { z } from 'zod'
 import { enumError, valueError } from './errors/validation-errors.ts'

@@ -65,13 +65,6 @@ test('bytes that are no UTF-8 are -32700', async () => {
   expect(await shown(response)).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } })
 })
 
-test.each([1, 0, -5, 'a', '', 'é\ud83d\ude00', 2 ** 53 - 1])('gives back the id %j', async (id) => {
-  expect(await shown(await post(api, mine.apiKey, { ...ping, id }))).toEqual({
-    status: 200,
-    body: { jsonrpc: '2.0', id, result: {} },
-  })
-})
-
 test.each([
   ['a notification', { jsonrpc: '2.0', method: 'notifications/initialized' }],
   ['an unknown notification', { jsonrpc: '2.0', method: 'nothing', params: { a: 1 } }],

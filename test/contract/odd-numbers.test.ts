@@ -53,7 +53,20 @@ const nobodys = [
   ...['9007199254740992', '9007199254740993', '9007199254740995', '4294967297', '9223372036854775807'],
   ...['9223372036854775808', '18446744073709551617', '99999999999999999999', '-0', '0', '-1', '-9007199254740991'],
 ]
-const noNumbers = ['1e400', '1e0', 'Infinity', 'NaN', '1.5', '0x1', '%00', '1%00', '%001']
+const noNumbers = [
+  'twelve',
+  'thing_1',
+  '1_post',
+  '1e400',
+  '1e0',
+  'Infinity',
+  'NaN',
+  '1.5',
+  '0x1',
+  '%00',
+  '1%00',
+  '%001',
+]
 
 describe.each(withPath)('the path of %s', (_, operation) => {
   const [name] = pathNames(operation) as [string]
@@ -150,13 +163,6 @@ test.each(parameters)('%s ?%s with NUL is 422', async (_, name, operation) => {
   }
 })
 
-test.each(named)(
-  '%s goes on with NUL in the value, and in the name, of a parameter that it does not know',
-  async (_, operation) => {
-    const path = filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, 4_000_000_000_000])))
-    const plain = await ask(operation, path)
-    const odd = await ask(operation, `${path}?nothing=%00&%00=1&a%00b`)
-    expect(odd.status).toBe(plain.status)
-    expect(odd.status).toBeLessThan(500)
-  },
-)
+test('NUL in the value, and in the name, of a parameter that nobody knows changes nothing', async () => {
+  expect((await api.ask('/v1/workspace?nothing=%00&%00=1&a%00b', { key: mine.apiKey })).status).toBe(200)
+})

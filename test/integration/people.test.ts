@@ -110,15 +110,18 @@ test('a journey is found by an e-mail in any case, a contact or any browser, and
   expect(anonymous.events).toMatchObject([{ id: ids[3], contact_id: null }])
 })
 
-test('a contact binds the 200 browsers identified first: an earlier one that comes late takes the last one’s place', async () => {
+test('a contact binds the 200 browsers identified first, ties by id: an earlier one that comes late takes the last one’s place', async () => {
   const numbered = (nth: number) => `browser-${String(nth).padStart(3, '0')}`
-  const all = Array.from({ length: 201 }, (_, nth) => identify(numbered(nth), 1 + nth / 10, 'ann@example.com'))
+  const identified = (nth: number) => identify(numbered(nth), 1 + Math.min(nth, 199) / 10, 'ann@example.com')
+  const all = Array.from({ length: 201 }, (_, nth) => identified(nth))
   await send(...all.slice(1))
-  const bound = async () => (await ask().journey({ email: 'ann@example.com' })).anonymous_ids.sort()
+  const bound = async (email = 'ann@example.com') => (await ask().journey({ email })).anonymous_ids.sort()
   expect(await bound()).toEqual(Array.from({ length: 200 }, (_, nth) => numbered(1 + nth)))
   await send(all[0]!)
   expect(await bound()).toEqual(Array.from({ length: 200 }, (_, nth) => numbered(nth)))
   expect((await ask().people()).map(nameOf).sort()).toEqual(['ann@example.com', numbered(200)])
+  await send(identify(numbered(200), 22, 'ben@example.com'))
+  expect(await bound('ben@example.com')).toEqual([numbered(200)])
 })
 
 describe('pages', () => {

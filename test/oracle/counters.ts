@@ -41,10 +41,8 @@ export function perCent(part: number, whole: number): number {
   return twoDecimals(part * 100, whole)
 }
 
-export type OwnFacts = Pick<Counters, 'bounce_rate' | 'average_session_seconds'>
-
 /** Means over the sessions that begin in a range or bucket. */
-export function ownFacts(starting: readonly Session[]): OwnFacts {
+export function ownFacts(starting: readonly Session[]) {
   const durationMs = starting.reduce((sum, session) => sum + session.durationMs, 0)
   return {
     bounce_rate: perCent(starting.filter(({ isBounce }) => isBounce).length, starting.length),

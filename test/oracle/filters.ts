@@ -96,8 +96,10 @@ function textsOf(name: FilterName, session: readonly EventFact[]): string[] {
   }
 }
 
-/** `*` is any text; the tests have no other signs. */
-function fits(value: string, text: string): boolean {
-  const parts = value.split('*').map((part) => part.replace(/[.?+^$()[\]{}|\\]/g, '\\$&'))
+/** `*` is any text, and behind a backslash a star; the tests have no other signs. */
+export function fits(pattern: string, text: string): boolean {
+  const parts = pattern
+    .split(/(?<!\\)\*/)
+    .map((part) => part.replace(/\\(.)/g, '$1').replace(/[.?+*^$()[\]{}|\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('[^]*')}$`, 'u').test(text)
 }

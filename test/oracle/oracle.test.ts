@@ -333,7 +333,11 @@ test('the comparison ignores what the oracle does not know, and nothing else', (
   Object.assign(answer.metrics.range, shown(expected.metrics.range))
   expect(differences(expected, answer)).toEqual([])
   answer.metrics.visitors = 1
-  expect(differences(expected, answer)).toEqual(['metrics.visitors: expected 0, got 1'])
+  answer.top_pages.push({})
+  expect(differences(expected, answer)).toEqual([
+    'metrics.visitors: expected 0, got 1',
+    'top_pages: expected 0 rows, got 1',
+  ])
 })
 
 test('the oracle credits a server’s conversion to the last touch of its contact', () => {

@@ -1,8 +1,7 @@
-/** One visitor's rows, derived from random events: the same in one step or in two, and a count of first appearances. */
+/** One visitor's rows, derived from random events: the same in one step or in two. */
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { type CellKind, cellKinds } from '../../clickhouse/rollups/appearance.ts'
-import type { SessionRow, VisitorRow } from '../../clickhouse/rollups/tables.ts'
+import { expect, test } from 'vitest'
+import type { VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import { type DerivedRows, deriveRows, noHistory, type VisitorHistory } from '../../pipeline/fold/derive-rows.ts'
 import type { SessionDay, Touch } from '../../pipeline/fold/read-session-days.ts'
 import { isLong, seed } from '../support/short-form.ts'
@@ -118,64 +117,4 @@ test('rows derived in two steps, the second with events of any time, are those d
     }),
     runs,
   )
-})
-
-describe('first appearances', () => {
-  const ranges = fc
-    .tuple(fc.nat(days), fc.nat(days))
-    .map(([a, b]) => [firstDay + Math.min(a, b), firstDay + Math.max(a, b)] as const)
-
-  interface Appearance {
-    readonly key: string
-    readonly prevDay: number
-  }
-  const names: Partial<Record<CellKind, string>> = {
-    all: 'all',
-    source: 'source',
-    converting: 'converting',
-    page: 'page',
-  }
-  const appearancesOf = ({ seen }: SessionRow): Appearance[] =>
-    Object.entries(names).flatMap(([kind, name]) =>
-      seen.kind.flatMap((number, at) => {
-        const key = [name, seen.key[at], seen.detail[at]].filter((text) => text !== '').join(' ')
-        return number === cellKinds[kind as CellKind] ? [{ key, prevDay: seen.prev_day[at]! }] : []
-      }),
-    )
-
-  /** Keys of an event; the session of its visitor begins with it where none of its events is on the day before. */
-  function keysOf(event: Event, events: readonly Event[]): string[] {
-    const own = events.filter(({ visitor, session }) => visitor === event.visitor && session === event.session)
-    const isFirst = !own.some(
-      (other) => dayOf(other) === dayOf(event) - 1 || (dayOf(other) === dayOf(event) && byTime(other, event) < 0),
-    )
-    return [
-      'all',
-      ...(isFirst ? [`source ${sourceOf(event.source)} ${mediumOf(event.source)}`] : []),
-      ...(event.kind === 'conversion' ? ['converting'] : []),
-      ...(event.kind === 'pageview' ? [`page ${event.path}`] : []),
-    ]
-  }
-
-  test('in a range of days, without an earlier one in it, are as many as distinct visitors', () => {
-    fc.assert(
-      fc.property(someEvents, ranges, (events, [from, to]) => {
-        const distinct = new Map<string, Set<number>>()
-        for (const event of events.filter((one) => dayOf(one) >= from && dayOf(one) < to)) {
-          for (const key of keysOf(event, events))
-            distinct.set(key, (distinct.get(key) ?? new Set()).add(event.visitor))
-        }
-        const counted = new Map<string, number>()
-        for (const visitor of new Set(events.map((event) => event.visitor))) {
-          const { sessions } = derive(events.filter((event) => event.visitor === visitor))
-          const inRange = sessions.filter(({ day }) => day >= from && day < to)
-          for (const { key, prevDay } of inRange.flatMap(appearancesOf)) {
-            if (prevDay < from) counted.set(key, (counted.get(key) ?? 0) + 1)
-          }
-        }
-        expect(counted).toEqual(new Map([...distinct].map(([key, visitors]) => [key, visitors.size])))
-      }),
-      runs,
-    )
-  })
 })

@@ -6,10 +6,10 @@ import type { EventRow } from '../../schemas/event/row.ts'
 import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.ts'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
 import { byTime, day, groupBy, hour, kind, pairOf, visitorOf } from '../oracle/facts.ts'
-import { filterFacts } from '../oracle/filters.ts'
+import { filterFacts, fits } from '../oracle/filters.ts'
 import { setUpApi } from '../support/api.ts'
 import { isLong, seed } from '../support/short-form.ts'
-import { fits, now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
+import { now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
 const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })

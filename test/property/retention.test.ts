@@ -12,7 +12,7 @@ import { isLong, seed } from '../support/short-form.ts'
 import { now, type PlacedSite, placeSites, queryOf } from './step-cases.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 80))
-const { stores, api } = setUpApi({ clock: fixedClock(now) })
+const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
 
 type Interval = 'day' | 'week' | 'month'
 
@@ -100,6 +100,11 @@ function expectedOf(one: Case, rows: readonly EventRow[], timezone: string): Ret
   })
 }
 
+function spanOf(one: Case, timezone: string) {
+  const { start, end } = askedSpan(one, timezone)
+  return { start: new Date(start).toISOString(), end: new Date(end).toISOString(), timezone, bucket: one.interval }
+}
+
 function momentsOf({ interval, keptDays }: Case, timezone: string) {
   const running = bucketsOf({ start: now - 40 * day, end: now + 1 }, { interval }, timezone).at(-1)!
   return {
@@ -126,7 +131,7 @@ function foldedAsOf(moment: number) {
   return stores.pg.query('UPDATE fold_state SET as_of = to_timestamp($1::double precision / 1000)', [moment])
 }
 
-async function ask({ apiKey }: PlacedSite, query: Record<string, string>) {
+async function ask({ apiKey }: Pick<PlacedSite, 'apiKey'>, query: Record<string, string>) {
   const response = await api.ask(`/v1/analytics/retention?${queryOf(query)}`, { key: apiKey })
   return { status: response.status, answer: (await response.json()) as Retention }
 }
@@ -144,7 +149,8 @@ test('every figure equals a naive computation over the raw events', async () => 
     expect(status, told).toBe(expected === undefined ? 422 : 200)
     if (expected === undefined) refusals++
     else expect(answer.cohorts, told).toEqual(expected)
-    if (expected !== undefined) expect(answer, told).toMatchObject(momentsOf(one, timezone))
+    if (expected !== undefined)
+      expect(answer, told).toMatchObject({ range: spanOf(one, timezone), ...momentsOf(one, timezone) })
     returns += (expected ?? []).filter(({ returned }) => returned.some((visitors) => visitors > 0)).length
   }
   // Where nobody comes back nothing is held.
@@ -169,4 +175,36 @@ test('the bucket that runs is that of the last fold: a pipeline that is down add
     '2026-11-02T00:00:00.000Z',
     [1, 1],
   ])
+})
+
+test('weeks are asked about without an interval, and nobody came where nobody came', async () => {
+  const { answer } = await ask(mine, {})
+  expect([answer.range.bucket, answer.cohorts.length]).toEqual(['week', 12])
+  expect(answer.cohorts.every(({ visitors, returned }) => visitors === 0 && !returned.some(Boolean))).toBe(true)
+})
+
+test('60 cohorts are answered, and 61 refused', async () => {
+  expect((await ask(mine, { interval: 'day', days: '60' })).status).toBe(200)
+  const { status, answer } = await ask(mine, { interval: 'day', days: '61' })
+  const msg = expect.stringContaining('a range has at most 60 cohorts')
+  expect([status, answer]).toMatchObject([422, { detail: [{ loc: ['query', 'interval'], msg, input: 'day' }] }])
+})
+
+test.each([{ interval: 'hour' }, { interval: '' }, { start: '2026-11-20', end: '2026-11-19' }, { start: 'x' }])(
+  '%j is refused',
+  async (query) => {
+    expect((await ask(mine, query)).status).toBe(422)
+  },
+)
+
+test('a range far in the past or the future is empty', async () => {
+  for (const [start, end] of [
+    ['0001-01-01', '0001-02-01'],
+    ['9999-01-01', '9999-02-01'],
+    ['2027-01-01', '2027-01-31'],
+  ] as const) {
+    const { status, answer } = await ask(mine, { start, end })
+    const returned = answer.cohorts.filter((cohort) => cohort.returned.length > 0)
+    expect([status, answer.cohorts.length > 3, returned]).toEqual([200, true, []])
+  }
 })

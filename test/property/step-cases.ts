@@ -138,11 +138,3 @@ export function queryOf(values: Readonly<Record<string, string | readonly string
     ),
   ).toString()
 }
-
-/** `*` is any text; these tests have no other signs. */
-export function fits(pattern: string, text: string): boolean {
-  const parts = pattern
-    .split(/(?<!\\)\*/)
-    .map((part) => part.replace(/\\(.)/g, '$1').replace(/[.?+*^$()[\]{}|\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('[^]*')}$`, 'u').test(text)
-}

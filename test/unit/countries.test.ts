@@ -45,13 +45,6 @@ test('answers the same again, for more addresses than it remembers', () => {
   expect(countries.of('91.12.0.1')).toBe('DE')
 })
 
-test('can be turned off, and takes no file that is none', async () => {
-  expect(await openCountries('off')).toBeNull()
-  await expect(openCountries(join(folder, 'missing.mmdb'))).rejects.toThrow(/^COUNTRY_DATABASE can't be used: ENOENT/)
-  await writeFile(join(folder, 'odd.mmdb'), 'no database')
-  await expect(openCountries(join(folder, 'odd.mmdb'))).rejects.toThrow(/^COUNTRY_DATABASE can't be used: /)
-})
-
 test('reads a database of MaxMind’s form, and countries only of it that are some', async () => {
   const file = join(folder, 'own.mmdb')
   await writeFile(file, tinyDatabase('FR', 'EU'))

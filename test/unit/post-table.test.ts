@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makePostTable, type PostRow } from '../../ingest/tables/posts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
@@ -84,15 +84,4 @@ test('holds no more than its bound, and looks up an older one behind whoever ask
   while (table.workspaceOf(1) === undefined) await turn()
   expect(store.finds).toBe(1)
   expect([3, 4].map(table.workspaceOf)).toEqual([1, 1])
-})
-
-test('its copy grows by what is new, and not beyond its bound', async () => {
-  const store = makeStore(post(1))
-  const table = await startTable(store, 5)
-  for (let id = 2; id <= 20; id++) {
-    await poll(store, post(id))
-    expect((await readFile(file(), 'utf8')).split('\n').length - 1).toBeLessThanOrEqual(11)
-  }
-  await table.close()
-  expect(await readFile(file(), 'utf8')).toContain('20 1\n')
 })

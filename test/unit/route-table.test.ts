@@ -27,13 +27,6 @@ test.each<[string, string[], object]>([
   expect([[...match.operations.keys()].sort(), { ...match.path }]).toEqual([methods, parameters])
 })
 
-test.each([
-  ...['/', '', '/v1', '/v1/posts/', '/v1/posts//schedule', '//v1/posts', '/v1/posts/1/2', '/v1/%zz', '/V1/posts'],
-  ...['/v1/../v1/posts', '/v1/__proto__'],
-])('has nothing at %j', (path) => {
-  expect(table.find(path)).toBeUndefined()
-})
-
 test('refuses two operations at one place, and one parameter with two names', () => {
   const post = operation('POST', '/v1/posts')
   expect(() => makeRouteTable([post, post])).toThrow('POST /v1/posts')

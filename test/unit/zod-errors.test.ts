@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import * as errors from '../../schemas/errors/validation-errors.ts'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
-import { laxInt, laxIntOr } from '../../schemas/lax.ts'
+import { laxInt } from '../../schemas/lax.ts'
 import { validationErrorsMax } from '../../schemas/limits/api-limits.ts'
 import { writtenTime } from '../../schemas/time/written-time.ts'
 
@@ -131,15 +131,6 @@ describe('order', () => {
     expect(places).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 })
-
-test.each(['0', '-1', '99999999999999999999', '-99999999999999999999', '366'])(
-  'what a query holds is text, and the input of an error is that text: %s',
-  (days) => {
-    const [error] = errorsOf('query', z.object({ days: laxIntOr(30, { ge: 1, le: 365 }) }), { days })
-    expect(error).toMatchObject({ loc: ['query', 'days'], input: days })
-    expect([{ ge: 1 }, { le: 365 }]).toContainEqual(error!.ctx)
-  },
-)
 
 test('of a body with more faults the first thousand are listed', () => {
   const keys = Array.from({ length: validationErrorsMax + 1 }, (_, at) => `k${at}`)

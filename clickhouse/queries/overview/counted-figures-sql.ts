@@ -1,7 +1,7 @@
 /**
  * The SQL of an overview's figures that are counted row by row. These are figures of chosen sessions, about which first
  * appearances (`prev_day`) say nothing. They are also those of a range of at most two local days that begins inside of
- * one, where this takes half of the time. Held by test/property/overview-filters.test.ts and overview.test.ts.
+ * one, where this takes half of the time. Held by test/property/overview.test.ts.
  *
  * A session's row counts by its `seen`; pages and events of an hour, or of a cut day, are counted from `events`. The
  * period before has totals alone. The time of an appearance or an event says which period it is of.

@@ -1,18 +1,14 @@
-/** Puts cases of the overview into real stores, each as a workspace of its own, and asks the product about them. */
-import { pino } from 'pino'
-import { readAnalyticsOverview } from '../../api/operations/analytics/read-overview.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { type InboxRow, insertInbox } from '../../postgres/tables/inbox.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
-import { fixedClock } from '../../runtime/clock.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { type OverviewCase, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
 import { foldAll, foldWhatIsThere, workOn } from '../support/fold.ts'
+import { askOverview } from '../support/overview.ts'
 import type { TestStores } from '../support/stores.ts'
+import { makeWorkspace } from '../support/workspace.ts'
 
 export interface PlacedCase extends OverviewCase {
   readonly workspaceId: number
@@ -28,7 +24,7 @@ export async function placeCases(stores: TestStores, cases: readonly OverviewCas
   const done: PlacedCase[] = []
   for (const one of cases) {
     const base = firstId + ++placed * idsPerCase
-    const workspaceId = await makeWorkspace(stores, one)
+    const { workspaceId } = await makeWorkspace(stores, one)
     const move = <Row extends { id: number }>(row: Row) => ({ ...row, id: base + row.id, workspace_id: workspaceId })
     const moved = { ...one, workspaceId, events: one.events.map(move), botVisits: one.botVisits.map(move) }
     done.push(withOwnEmails(moved))
@@ -46,15 +42,6 @@ export async function placeCases(stores: TestStores, cases: readonly OverviewCas
   )
   await stores.pg.transaction((tx) => insertInbox(tx, placed, done.flatMap(inboxRows)))
   return done
-}
-
-export function makeWorkspace(stores: TestStores, { timezone, plan, retentionDays }: OverviewCase): Promise<number> {
-  return stores.pg.transaction(async (tx) => {
-    const { workspaceId } = await createWorkspace(tx, { name: `Case ${placed}`, timezone, plan })
-    await tx.query('UPDATE workspaces SET retention_days = $2 WHERE id = $1', [workspaceId, retentionDays])
-    await createTrackingKey(tx, workspaceId)
-    return workspaceId
-  })
 }
 
 /** Hashes of e-mails are keyed by the workspace: no two have one in common. */
@@ -113,37 +100,17 @@ export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
 /** Faults of the product's answer, by the oracle; empty where all is right. */
 export async function faultsOf(stores: TestStores, one: PlacedCase, facts: OverviewCase = one): Promise<string[]> {
   const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
-  const actual = await askOverview(stores, one)
+  const actual = await ask(stores, one)
   if (expected === undefined) return actual === 'refused' ? [] : ['expected a refusal, got figures']
   return actual === 'refused' ? ['expected figures, got a refusal'] : differences(expected, actual)
 }
 
 /** The product's answer, or `refused` where it refuses the range as the contract says. */
-async function askOverview(stores: TestStores, asked: PlacedCase): Promise<unknown> {
-  const { workspaceId, timezone, plan, retentionDays, now } = asked
-  const { filters, ...range } = asked.query
-  const query = {
-    ...Object.fromEntries(Object.entries(range).map(([name, value]) => [name, String(value)])),
-    ...filters,
-  }
+async function ask(stores: TestStores, { workspaceId, now, query }: PlacedCase): Promise<unknown> {
+  const { filters, ...range } = query
+  const texts = Object.fromEntries(Object.entries(range).map(([name, value]) => [name, String(value)]))
   try {
-    const answer = await readAnalyticsOverview.handle({
-      workspace: {
-        ...{ id: workspaceId, name: 'Case', slug: `case-${workspaceId}`, timezone, currency: 'USD', plan_key: plan },
-        ...{ retention_days: retentionDays, replay_enabled: false, replay_share: 100, suspended_at: null },
-        ...{ created_at: new Date(now), plan_changed_at: new Date(0), deleted_before: null },
-      },
-      ...{ actor: { type: 'api_key', id: 1, name: 'test' }, scopes: ['analytics:read'], interface: 'rest' },
-      config: {
-        apiHost: 'http://127.0.0.1',
-        shortUrlHost: 'http://127.0.0.1/l',
-        allowPrivateTargets: false,
-        isMailSetUp: false,
-      },
-      ...{ stores, clock: fixedClock(now), log: pino({ level: 'silent' }), requestId: 'test' },
-      ...{ path: undefined, query: readAnalyticsOverview.input.query.parse(query), body: undefined },
-    })
-    return JSON.parse(JSON.stringify(readAnalyticsOverview.output.parse(answer)))
+    return JSON.parse(JSON.stringify(await askOverview(stores, workspaceId, { ...texts, ...filters }, now)))
   } catch (error) {
     const isRefusal = error instanceof Problem && error.status === 422 && typeof error.detail !== 'string'
     const { loc = [] } = isRefusal ? error.detail[0]! : {}

@@ -8,7 +8,8 @@ import type { OverviewCase } from '../oracle/cases.ts'
 import type { EventFact } from '../oracle/facts.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
 import type { TestStores } from '../support/stores.ts'
-import { inboxRows, makeWorkspace, type PlacedCase, placePeople, withOwnEmails } from './ask-overview.ts'
+import { makeWorkspace } from '../support/workspace.ts'
+import { inboxRows, type PlacedCase, placePeople, withOwnEmails } from './ask-overview.ts'
 
 /** More ids than a case has events. */
 const idsPerCase = 1024
@@ -36,7 +37,7 @@ export async function placeInPortions(
   const placed: PlacedCase[] = []
   const rows: EventFact[][] = segments.map(() => [])
   for (const [at, one] of cases.entries()) {
-    const workspaceId = await makeWorkspace(stores, one)
+    const { workspaceId } = await makeWorkspace(stores, one)
     const events = one.events.map((event) => {
       const portion = Math.min(count - 1, Math.floor((event.id * count) / (one.events.length + 1)))
       const id = segments[portion]! * segmentRowsMax + at * idsPerCase + event.id

@@ -6,8 +6,6 @@ import type { MediaLimits } from '../../api/media/receive.ts'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations as registered } from '../../api/operations/registry.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
@@ -16,6 +14,9 @@ import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
 import { setUpStores, type TestStores } from './stores.ts'
+import { makeWorkspace, type TestWorkspace } from './workspace.ts'
+
+export { makeWorkspace, type TestWorkspace } from './workspace.ts'
 
 export interface TestApi {
   readonly port: number
@@ -81,31 +82,6 @@ export async function startApi(
     },
     close: () => server.close(0),
   }
-}
-
-export interface TestWorkspace {
-  readonly workspaceId: number
-  readonly ownerId: number
-  readonly slug: string
-  readonly trackingKey: string
-  /** A key with all scopes. */
-  readonly apiKey: string
-}
-
-let workspaces = 0
-
-export async function makeWorkspace(
-  { pg }: Pick<TestStores, 'pg'>,
-  { plan = 'growth', timezone = 'UTC' }: { plan?: PlanKey | null; timezone?: string } = {},
-): Promise<TestWorkspace> {
-  workspaces += 1
-  const name = `Workspace ${workspaces}`
-  return pg.transaction(async (tx) => {
-    const { workspaceId, ownerId, slug } = await createWorkspace(tx, { name, timezone, plan })
-    const trackingKey = await createTrackingKey(tx, workspaceId)
-    const { apiKey } = (await createApiKey(tx, { workspaceId, name: 'all', scopes: allScopes }))!
-    return { workspaceId, ownerId, slug, trackingKey, apiKey }
-  })
 }
 
 /**

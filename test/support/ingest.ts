@@ -1,13 +1,10 @@
-/** The ingest service as a process of its own over a test's stores, with a workspace to send to. */
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentAgeMs } from '../../schemas/limits/log-limits.ts'
 import { testSegmentAgeMs } from './compile.ts'
 import { startService } from './service-process.ts'
 import type { TestStores } from './stores.ts'
+import { makeWorkspace } from './workspace.ts'
 
 export interface IngestAnswer {
   readonly status: number
@@ -73,7 +70,7 @@ export async function startIngest(
   env: Record<string, string> = {},
   node?: { readonly key: string; readonly workspaceId: number },
 ) {
-  const { key, workspaceId } = node ?? (await makeWorkspace(stores))
+  const { key, workspaceId } = node ?? (await makeNode(stores))
   const service = await startService('ingest/main.ts', stores, env, 'pipe')
   const { child, port, stop } = service
   /** Root of the tracking interface. */
@@ -101,10 +98,7 @@ export async function startIngest(
   }
 }
 
-async function makeWorkspace(stores: TestStores): Promise<{ key: string; workspaceId: number }> {
-  return stores.pg.transaction(async (tx) => {
-    const slug = `test-${randomBytes(5).toString('hex')}`
-    const { workspaceId } = await createWorkspace(tx, { name: slug, slug, timezone: 'Europe/Berlin', plan: 'growth' })
-    return { workspaceId, key: await createTrackingKey(tx, workspaceId) }
-  })
+async function makeNode(stores: TestStores): Promise<{ key: string; workspaceId: number }> {
+  const { trackingKey, workspaceId } = await makeWorkspace(stores, { timezone: 'Europe/Berlin' })
+  return { key: trackingKey, workspaceId }
 }

@@ -1,14 +1,14 @@
 /** A workspace of its own, its rows put straight into the stores, and the overview asked as the API's chain asks it. */
 import { pino } from 'pino'
 import { readAnalyticsOverview } from '../../api/operations/analytics/read-overview.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, type PlanKey, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { type EventLike, insertEventRows, makeEventRow } from './event-rows.ts'
 import { foldWhatIsThere } from './fold.ts'
 import type { TestStores } from './stores.ts'
+import { makeWorkspace, type WorkspaceOptions } from './workspace.ts'
 
 export type Overview = { [Name in keyof AnalyticsOverview]-?: NonNullable<AnalyticsOverview[Name]> }
 
@@ -23,13 +23,9 @@ export interface TestWorkspace {
 
 export async function makeTestWorkspace(
   stores: TestStores,
-  { timezone = 'UTC', plan = 'growth' as PlanKey, now = '2026-11-20T14:25:00Z', retentionDays = null as number | null },
+  { now = '2026-11-20T14:25:00Z', ...options }: WorkspaceOptions & { readonly now?: string },
 ): Promise<TestWorkspace> {
-  const { workspaceId, trackingKey } = await stores.pg.transaction(async (tx) => {
-    const made = await createWorkspace(tx, { name: 'Acme', timezone, plan })
-    await tx.query('UPDATE workspaces SET retention_days = $2 WHERE id = $1', [made.workspaceId, retentionDays])
-    return { workspaceId: made.workspaceId, trackingKey: await createTrackingKey(tx, made.workspaceId) }
-  })
+  const { workspaceId, trackingKey } = await makeWorkspace(stores, { name: 'Acme', ...options })
   return {
     id: workspaceId,
     trackingKey,
@@ -40,30 +36,30 @@ export async function makeTestWorkspace(
       )
       await foldWhatIsThere(stores)
     },
-    ask: async (raw = {}, moment = Date.parse(now), of = stores) => {
-      const query = parsePart('query', readAnalyticsOverview.input.query, raw)
-      if (!query.ok) throw new Error(JSON.stringify(query.errors))
-      const workspace = await readWorkspace(stores.pg, workspaceId)
-      const answer = await readAnalyticsOverview.handle({
-        workspace: { ...workspace!, plan_key: workspace!.plan_key! },
-        actor: { type: 'api_key', id: 1, name: 'test' },
-        scopes: ['analytics:read'],
-        interface: 'rest',
-        stores: of,
-        clock: fixedClock(moment),
-        config: {
-          apiHost: 'https://api.example.com',
-          shortUrlHost: 'https://api.example.com/l',
-          allowPrivateTargets: false,
-          isMailSetUp: false,
-        },
-        log: pino({ level: 'silent' }),
-        requestId: 'test',
-        path: undefined,
-        query: query.value,
-        body: undefined,
-      })
-      return AnalyticsOverview.strict().parse(answer) as Overview
-    },
+    ask: (query = {}, moment = Date.parse(now), of = stores) => askOverview(of, workspaceId, query, moment),
   }
+}
+
+export async function askOverview(
+  stores: TestStores,
+  workspaceId: number,
+  raw: Record<string, string | readonly string[]>,
+  moment: number,
+): Promise<Overview> {
+  const query = parsePart('query', readAnalyticsOverview.input.query, raw)
+  if (!query.ok) throw new Error(JSON.stringify(query.errors))
+  const workspace = await readWorkspace(stores.pg, workspaceId)
+  const answer = await readAnalyticsOverview.handle({
+    workspace: { ...workspace!, plan_key: workspace!.plan_key! },
+    ...{ actor: { type: 'api_key', id: 1, name: 'test' }, scopes: ['analytics:read'], interface: 'rest' },
+    config: {
+      apiHost: 'https://api.example.com',
+      shortUrlHost: 'https://api.example.com/l',
+      allowPrivateTargets: false,
+      isMailSetUp: false,
+    },
+    ...{ stores, clock: fixedClock(moment), log: pino({ level: 'silent' }), requestId: 'test' },
+    ...{ path: undefined, query: query.value, body: undefined },
+  })
+  return AnalyticsOverview.strict().parse(answer) as Overview
 }

@@ -1,41 +1,15 @@
 /** Accounts and media to post with, and the API asked as JSON. */
 import { randomBytes } from 'node:crypto'
+import type { z } from 'zod'
 import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
 import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
+import type { PostResource } from '../../schemas/resources/post.ts'
 import type { TestApi } from './api.ts'
 import type { TestStores } from './stores.ts'
 
-/** A member of a 422's `detail`. */
-export interface Fault {
-  readonly type: string
-  readonly loc: (string | number)[]
-  readonly msg: string
-  readonly input: unknown
-  readonly ctx?: Record<string, unknown>
-}
-
-export interface ShownTarget {
-  readonly id: number
-  readonly object_id: string
-  readonly social_account_id: number
-  readonly platform: string
-  readonly caption_override: string | null
-  readonly status: string
-  readonly publish_result: object
-}
-
-export interface ShownPost {
-  readonly id: number
-  readonly title: string
-  readonly base_caption: string
-  readonly scheduled_at: string | null
-  readonly status: string
-  readonly tags: string[]
-  readonly media_ids: number[]
-  readonly targets: ShownTarget[]
-  readonly updated_at: string
-}
+export type { ValidationError as Fault } from '../../schemas/errors/validation-errors.ts'
+export type ShownPost = z.output<typeof PostResource>
 
 /** Asks with a key; what is sent, and what comes back, is JSON. */
 export function asking(api: TestApi, key: () => string) {

@@ -1,36 +1,22 @@
 /** The API and what sends to webhooks, in the test's own process, on real stores. */
 import { afterAll, beforeAll, vi } from 'vitest'
+import type { z } from 'zod'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { type Sender, startSender } from '../../pipeline/webhooks/sender.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import type {
+  CreatedWebhookEndpoint,
+  WebhookDeliveryResource,
+  WebhookEndpointResource,
+} from '../../schemas/resources/webhook.ts'
 import { setUpApi } from './api.ts'
 import { asking } from './publishing.ts'
 import type { TestStores } from './stores.ts'
 
-export interface ShownDelivery {
-  readonly id: number
-  readonly webhook_endpoint_id: number
-  readonly event_id: string
-  readonly event_type: string
-  readonly status: string
-  readonly attempt_count: number
-  readonly response_status: number | null
-  readonly response_body: string | null
-  readonly error: string | null
-  readonly duration_ms: number | null
-  readonly next_attempt_at: string | null
-  readonly delivered_at: string | null
-  readonly created_at: string
-}
-
-export interface ShownEndpoint {
-  readonly id: number
-  readonly status: string
-  readonly secret: string
-}
+export type ShownDelivery = z.output<typeof WebhookDeliveryResource>
 
 export const patience = { timeout: 30_000, interval: 20 }
 
@@ -63,7 +49,7 @@ export function setUpWebhooks(options: () => TestSenderOptions | Promise<TestSen
     ...setUp,
     ask,
     register: async (url: string, more: object = {}) =>
-      (await ask<ShownEndpoint>('POST', '/v1/webhooks', { url, ...more })).body,
+      (await ask<z.output<typeof CreatedWebhookEndpoint>>('POST', '/v1/webhooks', { url, ...more })).body,
     makeLink: async (label = 'A link') =>
       (await ask<{ id: number }>('POST', '/v1/links', { label, destination_url: 'https://example.com/' })).body,
     deliveries,
@@ -74,7 +60,7 @@ export function setUpWebhooks(options: () => TestSenderOptions | Promise<TestSen
         return newest !== undefined && isAsWanted(newest) && newest
       }, patience),
     endpointStatus: async (id: number) => {
-      const { body } = await ask<ShownEndpoint[]>('GET', '/v1/webhooks')
+      const { body } = await ask<z.output<typeof WebhookEndpointResource>[]>('GET', '/v1/webhooks')
       return body.find((endpoint) => endpoint.id === id)?.status
     },
     /** Lets the next attempt be due at once: the schedule takes two days. */

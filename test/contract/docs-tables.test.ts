@@ -14,22 +14,7 @@ import { unread } from '../../runtime/http/unread.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { type Metrics, makeMetrics } from '../../runtime/metrics.ts'
 import { problems } from '../../schemas/errors/problems.ts'
-import {
-  postAccountsMax,
-  postBaseCaptionLengthMax,
-  postCaptionOverrideLengthMax,
-  postMediaMax,
-  postPlatformCaptionsMax,
-  postTagLengthMax,
-  postTagsMax,
-  postTitleLengthMax,
-  sharedLinksMax,
-  socialAccountsMax,
-  webhookDescriptionLengthMax,
-  webhookEndpointsMax,
-  webhookEventsMax,
-  webhookUrlLengthMax,
-} from '../../schemas/limits/api-limits.ts'
+import * as limits from '../../schemas/limits/api-limits.ts'
 import { type KindLimits, providers } from '../../schemas/reference/providers.ts'
 import { PostCreate, postStatuses, targetStatuses } from '../../schemas/resources/post.ts'
 import { WebhookCreate, WebhookDeliveryResource } from '../../schemas/resources/webhook.ts'
@@ -70,8 +55,8 @@ test('docs/api.md has every refusal with its status and text', () => {
 })
 
 test('docs/dashboard.md and docs/api.md say how many shared links a workspace may have', () => {
-  expect(readDoc('docs/dashboard.md')).toContain(`at most ${sharedLinksMax} that aren't revoked`)
-  expect(apiPage).toContain(`${sharedLinksMax} that aren't revoked`)
+  expect(readDoc('docs/dashboard.md')).toContain(`at most ${limits.sharedLinksMax} that aren't revoked`)
+  expect(apiPage).toContain(`${limits.sharedLinksMax} that aren't revoked`)
 })
 
 test('docs/api.md names every member of the overview', () => {
@@ -90,8 +75,8 @@ const number = (value: number) => value.toLocaleString('en-US')
 
 test('docs/posts.md has what each platform takes, as the table of providers says', () => {
   const size = (bytes: number) => (bytes >= 1e9 ? `${bytes / 1e9} GB` : `${bytes / 1e6} MB`)
-  const kind = (limits: KindLimits | null) =>
-    limits === null ? 'none' : `${limits.countMax} of ${size(limits.bytesMax)}`
+  const kind = (allowed: KindLimits | null) =>
+    allowed === null ? 'none' : `${allowed.countMax} of ${size(allowed.bytesMax)}`
   const needed = { media: 'an image or a video', image: 'an image', video: 'a video', nothing: '' }
   const meant = Object.entries(providers).map(([platform, provider]) => [
     `\`${platform}\``,
@@ -116,14 +101,14 @@ test('docs/posts.md has the fields of a post with their bounds', () => {
   expect(rows.map(([field]) => field)).toEqual(Object.keys(PostCreate.shape).map((field) => `\`${field}\``))
   const bounds = Object.fromEntries(rows.map(([field, takes]) => [field!.replaceAll('`', ''), takes!]))
   expect(bounds).toMatchObject({
-    title: `1–${number(postTitleLengthMax)} characters`,
-    base_caption: `1–${number(postBaseCaptionLengthMax)} characters`,
-    tags: `at most ${postTagsMax}, each of 1–${postTagLengthMax} characters`,
-    media_ids: `at most ${postMediaMax}`,
-    social_account_ids: `at most ${postAccountsMax}`,
-    platform_captions: `a caption by platform, each of at most ${number(postCaptionOverrideLengthMax)} characters, at most ${postPlatformCaptionsMax}`,
+    title: `1–${number(limits.postTitleLengthMax)} characters`,
+    base_caption: `1–${number(limits.postBaseCaptionLengthMax)} characters`,
+    tags: `at most ${limits.postTagsMax}, each of 1–${limits.postTagLengthMax} characters`,
+    media_ids: `at most ${limits.postMediaMax}`,
+    social_account_ids: `at most ${limits.postAccountsMax}`,
+    platform_captions: `a caption by platform, each of at most ${number(limits.postCaptionOverrideLengthMax)} characters, at most ${limits.postPlatformCaptionsMax}`,
   })
-  expect(postsPage).toContain(`A workspace has at most ${socialAccountsMax}.`)
+  expect(postsPage).toContain(`A workspace has at most ${limits.socialAccountsMax}.`)
 })
 
 test('docs/posts.md names every status of posts and targets', () => {
@@ -157,11 +142,11 @@ test('docs/webhooks.md has the fields of a registration with their bounds', () =
   const fields = tableOf(webhooksPage, '## Registering')
   expect(fields.map(([field]) => field)).toEqual(Object.keys(WebhookCreate.shape).map((field) => `\`${field}\``))
   expect(fields.map(([, bounds]) => bounds)).toEqual([
-    `1–${webhookUrlLengthMax} characters`,
-    `1–${webhookEventsMax}`,
-    `at most ${webhookDescriptionLengthMax} characters`,
+    `1–${limits.webhookUrlLengthMax} characters`,
+    `1–${limits.webhookEventsMax}`,
+    `at most ${limits.webhookDescriptionLengthMax} characters`,
   ])
-  expect(webhooksPage).toContain(`at most ${webhookEndpointsMax} endpoints`)
+  expect(webhooksPage).toContain(`at most ${limits.webhookEndpointsMax} endpoints`)
 })
 
 test('docs/webhooks.md names every member of a delivery record', () => {
@@ -214,12 +199,8 @@ test('docs/operations.md has every metric of the services, and no other', async 
 test('every metric that a page names is one of the services', async () => {
   const known = new Set(await metricsOfServices())
   const pages = [
-    'README.md',
-    'ARCHITECTURE.md',
-    'docs/operations.md',
-    'docs/settings.md',
-    'docs/tracking.md',
-    'docs/retention.md',
+    ...['README.md', 'ARCHITECTURE.md', 'docs/operations.md'],
+    ...['docs/settings.md', 'docs/tracking.md', 'docs/retention.md'],
   ]
   const named = pages.flatMap(
     (path) => readDoc(path).match(/`(?:ingest|svc)_[a-z_]+(?:_total|_seconds|_hours|_bytes|_up|_jobs)\b/g) ?? [],

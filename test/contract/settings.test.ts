@@ -4,16 +4,8 @@ import { docPaths, readDoc, tableOf } from '../support/docs.ts'
 
 /** Variables that pages speak of and that are no settings: those of their examples, and the tests' own. */
 const otherVariables = [
-  'API_KEY',
-  'TRACKING_KEY',
-  'TRACK',
-  'INSERT',
-  'FAULTS',
-  'SEED',
-  'RUNS',
-  'SKIP_BROWSER',
-  'SVC_API_KEY',
-  'SVC_AUTHORIZATION',
+  ...['API_KEY', 'TRACKING_KEY', 'TRACK', 'INSERT', 'FAULTS', 'SEED', 'RUNS'],
+  ...['SKIP_BROWSER', 'SVC_API_KEY', 'SVC_AUTHORIZATION'],
 ]
 
 /**

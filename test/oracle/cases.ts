@@ -304,14 +304,7 @@ export const overviewCases: fc.Arbitrary<OverviewCase> = fc.noBias(caseSpec).map
 /** Without data: for the ranges and buckets alone. */
 export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc.noBias(fc.record(questionFields)).map((question) =>
   buildCase({
-    ...question,
-    credits: [],
-    servers: [],
-    returns: [],
-    vitals: [],
-    sessions: [],
-    botVisits: [],
-    emails: [],
+    ...{ ...question, credits: [], servers: [], returns: [], vitals: [], sessions: [], botVisits: [], emails: [] },
   }),
 )
 

@@ -31,6 +31,8 @@ export interface Facts {
   readonly bindings: readonly BindingFact[]
 }
 
+export const noFacts: Facts = { events: [], botVisits: [], emails: [], contacts: [], bindings: [] }
+
 export interface OverviewQuery {
   readonly days?: number
   readonly hours?: number

@@ -25,7 +25,7 @@ export interface Filtered {
   readonly isCountedEvent: (event: EventFact) => boolean
 }
 
-export function filterFacts({ events }: Facts, filters: Filters, timezone: string): Filtered {
+export function filterFacts({ events }: Pick<Facts, 'events'>, filters: Filters, timezone: string): Filtered {
   const nameOf = sessionNames(events, timezone)
   const chains = groupBy(
     events.filter((event) => visitorOf(event) !== ''),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { differences } from './compare.ts'
 import { perCent, twoDecimals } from './counters.ts'
+import { noFacts } from './facts.ts'
 import { instantOf, localAt, offsetAt, startOfDay } from './local-time.ts'
 import { computeOverview } from './overview.ts'
 import { bucketsOf, previousOf, readableFrom, resolveRange } from './range.ts'
@@ -159,6 +160,7 @@ test('the oracle counts a morning as one would by hand', () => {
     makeEventRow({ visitor: 0, occurred_at: `${day}11:00:00Z`, kind: 'conversion', source: 'shop', medium: '' }),
   ]
   const facts = {
+    ...noFacts,
     events,
     botVisits: [makeBotVisitRow({ occurred_at: `${day}01:00:00Z` })],
     emails: [
@@ -166,8 +168,6 @@ test('the oracle counts a morning as one would by hand', () => {
       { email: 'b@example.com', occurredAt: at('2026-11-01T00:00:00Z') },
       { email: 'b@example.com', occurredAt: at(`${day}11:00:00Z`) },
     ],
-    contacts: [],
-    bindings: [],
   }
   const overview = computeOverview(facts, { days: 1 }, { timezone: 'UTC', retentionDays: 180 }, at(`${day}12:00:00Z`))!
   expect(overview.metrics).toMatchObject({
@@ -288,15 +288,14 @@ test('the oracle shows what is readable of sessions that it knows whole', () => 
     makeEventRow({ occurred_at: '2026-11-19T02:00:00Z', path: '/late', kind: 'conversion' }),
     makeEventRow({ occurred_at: '2026-11-20T03:00:00Z', visitor: 2 }),
   ]
-  const facts = {
-    events,
-    botVisits: [makeBotVisitRow({ occurred_at: '2026-11-17T00:00:00Z' })],
-    emails: [],
-    contacts: [],
-    bindings: [],
-  }
+  const botVisits = [makeBotVisitRow({ occurred_at: '2026-11-17T00:00:00Z' })]
   const ask = (query: Parameters<typeof computeOverview>[1]) =>
-    computeOverview(facts, query, { timezone: 'UTC', retentionDays: 2 }, at('2026-11-20T12:00:00Z'))!
+    computeOverview(
+      { ...noFacts, events, botVisits },
+      query,
+      { timezone: 'UTC', retentionDays: 2 },
+      at('2026-11-20T12:00:00Z'),
+    )!
   const { metrics, top_sources, traffic_series, recent_events } = ask({ days: 30 })
   expect(metrics).toMatchObject({
     visitors: 2,
@@ -321,12 +320,7 @@ test('the oracle shows what is readable of sessions that it knows whole', () => 
 })
 
 test('the comparison ignores what the oracle does not know, and nothing else', () => {
-  const expected = computeOverview(
-    { events: [], botVisits: [], emails: [], contacts: [], bindings: [] },
-    {},
-    { timezone: 'UTC', retentionDays: 30 },
-    0,
-  )!
+  const expected = computeOverview(noFacts, {}, { timezone: 'UTC', retentionDays: 30 }, 0)!
   const answer = JSON.parse(JSON.stringify(expected))
   Object.assign(answer.metrics, { as_of: '2026-11-20T12:00:00.000Z', lists_cut: false })
   const shown = (span: { start: number; end: number }) => ({ start: iso(span.start), end: iso(span.end) })

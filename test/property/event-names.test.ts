@@ -52,8 +52,7 @@ test('every row equals a computation over the raw events', async () => {
     expect([query, response.status, answer]).toEqual([query, 200, answer])
     const [start, end] = [Date.parse(answer.range.start), Date.parse(answer.range.end)]
     const { property: _, ...own } = asked as Record<string, string[]>
-    const facts = { events: rows, botVisits: [], emails: [], contacts: [], bindings: [] }
-    const chosen = Object.keys(own).length === 0 ? rows : filterFacts(facts, own, timezone).events
+    const chosen = Object.keys(own).length === 0 ? rows : filterFacts({ events: rows }, own, timezone).events
     const inRange = chosen.filter(({ occurred_at }) => occurred_at >= start && occurred_at < end)
     const shown = inRange.filter((event) => event.kind !== kind.webVital && event.kind !== kind.pageLeave)
     const keyed = shown.flatMap((event) => {

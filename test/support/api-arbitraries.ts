@@ -22,15 +22,8 @@ const hostileTexts = [
   ...['__proto__', 'constructor', 'toString', 'null', 'undefined', 'NaN', 'Infinity', '-0', '1e400', '0x10', '1_000'],
   ...['9007199254740993', '99999999999999999999', '-9223372036854775809', '2026-13-45T99:99:99Z', '0000-00-00'],
   ...['+275760-09-13T00:00:00Z', '9999-12-31T23:59:59.999999999+14:00', '1e21', '64800000000000'],
-  ...[
-    'http://',
-    'https://',
-    'https://[::1',
-    'https://a:b@c',
-    'javascript:alert(1)',
-    'https://\u{1f4a3}.example/',
-    'HTTPS://EX.COM',
-  ],
+  ...['http://', 'https://', 'https://[::1', 'https://a:b@c'],
+  ...['javascript:alert(1)', 'https://\u{1f4a3}.example/', 'HTTPS://EX.COM'],
   ...['<script>alert(1)</script>', '{{7*7}}', `${'x'.repeat(5000)}`, '\r\nX-Injected: 1'],
 ]
 const text = fc.oneof(

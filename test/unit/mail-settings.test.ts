@@ -14,15 +14,8 @@ describe('SMTP_URL', () => {
   })
 
   test.each([
-    ...[
-      'secret',
-      'http://u:secret@h',
-      'smtp:secret',
-      'smtp://',
-      'smtp://u@h',
-      'smtp://:secret@h',
-      'smtp://u:secret#@h',
-    ],
+    ...['secret', 'http://u:secret@h', 'smtp:secret', 'smtp://'],
+    ...['smtp://u@h', 'smtp://:secret@h', 'smtp://u:secret#@h'],
     ...['smtp://u:sec%ret@h', 'smtp://u:secret@h/x', 'smtp://u:secret@h?tls=off', 'smtp://u:secret@h:99999'],
   ])('%s is refused without showing it', (url) => {
     const read = () => smtp(url)

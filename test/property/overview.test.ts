@@ -14,7 +14,7 @@ import { isLong, seed } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import { faultsOf, placeCases } from './ask-overview.ts'
 
-const runsOf = (long: number) => Number(process.env['RUNS'] ?? (isLong ? long : 50))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 /** Inserted together. */
 const chunk = 150
 const shrinkTimeMs = 90_000
@@ -115,13 +115,13 @@ async function explain(arbitrary: fc.Arbitrary<OverviewCase>, run: number): Prom
 }
 
 test.each([
-  ['the overview', overviewCases, runsOf(3000)],
-  ['chosen sessions', filteredCases, runsOf(1000)],
+  ['the overview', overviewCases, runs],
+  ['chosen sessions', filteredCases, isLong ? Math.ceil(runs / 3) : runs],
 ] as const)(
   'every figure of %s equals an independent computation, whatever the data, timezone and range',
   { timeout: isLong ? 7_200_000 : 600_000 },
-  async (_, arbitrary, runs) => {
-    const cases = fc.sample(arbitrary, { seed, numRuns: runs })
+  async (_, arbitrary, numRuns) => {
+    const cases = fc.sample(arbitrary, { seed, numRuns })
     let withSessions = 0
     for (let from = 0; from < cases.length; from += chunk) {
       const placed = await placeCases(stores, cases.slice(from, from + chunk))
@@ -133,7 +133,7 @@ test.each([
       }
     }
     // Filters that choose nothing at all would hold nothing.
-    expect(withSessions).toBeGreaterThan(runs / 10)
+    expect(withSessions).toBeGreaterThan(numRuns / 10)
   },
 )
 

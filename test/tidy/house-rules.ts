@@ -1,14 +1,12 @@
 /** Checks of how files are named, how long they are and what may stand in them. Offences are sentences. */
 import { isGenerated, isSource, type ProjectFile } from './project-files.ts'
-import { codeOf, commentsOf, importsOf, type Token } from './source-scan.ts'
+import { codeOf, commentsOf, type Token } from './source-scan.ts'
 
 const linesMax = 300
 /** Random cases of a property, in any form of the run. */
 const casesMin = 50
 /** Names that say nothing of what is inside. */
 const emptyNames = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'service']
-/** Where the environment may be read. */
-const environmentReaders = /^(runtime\/config\.ts|start\/[^/]+\.mjs|(test|bench)\/.*|vitest\.config\.ts)$/
 
 function eachMatch(file: ProjectFile, pattern: RegExp, offence: string): string[] {
   return file.text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${file.path}:${at + 1} ${offence}`] : []))
@@ -30,31 +28,6 @@ export function emptyNamed(files: readonly ProjectFile[]): string[] {
     })
     return bad ? [`${path}: "${bad}" doesn't say what is inside`] : []
   })
-}
-
-export function oddlyNamed(files: readonly ProjectFile[]): string[] {
-  return files
-    .filter(
-      ({ path }) => isSource(path) && !isGenerated(path) && !/^[a-z0-9.]+(-[a-z0-9.]+)*$/.test(path.split('/').at(-1)!),
-    )
-    .map(({ path }) => `${path} isn't kebab-case`)
-}
-
-export function environmentReads(files: readonly ProjectFile[]): string[] {
-  return files
-    .filter(({ path }) => isSource(path) && !environmentReaders.test(path))
-    .flatMap((file) => {
-      const tokens = codeOf(file)
-      const reads = tokens.filter(({ value }, at) => {
-        if (value !== 'env') return false
-        const [before, twoBefore] = [tokens[at - 1]?.value, tokens[at - 2]?.value]
-        return twoBefore === 'process' && (before === '.' || before === '?.' || before === '[')
-      })
-      const imported = importsOf(file).filter(({ specifier }) => /^(node:)?process$/.test(specifier))
-      return [...reads, ...imported].map(
-        ({ line }) => `${file.path}:${line} reads the environment: take it from runtime/config.ts`,
-      )
-    })
 }
 
 /** The one place that may skip a test, with a reason that the run's last lines repeat. */

@@ -120,8 +120,8 @@ test.each([
 ] as const)(
   'every figure of %s equals an independent computation, whatever the data, timezone and range',
   { timeout: isLong ? 7_200_000 : 600_000 },
-  async (_, arbitrary, numRuns) => {
-    const cases = fc.sample(arbitrary, { seed, numRuns })
+  async (_, arbitrary, count) => {
+    const cases = fc.sample(arbitrary, { seed, numRuns: count })
     let withSessions = 0
     for (let from = 0; from < cases.length; from += chunk) {
       const placed = await placeCases(stores, cases.slice(from, from + chunk))
@@ -133,7 +133,7 @@ test.each([
       }
     }
     // Filters that choose nothing at all would hold nothing.
-    expect(withSessions).toBeGreaterThan(numRuns / 10)
+    expect(withSessions).toBeGreaterThan(count / 10)
   },
 )
 

@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Browser, chromium } from 'playwright-core'
 import type { TestContext } from 'vitest'
-import { askShared } from './ask-shared.ts'
 import { type FoundBrowser, findBrowser } from './find-browser.ts'
+import { askShared } from './first-process.ts'
 import { leaveOut } from './left-out.ts'
 
 /** The answer of the run's first process: where the browser listens, or why there is none. */

@@ -10,7 +10,7 @@ import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { type IdentityHashes, makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeSecretBox, type SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { type FileStorage, makeFileStorage } from '../../runtime/files/file-storage.ts'
-import { askShared } from './ask-shared.ts'
+import { askShared } from './first-process.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 export interface TestStores extends SharedStores {

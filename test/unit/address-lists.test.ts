@@ -14,6 +14,7 @@ import { addressListPollMs } from '../../schemas/limits/bot-limits.ts'
 import { addressLists, checkOf, checks } from '../../schemas/reference/bot-checks.ts'
 import { describeBot } from '../../schemas/reference/bots.ts'
 import { knownBotOf } from '../../schemas/reference/known-bots.ts'
+import { passTimeUntil } from '../support/table-folder.ts'
 
 const at = Date.UTC(2026, 10, 20)
 
@@ -147,14 +148,6 @@ describe('the data folder', () => {
   const list = (range: string, date = newer) =>
     JSON.stringify({ creationTime: new Date(date), prefixes: [{ ipv4Prefix: range }] })
 
-  /** Lets the time pass after which the folder is looked at again. */
-  async function lookUntil(isDone: () => boolean) {
-    while (!isDone()) {
-      await vi.advanceTimersByTimeAsync(addressListPollMs)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
-
   test('has lists that a running table takes up, and that stay in force where a newer one can’t be read', async () => {
     await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24'))
     const table = makeAddressListTable({ folder, clock: systemClock, log })
@@ -162,10 +155,10 @@ describe('the data folder', () => {
     const gptbot = () => table.find('gptbot')!.has(key)
     expect(gptbot()).toBe(true)
     await writeFile(join(folder, 'gptbot.json'), '{"prefixes":')
-    await lookUntil(() => logged.join().includes('can’t be used'))
+    await passTimeUntil(() => logged.join().includes('can’t be used'), addressListPollMs)
     expect(gptbot()).toBe(true)
     await writeFile(join(folder, 'gptbot.json'), list('198.51.100.0/24'))
-    await lookUntil(() => !gptbot())
+    await passTimeUntil(() => !gptbot(), addressListPollMs)
     expect(await readdir(folder)).toEqual(['gptbot.json'])
     await table.close()
   })

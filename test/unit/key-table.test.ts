@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type KeyRow, makeKeyTable } from '../../ingest/tables/tracking-key-table.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { silent } from '../support/log-fixture.ts'
-import { away, setUpTableFolder, until } from '../support/table-folder.ts'
+import { away, fakeTable, setUpTableFolder, until } from '../support/table-folder.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`
@@ -12,24 +12,15 @@ const rowOf = (name: string, workspace_id: number, retires_at: Date | null = nul
 })
 const { pathOf, started } = setUpTableFolder()
 
-/** Stands for the tables of Postgres, which the key table knows only by these functions. */
 function makeStore(...rows: KeyRow[]) {
-  const store = {
-    ...{ rows, isDown: false, lists: 0, finds: 0, notify: () => {} },
+  const store = Object.assign(fakeTable(rows), {
+    lists: 0,
     listKeys: async () => {
       store.lists++
       return store.isDown ? away() : [...store.rows]
     },
-    findKey: async (key: string) => {
-      store.finds++
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      return store.isDown ? away() : (store.rows.find((row) => row.key === key) ?? null)
-    },
-    listen: (onNotify: () => void) => {
-      store.notify = onNotify
-      return { close: async () => {} }
-    },
-  }
+    findKey: (key: string) => store.find((row) => row.key === key),
+  })
   return store
 }
 

@@ -4,7 +4,7 @@ import { type LinkRow, type LinkTable, makeLinkTable } from '../../ingest/tables
 import { fixedClock } from '../../runtime/clock.ts'
 import { linkOverlapMs, unknownKeyCacheMs } from '../../schemas/limits/ingest-limits.ts'
 import { silent } from '../support/log-fixture.ts'
-import { away, setUpTableFolder, until } from '../support/table-folder.ts'
+import { away, fakeTable, setUpTableFolder, until } from '../support/table-folder.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (id: number) => String(id).padStart(8, '0')
@@ -16,27 +16,18 @@ const urlOf = (table: LinkTable, id: number) => table.find(keyOf(id))?.url
 const { pathOf, started } = setUpTableFolder()
 const copy = () => readFile(pathOf('links.jsonl'), 'utf8')
 
-/** Stands for the table of Postgres, which this one knows only by these functions. */
 function makeStore(...rows: LinkRow[]) {
-  const store = {
-    ...{ rows, isDown: false, sinces: [] as (number | null)[], finds: 0, notify: () => {} },
+  const store = Object.assign(fakeTable(rows), {
+    sinces: [] as (number | null)[],
     listChanged: async (since: Date | null, limit: number) => {
       store.sinces.push(since?.getTime() ?? null)
       if (store.isDown) return away()
       const changed = store.rows.filter(({ updated_at }) => since === null || updated_at >= since)
       return changed.sort((one, other) => Number(other.updated_at) - Number(one.updated_at)).slice(0, limit)
     },
-    findLink: async (key: string) => {
-      store.finds++
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      return store.isDown ? away() : (store.rows.find((row) => row.attribution_key === key) ?? null)
-    },
+    findLink: (key: string) => store.find((row) => row.attribution_key === key),
     findLinkOfId: async (id: number) => store.rows.find((row) => row.id === id) ?? null,
-    listen: (onNotify: () => void) => {
-      store.notify = onNotify
-      return { close: async () => {} }
-    },
-  }
+  })
   return store
 }
 

@@ -7,7 +7,7 @@ import { type KeyRow, makeKeyTable } from '../../ingest/tables/tracking-key-tabl
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { silent } from '../support/log-fixture.ts'
-import { setUpTableFolder } from '../support/table-folder.ts'
+import { fakeTable, setUpTableFolder } from '../support/table-folder.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -49,13 +49,13 @@ describe.each([
     const row = (name: string, retires_at: Date | null = null): KeyRow => ({
       ...{ key: keyOf(name), workspace_id: 1, timezone: 'UTC', replay_share: 0, retires_at },
     })
-    const rows = [row('old', new Date(now + hour))]
+    const { rows, find, listen } = fakeTable([row('old', new Date(now + hour))])
     const keys = await started(
       makeKeyTable({
         ...{ file: pathOf('keys.json'), clock, log: silent },
         listKeys: async () => rows.slice(0, 1),
-        findKey: async (key) => rows.find((each) => each.key === key) ?? null,
-        listen: () => ({ close: async () => {} }),
+        findKey: (key) => find((each) => each.key === key),
+        listen,
       }),
     )
     expect(await keys.resolve(keyOf('new'))).toBe('unknown')

@@ -4,7 +4,7 @@ import { makePostTable, type PostRow } from '../../ingest/tables/posts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { keyPollMs, postOverlap } from '../../schemas/limits/ingest-limits.ts'
 import { silent } from '../support/log-fixture.ts'
-import { away, setUpTableFolder } from '../support/table-folder.ts'
+import { away, fakeTable, passTimeUntil, setUpTableFolder, turn } from '../support/table-folder.ts'
 
 const { pathOf, started } = setUpTableFolder()
 beforeEach(() => {
@@ -14,21 +14,17 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Stands for the table of Postgres, which this one knows only by these functions. */
 function makeStore(...rows: PostRow[]) {
-  const store = {
-    ...{ rows, isDown: false, lists: [] as number[], finds: 0 },
+  const store = Object.assign(fakeTable(rows), {
+    lists: [] as number[],
     listPosts: async (afterId: number, limit: number) => {
       store.lists.push(afterId)
       if (store.isDown) return away()
       const newer = store.rows.filter(({ id }) => id > afterId)
       return newer.sort((one, other) => other.id - one.id).slice(0, limit)
     },
-    findPost: async (id: number) => {
-      store.finds++
-      return store.isDown ? away() : (store.rows.find((row) => row.id === id) ?? null)
-    },
-  }
+    findPost: (id: number) => store.find((row) => row.id === id),
+  })
   return store
 }
 
@@ -36,17 +32,12 @@ const file = () => pathOf('posts.txt')
 const post = (id: number, workspace_id = 1): PostRow => ({ id, workspace_id })
 const startTable = ({ listPosts, findPost }: ReturnType<typeof makeStore>, max?: number) =>
   started(makePostTable({ file: file(), listPosts, findPost, clock: fixedClock(0), log: silent, ...(max && { max }) }))
-const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Adds posts, lets the time pass after which newer ones are looked for, and waits until they are read. */
 async function poll(store: ReturnType<typeof makeStore>, ...added: PostRow[]) {
   store.rows.push(...added)
   const { length } = store.lists
-  while (store.lists.length === length) {
-    await vi.advanceTimersByTimeAsync(keyPollMs)
-    // The next look waits until the one before has been written to disk.
-    await turn()
-  }
+  await passTimeUntil(() => store.lists.length > length, keyPollMs)
   for (let turns = 0; turns < 5; turns++) await turn()
 }
 

@@ -4,7 +4,7 @@ import { makeSalts } from '../../ingest/enrich/salts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { silent } from '../support/log-fixture.ts'
-import { away, setUpTableFolder } from '../support/table-folder.ts'
+import { away, passTimeUntil, setUpTableFolder } from '../support/table-folder.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 20, 12)
@@ -83,10 +83,7 @@ test('a node that runs on makes the next day’s salt a day ahead, and forgets w
     for (const hours of [13, 25, 37]) {
       clock.set(now + hours * 3_600_000)
       const tomorrow = new Date(clock.now() + day).toISOString().slice(0, 10)
-      while (!table.days.has(tomorrow)) {
-        await vi.advanceTimersByTimeAsync(saltSweepMs)
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+      await passTimeUntil(() => table.days.has(tomorrow), saltSweepMs)
     }
     await salts.close()
     expect(await copy()).not.toContain(first.toString('base64'))

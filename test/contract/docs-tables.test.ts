@@ -118,12 +118,8 @@ test('docs/posts.md names every status of posts and targets', () => {
 const webhooksPage = readDoc('docs/webhooks.md')
 
 const byPipeline = [
-  'post.published',
-  'post.failed',
-  'social_account.health_changed',
-  'company_profile.updated',
-  'conversion.recorded',
-  'contact.merged',
+  ...['post.published', 'post.failed', 'social_account.health_changed'],
+  ...['company_profile.updated', 'conversion.recorded', 'contact.merged'],
   ...mergeEvents,
 ]
 const byProviders = ['revenue.recorded', 'revenue.refunded']

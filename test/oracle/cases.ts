@@ -85,15 +85,7 @@ const noVisitor = { hi: 0, lo: 0 }
 const sources = ['direct', '', 'google', 'google', 'newsletter', 'bing', 'chatgpt.com', 'a"b\\c', '～', '😀', 'Direct']
 const media = ['none', 'organic', 'email', 'cpc', '', 'é']
 const paths = [
-  '/',
-  '/',
-  '/a',
-  '/b',
-  '',
-  '/c?d',
-  '/é',
-  '/～',
-  '/😀',
+  ...['/', '/', '/a', '/b', '', '/c?d', '/é', '/～', '/😀'],
   ...Array.from({ length: 8 }, (_, at) => `/p/${at}`),
 ]
 const titles = ['', 'Home', 'Home – new', '😀', "it's"]

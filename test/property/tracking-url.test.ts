@@ -58,14 +58,7 @@ const piece = fc.oneof(
   fc.tuple(anyText, anyText).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
   fc.stringMatching(/^[!$'()*+,\-./0-9:;=@A-Z[\]^_`a-z{|}~%]{0,12}$/),
   fc.constantFrom(
-    'utm_source=x',
-    'svc_link_id=99',
-    'utm%5Fmedium=y',
-    'utm_campaign=z',
-    '',
-    'svc_post_id',
-    'a=1',
-    'a=2',
+    ...['utm_source=x', 'svc_link_id=99', 'utm%5Fmedium=y', 'utm_campaign=z', '', 'svc_post_id', 'a=1', 'a=2'],
   ),
 )
 const host = fc.constantFrom('example.com', 'example.com:8443', 'bücher.example', '[::1]:81', 'xn--bcher-kva.example')

@@ -219,12 +219,8 @@ export function neededNames(path: string): string[] {
 
 /** Members of bodies that name other objects. But for `bodyNames` none need be there. */
 export const references = [
-  'media_id',
-  'post_id',
-  'social_account_id',
-  'media_ids',
-  'social_account_ids',
-  'platform_captions',
+  ...['media_id', 'post_id', 'social_account_id'],
+  ...['media_ids', 'social_account_ids', 'platform_captions'],
 ]
 
 /** The example of the body without references; undefined where there is none, or where it is a form. */

@@ -59,7 +59,7 @@ export const turn = () => new Promise((resolve) => setImmediate(resolve))
 export async function passTimeUntil(isDone: () => boolean, ms: number): Promise<void> {
   while (!isDone()) {
     await vi.advanceTimersByTimeAsync(ms)
-    // What is written to disk goes on meanwhile.
+    // Writes to disk go on meanwhile.
     await turn()
   }
 }

@@ -108,7 +108,8 @@ test('gets the status and the code of its envelope, whatever is in it', async ()
       expect(codes).toContain(answer?.error?.code)
       if (answer !== undefined)
         expect([answer.jsonrpc, 'result' in answer]).toEqual(['2.0', answer.error === undefined])
-      if (response.status === 200) expect(answer!.id).toBe((JSON.parse(body) as { id: unknown }).id)
+      // Half a character of two has no bytes: it is sent as U+FFFD.
+      if (response.status === 200) expect(answer!.id).toBe((JSON.parse(body.toWellFormed()) as { id: unknown }).id)
       const kind = `${response.status} ${answer?.error?.code ?? (answer?.result?.['isError'] ? 'isError' : 'answer')}`
       seen.set(kind, (seen.get(kind) ?? 0) + 1)
     }),

@@ -1,13 +1,16 @@
 /**
- * The guides of docs/, served as markdown to people and programs at `/guides/NAME.md`, with their index at `/guides` and
- * `/llms.txt` (https://llmstxt.org). Held by test/contract/guides.test.ts.
+ * The guides of docs/: pages for people at `/guides` and `/guides/NAME`, markdown for programs at `/guides/NAME.md`. Both
+ * addresses of pages give markdown too, to clients that prefer it. Its index is `/llms.txt` (https://llmstxt.org).
+ * Held by test/contract/guides.test.ts.
  */
 import { readFile } from 'node:fs/promises'
+import { acceptedWeights } from '../runtime/http/accept.ts'
 import { projectFile } from '../runtime/paths.ts'
-import { type PageSource, staticPages } from './static-pages.ts'
+import { type GuideList, guideHtml, guideIndexHtml, guideStyle } from './guides-page.ts'
+import { type PageSource, type StaticPage, staticPages } from './static-pages.ts'
 
 /** By section: the file's name without `.md`, and what one finds in it. */
-export const guides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const guides: GuideList = {
   Begin: {
     tour: 'Events, a post from draft to published, a tracked link and a payment, by curl',
     tracking: 'Send events of websites and servers, one or many; all fields and refusals',
@@ -40,10 +43,17 @@ export const guides: Readonly<Record<string, Readonly<Record<string, string>>>> 
 
 const names = Object.values(guides).flatMap((section) => Object.keys(section))
 const markdown = 'text/markdown; charset=utf-8'
+const html = 'text/html; charset=utf-8'
+
+/** No script runs, and nothing that a page loads is another origin's. `data:` is for the icon. */
+const policy = [
+  "default-src 'none'; style-src 'self'; img-src data:",
+  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+]
 
 const headers = {
   'Cache-Control': 'public, max-age=3600',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'Content-Security-Policy': policy.join('; '),
   'X-Content-Type-Options': 'nosniff',
   'Access-Control-Allow-Origin': '*',
 }
@@ -67,19 +77,54 @@ async function readGuide(name: string): Promise<Buffer> {
   return Buffer.from(text.replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1'))
 }
 
-const index: PageSource = { type: markdown, read: async () => Buffer.from(indexText()) }
+const index = async () => Buffer.from(indexText())
 
-/** All of them, by path. */
-export const guidePages = staticPages(
+function byName(path: (name: string) => string, source: (name: string) => PageSource) {
+  return Object.fromEntries(names.map((name): [string, PageSource] => [path(name), source(name)]))
+}
+
+const asMarkdown = staticPages(
   {
-    '/guides': index,
-    '/llms.txt': { ...index, type: 'text/plain; charset=utf-8' },
-    ...Object.fromEntries(
-      names.map((name): [string, PageSource] => [
-        `/guides/${name}.md`,
-        { type: markdown, read: () => readGuide(name) },
-      ]),
+    '/guides': { type: markdown, read: index },
+    '/llms.txt': { type: 'text/plain; charset=utf-8', read: index },
+    ...byName(
+      (name) => `/guides/${name}.md`,
+      (name) => ({ type: markdown, read: () => readGuide(name) }),
     ),
   },
   headers,
 )
+
+const asPages = staticPages(
+  {
+    '/guides': { type: html, read: () => guideIndexHtml(guides) },
+    ...byName(
+      (name) => `/guides/${name}`,
+      (name) => ({ type: html, read: () => guideHtml(guides, name) }),
+    ),
+  },
+  headers,
+)
+
+/** A page, or the markdown of it for clients that prefer that. */
+function negotiated(page: StaticPage, text: StaticPage): StaticPage {
+  return async (head) => {
+    const weights = acceptedWeights(head.headers.get('accept'))
+    const ofText = weights.get('text/markdown') ?? 0
+    const isText = ofText > 0 && ofText >= (weights.get('text/html') ?? 0)
+    const reply = await (isText ? text : page)(head)
+    return { ...reply, headers: { ...reply.headers, Vary: 'Accept, Accept-Encoding' } }
+  }
+}
+
+/** All of them, by path. */
+export const guidePages: Readonly<Record<string, StaticPage>> = {
+  ...asMarkdown,
+  ...Object.fromEntries(
+    Object.entries(asPages).map(([path, page]) => [
+      path,
+      negotiated(page, asMarkdown[path] ?? asMarkdown[`${path}.md`]!),
+    ]),
+  ),
+  ...staticPages({ '/guides/style.css': { type: 'text/css; charset=utf-8', read: guideStyle } }, headers),
+}

@@ -49,6 +49,7 @@ export function build(isStrict) {
     say(`${errors.length} type errors, going on without regard to them (\`npm run types\` shows all)`)
   bundleScript(fresh)
   copyReference(fresh)
+  renderGuides(fresh)
   writeFileSync(join(fresh, '.sources'), stamp)
   rmSync(dist, { recursive: true, force: true })
   renameSync(fresh, dist)
@@ -78,6 +79,16 @@ function copyReference(fresh) {
   }
 }
 
+/** The pages of `/guides`. */
+function renderGuides(fresh) {
+  const file = join(fresh, 'web/guides.json')
+  const { status } = spawnSync(process.execPath, [join(fresh, 'web/bundle/guides.js'), file], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (status !== 0) throw new Error('the guides could not be rendered')
+}
+
 function timesOf(path) {
   const { mtimeMs, size } = statSync(path)
   return `${mtimeMs} ${size}\n`
@@ -96,10 +107,10 @@ function stampOf(of) {
     hash.update(of(join(root, path)))
   }
   for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
-  for (const room of [...include, 'web/script', 'web/player', 'web/dashboard']) {
+  for (const room of [...include, 'web/script', 'web/player', 'web/dashboard', 'docs']) {
     if (!existsSync(join(root, room))) continue
     for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
-      if (/\.(tsx?|css|m?js|json)$/.test(entry)) add(join(room, entry))
+      if (/\.(tsx?|css|m?js|json|md)$/.test(entry)) add(join(room, entry))
     }
   }
   return hash.digest('hex')

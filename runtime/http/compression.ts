@@ -4,6 +4,7 @@
  */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { acceptedWeights } from './accept.ts'
 import { etagOf, isKnownEtag } from './etag.ts'
 import type { HttpReply } from './reply.ts'
 
@@ -78,14 +79,8 @@ function brotliOptions(quality: number, { length }: Uint8Array) {
 
 /** The client's favourite, Brotli where it has none (RFC 9110, 12.5.3). */
 function encodingFor(acceptEncoding = ''): Encoding | undefined {
-  const weights = new Map(acceptEncoding.toLowerCase().split(',').map(weightOf))
+  const weights = acceptedWeights(acceptEncoding)
   const weight = (name: string) => weights.get(name) ?? weights.get('*') ?? 0
   if (weight('br') > 0 && weight('br') >= weight('gzip')) return 'br'
   return weight('gzip') > 0 ? 'gzip' : undefined
-}
-
-function weightOf(item: string): [name: string, weight: number] {
-  const [name = '', ...parameters] = item.split(';').map((text) => text.trim())
-  const q = parameters.find((parameter) => parameter.startsWith('q='))
-  return [name, q === undefined ? 1 : Number(q.slice(2)) || 0]
 }

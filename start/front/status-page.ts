@@ -25,7 +25,7 @@ export function statusPage(children: readonly Supervised[], extern: readonly str
 <ul>
   <li><a href="/dashboard">The dashboard</a>, for the owner: <code>npx svc owner link</code> makes a link that signs in</li>
   <li><a href="/demo/">The demo site</a>, which has the script: click about, and read its visits in the overview</li>
-  <li><a href="/guides">The guides</a>, for people and, as <a href="/llms.txt">llms.txt</a>, for language models</li>
+  <li><a href="/guides">The guides</a>; <a href="/llms.txt">llms.txt</a> lists them for language models</li>
   <li><a href="/docs">The API</a>: every operation, to be tried with your key; <a href="/v1/openapi.json">its description</a> for machines (OpenAPI 3.1). It is at <code>http://localhost:${port}/v1</code></li>
   <li>MCP, for assistants and agents, is at <code>http://localhost:${port}/mcp</code></li>
   <li><a href="/api/v1/growth/health">Health of event ingest</a>; events go to <code>http://localhost:${port}/api/v1/growth/track</code></li>

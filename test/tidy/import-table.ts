@@ -53,7 +53,7 @@ export const rooms: readonly Room[] = [
     ],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],
   },
-  { at: 'web/bundle/', may: ['runtime/'] },
+  { at: 'web/bundle/', may: ['runtime/', 'schemas/install-snippet.ts'] },
   // Chunks of the dashboard: they import each other.
   { at: 'web/generated/', may: [] },
   { at: 'start/', may: everything },
@@ -99,6 +99,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
   'lru-cache': ['runtime/http/trusted-proxy.ts', 'ingest/'],
   'mmdb-lib': ['ingest/enrich/countries.ts'],
+  marked: ['web/bundle/guides.ts'],
   nodemailer: ['pipeline/reports/mailer.ts'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],

@@ -188,7 +188,7 @@ function Accounts({ accounts, chosen, choose }: AccountsProps) {
       <legend>Accounts</legend>
       {accounts?.length === 0 && (
         <p class="empty">
-          None is connected: the <a href="/guides/posts.md">guide of posts</a> connects one.
+          None is connected: the <a href="/guides/posts">guide of posts</a> connects one.
         </p>
       )}
       {accounts?.map(({ id, platform, handle, status }) => (

@@ -27,6 +27,7 @@ import { schedulesOf, startSweep } from './queue/schedule.ts'
 import { watchQueues } from './queue/watch-queues.ts'
 import { startWorker } from './queue/worker.ts'
 import { makeMailer } from './reports/mailer.ts'
+import { startAskedReporter } from './reports/send-asked.ts'
 import { type ReportContext, startReporter } from './reports/send-reports.ts'
 import { startCreditLoop } from './revenue/credit-loop.ts'
 import { makeStatusServer } from './status-server.ts'
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
     },
     pipelineMetrics,
   )
-  const reporter = reporterOf(config, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const reporters = reportersOf(config, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -89,7 +90,7 @@ async function main(): Promise<void> {
       sender.close(),
       creditLoop.close(),
       profiler.close(),
-      reporter?.close(),
+      ...reporters.map((reporter) => reporter.close()),
       folder.close(),
       merger.close(),
     ])
@@ -104,18 +105,19 @@ async function main(): Promise<void> {
   process.send?.({ type: 'ready', port })
 }
 
-/** Undefined where mail isn't set up. */
-function reporterOf(
+/** None where mail isn't set up. */
+function reportersOf(
   { smtpServer, mailFrom, apiHost, secretKey }: Config,
   context: Omit<ReportContext, 'mailer' | 'box' | 'apiHost'>,
-): JobLoop | undefined {
-  if (smtpServer === undefined && mailFrom === undefined) return undefined
+): JobLoop[] {
+  if (smtpServer === undefined && mailFrom === undefined) return []
   if (smtpServer === undefined || mailFrom === undefined || apiHost === undefined) {
     context.log.warn('no reports are sent by e-mail: they need SMTP_URL, MAIL_FROM and API_HOST')
-    return undefined
+    return []
   }
   const box = makeSecretBox(secretKey, secretBoxPurpose)
-  return startReporter({ ...context, apiHost, box, mailer: makeMailer(smtpServer, mailFrom) })
+  const own = { ...context, apiHost, box, mailer: makeMailer(smtpServer, mailFrom) }
+  return [startReporter(own), startAskedReporter(own)]
 }
 
 main().catch((error) => {

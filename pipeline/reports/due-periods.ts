@@ -5,7 +5,7 @@ import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { mondayOf } from '../../schemas/time/time-range.ts'
 import { dayMs, hourMs, localDayAt, startOfLocalDay, wallToUtc } from '../../schemas/time/time-zone.ts'
 
-/** The week before this one's Monday, and the month before this one, where their reports are due and not too late. */
+/** The last periods where their reports are due and not too late. */
 export function duePeriods(timezone: string, now: number): DuePeriod[] {
   return lastPeriods(timezone, now).filter((period) => period.sendAt <= now && now < tooLateAt(period))
 }
@@ -20,8 +20,8 @@ export function tooLateAt({ sendAt }: Pick<DuePeriod, 'sendAt'>): number {
   return sendAt + reportLateMaxMs
 }
 
-/** The last two weeks and months that are over. */
-function lastPeriods(timezone: string, now: number): DuePeriod[] {
+/** The last two weeks and months that are over; of each kind the newest is first. */
+export function lastPeriods(timezone: string, now: number): DuePeriod[] {
   const today = localDayAt(now, timezone)
   const monday = mondayOf(today)
   const month = firstOfMonth(today)

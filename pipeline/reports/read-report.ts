@@ -16,7 +16,7 @@ export interface Report
 /** @returns undefined where the workspace, or its plan, is gone meanwhile */
 export async function readReport(
   { pg, ch, clock, apiHost }: Pick<ReportContext, 'pg' | 'ch' | 'clock' | 'apiHost'>,
-  { workspaceId, every, first, last }: DueReport,
+  { workspaceId, every, first, last }: Omit<DueReport, 'recipients'>,
 ): Promise<Report | undefined> {
   const workspace = await readWorkspace(pg, workspaceId)
   if (workspace === null || workspace.plan_key === null) return undefined

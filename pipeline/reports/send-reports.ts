@@ -130,7 +130,7 @@ interface Sending {
 }
 
 async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Signals): Promise<void> {
-  const { pg, clock, box, apiHost, mailer, log, metrics } = context
+  const { pg, clock, log, metrics } = context
   const { due, report, recipient } = sending
   const now = clock.now()
   const claim = await claimReport(pg, recipient.id, {
@@ -149,11 +149,7 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
     return end('failed', null)
   }
   try {
-    const key = { id: recipient.id, createdAt: new Date(recipient.createdAt) }
-    const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, key)}`
-    const mail = writeMail(report, { apiHost, unsubscribeUrl })
-    const messageId = `report-${due.first}-${due.every}-${recipient.id}-${recipient.createdAt}`
-    await mailer.send({ ...mail, to: recipient.email, messageId }, giveUp)
+    await sendMail(context, { report, recipient: { ...recipient, createdAt: new Date(recipient.createdAt) } }, giveUp)
     metrics.reported('sent')
     await end('sent', null)
   } catch (error) {
@@ -165,6 +161,25 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
   }
 }
 
+interface ReportMail {
+  readonly report: Report
+  readonly recipient: { readonly id: number; readonly email: string; readonly createdAt: Date }
+  /** Tells its `Message-ID` from that of the period's other mails. */
+  readonly suffix?: string
+}
+
+/** @throws MailFailed */
+export async function sendMail(
+  { box, apiHost, mailer }: ReportContext,
+  { report, recipient: { id, email, createdAt }, suffix = '' }: ReportMail,
+  giveUp: AbortSignal,
+): Promise<void> {
+  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { id, createdAt })}`
+  const mail = writeMail(report, { apiHost, unsubscribeUrl })
+  const messageId = `report-${report.first}-${report.every}-${id}-${createdAt.getTime()}${suffix}`
+  await mailer.send({ ...mail, to: email, messageId }, giveUp)
+}
+
 /** @returns null where there is none, or it would be too late */
 function nextAttempt({ attempts }: ReportClaim, due: DueReport, now: number): number | null {
   const delayMs = reportRetryDelaysMs[attempts - 1]
@@ -172,7 +187,7 @@ function nextAttempt({ attempts }: ReportClaim, due: DueReport, now: number): nu
 }
 
 /** Aborts a while after `stopping` does. */
-function graceAfter(stopping: AbortSignal): AbortSignal {
+export function graceAfter(stopping: AbortSignal): AbortSignal {
   const giveUp = new AbortController()
   const later = () => setTimeout(() => giveUp.abort(stopping.reason), closeGraceMs).unref()
   if (stopping.aborted) later()

@@ -16,5 +16,11 @@ CREATE TABLE report_recipients (
   -- The claim may be taken over, or the next attempt is due.
   due_at       timestamptz,
   sent_at      timestamptz,
+  -- The owner's last wish for a report at once, its state, and why it failed, without an address.
+  asked_at      timestamptz,
+  asked_state   text CHECK (asked_state IN ('waiting', 'sending', 'sent', 'failed')),
+  asked_failure text,
   UNIQUE (workspace_id, email, every)
 );
+-- Read every few seconds, and nearly always empty.
+CREATE INDEX report_recipients_asked ON report_recipients (asked_at) WHERE asked_state = 'waiting';

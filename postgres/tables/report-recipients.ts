@@ -18,9 +18,14 @@ export interface ReportRecipient {
   readonly created_at: Date
   readonly sent_at: Date | null
   readonly has_failed: boolean
+  /** The last wish for a report at once: postgres/tables/asked-reports.ts. */
+  readonly asked_at: Date | null
+  readonly asked_state: 'waiting' | 'sending' | 'sent' | 'failed' | null
+  readonly asked_failure: string | null
 }
 
-const columns = `id, email, every, created_at, sent_at, coalesce(state = 'failed', false) AS has_failed`
+const columns = `id, email, every, created_at, sent_at, coalesce(state = 'failed', false) AS has_failed,
+  asked_at, asked_state, asked_failure`
 
 /** In the order in which they were added. */
 export function listReportRecipients(q: Queryable, workspaceId: number): Promise<ReportRecipient[]> {

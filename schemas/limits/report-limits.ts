@@ -7,6 +7,12 @@ export const reportRecipientsMax = 20
 export const reportEmailLengthMax = 254
 /** Interval at which due reports are looked for. */
 export const reportsEveryMs = 2 * minute
+/** Interval at which reports that an owner asked for are looked for: the owner waits. */
+export const askedReportsEveryMs = 3 * second
+/** An owner may ask for a recipient's report once in this time. */
+export const askedReportPauseMs = minute
+/** A wish that nobody answered within this time has failed: the pipeline is away, or died in the send. */
+export const askedReportMaxMs = 5 * minute
 /** A report goes out at this hour of the workspace's local time. */
 export const reportLocalHour = 6
 /** A later report isn't sent any more: it would come in the middle of the next period. */

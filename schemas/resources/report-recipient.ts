@@ -25,6 +25,15 @@ export const ReportRecipientResource = z.object({
   sent_at: dateTime.nullable(),
   /** The last report was given up. */
   has_failed: z.boolean(),
+  /** The last report that the owner asked for. */
+  asked: z
+    .object({
+      at: dateTime,
+      state: z.enum(['waiting', 'sent', 'failed']),
+      /** Why it failed, in words; null where it hasn't. */
+      failure: z.string().nullable(),
+    })
+    .nullable(),
 })
 
 /** Without `is_mail_set_up` nothing is sent. */

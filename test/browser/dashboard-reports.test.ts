@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard } from '../support/dashboard.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const withMail = setUpApi({ apiHost: 'http://127.0.0.1', isMailSetUp: true })
 const signIn = setUpDashboard({ stores, api, mine })
+const signInWithMail = setUpDashboard(withMail)
 
 test('a recipient of reports is added by keyboard, refused a second time, and removed; that mail is not set up is said', async (context) => {
   const page = await signIn(context)
@@ -24,6 +27,7 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await add()
   await page.waitForSelector('dialog [role="alert"]:has-text("already")')
   await look(page, 'recipient-form')
+  expect(await page.isVisible('text=Send one now')).toBe(false)
   await page.keyboard.press('Escape')
   await stores.pg.query("UPDATE report_recipients SET state = 'failed'")
   await page.reload()
@@ -34,4 +38,21 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await page.click('dialog .danger')
   await page.waitForSelector(`${section} li`, { state: 'detached' })
   expect(await stores.pg.query('SELECT 1 FROM report_recipients')).toEqual([])
+})
+
+test('a report is sent on demand, and the page says how that ended', async (context) => {
+  const { stores, api, mine } = withMail
+  const own = { workspaceId: mine.workspaceId, email: 'reader@example.com', every: 'weekly' } as const
+  await insertReportRecipient(stores.pg, { ...own, createdAt: new Date() })
+  const page = await signInWithMail(context)
+  await page.goto(`${api.url}/dashboard/settings`)
+  const row = `${list('Reports by e-mail')} li`
+  await page.click(`${row} >> text=Send one now`)
+  await page.waitForSelector(`${row}:has-text("is being sent")`)
+  expect(await page.isDisabled(`${row} >> text=Send one now`)).toBe(true)
+  await stores.pg.query("UPDATE report_recipients SET asked_state = 'failed', asked_failure = 'EAUTH 535'")
+  await page.waitForSelector(`${row} .bad:has-text("EAUTH 535")`)
+  await look(page, 'recipient-failed')
+  await page.click(`${row} >> text=Send one now`)
+  await page.waitForSelector(`${list('Reports by e-mail')} [role="alert"]:has-text("less than a minute ago")`)
 })

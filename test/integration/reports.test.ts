@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { type MailFailed, makeMailer } from '../../pipeline/reports/mailer.ts'
+import { sendAskedReports } from '../../pipeline/reports/send-asked.ts'
 import { sendReports } from '../../pipeline/reports/send-reports.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
@@ -45,7 +46,7 @@ const mailerWithin = (withinMs?: number) => {
 }
 
 /** One look of a pipeline process at `now`, with figures that are complete as of then. @returns the outcomes of its attempts */
-async function look(now: number, asOf = now): Promise<string> {
+async function look(now: number, asOf = now, sendThem = sendReports): Promise<string> {
   clock.set(now)
   await stores.pg.query('UPDATE fold_state SET as_of = $1', [new Date(asOf)])
   const metrics = makeMetrics('test', false)
@@ -56,7 +57,7 @@ async function look(now: number, asOf = now): Promise<string> {
     },
   })
   const { signal } = new AbortController()
-  await sendReports(
+  await sendThem(
     {
       ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, mailer: mailerWithin() },
       ...{ log: makeLog('test', 'info', keep), metrics: makePipelineMetrics(metrics) },
@@ -269,6 +270,47 @@ test('the link of a mail shows a button, which unsubscribes, and so does one cli
   const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
   expect((await api.ask(url.replace(testApiHost, ''), { method: 'POST', body })).status).toBe(200)
   expect(await left(two.id)).toBe(0)
+})
+
+test('a report that is asked for goes out once, beside the calendar’s, at most once a minute, and its failure is told without the address', async () => {
+  const { id, email, recipientId } = await makeReported('UTC')
+  const token = await createSignInLink(stores.pg, id, Date.now())
+  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
+  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin' }
+  const path = '/api/v1/report-recipients'
+  const ask = async (to = recipientId) => (await api.ask(`${path}/${to}/send`, { method: 'POST', headers })).status
+  const asked = async () => {
+    const { recipients } = (await (await api.ask(path, { headers })).json()) as { recipients: [{ asked: object }] }
+    return recipients[0].asked
+  }
+  const longAgo = () => stores.pg.query("UPDATE report_recipients SET asked_at = asked_at - interval '1 minute'")
+  const lookForAsked = (asOf?: number) => look(Date.now(), asOf, sendAskedReports)
+  expect([await ask(), await ask(), await ask(9e6)]).toEqual([200, 409, 404])
+  expect(await asked()).toMatchObject({ state: 'waiting', failure: null })
+  // The figures aren't complete up to the end of the last week.
+  await lookForAsked(Date.now() - 8 * dayMs)
+  expect(server.asked).toBe(0)
+  await Promise.all([lookForAsked(), lookForAsked()])
+  await lookForAsked()
+  expect(sentTo()).toEqual([email])
+  expect(await asked()).toMatchObject({ state: 'sent', failure: null })
+  expect(await stores.pg.query('SELECT period, state FROM report_recipients')).toEqual([{ period: null, state: null }])
+
+  await longAgo()
+  server.behave = 'refuse'
+  expect(await ask()).toBe(200)
+  expect(await lookForAsked()).toBe('failed')
+  expect(await asked()).toMatchObject({ state: 'failed', failure: 'the mail server failed: EENVELOPE 451 at RCPT TO' })
+  server.behave = 'accept'
+  await longAgo()
+  expect(await ask()).toBe(200)
+  for (let i = 0; i < 5; i++) await longAgo()
+  await lookForAsked()
+  expect(await asked()).toMatchObject({ state: 'failed', failure: 'nothing sent it within five minutes' })
+  expect(server.mails).toHaveLength(1)
+  expect(await listAuditEvents(stores.pg, id, { limit: 1 })).toMatchObject([
+    { action: 'report_recipient.send', actor_type: 'user', resource_id: recipientId },
+  ])
 })
 
 test('the owner adds, lists and removes recipients in the dashboard, audited without addresses; keys and others do not', async () => {

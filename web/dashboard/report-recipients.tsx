@@ -13,7 +13,8 @@ export function Reports({ timezone }: { timezone: string }) {
   const { round, refusal, done } = useChanges()
   const [isAdding, setAdding] = useState(false)
   const [removed, remove] = useState<Recipient>()
-  const { answer, failure } = useAnswer<Answer>('/report-recipients', { round })
+  const isHurried = ({ recipients }: Answer) => recipients.some(({ asked }) => asked?.state === 'waiting')
+  const { answer, failure } = useAnswer<Answer>('/report-recipients', { round, isHurried })
   return (
     <section class="panel" aria-label="Reports by e-mail">
       <h2>
@@ -39,6 +40,16 @@ export function Reports({ timezone }: { timezone: string }) {
             </span>
             <span class="label">{recipient.every}</span>
             <State {...{ timezone }} of={recipient} />
+            {answer.is_mail_set_up && (
+              <button
+                type="button"
+                aria-label={`Send one now to ${recipient.email}, ${recipient.every}`}
+                disabled={recipient.asked?.state === 'waiting'}
+                onClick={async () => done(await send('POST', `/report-recipients/${recipient.id}/send`))}
+              >
+                Send one now
+              </button>
+            )}
             <button
               type="button"
               class="danger"
@@ -76,7 +87,16 @@ export function Reports({ timezone }: { timezone: string }) {
   )
 }
 
-function State({ of: { sent_at, has_failed }, timezone }: { of: Recipient; timezone: string }) {
+function State({ of: { sent_at, has_failed, asked }, timezone }: { of: Recipient; timezone: string }) {
+  if (asked?.state === 'waiting') return <span class="label">is being sent …</span>
+  // A report that went out since then says that mail works again.
+  if (asked?.state === 'failed' && (sent_at === null || sent_at < asked.at)) {
+    return (
+      <span class="bad">
+        couldn’t be sent at {time(asked.at, timezone)}: {asked.failure}
+      </span>
+    )
+  }
   if (has_failed) return <span class="bad">the last one couldn’t be sent</span>
   if (sent_at === null) return <span class="label">none sent yet</span>
   return <span class="label">sent {time(sent_at, timezone)}</span>

@@ -1,15 +1,21 @@
 /** Recipients of reports by e-mail: listed, added and removed by the owner in the dashboard. No key reaches them. */
 import { z } from 'zod'
+import { askForReport } from '../../../postgres/tables/asked-reports.ts'
 import {
   deleteReportRecipient,
   insertReportRecipient,
   listReportRecipients,
+  type ReportRecipient,
 } from '../../../postgres/tables/report-recipients.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { reportRecipientsMax } from '../../../schemas/limits/report-limits.ts'
-import { ReportRecipientCreate, ReportRecipients } from '../../../schemas/resources/report-recipient.ts'
+import { askedReportMaxMs, askedReportPauseMs, reportRecipientsMax } from '../../../schemas/limits/report-limits.ts'
+import {
+  ReportRecipientCreate,
+  type ReportRecipientResource,
+  ReportRecipients,
+} from '../../../schemas/resources/report-recipient.ts'
 import { defineOperation } from '../../operations/define.ts'
 
 const RecipientId = z.object({ id: z.int() })
@@ -23,14 +29,10 @@ const listRecipients = defineOperation({
   scope: 'workspace:read',
   input: {},
   output: ReportRecipients,
-  async handle({ workspace, config, stores: { pg } }) {
+  async handle({ workspace, config, clock, stores: { pg } }) {
     const recipients = await listReportRecipients(pg, workspace.id)
     return {
-      recipients: recipients.map(({ created_at, sent_at, ...recipient }) => ({
-        ...recipient,
-        created_at: created_at.toISOString(),
-        sent_at: sent_at?.toISOString() ?? null,
-      })),
+      recipients: recipients.map((recipient) => serialize(recipient, clock.now())),
       is_mail_set_up: config.isMailSetUp,
     }
   },
@@ -75,4 +77,39 @@ const removeRecipient = defineOperation({
   },
 })
 
-export const ofReportRecipients = [listRecipients, addRecipient, removeRecipient]
+const sendReport = defineOperation({
+  name: 'report_recipient.send',
+  http: { method: 'POST', path: '/v1/report-recipients/{recipient_id}/send' },
+  summary: 'Send a recipient the report of the last whole week or month now. The list says how it ended.',
+  tag: 'Workspace',
+  effect: 'update',
+  isRepeatable: false,
+  scope: 'workspace:read',
+  input: { path: z.object({ recipient_id: idInPath('recipient') }) },
+  output: RecipientId,
+  problems: ['report_recipient_not_found', 'report_asked_lately', 'mail_not_set_up'],
+  async handle({ path: { recipient_id: id }, workspace, clock, config, stores: { pg } }) {
+    if (!config.isMailSetUp) throw problem('mail_not_set_up')
+    const now = clock.now()
+    const wish = { id, workspaceId: workspace.id, askedAt: new Date(now) }
+    const outcome = await askForReport(pg, { ...wish, lastBefore: new Date(now - askedReportPauseMs) })
+    if (outcome === 'unknown') throw problem('report_recipient_not_found')
+    if (outcome === 'lately') throw problem('report_asked_lately')
+    return { id }
+  },
+})
+
+export const ofReportRecipients = [listRecipients, addRecipient, removeRecipient, sendReport]
+
+function serialize(
+  { id, email, every, created_at, sent_at, has_failed, asked_at, asked_state, asked_failure }: ReportRecipient,
+  now: number,
+): z.output<typeof ReportRecipientResource> {
+  const rest = { created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null, has_failed }
+  if (asked_at === null || asked_state === null) return { id, email, every, ...rest, asked: null }
+  const isWaiting = asked_state === 'waiting' || asked_state === 'sending'
+  const isLate = isWaiting && asked_at.getTime() <= now - askedReportMaxMs
+  const state = isLate ? 'failed' : isWaiting ? 'waiting' : asked_state
+  const failure = isLate ? 'nothing sent it within five minutes' : asked_failure
+  return { id, email, every, ...rest, asked: { at: asked_at.toISOString(), state, failure } }
+}

@@ -1,0 +1,86 @@
+/**
+ * Sends the reports that owners ask for: of the last whole week or month, within seconds, once. The owner sees the end in the
+ * dashboard and may ask again, so nothing is tried a second time. Held by test/integration/reports.test.ts.
+ */
+import {
+  type AskedReport,
+  claimAskedReport,
+  endAskedReport,
+  listAskedReports,
+} from '../../postgres/tables/asked-reports.ts'
+import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
+import type { DuePeriod } from '../../postgres/tables/report-recipients.ts'
+import {
+  askedReportMaxMs,
+  askedReportsEveryMs,
+  reportsAtOnce,
+  reportsReadEach,
+} from '../../schemas/limits/report-limits.ts'
+import { type JobLoop, startJobLoop } from '../job-loop.ts'
+import { lastPeriods } from './due-periods.ts'
+import { MailFailed } from './mailer.ts'
+import { readReport } from './read-report.ts'
+import { graceAfter, type ReportContext, type Signals, sendMail } from './send-reports.ts'
+
+export function startAskedReporter(context: ReportContext): JobLoop {
+  const { clock, log, metrics } = context
+  const whenFailing = 'reports that are asked for can not be sent now'
+  let giveUp: AbortSignal | undefined
+  return startJobLoop(
+    { name: 'send-asked-reports', whenFailing, pauseMs: askedReportsEveryMs, clock, log, metrics },
+    async (stopping) => {
+      giveUp ??= graceAfter(stopping)
+      await sendAskedReports(context, { stopping, giveUp })
+      return false
+    },
+  )
+}
+
+/** Those whose period isn't complete in the figures yet wait. @throws the last failure of figures */
+export async function sendAskedReports(context: ReportContext, signals: Signals): Promise<void> {
+  const { pg, clock } = context
+  const now = clock.now()
+  const asked = await listAskedReports(pg, { since: new Date(now - askedReportMaxMs), max: reportsReadEach })
+  if (asked.length === 0) return
+  const { asOf } = await readFoldedAsOf(pg)
+  const waiting = asked.flatMap((wish) => {
+    const period = lastPeriods(wish.timezone, now).find(({ every }) => every === wish.every)!
+    return period.end <= asOf ? [{ wish, period }] : []
+  })
+  let failure: unknown
+  const sendWaiting = async () => {
+    for (let next = waiting.shift(); next !== undefined && !signals.stopping.aborted; next = waiting.shift()) {
+      await sendAsked(context, next, signals).catch((error) => {
+        failure = error
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: reportsAtOnce }, sendWaiting))
+  if (failure !== undefined) throw failure
+}
+
+async function sendAsked(
+  context: ReportContext,
+  { wish, period }: { readonly wish: AskedReport; readonly period: DuePeriod },
+  { giveUp }: Signals,
+): Promise<void> {
+  const { pg, clock, log, metrics } = context
+  if (!(await claimAskedReport(pg, wish))) return
+  const end = (failure: string | null) => endAskedReport(pg, wish, { failure, now: new Date(clock.now()) })
+  try {
+    const report = await readReport(context, { ...period, workspaceId: wish.workspaceId })
+    if (report === undefined) return await end('the workspace has no plan')
+    // Another one than that of the calendar's report: a receiver may drop a repeat.
+    await sendMail(context, { report, recipient: wish, suffix: `-${wish.askedAt.getTime()}` }, giveUp)
+    metrics.reported('sent')
+    await end(null)
+  } catch (error) {
+    if (!(error instanceof MailFailed)) {
+      await end('the figures can’t be read now')
+      throw error
+    }
+    log.warn({ recipient: wish.id, err: error }, 'a report that was asked for could not be sent')
+    metrics.reported('failed')
+    await end(error.message)
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Reports that an owner asks for, one a recipient at a time, beside those that are due by the calendar. The row holds the last
+ * wish:
+ *
+ *   waiting ─► sending ─► sent | failed
+ *
+ * Nobody takes a wish over: one that isn't answered in time counts as failed, and the owner asks again. Held by
+ * test/integration/reports.test.ts.
+ */
+import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
+import type { Queryable } from '../client.ts'
+
+interface Wish {
+  readonly id: number
+  /** When it was asked for: an end of an older wish changes nothing of a newer one. */
+  readonly askedAt: Date
+}
+
+/** `lately`: the last wish came after `lastBefore`. */
+export async function askForReport(
+  tx: Queryable,
+  { id, workspaceId, askedAt, lastBefore }: Wish & { readonly workspaceId: number; readonly lastBefore: Date },
+): Promise<'asked' | 'lately' | 'unknown'> {
+  const asked = await tx.query(
+    `UPDATE report_recipients SET asked_at = $3, asked_state = 'waiting', asked_failure = NULL
+     WHERE id = $1 AND workspace_id = $2 AND (asked_at IS NULL OR asked_at <= $4) RETURNING 1`,
+    [id, workspaceId, askedAt, lastBefore],
+  )
+  if (asked.length > 0) return 'asked'
+  const there = await tx.query('SELECT 1 FROM report_recipients WHERE id = $1 AND workspace_id = $2', [id, workspaceId])
+  return there.length > 0 ? 'lately' : 'unknown'
+}
+
+export interface AskedReport extends Wish {
+  readonly workspaceId: number
+  readonly timezone: string
+  readonly every: ReportKind
+  readonly email: string
+  readonly createdAt: Date
+}
+
+/** Wishes since a moment that nobody has taken, oldest first. */
+export function listAskedReports(
+  q: Queryable,
+  { since, max }: { readonly since: Date; readonly max: number },
+): Promise<AskedReport[]> {
+  return q.query<AskedReport>(
+    `SELECT r.id, r.asked_at AS "askedAt", w.id AS "workspaceId", w.timezone, r.every, r.email, r.created_at AS "createdAt"
+     FROM report_recipients r JOIN workspaces w ON w.id = r.workspace_id AND w.suspended_at IS NULL
+     WHERE r.asked_state = 'waiting' AND r.asked_at > $1 ORDER BY r.asked_at LIMIT $2`,
+    [since, max],
+  )
+}
+
+/** @returns false where another process has it, a newer wish took its place, or the recipient is gone */
+export async function claimAskedReport(q: Queryable, { id, askedAt }: Wish): Promise<boolean> {
+  const claimed = await q.query(
+    `UPDATE report_recipients SET asked_state = 'sending'
+     WHERE id = $1 AND asked_at = $2 AND asked_state = 'waiting' RETURNING 1`,
+    [id, askedAt],
+  )
+  return claimed.length > 0
+}
+
+/** @param failure why it couldn't be sent, without an address; null where it was sent */
+export async function endAskedReport(
+  q: Queryable,
+  { id, askedAt }: Wish,
+  { failure, now }: { readonly failure: string | null; readonly now: Date },
+): Promise<void> {
+  await q.query(
+    `UPDATE report_recipients SET asked_state = CASE WHEN $3::text IS NULL THEN 'sent' ELSE 'failed' END,
+       asked_failure = $3, sent_at = CASE WHEN $3::text IS NULL THEN $4 ELSE sent_at END
+     WHERE id = $1 AND asked_at = $2 AND asked_state = 'sending'`,
+    [id, askedAt, failure, now],
+  )
+}

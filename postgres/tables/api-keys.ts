@@ -131,10 +131,11 @@ export async function listApiKeys(
   return keys.map((key) => ({ ...key, kind: kindOf(key.scopes) }))
 }
 
-export async function countLiveSharedLinks(q: Queryable, workspaceId: number): Promise<number> {
+export async function countLiveSharedLinks(q: Queryable, workspaceId: number, at: Date): Promise<number> {
   const [counted] = await q.query<{ live: number }>(
-    `SELECT count(*)::int AS live FROM api_keys WHERE workspace_id = $1 AND revoked_at IS NULL AND ${isOfKind('$2')}`,
-    [workspaceId, 'shared_link' satisfies KeyKind],
+    `SELECT count(*)::int AS live FROM api_keys
+     WHERE workspace_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3) AND ${isOfKind('$2')}`,
+    [workspaceId, 'shared_link' satisfies KeyKind, at],
   )
   return counted!.live
 }

@@ -27,7 +27,9 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   const links = list('Shared links')
   await owner.click(`${links} button:text-is("Make a link")`)
   await owner.fill('dialog input[name="name"]', 'Press')
+  await owner.fill('dialog input[name="expires"]', '2099-01-01')
   await owner.click('dialog button:text-is("Create")')
+  await owner.waitForSelector(`${links} .good:has-text("until 1/1/99")`)
   const made = new URL((await owner.textContent(`${links} pre`))!)
   expect(made.pathname + made.hash).toMatch(/^\/shared#svc_view_\w{38}$/)
   const link = `${api.url}/shared${made.hash}`
@@ -97,7 +99,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   await owner.click('dialog button:text-is("Revoke")')
   await owner.waitForSelector(`${links} .bad:text-is("revoked")`)
   expect(await owner.textContent(links)).toContain('used ')
-  const saysSo = '.failure:has-text("This link is wrong, or was revoked")'
+  const saysSo = '.failure:has-text("This link is wrong, has expired, or was revoked")'
   await expect
     .poll(async () => {
       await page.reload()

@@ -55,8 +55,8 @@ test('docs/api.md has every refusal with its status and text', () => {
 })
 
 test('docs/dashboard.md and docs/api.md say how many shared links a workspace may have', () => {
-  expect(readDoc('docs/dashboard.md')).toContain(`at most ${limits.sharedLinksMax} that aren't revoked`)
-  expect(apiPage).toContain(`${limits.sharedLinksMax} that aren't revoked`)
+  expect(readDoc('docs/dashboard.md')).toContain(`at most ${limits.sharedLinksMax} that work`)
+  expect(apiPage).toContain(`${limits.sharedLinksMax} that work`)
 })
 
 test('docs/api.md names every member of the overview', () => {

@@ -68,6 +68,24 @@ test('a link is made, shown once, used, listed and revoked, audited as the owner
   expect(JSON.stringify(audited)).not.toContain(token)
 })
 
+test('a link with an expiry answers like a revoked one from then on, is listed with it, and leaves its place to another', async () => {
+  const { ask, id } = await makeLink()
+  await ask('DELETE', `/shared-links/${id}`)
+  const expires_at = new Date(now + 60_000).toISOString()
+  for (const bad of ['soon', '2026-02-31', new Date(now - 1).toISOString()]) {
+    expect((await ask('POST', '/shared-links', { name: 'Press', expires_at: bad })).status).toBe(422)
+  }
+  const { body } = await ask('POST', '/shared-links', { name: 'Press', expires_at })
+  const token = new URL(body.url).hash.slice(1)
+  expect((await ask('GET', '/shared-links')).body).toMatchObject([{ id: body.id, expires_at }, { expires_at: null }])
+  for (let made = 1; made < sharedLinksMax; made++) await makeKey(stores, mine.workspaceId, { scopes: [viewScope] })
+  expect((await ask('POST', '/shared-links', { name: 'More' })).status).toBe(409)
+  expect(await statusOf(token)).toBe(200)
+  now += 60_000
+  expect(await statusOf(token)).toBe(401)
+  expect((await ask('POST', '/shared-links', { name: 'More' })).status).toBe(200)
+})
+
 test("neither another workspace's link nor a key is revoked as a link, nor a link as a key", async () => {
   const { ask, id } = await makeLink()
   const foreign = await makeKey(stores, (await makeWorkspace(stores)).workspaceId, { scopes: [viewScope] })

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '../../schemas/resources/api-key.ts'
 import { Confirm, Dialog } from './dialog.tsx'
 import { time } from './format.ts'
+import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Choices, Failure, Refusal, ShownOnce } from './parts.tsx'
 import { send, useAnswer, useChanges } from './query.ts'
 
@@ -48,7 +49,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
             <span class="label">
               {key.last_used_at === null ? 'never used' : `used ${time(key.last_used_at, timezone)}`}
             </span>
-            <State {...{ timezone }} of={key} />
+            <KeyState {...{ timezone }} of={key} />
             {key.revoked_at === null && (
               <button type="button" class="danger" aria-label={`Revoke ${key.name}`} onClick={() => revoke(key)}>
                 Revoke
@@ -85,13 +86,6 @@ export function ApiKeys({ timezone }: { timezone: string }) {
   )
 }
 
-function State({ of: { revoked_at, expires_at }, timezone }: { of: Key; timezone: string }) {
-  if (revoked_at !== null) return <span class="bad">revoked</span>
-  if (expires_at === null) return <span class="good">live</span>
-  if (Date.parse(expires_at) <= Date.now()) return <span class="bad">expired</span>
-  return <span class="good">until {time(expires_at, timezone)}</span>
-}
-
 interface KeyFormProps {
   readonly scopes: readonly string[]
   made(key: Made): void
@@ -103,10 +97,9 @@ function KeyForm({ scopes, made, close }: KeyFormProps) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget as HTMLFormElement)
-    const expires = String(data.get('expires'))
     const sent = await send<Made>('POST', '/api-keys', {
       ...{ name: data.get('name'), scopes: data.getAll('scopes') },
-      ...(expires !== '' && { expires_at: expires }),
+      ...expiryIn(data),
     })
     if ('refusal' in sent) setRefusal(sent.refusal)
     else made(sent.made)
@@ -119,10 +112,7 @@ function KeyForm({ scopes, made, close }: KeyFormProps) {
           <input name="name" placeholder="What is it for?" required />
         </label>
         <Choices legend="Scopes" name="scopes" values={scopes} />
-        <label>
-          Expires at the start of this day; leave it empty for no expiry
-          <input name="expires" type="date" />
-        </label>
+        <ExpiryField />
         <Refusal text={refusal} />
         <button type="submit">Create</button>
       </form>

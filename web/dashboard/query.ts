@@ -54,7 +54,7 @@ interface UseOptions<Answer> {
   readonly round?: number
 }
 
-const revoked = 'This link is wrong, or was revoked. Whoever gave it to you can make another one'
+const revoked = 'This link is wrong, has expired, or was revoked. Whoever gave it to you can make another one'
 const signedOut = 'you are signed out. Sign in again in another tab, and go on here'
 /** Somebody may be writing. */
 const hasForm = () => document.querySelector('main form, dialog form') !== null

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../../schemas/resources/shared-link.ts'
 import { Confirm, Dialog } from './dialog.tsx'
 import { time } from './format.ts'
+import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
 import { send, useAnswer, useChanges } from './query.ts'
 
@@ -42,19 +43,16 @@ export function SharedLinks({ timezone }: { timezone: string }) {
             <span class="label">
               {link.last_used_at === null ? 'never used' : `used ${time(link.last_used_at, timezone)}`}
             </span>
-            {link.revoked_at !== null && <span class="bad">revoked</span>}
+            <KeyState {...{ timezone }} of={link} />
             {link.revoked_at === null && (
-              <>
-                <span class="good">live</span>
-                <button
-                  type="button"
-                  class="danger"
-                  aria-label={`Revoke the link ${link.name}`}
-                  onClick={() => revoke(link)}
-                >
-                  Revoke
-                </button>
-              </>
+              <button
+                type="button"
+                class="danger"
+                aria-label={`Revoke the link ${link.name}`}
+                onClick={() => revoke(link)}
+              >
+                Revoke
+              </button>
             )}
           </li>
         ))}
@@ -92,7 +90,7 @@ function LinkForm({ made, close }: { made(link: Made): void; close(): void }) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget as HTMLFormElement)
-    const sent = await send<Made>('POST', '/shared-links', { name: data.get('name') })
+    const sent = await send<Made>('POST', '/shared-links', { name: data.get('name'), ...expiryIn(data) })
     if ('refusal' in sent) setRefusal(sent.refusal)
     else made(sent.made)
   }
@@ -103,6 +101,7 @@ function LinkForm({ made, close }: { made(link: Made): void; close(): void }) {
           Name
           <input name="name" placeholder="Who is it for?" required />
         </label>
+        <ExpiryField />
         <Refusal text={refusal} />
         <button type="submit">Create</button>
       </form>

@@ -70,7 +70,7 @@ export const revokeOwnKey = defineOperation({
 })
 
 /** @throws Problem where no calendar has it, or it is over */
-function expiryOf(written: WrittenTime, timezone: string, now: number): Date {
+export function expiryOf(written: WrittenTime, timezone: string, now: number): Date {
   const loc = ['body', 'expires_at']
   const date = requireDate(written, timezone, loc)
   if (date.getTime() <= now) throw invalid([valueError(loc, written.sent, 'The time must lie in the future')])

@@ -9,6 +9,7 @@ import { CreatedSharedLink, SharedLinkCreate, SharedLinks } from '../../../schem
 import { viewScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { sharedPath } from '../pages.ts'
+import { expiryOf } from './api-keys.ts'
 
 export const listSharedLinks = defineOperation({
   name: 'shared_link.list',
@@ -21,8 +22,9 @@ export const listSharedLinks = defineOperation({
   output: SharedLinks,
   async handle({ workspace, stores: { pg } }) {
     const links = await listApiKeys(pg, workspace.id, { kind: 'shared_link', max: apiKeysShownMax })
-    return links.map(({ id, name, prefix, revoked_at, last_used_at, created_at }) => ({
+    return links.map(({ id, name, prefix, expires_at, revoked_at, last_used_at, created_at }) => ({
       ...{ id, name, prefix, created_at: created_at.toISOString() },
+      expires_at: expires_at?.toISOString() ?? null,
       revoked_at: revoked_at?.toISOString() ?? null,
       last_used_at: last_used_at?.toISOString() ?? null,
     }))
@@ -39,11 +41,14 @@ export const createSharedLink = defineOperation({
   input: { body: SharedLinkCreate },
   output: CreatedSharedLink,
   problems: ['shared_links_full'],
-  async handle({ body: { name }, workspace, actor, config, stores: { pg } }) {
+  async handle({ body: { name, expires_at }, workspace, actor, clock, config, stores: { pg } }) {
+    const now = clock.now()
+    const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, now)
     await holdWorkspace(pg, workspace.id)
-    if ((await countLiveSharedLinks(pg, workspace.id)) >= sharedLinksMax) throw problem('shared_links_full')
+    if ((await countLiveSharedLinks(pg, workspace.id, new Date(now))) >= sharedLinksMax)
+      throw problem('shared_links_full')
     const made = await createApiKey(pg, {
-      ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: [viewScope] },
+      ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: [viewScope], expiresAt },
     })
     // Browsers send no fragment: the token is in no log, and in no Referer.
     return { id: made!.id, name, url: `${config.apiHost}${sharedPath}#${made!.apiKey}` }

@@ -28,9 +28,12 @@ export function shell(answers: FirstAnswers): HttpReply {
 /** Shared links lead here, each with its token as the fragment of the address. */
 export const sharedPath = '/shared'
 
+/** All pages that a shared link shows. */
+export const sharedPaths: readonly string[] = [sharedPath, `${sharedPath}/funnels`, `${sharedPath}/retention`]
+
 /**
- * The page of every shared link: the server doesn't see which one. Other sites may frame it, as it has no cookie and nothing in it
- * changes anything.
+ * The pages of every shared link: the server doesn't see which one. Other sites may frame them, as they have no cookie and
+ * change nothing.
  */
 export function sharedPage(): HttpReply {
   const page = shell({})

@@ -27,7 +27,7 @@ import {
   readOwnWorkspace,
   updateOwnWorkspace,
 } from './operations/workspaces.ts'
-import { assets, awayPage, playerPage, sharedPage, sharedPath, shell } from './pages.ts'
+import { assets, awayPage, playerPage, sharedPage, sharedPaths, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 
@@ -80,7 +80,8 @@ export function makeDashboardRoute(
       if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
       return routeOperation(head)
     }
-    if (path === sharedPath) return isReading ? page('shared', sharedPage) : refused('method_not_allowed', 'GET, HEAD')
+    if (sharedPaths.includes(path))
+      return isReading ? page('shared', sharedPage) : refused('method_not_allowed', 'GET, HEAD')
     if (path !== '/dashboard' && !path.startsWith('/dashboard/')) return undefined
     if (path === signOutPath)
       return method === 'POST' ? page('sign-out', signOut) : refused('method_not_allowed', 'POST')

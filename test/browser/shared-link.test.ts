@@ -52,11 +52,14 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
     if (['visitors', 'pageviews', 'sessions', 'conversions'].includes(name)) await card(page, name, String(value))
   }
   for (const title of ['Sources', 'Pages', 'Countries', 'Events']) await page.waitForSelector(`${list(title)} .row`)
-  for (const hidden of ['nav', 'form', 'select[aria-label="Workspace"]', list('Recent events')]) {
+  for (const hidden of ['form', 'select[aria-label="Workspace"]', list('Recent events')]) {
     expect([hidden, await page.$$(hidden)]).toEqual([hidden, []])
   }
   await page.keyboard.press('g')
   await page.keyboard.press('p')
+  expect(await page.$$eval('nav a', (all) => all.map((one) => one.textContent))).toEqual([
+    ...['Overview', 'Funnels', 'Retention'],
+  ])
 
   await page.click(`${list('Sources')} .row:has-text("google")`)
   await card(page, 'visitors', '1')
@@ -80,8 +83,21 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   await tab.close()
   expect(page.url()).toBe(link.replace('#', '?days=7&tab=map#'))
   await look(page, 'shared')
+  // Funnels and retention are reached with the range, and opened by their own addresses.
+  await page.click('nav a:text-is("Retention")')
+  await page.waitForSelector('table.retention')
+  expect(page.url()).toBe(link.replace('#', '/retention?days=7&tab=map#'))
+  await look(page, 'shared-retention')
+  await page.goto(link.replace('#', '/funnels?step=path:/b&step=event:signup#'))
+  await page.waitForSelector('text=1 of 1 visitors went all the way')
+  await look(page, 'shared-funnels')
+  await page.keyboard.press('g')
+  await page.keyboard.press('o')
+  await card(page, 'visitors', '2')
+  await page.goto(link)
+  await card(page, 'visitors', '2')
   for (const { path, headers } of sent) {
-    expect(path).toMatch(/^\/(shared$|v1\/|dashboard\/files\/)/)
+    expect(path).toMatch(/^\/(shared(\/funnels|\/retention)?$|v1\/|dashboard\/files\/)/)
     expect(headers['cookie'] ?? '').toBe('')
     // A script names itself to the one that it loads.
     expect(headers['referer'] ?? '').toMatch(/^(http:\/\/[\d.:]+\/dashboard\/files\/[\w.-]+)?$/)

@@ -148,7 +148,15 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 test('a shared link opens the figures and what draws them, and no tool', async () => {
   const open = operations.filter(({ isShared }) => isShared).map(({ name }) => name)
   expect(open).toEqual([
-    ...['workspace.get', 'overview.read', 'breakdown.read', 'event_names.list', 'funnel.read', 'bots.read'],
+    ...[
+      'workspace.get',
+      'overview.read',
+      'breakdown.read',
+      'event_names.list',
+      'funnel.read',
+      'retention.read',
+      'bots.read',
+    ],
   ])
   for (const method of ['initialize', 'tools/list', 'tools/call']) {
     const params = { name: 'svc.get_workspace', arguments: {} }

@@ -119,7 +119,14 @@ test('a link sees the figures that a key sees, and of nobody a name, an e-mail o
   const { metrics, recent_events, recommendations } = JSON.parse((await read('overview?include=recent_events')).text)
   expect({ metrics, recent_events, recommendations }).toEqual({ metrics: {}, ...emptied })
 
-  const questions = ['overview', 'breakdown', 'events?event=signup', 'bots', 'funnel?step=path:/&step=event:signup']
+  const questions = [
+    'overview',
+    'breakdown',
+    'events?event=signup',
+    'bots',
+    'funnel?step=path:/&step=event:signup',
+    'retention',
+  ]
   for (const question of questions) {
     const { status, text } = await read(question)
     expect([question, status]).toEqual([question, 200])
@@ -146,18 +153,22 @@ test(`a workspace has ${sharedLinksMax} live links, also where two come at once 
   expect((await make('c')).status).toBe(200)
 })
 
-test('the page is alike for every link, sends no Referer, and may be framed, as no other page may', async () => {
-  const page = await api.ask('/shared')
-  expect(page.status).toBe(200)
-  expect(page.headers.get('referrer-policy')).toBe('no-referrer')
-  expect(page.headers.get('set-cookie')).toBeNull()
-  const policy = page.headers.get('content-security-policy')!
-  expect(policy).toContain("default-src 'self'")
-  expect(policy).toContain('frame-ancestors *;')
-  expect(await page.text()).toContain('<script type="application/json" id="answers">{}</script>')
-  const others = await api.ask('/dashboard/sign-in')
-  expect(others.headers.get('content-security-policy')).toBe(
-    policy.replace('frame-ancestors *', "frame-ancestors 'none'"),
-  )
-  expect((await api.ask('/shared', { method: 'POST' })).status).toBe(405)
-})
+test.each(['/shared', '/shared/funnels', '/shared/retention'])(
+  '%s is alike for every link, sends no Referer, and may be framed, as no page of owners may',
+  async (path) => {
+    const page = await api.ask(path)
+    expect(page.status).toBe(200)
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(page.headers.get('set-cookie')).toBeNull()
+    const policy = page.headers.get('content-security-policy')!
+    expect(policy).toContain("default-src 'self'")
+    expect(policy).toContain('frame-ancestors *;')
+    expect(await page.text()).toContain('<script type="application/json" id="answers">{}</script>')
+    const others = await api.ask('/dashboard/sign-in')
+    expect(others.headers.get('content-security-policy')).toBe(
+      policy.replace('frame-ancestors *', "frame-ancestors 'none'"),
+    )
+    expect((await api.ask(path, { method: 'POST' })).status).toBe(405)
+    expect((await api.ask('/shared/people')).status).toBe(404)
+  },
+)

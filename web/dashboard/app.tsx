@@ -9,7 +9,7 @@ import type { Workspace } from './overview-data.ts'
 import { Failure, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
-import { home, isShared, linkFragment } from './shared-page.ts'
+import { addressOf, isShared, pageAt } from './shared-page.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WorkspaceName } from './workspaces.tsx'
@@ -25,6 +25,9 @@ const pages = {
   '/dashboard/company': 'Company',
   '/dashboard/settings': 'Settings',
 } as const
+/** They have range and filters, which go along from one to another. Shared links show them. */
+const figurePages: readonly string[] = ['/dashboard', '/dashboard/funnels', '/dashboard/retention']
+const shownPages = Object.entries(pages).filter(([path]) => !isShared || figurePages.includes(path))
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/funnels': () => import('./funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
@@ -63,28 +66,26 @@ function App() {
   }, [])
   const navigate = useCallback((path: string) => {
     if (!mayLeave()) return
-    history.pushState(null, '', path)
+    history.pushState(null, '', addressOf(path))
     setPlace(placeOf)
   }, [])
   useEffect(() => {
-    if (workspace) document.title = [...(isShared ? [] : [nameOf(pathname)]), workspace.name].join(' · ')
+    if (workspace) document.title = [nameOf(pathname), workspace.name].join(' · ')
   }, [pathname, workspace?.name])
   const [hasHelp, setHelp] = useState(false)
   useGoKeys(navigate, () => setHelp(true))
-  const go = useCallback((view: View) => navigate(home + writeView(view) + linkFragment()), [navigate])
+  const go = useCallback((view: View) => navigate(`/dashboard${writeView(view)}`), [navigate])
   return (
     <>
       <header>
         <h1>{workspace ? <WorkspaceName id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
-        {!isShared && (
-          <nav aria-label="Pages">
-            {Object.entries(pages).map(([path, name]) => (
-              <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
-                {name}
-              </PageLink>
-            ))}
-          </nav>
-        )}
+        <nav aria-label="Pages">
+          {shownPages.map(([path, name]) => (
+            <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
+              {name}
+            </PageLink>
+          ))}
+        </nav>
         <button type="button" class="link" onClick={() => setHelp(true)}>
           Shortcuts
         </button>
@@ -107,9 +108,9 @@ function App() {
 
   function pageOf() {
     const shown = { workspace: workspace!, navigate }
-    const load = Object.hasOwn(chunks, pathname) ? chunks[pathname] : undefined
+    if (!shownPages.some(([path]) => path === pathname)) return <NoPage navigate={navigate} />
+    const load = chunks[pathname]
     if (load !== undefined) return <Later key={pathname} load={load} search={search} {...shown} />
-    if (pathname !== home) return <NoPage navigate={navigate} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
 }
@@ -136,10 +137,9 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
   const goAt = useRef(0)
   useEffect(() => {
     const onSecond = (event: KeyboardEvent) => {
-      const path =
-        !isShared && Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
+      const path = Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
       goAt.current = 0
-      if (path === undefined) return
+      if (path === undefined || !shownPages.some(([shown]) => shown === path)) return
       event.stopImmediatePropagation()
       navigate(withView(path))
     }
@@ -153,15 +153,14 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
   })
 }
 
-/** Between the pages that have range and filters, these go along. */
 function withView(path: string): string {
   const { pathname, search } = placeOf()
-  const has = (one: string) => ['/dashboard', '/dashboard/funnels', '/dashboard/retention'].includes(one)
-  return path !== pathname && has(path) && has(pathname) ? path + writeView(readView(search)) : path
+  const isAlong = path !== pathname && figurePages.includes(path) && figurePages.includes(pathname)
+  return isAlong ? path + writeView(readView(search)) : path
 }
 
 function placeOf() {
-  return { pathname: location.pathname.replace(/\/$/, ''), search: location.search }
+  return { pathname: pageAt(location.pathname), search: location.search }
 }
 
 render(<App />, document.getElementById('app')!)

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { time } from './format.ts'
 import type { Failed } from './query.ts'
+import { addressOf } from './shared-page.ts'
 
 interface FailureProps extends Failed {
   /** It isn't tried again. */
@@ -57,7 +58,7 @@ interface PageLinkProps {
 export function PageLink({ path, isCurrent = false, navigate, children }: PageLinkProps) {
   return (
     <a
-      href={path}
+      href={addressOf(path)}
       aria-current={isCurrent ? 'page' : undefined}
       onClick={(event) => {
         if (opensElsewhere(event)) return

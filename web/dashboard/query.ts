@@ -92,7 +92,7 @@ export function useAnswer<Answer>(
     let isAsking = false
 
     async function ask(): Promise<void> {
-      let waitMs = againMs
+      let waitMs = isShared ? Math.max(againMs, liveMs) : againMs
       isAsking = true
       const startedAt = performance.now()
       try {

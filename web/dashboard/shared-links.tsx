@@ -32,7 +32,9 @@ export function SharedLinks({ timezone }: { timezone: string }) {
         </ShownOnce>
       )}
       {answer?.length === 0 && (
-        <p class="empty">Whoever has such a link sees the overview without an account: figures, and no people.</p>
+        <p class="empty">
+          Whoever has such a link sees overview, funnels and retention without an account: figures, and no people.
+        </p>
       )}
       <ul>
         {answer?.map((link) => (

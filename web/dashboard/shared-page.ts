@@ -1,5 +1,5 @@
 /**
- * The page of a shared link, for somebody without an account. The link's token is the fragment of the address: it stays there, so
+ * The pages of a shared link, for somebody without an account: those of figures, under `/shared` in place of `/dashboard`. The link's token is the fragment of the address: it stays there, so
  * that the address can be passed on, and goes to the API alone.
  */
 
@@ -8,13 +8,21 @@ declare const location: { readonly pathname: string; readonly hash: string } | u
 
 const place = typeof location === 'undefined' ? undefined : location
 
-/** Whether this is that page: it shows the overview and nothing else. */
-export const isShared = place?.pathname === '/shared'
+/** Whether this is such a page. */
+export const isShared = place !== undefined && /^\/shared(\/|$)/.test(place.pathname)
 
-/** Path of the overview. */
-export const home = isShared ? '/shared' : '/dashboard'
-
-/** The end of every address within the page. */
+/** The end of every address within the pages. */
 export function linkFragment(): string {
   return isShared ? place!.hash : ''
+}
+
+/** Where a page of the dashboard is here. @param path with its query */
+export function addressOf(path: string): string {
+  return isShared ? path.replace('/dashboard', '/shared') + linkFragment() : path
+}
+
+/** The page of the dashboard that an address is of. */
+export function pageAt(pathname: string): string {
+  const path = pathname.replace(/\/$/, '')
+  return isShared ? path.replace('/shared', '/dashboard') : path
 }

@@ -22,14 +22,12 @@ const keyMeanings = [
   ['F', 'add a filter'],
   ['/', 'search'],
   ['Esc', 'remove the last filter'],
-  ...(isShared
-    ? []
+  isShared
+    ? ['G, then O F E', 'go to overview, funnels, retention']
     : [
-        [
-          'G, then O F E P R S L C T',
-          'go to overview, funnels, retention, people, replays, posts, links, company, settings',
-        ] as const,
-      ]),
+        'G, then O F E P R S L C T',
+        'go to overview, funnels, retention, people, replays, posts, links, company, settings',
+      ],
   ['?', 'this list'],
 ] as const
 

@@ -43,6 +43,7 @@ export const readAnalyticsRetention = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: { query: RetentionQuery },
   output: Retention,
   async handle(context) {

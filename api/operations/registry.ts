@@ -15,6 +15,7 @@ import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
 import { listMedia } from './media/list-media.ts'
 import { readMediaFile } from './media/read-media-file.ts'
+import { updateMedia } from './media/update-media.ts'
 import { uploadMedia } from './media/upload-media.ts'
 import { listPeople } from './people/list-people.ts'
 import { readJourney } from './people/read-journey.ts'
@@ -53,6 +54,7 @@ export const operations: readonly Operation[] = [
   listSocialAccounts,
   listMedia,
   uploadMedia,
+  updateMedia,
   readMediaFile,
   listPosts,
   createPost,

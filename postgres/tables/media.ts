@@ -1,4 +1,5 @@
 /** Media assets. Their bytes lie in the media storage, under the workspace and their SHA-256. */
+import type { Platform } from '../../schemas/reference/providers.ts'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { takeNamedLock } from '../named-lock.ts'
@@ -58,6 +59,34 @@ export async function findMedia(q: Queryable, workspaceId: number, id: number): 
     id,
   ])
   return media ?? null
+}
+
+/** @returns false where the workspace has no such asset */
+export async function setMediaAltText(
+  tx: Queryable,
+  workspaceId: number,
+  id: number,
+  altText: string,
+): Promise<boolean> {
+  const changed = await tx.query('UPDATE media SET alt_text = $3 WHERE workspace_id = $1 AND id = $2 RETURNING 1', [
+    workspaceId,
+    id,
+    altText,
+  ])
+  return changed.length > 0
+}
+
+/** Platforms on which posts that show the asset are still to be published, or tried again. */
+export async function listWaitingPlatforms(q: Queryable, id: number): Promise<Platform[]> {
+  const rows = await q.query<{ platform: Platform }>(
+    `SELECT DISTINCT a.platform FROM post_media m
+     JOIN posts p ON p.id = m.post_id AND p.status IN ('scheduled', 'publishing', 'failed')
+     JOIN post_targets t ON t.post_id = p.id AND t.status <> 'published'
+     JOIN social_accounts a ON a.id = t.social_account_id
+     WHERE m.media_id = $1 ORDER BY 1`,
+    [id],
+  )
+  return rows.map(({ platform }) => platform)
 }
 
 /** Newest first, with the posts that show them. */

@@ -34,12 +34,17 @@ const file = z
   })
   .meta({ description: 'JPG, PNG, MP4 or MOV.' })
 
+const altText = z.string().max(altTextLengthMax)
+const ofAltText = { description: 'What the picture shows, in words.' }
+
 export const MediaUpload = z
   .object({
     file,
-    alt_text: z.string().max(altTextLengthMax).default('').meta({ description: 'What the picture shows, in words.' }),
+    alt_text: altText.default('').meta(ofAltText),
   })
   .meta({ id: 'MediaUpload' })
+
+export const MediaUpdate = z.object({ alt_text: altText.meta(ofAltText) }).meta({ id: 'MediaUpdate' })
 
 export const MediaAsset = z
   .object({

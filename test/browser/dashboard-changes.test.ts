@@ -191,6 +191,9 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-03-01T09:30')
   await page.fill('text=Title', 'Launch day')
   await page.fill('text=Tags', '#spring, sale,')
+  await page.fill('.media li:has(img) input', 'A black dot')
+  await page.press('.media li:has(img) input', 'Tab')
+  await page.waitForSelector('.media li:has(img) label:has-text("(saved)")')
   page.once('dialog', (dialog) => dialog.dismiss())
   await page.click('form button:text-is("Close")')
   await page.click('button:text-is("Save")')
@@ -202,7 +205,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   const tags = ['spring', 'sale']
   expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, tags, status: 'draft' }])
   const media = (await (await api.ask('/v1/media', { key: mine.apiKey })).json()) as { alt_text: string }[]
-  expect(media.map(({ alt_text }) => alt_text).sort()).toEqual(['', 'A dot'])
+  expect(media.map(({ alt_text }) => alt_text).sort()).toEqual(['', 'A black dot'])
   await page.click('text=Edit')
   await page.click('button:text-is("Publish now")')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("scheduled")')

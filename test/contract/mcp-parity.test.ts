@@ -55,7 +55,7 @@ function withoutOwn(value: unknown): unknown {
     .replace(/"email":"[^"]+"/g, '"email":"own"')
     .replace(/"(secret|event_id)":"(?:whsec|evt)_[^"]+"/g, '"$1":"own"')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T')
-    .replace(/(?<="attribution_key":"|\/l\/|svc_link_id=|"svc_link_id":")\w+/g, 'own')
+    .replace(/(?<="attribution_key":"|\/media\/|\/l\/|svc_link_id=|"svc_link_id":")\w+/g, 'own')
   return JSON.parse(text)
 }
 

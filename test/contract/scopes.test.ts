@@ -58,8 +58,9 @@ function scopeOf(method: string, path: string): string | undefined {
   const rule = matching.find(({ isExact }) => isExact) ?? matching[0]
   // One object of a list that the table names, and what is done to it, needs what the list needs.
   const above = (method === 'POST' ? /^(\/v1\/.+)\/[^/]+$/ : /^(.+)\/\{\w+\}$/).exec(path)?.[1]
-  // Whoever may make one may delete it, where the table says nothing else.
-  return rule?.scope ?? (above === undefined ? undefined : scopeOf(method === 'DELETE' ? 'POST' : method, above))
+  // Whoever may make one may change and delete it, where the table says nothing else.
+  const asked = ['DELETE', 'PATCH'].includes(method) ? 'POST' : method
+  return rule?.scope ?? (above === undefined ? undefined : scopeOf(asked, above))
 }
 
 test.each([

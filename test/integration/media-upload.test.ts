@@ -7,18 +7,20 @@ import { describe, expect, test } from 'vitest'
 import { sweepMedia } from '../../api/media/sweep.ts'
 import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
+import { updateMedia } from '../../api/operations/media/update-media.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/files/file-storage.ts'
 import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
+import { makeAccount, makePost } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
 
 const imageBytesMax = 100_000
 const videoBytesMax = 300_000
 
-const operations = [uploadMedia, listMedia, readMediaFile]
+const operations = [uploadMedia, listMedia, readMediaFile, updateMedia]
 const { stores, api, mine } = setUpApi({ operations, mediaLimits: { imageBytesMax, videoBytesMax } })
 
 interface Sent {
@@ -183,6 +185,39 @@ describe('what is refused, leaving nothing', () => {
     expect((await upload(png({ padTo: imageBytesMax }))).status).toBe(200)
     expect((await upload(film({ data: videoBytesMax - head }), 'a.mp4')).status).toBe(200)
   })
+})
+
+test('an alternative text is changed alone, unless a post that is to be published shows the file where the text is too long', async () => {
+  const { id } = (await upload(png())).answer
+  const change = async (body: object) => {
+    const init = { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    const response = await api.ask(`/v1/media/${id}`, { key: mine.apiKey, ...init })
+    return { status: response.status, text: await response.text() }
+  }
+  const before = await (await api.ask('/v1/media', { key: mine.apiKey })).json()
+  const changed = await change({ alt_text: 'A dot', filename: 'other.png' })
+  expect([changed.status, JSON.parse(changed.text)]).toEqual([200, { ...(before as object[])[0], alt_text: 'A dot' }])
+  for (const bad of [{}, { alt_text: null }, { alt_text: '😀'.repeat(1001) }]) {
+    expect((await change(bad)).status).toBe(422)
+  }
+  const post = await makePost(stores, mine.workspaceId)
+  const account = await makeAccount(stores, mine.workspaceId, 'pinterest')
+  await stores.pg.query('INSERT INTO post_media (post_id, media_id, place) VALUES ($1, $2, 0)', [post, id])
+  await stores.pg.query('INSERT INTO post_targets (post_id, place, social_account_id) VALUES ($1, 0, $2)', [
+    post,
+    account,
+  ])
+  const long = { alt_text: 'x'.repeat(501) }
+  for (const [status, answer] of [
+    ['scheduled', 422],
+    ['failed', 422],
+    ['draft', 200],
+    ['published', 200],
+  ] as const) {
+    await stores.pg.query('UPDATE posts SET status = $2 WHERE id = $1', [post, status])
+    expect([status, (await change(long)).status]).toEqual([status, answer])
+    expect([status, (await change({ alt_text: '' })).status]).toEqual([status, 200])
+  }
 })
 
 describe('forms that are none', () => {

@@ -1,7 +1,7 @@
 /** Images and videos of a post that is being written. */
 import { useRef, useState } from 'preact/hooks'
 import type { MediaAsset } from '../../schemas/resources/media.ts'
-import { send } from './query.ts'
+import { send, useAnswer } from './query.ts'
 
 type Media = (typeof MediaAsset)['_output']
 
@@ -16,7 +16,7 @@ interface MediaFilesProps {
   held(isHeld: boolean): void
 }
 
-/** A file is sent together with its text for those who don't see it, which can't be changed later. */
+/** A file is sent together with its text for those who don't see it. */
 export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesProps) {
   const [file, setFile] = useState<File>()
   const [altText, setAltText] = useState('')
@@ -49,6 +49,7 @@ export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesPr
         {ids.map((id) => (
           <li key={id}>
             <Shown id={id} />
+            <AltText {...{ id, refuse }} />
             <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
               Remove
             </button>
@@ -76,6 +77,34 @@ export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesPr
         </>
       )}
     </fieldset>
+  )
+}
+
+/** Nobody else is likely to change it. */
+const seldomMs = 600_000
+
+/** The text belongs to the file, whatever becomes of the post: it is saved once the field is left. */
+function AltText({ id, refuse }: { id: number } & Pick<MediaFilesProps, 'refuse'>) {
+  const [text, setText] = useState<string>()
+  const [saved, setSaved] = useState<string>()
+  // The newest before the next id.
+  const { answer } = useAnswer<Media[]>(`/media?limit=1&before_id=${id + 1}`, { againMs: seldomMs })
+  const asset = answer?.find((one) => one.id === id)
+  if (asset === undefined) return null
+  const save = async (alt_text: string) => {
+    const sent = await send<Media>('PATCH', `/media/${id}`, { alt_text })
+    refuse('refusal' in sent ? sent.refusal : '')
+    setSaved('refusal' in sent ? undefined : alt_text)
+  }
+  return (
+    <label>
+      Alternative text, in all its posts{saved !== undefined && saved === text && ' (saved)'}
+      <input
+        value={text ?? asset.alt_text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => save(event.currentTarget.value)}
+      />
+    </label>
   )
 }
 

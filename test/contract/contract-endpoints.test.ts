@@ -10,7 +10,11 @@ const tables = readFileSync(new URL('endpoint-tables.txt', import.meta.url), 'ut
 /** Endpoints that our own decisions add to the contract. */
 const added = [
   ...['GET /v1/webhooks', 'DELETE /v1/webhooks/{webhook_id}', 'POST /v1/webhooks/{webhook_id}/test'],
-  ...['POST /v1/webhooks/deliveries/{delivery_id}/redeliver', 'DELETE /v1/posts/{post_id}', 'PATCH /v1/media/{media_id}'],
+  ...[
+    'POST /v1/webhooks/deliveries/{delivery_id}/redeliver',
+    'DELETE /v1/posts/{post_id}',
+    'PATCH /v1/media/{media_id}',
+  ],
   ...['GET /v1/links/{link_id}', 'POST /v1/links/{link_id}/archive', 'POST /v1/links/{link_id}/unarchive'],
   ...['breakdown', 'events', 'funnel', 'retention', 'bots', 'conversions'].map((one) => `GET /v1/analytics/${one}`),
   ...['GET /v1/replays', 'GET /v1/replays/{replay_id}'],

@@ -33,12 +33,13 @@ export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesPr
     form.set('file', chosen)
     form.set('alt_text', altText)
     hold(undefined)
+    // The next file is another one: the text must not go with it.
+    setAltText('')
     underWay(1)
     const sent = await send<Media>('POST', '/media', form)
     underWay(-1)
     refuse('refusal' in sent ? sent.refusal : '')
-    if ('refusal' in sent) return
-    setAltText((text) => (text === altText ? '' : text))
+    if ('refusal' in sent) return setAltText((text) => text || altText)
     choose((before) => [...before, sent.made.id])
   }
 

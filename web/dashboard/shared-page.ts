@@ -1,6 +1,7 @@
 /**
- * The pages of a shared link, for somebody without an account: those of figures, under `/shared` in place of `/dashboard`. The link's token is the fragment of the address: it stays there, so
- * that the address can be passed on, and goes to the API alone.
+ * The pages of a shared link, for somebody without an account: those of figures, under `/shared` in place of
+ * `/dashboard`. The link's token is the fragment of the address. It stays there, so that the address can be passed on,
+ * and goes to the API alone.
  */
 
 /** Tests outside of a browser have none. */

@@ -4,7 +4,7 @@ import { type Filter, type FilterName, filterOf, type View, withFilter, writeVie
 import { number } from './format.ts'
 import type { ListRow } from './list-kinds.ts'
 import { opensElsewhere } from './parts.tsx'
-import { home, linkFragment } from './shared-page.ts'
+import { addressOf } from './shared-page.ts'
 
 interface MapProps {
   readonly rows: readonly ListRow[]
@@ -42,7 +42,7 @@ export function WorldMap({ rows, filter, view, add }: MapProps) {
         return (
           <a
             key={code}
-            href={home + writeView(withFilter(view, filterBy(false))) + linkFragment()}
+            href={addressOf(`/dashboard${writeView(withFilter(view, filterBy(false)))}`)}
             data-country={code}
             onClick={(event) => {
               if (opensElsewhere(event)) return

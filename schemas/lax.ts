@@ -22,6 +22,11 @@ function toInteger(value: unknown): unknown {
   return match ? Number(match[1]!.replaceAll('_', '')) + 0 : value
 }
 
+/** Whether a number is of a size that is no integer any more: from 10^21 on Python has it as a float that no 64-bit integer is. */
+export function isHuge(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) >= 1e21
+}
+
 export interface IntBounds {
   /** The least and the greatest that is taken. */
   readonly ge: number
@@ -127,7 +132,7 @@ function naturalId(type: string, value: unknown): unknown {
 
 function idThatMayBe(type: string, value: unknown): unknown {
   const id = toInteger(bareId(type, value))
-  return typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER ? 0 : id
+  return typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER && !isHuge(value) ? 0 : id
 }
 
 /** The text behind `type_` in an object id; any other value as it is. */

@@ -1,7 +1,7 @@
 /**
- * Where bytes go that can't be stored: a folder beside the log, one file with the bytes and one that says why. Nothing is
- * ever dropped without it; an operator looks at them and, once mended, can send them again. After `setAsideKeepMs` they
- * are deleted, because erasures don't reach them.
+ * Where bytes go that can't be stored: a folder beside the log, one file with the bytes and one that says why. An
+ * operator looks at them and, once mended, can send them again. After `setAsideKeepMs` all in the folder is deleted,
+ * what the operator put there too, because erasures don't reach it.
  */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ async function deleteOlder(folder: string, before: number, log: Log): Promise<vo
     // An operator may have taken it away.
     const found = await unlessGone(stat(file), undefined)
     if (found === undefined || found.mtimeMs >= before) continue
-    await rm(file, { force: true })
+    await rm(file, { force: true, recursive: true })
     log.warn({ name }, 'deleted what was set aside')
   }
 }

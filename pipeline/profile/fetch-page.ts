@@ -170,8 +170,11 @@ async function get(
       const header = (name: string) => [response.headers[name]].flat()[0]
       const status = response.statusCode
       const isRedirect = [301, 302, 303, 307, 308].includes(status)
-      if (header('content-encoding') !== undefined)
+      if (header('content-encoding') !== undefined) {
+        // A body that nobody reads would hold its connection.
+        response.body.on('error', () => undefined).destroy()
         throw new PageRefused('The page is compressed, which was not asked for')
+      }
       return {
         ...{ status, contentType: header('content-type') ?? '', location: isRedirect ? header('location') : undefined },
         body: await readBody(response.body, bytesMax, isCut),

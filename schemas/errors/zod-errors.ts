@@ -7,7 +7,7 @@
  * check of our own that has an error of its own gives its builder as `params: { build }`.
  */
 import type { z } from 'zod'
-import { integerLengthMax } from '../lax.ts'
+import { integerLengthMax, isHuge } from '../lax.ts'
 import { validationErrorsMax } from '../limits/api-limits.ts'
 import type { Loc, ValidationError } from './validation-errors.ts'
 import * as errors from './validation-errors.ts'
@@ -145,13 +145,10 @@ function wrongType(expected: string, input: unknown): Build {
   throw new Error(`the zod type ${expected} has no error in the contract`)
 }
 
-/** From 10^21 on Python has a number as a float which no 64-bit integer is. */
-const integerSizeMax = 1e21
-
 function wrongInt(input: unknown): Build {
   if (typeof input === 'string') return input.length > integerLengthMax ? errors.intParsingSize : errors.intParsing
   if (typeof input !== 'number') return errors.intType
-  return Math.abs(input) >= integerSizeMax ? errors.intParsingSize : errors.intFromFloat
+  return isHuge(input) ? errors.intParsingSize : errors.intFromFloat
 }
 
 function tooSmall(origin: string, min: number, isInclusive: boolean, input: unknown): Build {
@@ -166,8 +163,4 @@ function tooBig(origin: string, max: number, isInclusive: boolean, input: unknow
   if (origin === 'array') return (loc) => errors.tooLong(loc, input, max, (input as unknown[]).length)
   if (isHuge(input)) return errors.intParsingSize
   return (loc) => (isInclusive ? errors.lessThanEqual : errors.lessThan)(loc, input, max)
-}
-
-function isHuge(input: unknown): boolean {
-  return typeof input === 'number' && Math.abs(input) >= integerSizeMax
 }

@@ -2,8 +2,9 @@
  * Payment and sign-in pages. A site sends its visitors there, and they come back: such a referrer tells nothing of where
  * a visit came from (decisions/0026). To add one, add its host, or a word to a line.
  *
- * A host stands for its subdomains too. `*.name` stands for the subdomains alone, without `www`: visits from the
- * provider's own pages stay referrals. Hosts that have other pages besides, such as github.com, are none of these.
+ * A host stands for its subdomains too. `*.name` stands for the subdomains alone, without `www`. Visits from a
+ * provider's own pages (`ownPages`) stay referrals. Hosts that have other pages besides, such as github.com, are none of
+ * these.
  *
  * Held by test/unit/enrich-source.test.ts.
  */
@@ -34,8 +35,12 @@ const hosts = `
 
 const known: ReadonlySet<string> = new Set(hosts.trim().split(/\s+/))
 
+/** Providers' pages for readers, by how their hosts begin. */
+const ownPages = /^(?:blog|community|developers?|docs?|help|marketplace|support)\./
+
 /** Whether a visit from this host, in lower case, is a visitor's return. */
 export function isUnwantedReferrer(host: string): boolean {
+  if (ownPages.test(host)) return false
   const bare = host.replace(/^www\./, '')
   if (known.has(bare)) return true
   for (let at = bare.indexOf('.') + 1; at > 0; at = bare.indexOf('.', at) + 1) {

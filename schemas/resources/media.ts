@@ -35,7 +35,7 @@ const file = z
   .meta({ description: 'JPG, PNG, MP4 or MOV.' })
 
 const altText = z.string().max(altTextLengthMax)
-const ofAltText = { description: 'What the picture shows, in words.' }
+const ofAltText = { description: 'What it shows, in words.' }
 
 export const MediaUpload = z
   .object({

@@ -65,6 +65,9 @@ test('what is past its time is gone from every place that holds it, and what is 
   const places = leaving()
   const held = async (id: number) => (await placesWith(id)).filter((place) => places.includes(place)).sort()
   while (!(await refreshPeople(workOn(stores), now)));
+  // A contact may be deleted while its work waits.
+  await pg.query('INSERT INTO people_work (workspace_id, contact_id) VALUES ($1, 1000000)', [young])
+  while (!(await refreshPeople(workOn(stores), now)));
   for (const [id, at] of [
     [old, now - 40 * dayMs],
     [young, now - dayMs],

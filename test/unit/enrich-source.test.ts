@@ -48,9 +48,7 @@ describe('a visit without a campaign comes from its referrer', () => {
     const pages = [
       'stripe.com',
       'docs.stripe.com',
-      'auth0.com',
-      'www.okta.com',
-      'github.com',
+      ...['auth0.com', 'community.auth0.com', 'developer.paypal.com', 'www.okta.com', 'github.com'],
       'paypal.com.evil.example',
     ]
     expect(pages.map((host) => sourceOf({ referrer: `https://${host}/` }))).toEqual(

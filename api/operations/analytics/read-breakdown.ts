@@ -25,7 +25,7 @@ export const readAnalyticsBreakdown = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/breakdown' },
   tool: 'svc.analytics_breakdown',
   summary: 'Count the sessions of a period by one property of their entry.',
-  description: `Sessions that began in the period, by channel, source, campaign, entry page, system and so on. ${filterSigns}`,
+  description: `Sessions that began in the period. ${filterSigns}`,
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

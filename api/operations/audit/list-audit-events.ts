@@ -18,9 +18,9 @@ export const listAudit = defineOperation({
   input: {
     query: z.object({
       ...pageQuery('audit_event').shape,
-      action: z.string().max(auditActionLengthMax).optional().meta({ description: 'Only this action, `post.create`.' }),
-      actor_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'Only what this key or user did.' }),
-      actor_type: z.enum(actorTypes).optional().meta({ description: 'Tells a key from a user of the same id.' }),
+      action: z.string().max(auditActionLengthMax).optional().meta({ description: 'As `post.create`.' }),
+      actor_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'What this key or user did.' }),
+      actor_type: z.enum(actorTypes).optional().meta({ description: 'Of which kind `actor_id` is.' }),
     }),
   },
   output: z.array(AuditEventResource),

@@ -35,7 +35,7 @@ const PeopleQuery = z.object({
     .max(peopleSearchLengthMax)
     .optional()
     .meta({
-      description: `Contacts with these letters in e-mail, name, company, source or campaign, and visitors brought by such a source or campaign. Without three letters or digits in a row only the newest ${shortSearchContactsMax.toLocaleString('en')} contacts are searched.`,
+      description: `Letters of a contact's e-mail, name or company, or of a source or campaign. Without three letters or digits in a row only the newest ${shortSearchContactsMax.toLocaleString('en')} contacts are searched.`,
     }),
   limit: laxIntOr(peopleDefault, { ge: 1, le: peopleMax, description: 'Rows, at most.' }),
   before_id: idInQuery('contact', 'Only what comes after the contact of this id: pages back.'),

@@ -11,8 +11,7 @@ export const listPosts = defineOperation({
   http: { method: 'GET', path: '/v1/posts' },
   tool: 'svc.list_posts',
   summary: 'List posts, newest first.',
-  description:
-    'Without `status`, archived posts are left out. Where captions are very long, fewer than `limit` come: `before_id` goes on behind them.',
+  description: 'Without `status`, archived posts are left out. Very long captions make a page shorter than `limit`.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',

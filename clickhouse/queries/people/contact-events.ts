@@ -175,11 +175,13 @@ export interface SumOptions {
 }
 
 /** A contact without events is not there. */
-export function sumContacts(
+export async function sumContacts(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,
   { timezones, since = 0 }: SumOptions,
 ): Promise<ContactSums[]> {
+  // Contacts may be deleted while their work waits.
+  if (contacts.wanted.length === 0) return []
   const day = localDayOf(contacts, timezones)
   const own = ownEvents(contacts, `occurred_at >= ${moment('since')}`)
   const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`

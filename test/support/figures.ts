@@ -54,23 +54,27 @@ export async function foldStored({ pg, ch }: FoldedStores, workspaceId?: number)
 
 /**
  * To be called when nothing comes in any more.
- * @param derivesAnew whether all rows are derived once more and compared, which takes seconds
+ * @param derivedAnew workspaces whose rows are derived once more and compared, which takes seconds each; one by its id
  */
-export async function judgeFigures(stores: FoldedStores, derivesAnew = true): Promise<FiguresVerdict> {
+export async function judgeFigures(
+  stores: FoldedStores,
+  derivedAnew: 'all' | 'none' | number = 'all',
+): Promise<FiguresVerdict> {
   await foldStored(stores)
   const [stored] = await stores.ch.query<{ rows: number; ids: number }>(
     'SELECT count() AS rows, uniqExact(id) AS ids FROM events',
   )
   return {
-    differentDays: derivesAnew ? await countDifferentDays(stores) : null,
+    differentDays: derivedAnew === 'none' ? null : await countDifferentDays(stores, derivedAnew),
     uncounted: stored!.ids - (await countEventsOfFigures(stores)),
     doubled: stored!.rows - stored!.ids,
   }
 }
 
-async function countDifferentDays({ pg, ch }: FoldedStores): Promise<number> {
+async function countDifferentDays({ pg, ch }: FoldedStores, which: 'all' | number): Promise<number> {
+  const ids = which === 'all' ? (await listWorkspaces(pg)).map(({ id }) => id) : [which]
   const checks: number[] = []
-  for (const { id } of await listWorkspaces(pg)) checks.push(await beginBuild(pg, id, 'check'))
+  for (const id of ids) checks.push(await beginBuild(pg, id, 'check'))
   while ((await readBuilds(pg, checks)).some(({ state }) => state === 'building')) {
     await whileLeased(pg, ch, signal, async (work) => {
       if ((await fold(work)).isAllTaken) await buildNextPart(work, Date.now())

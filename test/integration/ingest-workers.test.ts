@@ -1,12 +1,15 @@
 /** Ingest with several workers is, from the outside, one node. */
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { isLong } from '../support/short-form.ts'
+import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -109,30 +112,46 @@ describe('ingest with two workers', () => {
   })
 })
 
-const workersOfRounds = isLong ? [2, 1, 3, 1, 2] : [3]
+/** Workers of each start; ClickHouse is away from the first. */
+const workersOfStarts = isLong ? [3, 2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [3, 1, 2, 1]
+const roundMs = isLong ? 1_500 : 1_000
+const draw = drawsOf('ingest-workers')
 
-it('whatever the number of workers was when events came in, a start with another one ships them', async () => {
-  const away = { CLICKHOUSE_URL: 'http://127.0.0.1:9/svc' }
-  const sent: string[] = []
-  for (const [round, workers] of workersOfRounds.entries()) {
-    const node = await start(workers, away)
-    const titles = titlesOf(`round-${round}`, 30)
-    const answers = await sendAll(node, titles)
-    expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(202))
-    sent.push(...titles)
-    await node.stop(round % 2 === 0 ? 'SIGKILL' : 'SIGTERM')
-  }
-  expect(readdirSync(join(stores.dataDir, 'ingest')).filter((name) => name.startsWith('worker-'))).toEqual([
-    'worker-1',
-    'worker-2',
-    'worker-3',
-  ])
-  const node = await start(2)
-  await node.shipped()
-  expect(await storedTitles()).toEqual(sent.sort())
-  await vi.waitFor(expectMarksWhole, { timeout: 60_000, interval: 50 })
-  // Once more, with another number: what is shipped stays shipped, and nothing is sent twice.
-  await node.stop('SIGKILL')
-  await (await start(1)).shipped()
-  expect(await storedTitles()).toEqual(sent.sort())
-})
+it(
+  `killed under load, with ${workersOfStarts.join(', ')} workers one after the other, ingest loses and doubles no acknowledged event and gives no id twice`,
+  async () => {
+    const [first, ...others] = workersOfStarts
+    let node = await start(first!, { CLICKHOUSE_URL: 'http://127.0.0.1:9/svc' })
+    const ledger = openLedger()
+    const leases = new Set<number>()
+    const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
+    await ledger.runDuring(target, async () => {
+      for (const [round, workers] of others.entries()) {
+        await sleep(roundMs / 2 + draw() * roundMs)
+        for (const end of leasesOnDisk()) leases.add(end)
+        await node.stop(round % 4 === 3 ? 'SIGTERM' : 'SIGKILL')
+        node = await start(workers)
+      }
+      await sleep(roundMs)
+      for (const end of leasesOnDisk()) leases.add(end)
+    })
+    const folders = readdirSync(join(stores.dataDir, 'ingest')).filter((name) => name.startsWith('worker-'))
+    expect(folders).toEqual(expect.arrayContaining(['worker-1', 'worker-2', 'worker-3']))
+    await node.shipped()
+    const answered = [...ledger.told.values()].flatMap(({ id }) => (id === null ? [] : [id]))
+    expect(answered.length).toBeGreaterThan(20 * others.length)
+    expect(new Set(answered).size).toBe(answered.length)
+    expect(leases.size).toBe(1)
+    expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+    expect(await judgeFigures(stores)).toEqual(exactFigures)
+    await vi.waitFor(expectMarksWhole, { timeout: 60_000, interval: 50 })
+  },
+  300_000 + workersOfStarts.length * 30_000,
+)
+
+/** Ends of the leases of a single worker: the next one goes on in its own, beyond what was used. */
+function leasesOnDisk(): number[] {
+  const file = join(stores.dataDir, 'ingest', 'segment-leases.json')
+  if (!existsSync(file)) return []
+  return (JSON.parse(readFileSync(file, 'utf8')) as { leases: { end: number }[] }).leases.map(({ end }) => end)
+}

@@ -5,7 +5,7 @@
  *
  * The engine can't stop a running statement. So KILL QUERY answers once the insert has ended. If that takes too long,
  * this process exits, which ends the insert too, and its supervisor starts it again (held by
- * test/integration/kill-insert.test.ts).
+ * test/crash/kill-inserting.test.ts).
  */
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,13 +1,14 @@
 /**
  * kill -9 of ClickHouse inside an insert of a running ingest, at a random moment or as it answers. Nobody is told of the
  * insert's outcome. Ingest settles it by asking, and by inserts that may be killed as well. In the end each acknowledged
- * event counts once.
+ * event counts once. An insert that must end ends with the process, where the engine can't stop it.
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type Supervised, supervise } from '../../start/processes/supervise.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { compileService } from '../support/compile.ts'
@@ -119,3 +120,27 @@ test(
   },
   rounds * killsEach * 150_000,
 )
+
+test('after killInsert resolves the insert runs no more, even when it would have run for long', async () => {
+  await ch.command('CREATE TABLE numbers_in (n UInt32) ENGINE = MergeTree ORDER BY n')
+  await ch.command('CREATE TABLE numbers_out (n UInt32) ENGINE = MergeTree ORDER BY n')
+  await ch.command(`CREATE MATERIALIZED VIEW slowly TO numbers_out AS
+    SELECT n + sleepEachRow(3) AS n FROM numbers_in SETTINGS function_sleep_max_microseconds_per_block = 0`)
+  const firstPid = clickhouse.pid
+  const insert = ch.insertRows({
+    table: 'numbers_in',
+    columns: ['n'],
+    bytes: [Buffer.from(new Uint32Array(20).buffer)],
+    token: 'slow',
+    queryId: 'slow-insert',
+    deadlineMs: 90_000,
+  })
+  const outcome = insert.then(
+    () => 'stored',
+    (error) => error,
+  )
+  await sleep(1_000)
+  await vi.waitFor(() => ch.killInsert('slow-insert'), { ...patience, interval: 200 })
+  expect(await outcome).toBeInstanceOf(StoreUnavailable)
+  expect(clickhouse.pid).not.toBe(firstPid)
+})

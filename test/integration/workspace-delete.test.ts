@@ -8,6 +8,7 @@ import { insertLink } from '../../postgres/tables/links.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeLog } from '../../runtime/log.ts'
+import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -81,6 +82,10 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
   await vi.waitFor(async () => expect((await track(gone.trackingKey)).status).toBe(401), { timeout: 8_000 })
   await vi.waitFor(async () => expect((await follow(gone.linkKey)).status).toBe(404), { timeout: 8_000 })
   expect((await api.ask('/v1/workspace', { key: gone.apiKey })).status).toBe(401)
+  // Its grace is over: every node has read it.
+  await stores.pg.query('UPDATE workspace_deletions SET requested_at = requested_at - make_interval(secs => $1)', [
+    workspaceDeletionGraceMs / 1_000,
+  ])
   expect(((await svc('workspace', 'list')).result as unknown as { id: number }[]).map(({ id }) => id)).not.toContain(
     gone.workspaceId,
   )

@@ -12,7 +12,17 @@ import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/files/file-storage.ts'
 import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
-import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
+import {
+  boundary,
+  type FormPart,
+  film,
+  filmHead,
+  formOf,
+  formType,
+  jpeg,
+  partHead,
+  png,
+} from '../support/media-files.ts'
 import { makeAccount, makePost } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
@@ -52,13 +62,14 @@ const filePart = (value: Buffer | string, filename?: string, type?: string): For
 const upload = (value: Buffer | string, filename?: string, type?: string) =>
   send(formOf(filePart(value, filename, type)))
 
+const filesBelow = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
+
 /** Files below the media folder of the workspace, and drafts of everybody. */
 function stored(): string[] {
   const root = join(stores.dataDir, 'media')
-  const below = ['drafts', String(mine.workspaceId)].map((name) => join(root, name)).filter((path) => existsSync(path))
-  return below.flatMap((path) =>
-    readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(path, name)).isFile()),
-  )
+  const folders = ['drafts', String(mine.workspaceId)].map((name) => join(root, name))
+  return folders.filter((path) => existsSync(path)).flatMap(filesBelow)
 }
 const rows = () =>
   stores.pg.query<object>('SELECT width, height FROM media WHERE workspace_id = $1 ORDER BY id', [mine.workspaceId])
@@ -134,6 +145,58 @@ describe('what is taken', () => {
     const other = await makeWorkspace(stores)
     await send(formOf(filePart(png())), { key: other.apiKey })
     expect(existsSync(join(stores.dataDir, 'media', String(other.workspaceId)))).toBe(true)
+  })
+})
+
+const script = Buffer.from('<svg onload=alert(1)><script>alert(1)</script></svg>')
+const names = [
+  ...['../../x.png', '..\\..\\x.png', '/etc/cron.d/x.png', 'C:\\x.png', '....//x.png', '%2e%2e%2fx.png', '~/x.png'],
+  ...['a"; filename="evil.html.png', 'a\r\nSet-Cookie: x=1\r\n.png', "a'b;c=d,e.png", 'a\\".png', '-rf.png'],
+  ...['.htaccess.png', '\u202egnp.exe.png', 'a\u2028b.png', '\ufeff.png', 'con.png', `${'é'.repeat(500)}.png`],
+  '<img src=x onerror=1>.png',
+]
+
+describe('what is made to be taken for something else', () => {
+  const download = (id: number) => api.ask(`/v1/media/${id}/file`, { key: mine.apiKey })
+
+  test.each([
+    ['a JPG with a script behind its end', jpeg({ behind: script }), 'a.jpg', 'image/jpeg'],
+    ['a film with one in its data', Buffer.concat([filmHead({ data: script.length }), script]), 'a.mp4', 'video/mp4'],
+  ])('%s is served as what it is, and never as a page', async (_, bytes, name, type) => {
+    const { status, answer } = await upload(bytes, name)
+    expect([status, answer['content_type']]).toEqual([200, type])
+    expect(bytes.includes('<script>')).toBe(true)
+    const response = await download(answer.id)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      ...{ 'content-type': type, 'x-content-type-options': 'nosniff' },
+      'content-security-policy': "default-src 'none'; sandbox",
+      'content-disposition': expect.stringMatching(/^attachment; /),
+    })
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+  })
+
+  /** The name as RFC 5987 has it, in which any character can stand. */
+  function formNamed(name: string, value: Buffer): Buffer {
+    const encoded = encodeURIComponent(name).replaceAll("'", '%27')
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''${encoded}\r\n\r\n`
+    return Buffer.concat([Buffer.from(head), value, Buffer.from(`\r\n--${boundary}--\r\n`)])
+  }
+
+  test('no name names a file of ours, and each stays within its header', async () => {
+    for (const name of names) {
+      const before = filesBelow(stores.dataDir)
+      const { status, answer } = await send(formNamed(name, png({ width: 3 + names.indexOf(name) })))
+      expect([name, status]).toEqual([name, 200])
+      const [made, ...more] = filesBelow(stores.dataDir).filter((file) => !before.includes(file))
+      const place = new RegExp(`^media/${mine.workspaceId}/[0-9a-f]{2}/[0-9a-f]{64}$`)
+      expect([name, made, more]).toEqual([name, expect.stringMatching(place), []])
+      expect(answer['filename']).toMatch(/^[^\p{C}/\\"<>:|?*]+\.png$/u)
+      const { headers } = await download(answer.id)
+      expect(headers.get('content-disposition'), name).toMatch(
+        /^attachment; filename="[\x20-\x21\x23-\x5b\x5d-\x7e]+\.png"; filename\*=UTF-8''[A-Za-z0-9%._~!-]+\.png$/,
+      )
+      expect([name, headers.get('set-cookie'), headers.get('content-type')]).toEqual([name, null, 'image/png'])
+    }
   })
 })
 

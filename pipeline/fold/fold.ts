@@ -8,7 +8,7 @@
  * under a higher version. The rows of `sessions` and the coverage (which events they reflect) are one insert of one
  * part, which readers see whole. The overview reads no `visitors`, and counts only conversions within the coverage.
  * People and credit do read `visitors`, and may see rows of a fold under way. Held by
- * test/property/overview-folded.test.ts and test/crash/kill-folding.test.ts.
+ * test/property/overview-folded.test.ts and test/crash/kill.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { coverageRow } from '../../clickhouse/rollups/tables.ts'

@@ -11,7 +11,7 @@
  * | after an attempt, before its row | sent again, under the same webhook-id                                         |
  * | stalled beyond its lease         | two processes send the same under one id; the first result that is written counts |
  *
- * Held by test/integration/webhook-deliveries.test.ts, webhook-receivers.test.ts and test/crash/kill-sending.test.ts.
+ * Held by test/integration/webhook-deliveries.test.ts, webhook-receivers.test.ts and test/crash/kill.test.ts.
  */
 import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'

@@ -7,7 +7,7 @@
  * `keep` syncs the draft, renames it to its place and syncs the folder. Only then may rows that refer to it be committed.
  * A kill before the rename leaves a draft. The next start on this machine deletes it, or another machine once it hasn't
  * been written for long. A kill between rename and commit leaves an unreferenced file. An upload of the same bytes replaces
- * it, or a sweep deletes it. Held by test/integration/media-upload.test.ts and test/crash/kill-uploads.test.ts.
+ * it, or a sweep deletes it. Held by test/integration/media-upload.test.ts and test/crash/kill-api.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'

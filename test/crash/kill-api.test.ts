@@ -1,17 +1,26 @@
-/** kill -9 of the API under mutations with Idempotency-Keys, each of which is repeated until it is answered. */
-import { randomUUID } from 'node:crypto'
+/**
+ * kill -9 of the API under mutations with Idempotency-Keys, each of which is repeated until it is answered: posts, and
+ * uploads, also in the middle of a file, and between its place on the disk and its row. All that was answered is there once, and
+ * nothing else stays for good.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sweepMedia } from '../../api/media/sweep.ts'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
+import { film, formOf, formType, png } from '../support/media-files.ts'
+import { exchange } from '../support/raw-http.ts'
 import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 
-const rounds = isLong ? 50 : 4
+const rounds = isLong ? 50 : 5
 const burstRounds = isLong ? 50 : 2
 const roundMs = 1_000
-const clients = 8
+const clients = { posting: 8, uploading: 6 }
 /** Pause of each client between two posts. */
 const pauseMs = isLong ? 0 : 20
 const draw = drawsOf('kill-api')
@@ -31,23 +40,32 @@ async function start(): Promise<ServiceProcess> {
   return made
 }
 
-const createPost = (key: string, signal: AbortSignal) =>
+const createPost = (key: string) =>
   fetch(`${api.url}/v1/posts`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${mine.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': key },
     body: JSON.stringify({ title: key, base_caption: 'killed' }),
-    signal,
+    signal: AbortSignal.timeout(20_000),
   })
 
-/** Asks again with the same key, of whichever process lives, until there is an answer. @returns the post's id */
-async function create(key: string, signal: AbortSignal): Promise<number | undefined> {
-  while (!signal.aborted) {
-    const answer = await answerOf(createPost(key, AbortSignal.timeout(20_000)))
+const uploadForm = (bytes: Buffer, filename: string) => formOf({ name: 'file', filename, value: bytes })
+
+const upload = (bytes: Buffer, filename: string, key: string) =>
+  fetch(`${api.url}/v1/media`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${mine.apiKey}`, 'Content-Type': formType, 'Idempotency-Key': key },
+    body: new Blob([uploadForm(bytes, filename)]),
+    signal: AbortSignal.timeout(20_000),
+  })
+
+/** Asks again with the same key, of whichever process lives, until there is an answer. @returns the id of what was made */
+async function untilMade(ask: () => Promise<Response>): Promise<number> {
+  for (;;) {
+    const answer = await answerOf(ask())
     if (answer?.status === 200) return (JSON.parse(answer.text) as { id: number }).id
     if (answer !== undefined) expect([409, 503]).toContain(answer.status)
     await sleep(20)
   }
-  return undefined
 }
 
 /** Undefined where the process died before it had answered: its successor is to be asked. */
@@ -72,8 +90,8 @@ async function stored() {
   )
 }
 
-/** One post of each key, one audit row and one record of each post, and the chain of as many rows. */
-async function expectOnce(told: ReadonlyMap<string, number>): Promise<void> {
+/** One post of each key, one audit row and one record of each post, and the chain of as many rows and those of uploads. */
+async function expectOnce(told: ReadonlyMap<string, number>, uploads = 0): Promise<void> {
   const posts = await stored()
   expect(new Map(posts.map(({ title, id }) => [title, id]))).toEqual(told)
   expect(posts).toHaveLength(told.size)
@@ -85,24 +103,73 @@ async function expectOnce(told: ReadonlyMap<string, number>): Promise<void> {
   )
   expect(outbox).toEqual({ told: told.size, objects: told.size })
   const verdict = await verifyAuditChain(stores.pg, mine.workspaceId, 30_000)
-  expect(verdict).toEqual({ rows: told.size, firstBroken: null, isCut: false })
+  expect(verdict).toEqual({ rows: told.size + uploads, firstBroken: null, isCut: false })
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const root = () => join(stores.dataDir, 'media')
+
+/** The names of the workspace's files: their SHA-256. */
+function files(): string[] {
+  const folder = join(root(), String(mine.workspaceId))
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .map((name) => name.split('/').at(-1)!)
+    .sort()
+}
+const drafts = () => (existsSync(join(root(), 'drafts')) ? readdirSync(join(root(), 'drafts')) : [])
+
+async function rows(): Promise<string[]> {
+  const found = await stores.pg.query<{ sha256: Buffer }>('SELECT sha256 FROM media WHERE workspace_id = $1', [
+    mine.workspaceId,
+  ])
+  return found.map((row) => row.sha256.toString('hex')).sort()
+}
+
+/** Each upload is there, and no other; its audit row, and what webhooks are told of it. */
+async function expectUploads(told: ReadonlyMap<number, string>): Promise<void> {
+  const found = await stores.pg.query<{ id: number; sha256: Buffer }>(
+    'SELECT id, sha256 FROM media WHERE workspace_id = $1',
+    [mine.workspaceId],
+  )
+  expect(new Map(found.map((row) => [row.id, row.sha256.toString('hex')]))).toEqual(told)
+  await sweepMedia(stores.media, stores.pg, 0)
+  expect(files()).toEqual([...told.values()].sort())
+  await expect.poll(drafts).toEqual([])
+  for (const name of files()) {
+    expect(sha256(readFileSync(join(root(), String(mine.workspaceId), name.slice(0, 2), name)))).toBe(name)
+  }
+  const counts = `SELECT (SELECT count(*) FROM audit_events WHERE workspace_id = $1 AND action = 'media.create') AS audits,
+    (SELECT count(*) FROM outbox WHERE workspace_id = $1 AND type = 'media.created') AS told`
+  expect(await stores.pg.query(counts, [mine.workspaceId])).toEqual([{ audits: told.size, told: told.size }])
 }
 
 test(
-  `makes one post a key and one audit row a post, over ${rounds} kills in flight, with the chain unbroken`,
+  `makes one post a key, one file an upload and one audit row each, over ${rounds} kills in flight, with the chain unbroken`,
   async () => {
     api = await start()
-    const told = new Map<string, number>()
+    const posts = new Map<string, number>()
+    const uploads = new Map<number, string>()
     const stop = new AbortController()
-    const giveUp = new AbortController()
-    const running = Array.from({ length: clients }, async () => {
-      while (!stop.signal.aborted) {
-        const key = randomUUID()
-        const id = await create(key, giveUp.signal)
-        if (id !== undefined) told.set(key, id)
-        await sleep(pauseMs)
-      }
-    })
+    const client = async (work: (key: string) => Promise<void>) => {
+      while (!stop.signal.aborted) await work(randomUUID())
+    }
+    const post = async (key: string) => {
+      posts.set(key, await untilMade(() => createPost(key)))
+      await sleep(pauseMs)
+    }
+    const send = async (key: string) => {
+      const bytes = film({ data: 1_000 + Math.floor(draw() * 200_000) })
+      randomBytes(16).copy(bytes, bytes.length - 16)
+      const id = await untilMade(() => upload(bytes, 'a.mp4', key))
+      expect(uploads.has(id)).toBe(false)
+      uploads.set(id, sha256(bytes))
+    }
+    const running = [
+      ...Array.from({ length: clients.posting }, () => client(post)),
+      ...Array.from({ length: clients.uploading }, () => client(send)),
+    ]
     for (let round = 0; round < rounds; round++) {
       await sleep(roundMs / 2 + draw() * roundMs)
       await api.kill()
@@ -110,10 +177,10 @@ test(
     }
     stop.abort()
     await Promise.all(running)
-    giveUp.abort()
     // Some were made between any two kills, however busy the machine is.
-    expect(told.size).toBeGreaterThan(rounds)
-    await expectOnce(told)
+    expect(Math.min(posts.size, uploads.size)).toBeGreaterThan(rounds)
+    await expectOnce(posts, uploads.size)
+    await expectUploads(uploads)
   },
   300_000 + rounds * 20_000,
 )
@@ -132,7 +199,7 @@ async function burst(key: string): Promise<Burst> {
   let cut = 0
   await Promise.all(
     Array.from({ length: 100 }, async () => {
-      const answer = await answerOf(createPost(key, AbortSignal.timeout(20_000)))
+      const answer = await answerOf(createPost(key))
       if (answer === undefined) cut += 1
       else if (answer.status === 200) done.push([answer.text, answer.headers.get('idempotent-replayed') === 'true'])
       else expect([answer.status, answer.headers.get('retry-after'), answer.text]).toEqual([409, '1', inProgress])
@@ -181,26 +248,94 @@ test('a holder that is killed at the last statement of its work leaves nothing o
   const survivor = await start()
   const holder = await start()
   api = survivor
-  const first = await create('first', AbortSignal.timeout(20_000))
+  const first = await untilMade(() => createPost('first'))
   await stores.pg.transaction(async (tx) => {
     // The chain is ours until the end of this transaction.
     await tx.query('SELECT 1 FROM audit_heads WHERE workspace_id = $1 FOR UPDATE', [mine.workspaceId])
     api = holder
-    const cut = createPost('held', AbortSignal.timeout(20_000)).catch(() => 'cut')
+    const cut = createPost('held').catch(() => 'cut')
     await expect.poll(async () => (await stores.pg.query(waitingSql)).length, { interval: 20 }).toBe(1)
     api = survivor
-    expect((await createPost('held', AbortSignal.timeout(20_000))).status).toBe(409)
+    expect((await createPost('held')).status).toBe(409)
     await holder.kill()
     expect(await cut).toBe('cut')
   })
   let answer: Response | undefined
   await expect
     .poll(async () => {
-      answer = await createPost('held', AbortSignal.timeout(20_000))
+      answer = await createPost('held')
       return answer.status
     })
     .toBe(200)
   expect(answer!.headers.get('idempotent-replayed')).toBeNull()
   const { id } = (await answer!.json()) as { id: number }
   await expectOnce(new Map([['first', first!]]).set('held', id))
+})
+
+async function download(id: number): Promise<Buffer> {
+  const headers = { Authorization: `Bearer ${mine.apiKey}` }
+  const response = await fetch(`${api.url}/v1/media/${id}/file`, { headers })
+  expect(response.status).toBe(200)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+/** Nothing else was made in the workspace. */
+async function expectOnlyUpload(id: number, bytes: Buffer): Promise<void> {
+  await expectUploads(new Map([[id, sha256(bytes)]]))
+  await expectOnce(new Map(), 1)
+}
+
+/** Uploads the bytes, and kills the API once they are in their place and their row is about to be written. */
+async function killBeforeTheRow(bytes: Buffer, idempotencyKey: string): Promise<void> {
+  await stores.pg.transaction(async (tx) => {
+    await tx.query('LOCK TABLE media IN SHARE MODE')
+    const cut = upload(bytes, 'a.png', idempotencyKey).catch(() => 'cut')
+    await expect.poll(files, { interval: 20 }).toEqual([sha256(bytes)])
+    await api.kill()
+    expect(await cut).toBe('cut')
+  })
+  api = await start()
+}
+
+test.each([
+  ['swept, and the same upload works again', true],
+  ['taken over by the same upload, which no sweep undoes', false],
+])('a file whose upload was killed before its row is %s', async (_, isSwept) => {
+  api = await start()
+  const bytes = png({ padTo: 5_000 })
+  await killBeforeTheRow(bytes, 'one')
+  expect([await rows(), files()]).toEqual([[], [sha256(bytes)]])
+  if (isSwept) {
+    // As the sweep of every hour, of files of any age.
+    await expect.poll(async () => (await sweepMedia(stores.media, stores.pg, 0)).files).toBe(1)
+    expect(files()).toEqual([])
+  }
+  const again = await upload(bytes, 'a.png', 'one')
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null])
+  const { id } = (await again.json()) as { id: number }
+  expect(await sweepMedia(stores.media, stores.pg, 0)).toEqual({ drafts: 0, files: 0 })
+  expect((await download(id)).equals(bytes)).toBe(true)
+  expect((await upload(bytes, 'a.png', 'one')).headers.get('idempotent-replayed')).toBe('true')
+  await expectOnlyUpload(id, bytes)
+})
+
+test('an upload that is killed in the middle of its file leaves nothing after the next start, and works again', async () => {
+  api = await start()
+  const bytes = film({ data: 500_000 })
+  const form = uploadForm(bytes, 'a.mp4')
+  const head = `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nIdempotency-Key: three\r\nContent-Length: ${form.length}\r\n\r\n`
+  const port = Number(new URL(api.url).port)
+  const cut = exchange(port, [head, form.subarray(0, 300_000)], { waitMs: 20_000 })
+  await expect.poll(() => drafts().length, { interval: 20 }).toBe(1)
+  await api.kill()
+  expect((await cut).text).toBe('')
+  expect(drafts()).toHaveLength(1)
+  api = await start()
+  await expect.poll(drafts).toEqual([])
+  expect([await rows(), files()]).toEqual([[], []])
+  const again = await upload(bytes, 'a.mp4', 'three')
+  expect(again.status).toBe(200)
+  const { id } = (await again.json()) as { id: number }
+  expect((await download(id)).equals(bytes)).toBe(true)
+  await expectOnlyUpload(id, bytes)
 })

@@ -17,6 +17,7 @@ const startDeadlineMs = 90_000
 const setUpMs = 120_000
 
 export type TestProduct = Awaited<ReturnType<typeof startProduct>>
+export type RunningProduct = ReturnType<typeof setUpProduct>
 
 /** The product for the tests of a file, in a folder of its own; there once they begin. */
 export function setUpProduct(name: string, env: Record<string, string> = {}) {

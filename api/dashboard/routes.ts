@@ -44,7 +44,7 @@ interface DashboardStores {
 }
 
 /** Operations that no key may call. */
-const ofOwners = [
+const ownerOperations = [
   ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
   ...[listSharedLinks, createSharedLink, revokeSharedLink],
   ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
@@ -67,7 +67,7 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const routeOperation = makeRestRouter([...operations, ...ofOwners, makeFillDemo({ pg, ch })], ofSessions)
+  const routeOperation = makeRestRouter([...operations, ...ownerOperations, makeFillDemo({ pg, ch })], ofSessions)
   const readFirst = makeFirstAnswers(operations, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
   const signIn = makeSignIn({ pg, signInLimiter, clock, isSecure, proxies: gateway.proxies })

@@ -1,10 +1,12 @@
 /** An appearance of a visitor with a key: its kind, its sums, and how it knows the one before. */
 
-/** As the column `kind` numbers them. */
+/** As the column `kind` numbers them. 7 is taken below: the next number is 8. */
 export const cellKinds = { all: 0, converting: 1, source: 2, device: 3, browser: 4, country: 5, page: 6 } as const
 export type CellKind = keyof typeof cellKinds
 /** Cells of one page each: its title and its samples of web vitals. */
 export const cellOfPage = 7
+/** The answered list of pages with samples of web vitals. */
+export const sampledPage = 7
 
 /**
  * The parts of an appearance that add up over rows and days. `fresh` are those of `sessions` that were not there on the

@@ -5,7 +5,7 @@
  * (`prev_day`). So the distinct visitors since day A are the appearances with `prev_day` < A. Held by
  * test/property/overview.test.ts.
  */
-import { cellKinds } from '../../rollups/appearance.ts'
+import { cellKinds, sampledPage } from '../../rollups/appearance.ts'
 import { seenAt } from '../../rollups/cells.ts'
 import { moment } from '../../rollups/event-sql.ts'
 import { cutEndPart, cutStartParts } from './cut-days-sql.ts'
@@ -65,9 +65,6 @@ export function composed(parts: readonly string[]): string {
     ORDER BY period,list,bucket,if(kind=${page},${views},${visitors}) DESC,if(kind=${page},0,${conversions}) DESC,key,detail
     LIMIT {limit:UInt32} BY period,list,bucket`
 }
-
-/** The list of pages with samples of web vitals, beside the kinds of cells. */
-export const sampledPage = 7
 
 /** Whole days that have cells, of both periods. */
 function cellsPart(periods: readonly PeriodSql[]): string[] {

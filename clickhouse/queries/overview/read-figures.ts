@@ -1,11 +1,11 @@
 /** The figures of an overview that visitors' events give: totals, series and lists, all of one moment. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import type { Bucket } from '../../../schemas/time/time-range.ts'
-import { cellKinds } from '../../rollups/appearance.ts'
+import { cellKinds, sampledPage } from '../../rollups/appearance.ts'
 import { ofFewRows, type Reader } from '../reader.ts'
 import { areCountedByRow, countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { type FigureName, figureNames, type PeriodSql, periodParams, seriesPeriod } from './figure-parts.ts'
-import { figuresSql, hourSeries, sampledPage } from './figures-sql.ts'
+import { figuresSql, hourSeries } from './figures-sql.ts'
 
 export interface Counts {
   readonly visitors: number

@@ -26,7 +26,7 @@ type Line =
   | { t: 'frozen'; m: Manifest }
   | { t: 'loaded'; id: number; at: number }
   | { t: 'copied'; id: number }
-  | { t: 'released'; folder?: number; file: number }
+  | { t: 'released'; folder: number; file: number }
   | { t: 'mark'; lease: number; through: number }
   | { t: 'repair'; id: number }
 
@@ -79,7 +79,7 @@ export class ShipJournal {
   }
 
   /** Manifests with something left to do, oldest first. */
-  open(): ManifestState[] {
+  unfinished(): ManifestState[] {
     return [...this.states.values()].filter((state) => state.loadedAt === 0 || !state.isCopied)
   }
 
@@ -178,8 +178,8 @@ export class ShipJournal {
       }
       if (line.t === 'boot') boot = line.id
       else if (line.t === 'frozen') {
-        this.states.set(line.m.id, { manifest: completed(line.m), loadedAt: 0, isCopied: false, needsRepair: false })
-      } else if (line.t === 'released') this.forget(line.folder ?? 0, line.file)
+        this.states.set(line.m.id, { manifest: line.m, loadedAt: 0, isCopied: false, needsRepair: false })
+      } else if (line.t === 'released') this.forget(line.folder, line.file)
       else if (line.t === 'mark') this.marks.set(line.lease, line.through)
       else {
         const state = this.states.get(line.id)
@@ -260,11 +260,6 @@ export class ShipJournal {
     // With a long backlog the state alone may be large. Only bytes added to it count towards the next compaction.
     this.bytes = 0
   }
-}
-
-/** A manifest of before there were workers says nothing of folders. */
-function completed(manifest: Manifest): Manifest {
-  return { ...manifest, segments: manifest.segments.map((segment) => ({ ...segment, folder: segment.folder ?? 0 })) }
 }
 
 function encodeLine(line: Line): string {

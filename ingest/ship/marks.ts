@@ -140,7 +140,7 @@ export class Marks {
       for (const lease of leases.held()) await journal.noteMark(lease.first, nothing.throughOf(lease))
     }
     for (const { number } of segments) this.undone.find(number)
-    for (const { loadedAt, manifest } of [...journal.open(), ...journal.done()]) {
+    for (const { loadedAt, manifest } of [...journal.unfinished(), ...journal.done()]) {
       if (loadedAt > 0) this.undone.loaded(manifest)
     }
   }
@@ -234,7 +234,7 @@ export class Marks {
     try {
       for (const { firstSegment, throughId } of marks) await journal.noteMark(firstSegment, throughId)
     } catch (error) {
-      // Rows wait: as a silent node this one would count as dead, and its rows as none.
+      // Publishes unmoved marks: a node that publishes nothing counts as dead, and `as_of` would pass its waiting rows.
       const unmoved = marks.map(({ firstSegment }) => ({ firstSegment, throughId: firstSegment * segmentRowsMax - 1 }))
       await store.advance(unmoved, () => null)
       throw error

@@ -10,7 +10,7 @@ export function unfinishedManifests(
   found: readonly Segment[],
 ): ManifestState[] {
   const numbers = new Set(found.map(({ number }) => number))
-  const states = journal.open()
+  const states = journal.unfinished()
   for (const state of states) {
     const { id, segments } = state.manifest
     const missing = segments.filter(({ number }) => !numbers.has(number))

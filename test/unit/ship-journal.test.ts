@@ -1,6 +1,5 @@
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { Manifest } from '../../ingest/ship/manifest.ts'
@@ -48,7 +47,7 @@ describe('the shipping journal', () => {
     lines[middle] = lines[middle]!.replace('"rows":9', '"rows":8')
     await writeFile(path, lines.join('\n'))
     await appendFile(path, '0123abcd {"t":"loaded","i')
-    expect(idsOf((await open()).open())).toEqual([2, 6])
+    expect(idsOf((await open()).unfinished())).toEqual([2, 6])
   })
 
   it('forgets what lay in released files only', async () => {
@@ -72,18 +71,6 @@ describe('the shipping journal', () => {
     expect((await open()).done()).toEqual([])
   })
 
-  it('reads manifests of before there were workers as those of the node’s own folder', async () => {
-    const journal = await open()
-    await journal.freeze(manifest(1))
-    const path = join(folder, 'journal')
-    const before = (await readFile(path, 'utf8')).split('\n').map((line) => {
-      const json = line.slice(9).replace('"folder":0,', '')
-      return line === '' ? '' : `${crc32(json).toString(16).padStart(8, '0')} ${json}`
-    })
-    await writeFile(path, before.join('\n'))
-    expect((await open()).open()[0]!.manifest).toEqual(manifest(1))
-  })
-
   it('loses nothing that is appended while it is written anew', async () => {
     const journal = await open()
     const keys = Array.from({ length: 150_000 }, (_, i) => [i, 490_000] as const)
@@ -99,7 +86,7 @@ describe('the shipping journal', () => {
       await copyFile(join(folder, 'journal'), join(folder, 'as-killed'))
       const again = await open('boot', 'as-killed')
       expect([again.markOf(1_000_000), again.markOf(2_000_000)]).toEqual([round, 2 * round])
-      expect(idsOf(again.open())).toEqual([])
+      expect(idsOf(again.unfinished())).toEqual([])
       expect(again.done()).toHaveLength(round)
     }
   })

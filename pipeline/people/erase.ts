@@ -2,8 +2,8 @@
  * Removes an erased person's events, and computes the touched figures again. This is done under the fold's lease, once
  * everything that was answered before the erasure is folded:
  *
- *   cells of the days touched are stale ─► what webhooks are told of conversions, replays, events and copies deleted
- *   ─► rows of these visitors deleted ─► repaired hours ─► cells of the days written again ─► done
+ *   mark the days' cells stale ─► delete pending webhook events, replays, copies and events ─► delete derived rows
+ *   ─► record repaired hours ─► write the days' cells anew ─► done
  *
  * The repaired hours make the next fold derive the remaining rows anew: events of others on a shared browser, and of
  * servers. Every step may be repeated: an erasure that died is done again, and finds less.
@@ -11,7 +11,7 @@
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { timesIn } from '../../clickhouse/queries/people/browser-times.ts'
-import { eventMs, moment } from '../../clickhouse/rollups/event-sql.ts'
+import { eventMs } from '../../clickhouse/rollups/event-sql.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { findContactsByHash } from '../../postgres/tables/contacts.ts'
 import {
@@ -187,7 +187,7 @@ function eventsBy({ workspaceId, emailHash, browsers, requestedAt }: Erasure): B
   }
 }
 
-/** Conversions that webhooks are told of: the events say which. */
+/** Deletes pending webhook events about the person's conversions, while the events still say which those are. */
 async function forgetTold(
   pg: Postgres,
   ch: Pick<ClickHouse, 'query'>,
@@ -242,9 +242,8 @@ async function readHoursLeft(
   return ch.query<{ visitor: string; hour: number }>(
     `SELECT DISTINCT toString(events.visitor) AS visitor, intDiv(toUnixTimestamp(occurred_at), 3600) AS hour FROM events
      WHERE workspace_id = {workspace:UInt32} AND events.visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
-       AND occurred_at >= ${moment('from')}
      ORDER BY visitor, hour`,
-    { workspace: workspaceId, visitors, from: 0 },
+    { workspace: workspaceId, visitors },
     { isLong: true, deadlineMs: mutationDeadlineMs },
   )
 }

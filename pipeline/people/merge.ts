@@ -103,7 +103,7 @@ async function mergeRows(
     readonly wanted: ReadonlySet<WebhookEventType> | undefined
   },
 ): Promise<void> {
-  const late = await dropErasedInbox(
+  const erased = await dropErasedInbox(
     tx,
     all.map(({ eventId, email, anonymousId, at }) => ({
       ...{ eventId, workspaceId, at },
@@ -111,7 +111,7 @@ async function mergeRows(
       visitor: anonymousId === '' ? null : hashes.visitorOf(workspaceId, anonymousId),
     })),
   )
-  const rows = all.filter(isIdentified).filter(({ eventId }) => !late.has(eventId))
+  const rows = all.filter(isIdentified).filter(({ eventId }) => !erased.has(eventId))
   if (rows.length === 0) return
   // Always in the same order, so that two transactions never wait for each other's rows.
   const byEmail = [...groupBy(rows, ({ email }) => email)].sort(([a], [b]) => (a < b ? -1 : 1))

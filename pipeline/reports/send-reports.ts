@@ -31,7 +31,7 @@ import {
   reportsAtOnce,
   reportsEveryMs,
   reportsReadEach,
-  reportUncertainMax,
+  reportUncertainAttemptsMax,
 } from '../../schemas/limits/report-limits.ts'
 import { type JobLoop, startJobLoop } from '../job-loop.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
@@ -143,7 +143,7 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
       ...{ first: due.first, claim, now: new Date(clock.now()), end: outcome },
       dueAt: dueAt === null ? null : new Date(dueAt),
     })
-  if (claim.uncertain > reportUncertainMax) {
+  if (claim.uncertain >= reportUncertainAttemptsMax) {
     log.warn(about, 'a report is given up: nobody knows whether it was sent twice')
     metrics.reported('failed')
     return end('failed', null)

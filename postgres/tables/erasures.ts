@@ -210,8 +210,8 @@ export async function readErasure(q: Queryable, id: number): Promise<{ events: n
   return row
 }
 
-/** A row that came to the inbox, as erasures know it. */
-export interface LateRow {
+/** A row of the inbox that an erasure may remove. */
+export interface ErasableRow {
   readonly eventId: number
   readonly workspaceId: number
   /** Milliseconds since 1970. */
@@ -225,7 +225,7 @@ export interface LateRow {
  * Removes rows of the inbox that were sent before their person was erased, and came in after. A row without an e-mail is
  * the person's by browser and time. One with another e-mail is, where the browser alone was erased.
  */
-export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): Promise<Set<number>> {
+export async function dropErasedInbox(tx: Queryable, rows: readonly ErasableRow[]): Promise<Set<number>> {
   interface Dropped {
     readonly event_id: number
     readonly workspace_id: number
@@ -236,13 +236,13 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): 
   }
   const dropped = await tx.query<Dropped>(
     `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::bigint[], $4::numeric[], $5::text[])
-       AS late (id, workspace, at, hash, row_visitor)
-     WHERE inbox.event_id = late.id AND erasures.workspace_id = late.workspace
+       AS given (id, workspace, at, hash, row_visitor)
+     WHERE inbox.event_id = given.id AND erasures.workspace_id = given.workspace
        AND inbox.received_at <= erasures.requested_at
-       AND (erasures.email_hash = late.hash OR ((late.hash IS NULL OR erasures.email_hash IS NULL) AND EXISTS (
+       AND (erasures.email_hash = given.hash OR ((given.hash IS NULL OR erasures.email_hash IS NULL) AND EXISTS (
          SELECT FROM jsonb_to_recordset(erasures.browsers) AS time (visitor text, ${timeColumns})
-         WHERE visitor = late.row_visitor AND ${isWithin('late.at', 'late.id')})))
-     RETURNING event_id, inbox.workspace_id, email, late.at AS occurred_at, erasures.email_hash IS NOT NULL AS is_theirs`,
+         WHERE visitor = given.row_visitor AND ${isWithin('given.at', 'given.id')})))
+     RETURNING event_id, inbox.workspace_id, email, given.at AS occurred_at, erasures.email_hash IS NOT NULL AS is_theirs`,
     [
       rows.map(({ eventId }) => eventId),
       rows.map(({ workspaceId }) => workspaceId),

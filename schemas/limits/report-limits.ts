@@ -32,7 +32,7 @@ export const smtpConnectMs = 10 * second
 export const reportClaimMs = 5 * minute
 /** Delays between a failed attempt and the next; after the last of them the report has failed. */
 export const reportRetryDelaysMs = [5 * minute, 30 * minute, 2 * hour, 8 * hour, 24 * hour] as const
-/** Attempts with an unknown end: after the first of them one more mail may go out, and no third. */
-export const reportUncertainMax = 1
+/** After so many attempts with an unknown end a report has failed: one repeated mail may go out, a third never. */
+export const reportUncertainAttemptsMax = 2
 /** The body of an unsubscription, which isn't read. One-click sends 26 bytes, in a form of several parts some more. */
 export const unsubscribeBodyBytesMax = 4 * KiB

@@ -59,7 +59,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     died: (...how) => sayDied(folder.path, ...how),
   }
 
-  function keep(runnable: Parameters<typeof supervise>[0]): Supervised {
+  function startSupervised(runnable: Parameters<typeof supervise>[0]): Supervised {
     if (isStopping) throw new StartRefused('stopped in the middle of the start')
     logFiles.add(runnable.logFile)
     return supervise(runnable, watcher)
@@ -86,7 +86,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const earlier = readDevFile(folder.path)
     await endEarlierServices(earlier)
     const urls = await embeddedStores(config, folder.path, (store) => {
-      const kept = keep(store)
+      const kept = startSupervised(store)
       running.stores.push(kept)
       return kept
     })
@@ -97,7 +97,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const { nodeEnv } = config
     const around = { dataDir: folder.path, secretKey, trustedProxies: trusted.services, nodeEnv, ...urls, ...addresses }
     services = await prepareServices(around)
-    running.services = services.map(({ runnable }) => keep(runnable))
+    running.services = services.map(({ runnable }) => startSupervised(runnable))
 
     const ingestPort = services.find((service) => service.name === 'ingest')?.port ?? front.port
     dev = devOf(addresses, ingestPort, first, urls, folder.path)

@@ -14,7 +14,7 @@ import { explainTime, timeOf } from '../enrich/event-time.ts'
 import { isPage } from '../enrich/page-url.ts'
 import type { SaltOfDay } from '../enrich/salted-memory.ts'
 import type { IngestWorkspace, Sender } from '../event-context.ts'
-import type { BotVerifier, Claim, Verification } from '../verify/verify-bot.ts'
+import type { BotVerifier, ClaimedIdentity, Verification } from '../verify/verify-bot.ts'
 
 /** The bot of a visit, as the answer shows it. */
 export interface BotAnswer extends Bot {
@@ -97,7 +97,7 @@ export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader 
   }
 
   /** The claims of the visits, before each is validated. */
-  function* claimsOf(body: BotsBody): Generator<Claim> {
+  function* claimsOf(body: BotsBody): Generator<ClaimedIdentity> {
     for (const visit of hasVisits(body) ? body.visits : [body]) {
       const { user_agent: userAgent, ip } = (visit ?? {}) as { user_agent?: unknown; ip?: unknown }
       if (typeof userAgent !== 'string' || typeof ip !== 'string') continue

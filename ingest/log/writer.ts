@@ -120,7 +120,7 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /** The loader has finished its last insert: a segment that has waited for it can be sealed. */
-  loaderIsIdle(): void {
+  onLoaderIdle(): void {
     if (this.segment?.isDue) this.trySeal(this.segment)
   }
 

@@ -89,7 +89,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
   const own = { folder: 0, files, recovered, newestFile: writer.currentFile }
   shipper = await openShipper(options, [own], (isLoadingNow) => {
     isLoading = isLoadingNow
-    if (!isLoading) writer.loaderIsIdle()
+    if (!isLoading) writer.onLoaderIdle()
   })
   return { writer, shipper }
 }

@@ -42,7 +42,7 @@ export type WorkerFunctions = {
   /** Answers after all messages that the worker sent before the question. */
   barrier(): void
   /** The insert that `loading` told of has ended. */
-  loaderIsIdle(stream: StreamName): void
+  onLoaderIdle(stream: StreamName): void
   /** Why nothing can be taken now, or null. */
   refuse(reason: string | null): void
   /** The rows of a log file are all stored. */

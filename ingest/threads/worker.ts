@@ -76,7 +76,7 @@ export async function runWorker(
       await server.listen(host, port, true)
     },
     barrier: () => {},
-    loaderIsIdle: (stream) => logs[stream].writer.loaderIsIdle(),
+    onLoaderIdle: (stream) => logs[stream].writer.onLoaderIdle(),
     release: (stream, file) => logs[stream].files.release(file),
     outageMs: () => Math.max(logs.events.writer.outage.ms(), numbers.outageMs()),
     figures: () => metrics.figures(),

@@ -131,7 +131,7 @@ async function openShippers(
     }
     return openShipper({ ...node.shippingOf(stream), writerBarrier }, folders, (isLoadingNow) => {
       Atomics.store(isLoading, at, isLoadingNow ? 1 : 0)
-      if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
+      if (!isLoadingNow) for (const { calls } of workers) calls.tell('onLoaderIdle', stream)
     })
   }
   const opened = await Promise.all(streamNames.map(async (stream, at) => [stream, await open(stream, at)] as const))

@@ -20,7 +20,7 @@ export interface Verification {
 }
 
 /** A visit as far as it is checked. */
-export interface Claim {
+export interface ClaimedIdentity {
   readonly botName: string
   /** Empty where nobody said it. */
   readonly address: string
@@ -31,9 +31,9 @@ export interface BotVerifier {
    * Asks about the addresses that only DNS can check. Resolves when it has answered or its time is up. Null: there is
    * nothing to wait for.
    */
-  askFor(claims: Iterable<Claim>): Promise<void> | null
+  askFor(claims: Iterable<ClaimedIdentity>): Promise<void> | null
   /** By what is known now. */
-  verify(claim: Claim, now: number): Verification
+  verify(claim: ClaimedIdentity, now: number): Verification
 }
 
 const notChecked: Verification = { verified: null, method: 'none' }
@@ -53,7 +53,7 @@ export function makeBotVerifier({
   }
 
   /** The address that DNS has to be asked about, if any. */
-  function openQuestion({ botName, address }: Claim): AddressKey | null {
+  function openQuestion({ botName, address }: ClaimedIdentity): AddressKey | null {
     const check = address === '' ? undefined : checkOf(botName)
     if (dns === undefined || check === undefined || check.hosts.length === 0) return null
     const key = keyOfAddress(address)
@@ -61,7 +61,7 @@ export function makeBotVerifier({
     return dns.find(key) === undefined ? key : null
   }
 
-  function askFor(claims: Iterable<Claim>): Promise<void> | null {
+  function askFor(claims: Iterable<ClaimedIdentity>): Promise<void> | null {
     const keys = new Set<AddressKey>()
     for (const claim of claims) {
       const key = openQuestion(claim)

@@ -1,5 +1,5 @@
 /** The figures of a report: the API's own overview, asked as a client asks it. */
-import { answerQuestion, type OverviewContext, OverviewQuery } from '../../api/operations/analytics/read-overview.ts'
+import { computeOverview, type OverviewContext, OverviewQuery } from '../../api/operations/analytics/read-overview.ts'
 import type { DueReport } from '../../postgres/tables/report-recipients.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { reportRows } from '../../schemas/limits/report-limits.ts'
@@ -31,6 +31,6 @@ export async function readReport(
     clock,
     config: { apiHost },
   }
-  const { metrics, top_sources, top_pages } = await answerQuestion(context)
+  const { metrics, top_sources, top_pages } = await computeOverview(context)
   return { every, first, last, workspace, metrics: metrics as OverviewMetrics, top_sources, top_pages }
 }

@@ -93,7 +93,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const path = pathOf(request)
     if (path === '/') return sendPage(request, response, options)
     if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
-    const service = serviceFor(path)
+    const service = serviceOfRequest(path)
     if (options.portOf(service) === undefined) return refuse(response)
     const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
     if (arrival === 'gone') return void response.destroy()
@@ -105,8 +105,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     await proxy.web(request, response, { target: { host: '127.0.0.1', port }, headers: { connection: 'keep-alive' } })
   }
 
-  function serviceFor(path: string): ServiceName {
-    return shortLink.test(path) ? 'ingest' : serviceOf(path)
+  function serviceOfRequest(path: string): ServiceName {
+    return shortLink.test(path) ? 'ingest' : serviceByRoute(path)
   }
 
   /** As the service answers another method that it doesn't take. */
@@ -115,7 +115,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     if (path === '/' || (options.demo && /^\/demo(\/|$)/.test(path))) {
       return { status: 405, headers: { ...ours, Allow: 'GET, HEAD' }, body: methodNotAllowed }
     }
-    const port = options.portOf(serviceFor(path))
+    const port = options.portOf(serviceOfRequest(path))
     const answer = port === undefined ? undefined : await askMethods(port, path, requestId).catch(() => undefined)
     return answer ?? { status: 503, headers: { ...ours, 'Retry-After': String(retryAfterSeconds) }, body: unavailable }
   }
@@ -196,7 +196,7 @@ function shortLinkPattern(path: string): RegExp {
 
 const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
-function serviceOf(path: string): ServiceName {
+function serviceByRoute(path: string): ServiceName {
   if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
   const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || /^\/l(\/|$)/.test(path)
   return isIngest ? 'ingest' : 'api'
@@ -280,7 +280,7 @@ function refuseLate(request: IncomingMessage, response: ServerResponse): void {
 
 /** Pages of any site may read ingest's answers. */
 function forSites(request: IncomingMessage): Readonly<Record<string, string>> {
-  if (serviceOf(pathOf(request)) !== 'ingest') return {}
+  if (serviceByRoute(pathOf(request)) !== 'ingest') return {}
   return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id' }
 }
 

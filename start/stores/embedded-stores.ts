@@ -21,7 +21,7 @@ const longMs = 2_000
 export async function embeddedStores(
   config: Config,
   dataDir: string,
-  keep: (store: Store) => Supervised,
+  startSupervised: (store: Store) => Supervised,
 ): Promise<StoreUrls> {
   const start = async (given: string | undefined, name: string, prepare: (folder: string) => Promise<Store>) => {
     if (given) return given
@@ -30,7 +30,7 @@ export async function embeddedStores(
     const timer = setTimeout(() => say(`${doing} ${name}`), longMs)
     try {
       const store = await prepare(folder)
-      await keep(store).firstUp
+      await startSupervised(store).firstUp
       return store.url
     } finally {
       clearTimeout(timer)

@@ -1,6 +1,6 @@
 /** An event's content: the page that it happened on, and, once that is allowed, whose it is. */
 import { eventCharactersMax, nameLengthMax, titleLengthMax } from './bounds.ts'
-import { forget, put, queue, type Sent, takeStored } from './outbox.ts'
+import { forget, put, type QueuedEvent, queue, takeStored } from './outbox.ts'
 import { isNear, makeId, nextSession, readJourney } from './sessions.ts'
 import { read, write } from './storage.ts'
 import { recordTouch } from './touches.ts'
@@ -43,7 +43,13 @@ export function end(): void {
  * Records an event of the page that `view` is.
  * @param isPassive it tells of the page's beginning or end: no activity that would prolong a session, or begin one
  */
-export function record(view: View, name: string, properties?: object, more?: Partial<Sent>, isPassive?: boolean): void {
+export function record(
+  view: View,
+  name: string,
+  properties?: object,
+  more?: Partial<QueuedEvent>,
+  isPassive?: boolean,
+): void {
   if (isOpen === false) return
   if (!isPassive) view.title = document.title.slice(0, titleLengthMax)
   const text = JSON.stringify({
@@ -60,7 +66,7 @@ export function record(view: View, name: string, properties?: object, more?: Par
     // NUL and half a pair, as a cut may leave it, would be refused. JSON has these as escapes, and else only control characters.
   }).replace(/(\\[^u])|\\u..../g, '$1')
   // A copy: what the page changes later isn't sent.
-  const event: Sent = JSON.parse(text)
+  const event: QueuedEvent = JSON.parse(text)
   if (text.length < eventCharactersMax && (!isOpen || stamp(event, isPassive))) put(event)
 }
 
@@ -75,7 +81,7 @@ export function sessionNow(now = Date.now(), isNew?: boolean): string {
 }
 
 /** @returns false for what came so late that its session is over */
-function stamp(event: Sent, isPassive?: boolean): boolean {
+function stamp(event: QueuedEvent, isPassive?: boolean): boolean {
   const now = Date.parse(event.occurred_at)
   if (!isPassive) sessionNow(now, event.event_name === 'pageview' && recordTouch(event))
   browserId()

@@ -1,7 +1,7 @@
 /**
- * Events on their way. Each is in one place: the queue in memory, a request under way, or `svc_queue` in the browser's
- * storage. It gets there once the page is hidden and sending has failed; the next page (of any tab) takes it. An event
- * keeps its `client_event_id` over all retries, so that it is counted once whichever of them arrives.
+ * The queue of events and its sending. An event waits in memory or is in a request. If sending fails, or the browser is
+ * offline, a hidden page moves its queue to `svc_queue` in the browser's storage. The next page of any tab takes it from
+ * there. An event keeps its `client_event_id` over all retries, so it is counted once whichever of them arrives.
  */
 import {
   backoffSecondsMax,
@@ -17,7 +17,7 @@ import { browserId, isOpen } from './events.ts'
 import { isNear, sessionIdOf } from './sessions.ts'
 import { eraseAll, readJson, write } from './storage.ts'
 
-export interface Sent {
+export interface QueuedEvent {
   event_name: string
   client_event_id: string
   occurred_at: string
@@ -33,7 +33,7 @@ export interface Sent {
   [field: string]: unknown
 }
 
-export let queue: Sent[] = []
+export let queue: QueuedEvent[] = []
 let isBusy = false
 let failures = 0
 let timer: number | undefined
@@ -44,14 +44,14 @@ export function forget(): void {
   eraseAll()
 }
 
-export function put(event: Sent): void {
+export function put(event: QueuedEvent): void {
   if (queue.push(event) > queueMax) queue.shift()
   schedule()
 }
 
 /** Other tabs' events are among what was stored: whoever takes them deletes them first. */
 export function takeStored(): void {
-  const stored = readJson<Sent[]>('svc_queue') || []
+  const stored = readJson<QueuedEvent[]>('svc_queue') || []
   write('svc_queue', '')
   // Older events may have arrived, and wouldn't be known as repeats.
   queue.unshift(...stored.filter(({ occurred_at: at }) => isNear(Date.parse(at), Date.now())))
@@ -94,7 +94,7 @@ export function sendAtEnd(): void {
     const isTaken = navigator.sendBeacon?.(...requestOf(queue.slice(0, batchMax)))
     // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
     if (!isTaken || failures || !navigator.onLine) {
-      const stored = readJson<Sent[]>('svc_queue') || []
+      const stored = readJson<QueuedEvent[]>('svc_queue') || []
       write('svc_queue', JSON.stringify([...stored, ...queue.splice(0, storedMax - stored.length)]))
       return
     }
@@ -106,7 +106,7 @@ function schedule(ms = delayMs): void {
   if (!isBusy) timer ||= setTimeout(send, ms)
 }
 
-function requestOf(events: Sent[]): [url: string, body: string] {
+function requestOf(events: QueuedEvent[]): [url: string, body: string] {
   for (const event of events) {
     event.sent_at = new Date().toISOString()
     // Not before: tabs that are opened at once have each made an id, and the one that was stored last is everybody's.

@@ -78,7 +78,7 @@ export const readAnalyticsOverview = defineOperation({
   isShared: true,
   input: { query: OverviewQuery },
   output: AnalyticsOverview,
-  handle: answerQuestion,
+  handle: computeOverview,
 })
 
 /** For the dashboard alone: its lists as a whole have more rows than a client may ask for. */
@@ -91,22 +91,22 @@ export const readOwnLists = defineOperation({
   scope: 'analytics:read',
   input: { query: queryOf(ownListRowsMax) },
   output: AnalyticsOverview,
-  handle: answerQuestion,
+  handle: computeOverview,
 })
 
-export async function answerQuestion(context: OverviewContext): Promise<AnalyticsOverview> {
-  const { workspace, stores } = context
+export async function computeOverview(context: OverviewContext): Promise<AnalyticsOverview> {
+  const { workspace, stores, scopes } = context
   const { include: wanted = overviewMembers, ...query } = context.query
-  const include = context.scopes.includes(viewScope) ? wanted.filter((member) => !ofOwners.has(member)) : wanted
+  const include = wanted.filter((member) => !(scopes.includes(viewScope) && hiddenFromSharedLinks.has(member)))
   const parts = allParts.filter((part) => include.some((member) => partsOf[member].includes(part)))
   // All that the answer depends on, besides the stores and the time.
   const question = JSON.stringify(['overview', query, parts, workspace])
   const answer = await stores.share(question, () => answerSteadily(context, new Set(parts)))
-  return partOf(answer, include)
+  return withMembers(answer, include)
 }
 
-/** A shared link gets them empty: events name people, and the rest is for who runs the site. */
-const ofOwners: ReadonlySet<keyof AnalyticsOverview> = new Set(['recent_events', 'recommendations', 'snippet'])
+/** Shared links get these members empty. Events name people; the others are for whoever runs the site. */
+const hiddenFromSharedLinks = new Set<keyof AnalyticsOverview>(['recent_events', 'recommendations', 'snippet'])
 
 const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue', 'advice'] as const
 /** Parts that need statements of their own, or rows beyond the limit. Whoever wants none of a part's members saves them. */
@@ -130,8 +130,8 @@ const partsOf: Readonly<Record<keyof AnalyticsOverview, readonly Part[]>> = {
 
 type Answer = Pick<AnalyticsOverview, 'snippet'> & Partial<AnalyticsOverview>
 
-/** Parts that aren't included are there, and empty. */
-function partOf(answer: Answer, include: readonly (keyof AnalyticsOverview)[]): AnalyticsOverview {
+/** Members that weren't asked for are empty. */
+function withMembers(answer: Answer, include: readonly (keyof AnalyticsOverview)[]): AnalyticsOverview {
   const { workspace_id } = answer.snippet
   const noSnippet = { workspace_id, workspace_slug: '', tracking_key: '', script_url: '', snippet: '' }
   const empty = (member: keyof AnalyticsOverview) => (member === 'metrics' ? {} : member === 'snippet' ? noSnippet : [])

@@ -55,7 +55,7 @@ export function routeUnsubscribe(
   }
 }
 
-/** No other site learns the address, which is the right to unsubscribe. */
+/** Without a referrer: whoever knows the address can unsubscribe the recipient. */
 function page(status: number, name: keyof typeof pages): HttpReply {
   const shown = html(status, `<main class="sign-in"><h1>Reports by e-mail</h1>${pages[name]}</main>`)
   return { ...shown, headers: { ...shown.headers, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } }

@@ -8,8 +8,8 @@ import type { Operation } from '../operations/define.ts'
 import { runCall } from '../operations/run.ts'
 import { addressOf, type RestGateway, readQuery } from '../transports/rest.ts'
 
-/** Choices on the page, which are no question. */
-const ofPage = ['card', 'tab']
+/** Parameters that only the page reads: the API doesn't know them. */
+const pageParameters = ['card', 'tab']
 
 /** By path and query, as the page asks for them. */
 export type FirstAnswers = Readonly<Record<string, unknown>>
@@ -49,10 +49,10 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
   }
 }
 
-/** The page's address is the overview's question, but for what it leaves out and what the page alone knows. Sorted, as the page looks it up. */
+/** Makes the overview's query from the page's: with defaults, without the page's own parameters, sorted as the page looks it up. */
 function overviewQuery(search: string): string {
   const query = new URLSearchParams(search)
-  for (const name of ofPage) query.delete(name)
+  for (const name of pageParameters) query.delete(name)
   if (query.has('start') || query.has('end')) query.delete('days')
   else if (!query.has('days')) query.set('days', '30')
   if (!query.has('compare')) query.set('compare', 'previous')

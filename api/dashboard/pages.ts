@@ -20,7 +20,7 @@ export const assets = makeAssets(headers)
 
 /** The page that the script fills, with the answers that it begins with. */
 export function shell(answers: FirstAnswers): HttpReply {
-  // As a text of JSON it says the same, and ends no element.
+  // Escaped, so that no text can end the script element. JSON reads it as the same.
   const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
   return html(200, `<div id="app"></div><script type="application/json" id="answers">${json}</script>`, headTags.script)
 }

@@ -1,4 +1,4 @@
-/** All operations of the customer API. Every face and the contract tests take their operations from this list. */
+/** All operations of the customer API. REST, MCP, OpenAPI and the contract tests take their operations from this list. */
 import { listSocialAccounts } from './accounts/list-social-accounts.ts'
 import { listConversions } from './analytics/list-conversions.ts'
 import { listEventNames } from './analytics/list-event-names.ts'

@@ -1,6 +1,7 @@
 /**
- * The chain that every call of an operation goes through, whatever transport it came by. The order is the contract's:
- * key 401 → plan 402 → access and scope 403 → rate limit 429 → validation 422 → idempotency 409 → handler → audit.
+ * The chain that every call of an operation goes through, whatever transport it came by. The contract sets the order of
+ * refusals: key 401 → plan 402 → access and scope 403 → rate limit 429 → validation 422 → idempotency 409 → handler → audit.
+ * The rate limiter takes its token right after the key. So refused calls count too, and their answers have its headers.
  */
 import type { Postgres } from '../../postgres/client.ts'
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'

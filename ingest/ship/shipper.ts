@@ -1,12 +1,13 @@
 /**
- * Ships the sealed segments of one stream from all the node's folders. Each of the three stages has a cursor of its own, so
+ * Ships the sealed segments of one stream from all the node's folders. Each of the four stages has a cursor of its own, so
  * an outage of one store doesn't stop the other:
  *
  *   freeze   segments → claims (Redis) → a manifest in the journal
  *   load     manifests → ClickHouse, one insert at a time
+ *   repair   hours of rows that were inserted behind a published mark → Postgres
  *   copy     side payloads of manifests → the inbox (Postgres)
  *
- * Loaded manifests advance the marks (marks.ts). A further stage reports rows that were inserted behind a published mark.
+ * Loaded manifests advance the marks (marks.ts).
  *
  * A segment is done when all its parts are loaded and copied; a file is done when all its segments are. Done files are kept
  * for some minutes, because a power loss may destroy rows that ClickHouse acknowledged. Then they are recycled, oldest first.
@@ -267,7 +268,7 @@ export class Shipper {
     if (state.isCopied) this.folders.manifestDone(state.manifest)
   }
 
-  // Rows that are there now although a mark had said so before: nothing else waits for Postgres to hear of it.
+  // Stage 3: repair. Only manifests with rows behind a published mark wait for Postgres here.
 
   private async repairNext(): Promise<number> {
     const next = this.toRepair[0]
@@ -278,7 +279,7 @@ export class Shipper {
     return 0
   }
 
-  // Stage 3: copy.
+  // Stage 4: copy.
 
   private async copyNext(): Promise<number> {
     const next = this.toCopy[0]

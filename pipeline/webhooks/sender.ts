@@ -47,7 +47,7 @@ export interface Sender {
   close(): Promise<void>
 }
 
-/** So often operators' wishes for another try are looked for. */
+/** How often operators' requests for another try are looked for. */
 const retriesEveryMs = 2_000
 const afterFailureMs = 1_000
 /** For attempts under way: within the 20 s of a step of the shutdown. */

@@ -1,6 +1,6 @@
-/** The items of a header in which a client accepts forms, such as `Accept` or `Accept-Encoding` (RFC 9110, 12.4.2). */
+/** Parses `Accept`, `Accept-Encoding` and similar headers, which list formats by preference (RFC 9110, 12.4.2). */
 
-/** They are in lower case, with their weights from 0 to 1. */
+/** Formats in lower case, with their weights from 0 to 1. */
 export function acceptedWeights(header = ''): ReadonlyMap<string, number> {
   return new Map(header.toLowerCase().split(',').map(weightOf))
 }

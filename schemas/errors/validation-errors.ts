@@ -202,7 +202,7 @@ export function literalError(loc: Loc, input: unknown, values: readonly unknown[
   return error('literal_error', loc, `Input should be ${expected}`, input, { expected })
 }
 
-// Date-times. `problem` is one of the texts in the second part of the error table.
+// Date-times. `problem` is Pydantic's reason, such as `input is too short`.
 
 export function datetimeType(loc: Loc, input: unknown): ValidationError {
   return error('datetime_type', loc, 'Input should be a valid datetime', input)

@@ -1,9 +1,14 @@
-/** Bounds of the event log and of shipping it. Sizes of rows' ids are part of a durable format. */
+/**
+ * Bounds of the event log and of its shipping. Two are part of durable formats, and never change: `segmentRowsMax`, by
+ * which ids are computed, and `segmentLeaseSize`, by which kept leases are read.
+ */
 import { day, hour, MiB, minute, second } from './units.ts'
 
 /** The event log. A row's id is segment number × 2^17 + its index in the segment. */
 export const segmentRowsMax = 2 ** 17
+/** A larger segment is sealed. As large as one insert, so that a full segment is one. */
 export const segmentBytesMax = 16 * MiB
+/** An older segment is sealed, even if it is small. Figures wait for it; a shorter time makes more and smaller inserts. */
 export const segmentAgeMs = 250
 /** Segments of one insert into ClickHouse, together. */
 export const insertBytesMax = 16 * MiB

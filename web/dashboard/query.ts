@@ -167,7 +167,10 @@ interface Write {
 
 /** By name. */
 const underWay = new Map<string, Promise<Sent<unknown>>>()
-/** Writes whose answer was lost, by what they are about: a later write to it makes an equal one a new wish. */
+/**
+ * Writes whose answer was lost, by the resource they change. A repeat keeps its key, unless another write to the resource
+ * came in between: then it is a new request.
+ */
 const lost = new Map<string, Write>()
 
 /** The same request as one that isn't answered yet is that one: a second click makes nothing twice. */

@@ -40,7 +40,7 @@ let isGiven = consentMode ? consentMode > 1 : !(navigator.globalPrivacyControl |
 /** Requests for the second file that were made or have failed: odd while it is on its way, and once it is there. */
 let lateSteps = 0
 const early: Seen[] = []
-/** Until there is what can tell what they were, and as many as a person makes in that time. */
+/** Keeps the first 100 clicks until the second file can describe them. */
 let takeClick = (seen: Seen): unknown => early[99] || early.push(seen)
 
 const api: SvcApi = {
@@ -63,7 +63,7 @@ const api: SvcApi = {
   link: (url) => {
     try {
       const target = new URL(url, location.href)
-      // An address without a host is a mail's or a telephone's, and no site's.
+      // `mailto:` and `tel:` have no host: they lead to no site.
       if (isOpen && target.host) target.searchParams.set('svc_j', browserId() + '.' + sessionNow())
       return target.href
     } catch {}
@@ -105,7 +105,7 @@ function allow(): void {
   // People whose visits shall not count set `svc_off`.
   if (!isOpen && isGiven && !document.prerendering && !readJson('svc_off')) {
     begin()
-    // It is `complete`: the others begin with later letters.
+    // Only `complete` sorts before "d": the other states are `interactive` and `loading`.
     if (document.readyState < 'd') loadLate()
   }
   schedulePage()

@@ -1,8 +1,8 @@
 /**
- * The second file, fetched once the page has loaded or its visitor begins to act. It records clicks, and Google's
- * web-vitals. Those read the browser's own records, so that coming late misses nothing. The first report of each
- * measurement counts, at the latest when the page is first hidden. So a page is one sample however often its visitor
- * comes back to it.
+ * The second file, fetched once the page has loaded or its visitor begins to act. It records clicks, measures web vitals
+ * and starts the replay. Google's web-vitals reads the browser's own records, so a late start misses nothing. The first
+ * report of each measurement counts, at the latest when the page is first hidden. So a page is one sample however often
+ * its visitor comes back to it.
  */
 import type { MetricType } from 'web-vitals'
 import { onCLS } from 'web-vitals/onCLS.js'

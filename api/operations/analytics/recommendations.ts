@@ -27,7 +27,7 @@ export type AdviceFigures = Pick<OverviewFigures, 'sources' | 'devices' | 'pages
 
 /** Visitors, sessions or pageviews below which a rate says nothing. */
 const casesMin = 10
-/** Clicks that would mostly bring a payment. */
+/** Paid clicks below which missing revenue says nothing. */
 const clicksMin = 100
 /** Less time may have no pageviews, or no conversions, by chance: at night, or where few visitors convert. */
 const pageviewsMs = dayMs
@@ -40,13 +40,13 @@ const conversionsMin = 3
 const busyPercent = 5
 const bouncePercent = 70
 const fallPercent = 30
-/** Shares of visitors are told of from so many visitors on. */
+/** Visitors below which a share of them says nothing. */
 const shareCasesMin = 50
 const directPercent = 60
 const assistantsPercent = 5
 /** Converts worse: with less than this part of the average. */
 const weakPart = 0.5
-/** Those that people have: conversions that a server sends have another one. */
+/** Devices of people. Conversions that a server sends have another device. */
 const comparedDevices = new Set(['desktop', 'mobile', 'tablet'])
 /** Advice from one rule: a list of everything is no advice. */
 const adviceEachMax = 3

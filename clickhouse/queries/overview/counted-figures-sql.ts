@@ -1,10 +1,10 @@
 /**
- * The SQL of an overview's figures that are counted row by row. These are figures of chosen sessions, about which first
- * appearances (`prev_day`) say nothing. They are also those of a range of at most two local days that begins inside of
- * one, where this takes half of the time. Held by test/property/overview.test.ts.
+ * The SQL of an overview's figures that are counted row by row, in two cases. Filtered sessions: first appearances
+ * (`prev_day`) are known for all sessions together, not for some. Ranges of at most two local days that begin inside a
+ * day: counting rows takes half the time. Held by test/property/overview.test.ts.
  *
- * A session's row counts by its `seen`; pages and events of an hour, or of a cut day, are counted from `events`. The
- * period before has totals alone. The time of an appearance or an event says which period it is of.
+ * A session's row counts by its `seen`. Pages and events of an hour, or of a cut day, are counted from `events`. The
+ * previous period has totals only. The time of an appearance or an event decides its period.
  */
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'

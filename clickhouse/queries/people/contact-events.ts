@@ -1,6 +1,7 @@
 /**
- * Whose an event of a known person is, said once. It is of the contact of its own e-mail, where there is that contact. Else
- * it is of the contact that its browser is bound to at its time. Besides, the sums of contacts' events, and a contact's newest.
+ * Decides to which contact an event belongs. An event with the e-mail of a contact is that contact's. Any other event
+ * belongs to the contact that its browser was bound to at that time. The file also sums up contacts' events and reads a
+ * contact's newest ones.
  */
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'

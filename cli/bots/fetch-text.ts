@@ -1,6 +1,7 @@
 /** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
 import { Agent, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
+import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
 import {
   addressListBytesMax,
@@ -42,7 +43,9 @@ export function makeTextFetcher(signal: AbortSignal): TextFetcher {
         await body.dump()
         return { ok: false, isMissing: statusCode === 404, problem: `${url.href} answered ${statusCode}` }
       }
-      return readText(body)
+      const { bytes, isWhole } = await readAtMost(body, addressListBytesMax)
+      if (!isWhole) return failure(`it is larger than ${addressListBytesMax} bytes`)
+      return { ok: true, text: bytes.toString('utf8') }
     }
     return failure(`it redirects more than ${addressListRedirectsMax} times`)
   }
@@ -60,18 +63,6 @@ export function makeTextFetcher(signal: AbortSignal): TextFetcher {
     },
     close: () => agent.destroy(),
   }
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<Fetched> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    // Leaving the loop ends the connection.
-    if (bytes > addressListBytesMax) return failure(`it is larger than ${addressListBytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return { ok: true, text: Buffer.concat(chunks).toString('utf8') }
 }
 
 function failure(problem: string): Fetched {

@@ -6,6 +6,7 @@ import { type Dispatcher, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'
+import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import {
   profilePageBytesMax,
   profileRedirectsMax,
@@ -188,17 +189,9 @@ async function get(
 
 /** @param isCut a text that is too large ends with the last whole line within the bound, as RFC 9309 asks */
 async function readBody(body: AsyncIterable<Buffer>, bytesMax: number, isCut: boolean): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    chunks.push(chunk)
-    // Leaving the loop ends the connection.
-    if (bytes > bytesMax) break
-  }
-  const read = Buffer.concat(chunks)
-  if (bytes <= bytesMax) return read
-  if (isCut) return read.subarray(0, read.subarray(0, bytesMax).lastIndexOf('\n') + 1)
+  const { bytes, isWhole } = await readAtMost(body, bytesMax)
+  if (isWhole) return bytes
+  if (isCut) return bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
   const size = bytesMax >= mebibyte ? `${Math.round(bytesMax / mebibyte)} MB` : `${Math.round(bytesMax / 1024)} KB`
   throw new PageRefused(`The page is larger than ${size}`)
 }

@@ -4,6 +4,7 @@
  */
 import { request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
+import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
@@ -54,10 +55,11 @@ async function send({ url, method = 'GET', token, headers, json, body, deadlineM
         body: json === undefined ? ((body as never) ?? null) : JSON.stringify(json),
         signal: ending,
       })
-      const text = await readText(response.body)
+      const { bytes, isWhole } = await readAtMost(response.body, providerAnswerBytesMax)
+      if (!isWhole) throw odd('The platform answered more than can be read')
       return {
         status: response.statusCode,
-        body: parse(text, response.statusCode),
+        body: parse(bytes.toString('utf8'), response.statusCode),
         header: (name) => {
           const value = response.headers[name]
           return Array.isArray(value) ? value[0] : value
@@ -71,18 +73,6 @@ async function send({ url, method = 'GET', token, headers, json, body, deadlineM
       throw new ProviderError({ kind: 'transient', code: 'unreachable' }, said, { cause: error })
     }
   })
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    // Leaving the loop ends the connection.
-    if (bytes > providerAnswerBytesMax) throw odd('The platform answered more than can be read')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function parse(text: string, status: number): Record<string, unknown> {

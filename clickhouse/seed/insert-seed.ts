@@ -1,4 +1,5 @@
 /** Inserts made-up events, a few portions at a time, each by one INSERT … SELECT, and looks that all are there. */
+import { forEachAtMost } from '../../runtime/for-each.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import type { ClickHouse } from '../client.ts'
@@ -54,12 +55,22 @@ export async function insertSeed(
 ): Promise<number> {
   const portions = planPortions(rows)
   let done = 0
-  await runAll(portions, signal, async (portion) => {
+  const insert = async (portion: Portion) => {
     const options = { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings }
     await ch.command(await statementOf(ch, rows, portion, visitorOf), {}, options)
     done++
     inserted?.(done, portions.length)
-  })
+  }
+  // After a failure no other insert is begun.
+  const failed = new AbortController()
+  const stopping = AbortSignal.any(signal === undefined ? [failed.signal] : [failed.signal, signal])
+  await forEachAtMost(insertsAtOnce, portions, stopping, (portion) =>
+    insert(portion).catch((error) => {
+      failed.abort()
+      throw error
+    }),
+  )
+  if (signal?.aborted) throw new SeedIncomplete('interrupted: the workspaces made have a part of their events')
   const first = rows.lease * segmentRowsMax
   const end = first + segmentLeaseSize * segmentRowsMax
   const [row] = await ch.query<{ stored: number }>(
@@ -85,27 +96,4 @@ async function statementOf(
     { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings },
   )
   return makeStatementOf(rows, portion, new Map(browsers.map((one) => [one.visitor, visitorOf(one.anonymous_id)])))
-}
-
-/** A few at a time. After a failure nothing more is begun. */
-async function runAll(
-  portions: readonly Portion[],
-  signal: AbortSignal | undefined,
-  run: (portion: Portion) => Promise<void>,
-): Promise<void> {
-  let next = 0
-  const work = async () => {
-    for (;;) {
-      if (signal?.aborted) throw new SeedIncomplete('interrupted: the workspaces made have a part of their events')
-      const portion = portions[next++]
-      if (portion === undefined) return
-      await run(portion).catch((error: unknown) => {
-        next = portions.length
-        throw error
-      })
-    }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: insertsAtOnce }, work))
-  const failed = ended.find((each) => each.status === 'rejected')
-  if (failed) throw failed.reason
 }

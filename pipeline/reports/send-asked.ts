@@ -10,33 +10,30 @@ import {
 } from '../../postgres/tables/asked-reports.ts'
 import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
 import type { DuePeriod } from '../../postgres/tables/report-recipients.ts'
+import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   askedReportMaxMs,
   askedReportsEveryMs,
   reportsAtOnce,
   reportsReadEach,
 } from '../../schemas/limits/report-limits.ts'
-import { type JobLoop, startJobLoop } from '../job-loop.ts'
+import type { JobLoop } from '../job-loop.ts'
 import { lastPeriods } from './due-periods.ts'
 import { MailFailed } from './mailer.ts'
 import { readReport } from './read-report.ts'
-import { graceAfter, type ReportContext, type Signals, sendMail } from './send-reports.ts'
+import { type Signals, startReportLoop } from './report-loop.ts'
+import { type ReportContext, sendMail } from './send-reports.ts'
 
 export function startAskedReporter(context: ReportContext): JobLoop {
   const { clock, log, metrics } = context
   const whenFailing = 'reports that are asked for can not be sent now'
-  let giveUp: AbortSignal | undefined
-  return startJobLoop(
+  return startReportLoop(
     { name: 'send-asked-reports', whenFailing, pauseMs: askedReportsEveryMs, clock, log, metrics },
-    async (stopping) => {
-      giveUp ??= graceAfter(stopping)
-      await sendAskedReports(context, { stopping, giveUp })
-      return false
-    },
+    (signals) => sendAskedReports(context, signals),
   )
 }
 
-/** Those whose period isn't complete in the figures yet wait. @throws the last failure of figures */
+/** Those whose period isn't complete in the figures yet wait. @throws the first failure of figures */
 export async function sendAskedReports(context: ReportContext, signals: Signals): Promise<void> {
   const { pg, clock } = context
   const now = clock.now()
@@ -47,16 +44,7 @@ export async function sendAskedReports(context: ReportContext, signals: Signals)
     const period = lastPeriods(wish.timezone, now).find(({ every }) => every === wish.every)!
     return period.end <= asOf ? [{ wish, period }] : []
   })
-  let failure: unknown
-  const sendWaiting = async () => {
-    for (let next = waiting.shift(); next !== undefined && !signals.stopping.aborted; next = waiting.shift()) {
-      await sendAsked(context, next, signals).catch((error) => {
-        failure = error
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: reportsAtOnce }, sendWaiting))
-  if (failure !== undefined) throw failure
+  await forEachAtMost(reportsAtOnce, waiting, signals.stopping, (one) => sendAsked(context, one, signals))
 }
 
 async function sendAsked(

@@ -24,6 +24,7 @@ import {
 import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { makeUnsubscribeToken } from '../../runtime/crypto/unsubscribe-token.ts'
+import { forEachAtMost } from '../../runtime/for-each.ts'
 import type { Log } from '../../runtime/log.ts'
 import {
   reportClaimMs,
@@ -33,11 +34,12 @@ import {
   reportsReadEach,
   reportUncertainAttemptsMax,
 } from '../../schemas/limits/report-limits.ts'
-import { type JobLoop, startJobLoop } from '../job-loop.ts'
+import type { JobLoop } from '../job-loop.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { duePeriods, latePeriods, tooLateAt } from './due-periods.ts'
 import { type Mailer, MailFailed } from './mailer.ts'
 import { type Report, readReport } from './read-report.ts'
+import { type Signals, startReportLoop } from './report-loop.ts'
 import { writeMail } from './write-mail.ts'
 
 export interface ReportContext {
@@ -52,26 +54,12 @@ export interface ReportContext {
   readonly metrics: PipelineMetrics
 }
 
-/** `stopping`: no other mail is begun. `giveUp`: those under way are left. */
-export interface Signals {
-  readonly stopping: AbortSignal
-  readonly giveUp: AbortSignal
-}
-
-/** For mails under way when the process stops, within the 20 s of a step of the shutdown. */
-const closeGraceMs = 10_000
-
 export function startReporter(context: ReportContext): JobLoop {
   const { clock, log, metrics } = context
   const whenFailing = 'reports can not be sent now'
-  let giveUp: AbortSignal | undefined
-  return startJobLoop(
+  return startReportLoop(
     { name: 'send-reports', whenFailing, pauseMs: reportsEveryMs, clock, log, metrics },
-    async (stopping) => {
-      giveUp ??= graceAfter(stopping)
-      await sendReports(context, { stopping, giveUp })
-      return false
-    },
+    (signals) => sendReports(context, signals),
   )
 }
 
@@ -113,14 +101,9 @@ async function failLate({ pg, log, metrics }: ReportContext, timezones: readonly
 async function sendReport(context: ReportContext, due: DueReport, signals: Signals): Promise<void> {
   const report = await readReport(context, due)
   if (report === undefined) return
-  const waiting = [...due.recipients]
-  const sendWaiting = async () => {
-    for (let next = waiting.shift(); next !== undefined && !signals.stopping.aborted; next = waiting.shift()) {
-      await sendTo(context, { due, report, recipient: next }, signals)
-    }
-  }
-  const ends = await Promise.allSettled(Array.from({ length: reportsAtOnce }, sendWaiting))
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  await forEachAtMost(reportsAtOnce, due.recipients, signals.stopping, (recipient) =>
+    sendTo(context, { due, report, recipient }, signals),
+  )
 }
 
 interface Sending {
@@ -184,13 +167,4 @@ export async function sendMail(
 function nextAttempt({ attempts }: ReportClaim, due: DueReport, now: number): number | null {
   const delayMs = reportRetryDelaysMs[attempts - 1]
   return delayMs === undefined || now + delayMs >= tooLateAt(due) ? null : now + delayMs
-}
-
-/** Aborts a while after `stopping` does. */
-export function graceAfter(stopping: AbortSignal): AbortSignal {
-  const giveUp = new AbortController()
-  const later = () => setTimeout(() => giveUp.abort(stopping.reason), closeGraceMs).unref()
-  if (stopping.aborted) later()
-  else stopping.addEventListener('abort', later, { once: true })
-  return giveUp.signal
 }

@@ -1,0 +1,29 @@
+/** Repeats the sending of reports. When the process stops, mails under way have a while to end. */
+import { type JobLoop, type JobLoopOptions, startJobLoop } from '../job-loop.ts'
+
+/** `stopping`: no other mail is begun. `giveUp`: those under way are left. */
+export interface Signals {
+  readonly stopping: AbortSignal
+  readonly giveUp: AbortSignal
+}
+
+/** For mails under way when the process stops, within the 20 s of a step of the shutdown. */
+const closeGraceMs = 10_000
+
+export function startReportLoop(options: JobLoopOptions, send: (signals: Signals) => Promise<void>): JobLoop {
+  let giveUp: AbortSignal | undefined
+  return startJobLoop(options, async (stopping) => {
+    giveUp ??= graceAfter(stopping)
+    await send({ stopping, giveUp })
+    return false
+  })
+}
+
+/** Aborts a while after `stopping` does. */
+function graceAfter(stopping: AbortSignal): AbortSignal {
+  const giveUp = new AbortController()
+  const later = () => setTimeout(() => giveUp.abort(stopping.reason), closeGraceMs).unref()
+  if (stopping.aborted) later()
+  else stopping.addEventListener('abort', later, { once: true })
+  return giveUp.signal
+}

@@ -87,56 +87,17 @@ export function connectClickHouse(url: string): ClickHouse {
   }
   const client = createClient(config)
 
-  /**
-   * Runs `work` under a deadline after which its connection is cut.
-   * @param serversMs the server's own deadline
-   */
-  async function within<T>(
-    deadlineMs: number,
-    work: (signal: AbortSignal) => Promise<T>,
-    serversMs = deadlineMs,
-  ): Promise<T> {
-    const aborter = new AbortController()
-    const timer = setTimeout(() => aborter.abort(), deadlineMs)
-    const startedAt = performance.now()
-    try {
-      return await work(aborter.signal)
-    } catch (error) {
-      throw failureOf(error, startedAt, serversMs, aborter.signal.aborted)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  function bounded(deadlineMs: number): Record<string, string | number> {
-    return {
-      max_execution_time: deadlineMs / 1000,
-      max_memory_usage: clickhouseQueryMemoryMax,
-      max_query_size: statementBytesMax,
-      // An index that skips rows is for statements without FINAL: with it ClickHouse would look for other versions of them.
-      use_skip_indexes_if_final: 0,
-      // The answer begins when the query has succeeded, so that a failure is never half an answer.
-      wait_end_of_query: 1,
-    }
-  }
-
   async function query<Row>(
     sql: string,
     params: Record<string, unknown> = {},
-    options: QueryOptions = {},
+    { deadlineMs = clickhouseQueryDeadlineMs, settings, isLong }: QueryOptions = {},
   ): Promise<Row[]> {
-    const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
     const ask = (abort_signal: AbortSignal) =>
       retryStale(async () => {
-        const clickhouse_settings = {
-          ...bounded(deadlineMs),
-          output_format_json_quote_64bit_integers: 0 as const,
-          ...options.settings,
-        }
+        const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
         const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
-        const format = options.isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow'
-        const result = await client.query({ ...statement, format })
-        return options.isLong
+        const result = await client.query({ ...statement, format: isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow' })
+        return isLong
           ? rowsOf<Row>((await result.json<unknown>()) as unknown as InColumns)
           : ((await result.json<Row>()) as Row[])
       })
@@ -146,25 +107,18 @@ export function connectClickHouse(url: string): ClickHouse {
   async function* batches<Row>(
     sql: string,
     params: Record<string, unknown> = {},
-    options: QueryOptions = {},
+    { deadlineMs = clickhouseQueryDeadlineMs, settings }: QueryOptions = {},
   ): AsyncGenerator<Row[]> {
-    const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
-    const aborter = new AbortController()
-    const timer = setTimeout(() => aborter.abort(), deadlineMs + graceMs)
-    const startedAt = performance.now()
+    const deadline = startDeadline(deadlineMs + graceMs, deadlineMs)
     try {
-      const clickhouse_settings = {
-        ...bounded(deadlineMs),
-        output_format_json_quote_64bit_integers: 0 as const,
-        ...options.settings,
-      }
-      const statement = { query: sql, query_params: params, abort_signal: aborter.signal, clickhouse_settings }
+      const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
+      const statement = { query: sql, query_params: params, abort_signal: deadline.signal, clickhouse_settings }
       const result = await retryStale(() => client.query({ ...statement, format: 'JSONCompactEachRow' }))
       for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>() as Row)
     } catch (error) {
-      throw failureOf(error, startedAt, deadlineMs, aborter.signal.aborted)
+      throw deadline.failureOf(error)
     } finally {
-      clearTimeout(timer)
+      deadline.end()
     }
   }
 
@@ -172,10 +126,9 @@ export function connectClickHouse(url: string): ClickHouse {
     query,
     batches,
 
-    command: (sql, params = {}, options = {}) => {
-      const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
+    command: (sql, params = {}, { deadlineMs = clickhouseQueryDeadlineMs, settings } = {}) => {
       const run = async (abort_signal: AbortSignal) => {
-        const clickhouse_settings = { ...bounded(deadlineMs), ...options.settings }
+        const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
         const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
         if (fitUrl(params)) await client.command(statement)
         else await (await client.query({ ...statement, format: 'JSONEachRow' })).text()
@@ -250,6 +203,51 @@ export function connectClickHouse(url: string): ClickHouse {
   }
 }
 
+/** Runs `work` under a deadline as of `startDeadline`. */
+async function within<T>(
+  deadlineMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  serversMs = deadlineMs,
+): Promise<T> {
+  const deadline = startDeadline(deadlineMs, serversMs)
+  try {
+    return await work(deadline.signal)
+  } catch (error) {
+    throw deadline.failureOf(error)
+  } finally {
+    deadline.end()
+  }
+}
+
+/** After the deadline the connection is cut. @param serversMs the server's own deadline */
+function startDeadline(deadlineMs: number, serversMs: number) {
+  const aborter = new AbortController()
+  const timer = setTimeout(() => aborter.abort(), deadlineMs)
+  const startedAt = performance.now()
+  return {
+    signal: aborter.signal,
+    /** A statement that passed its deadline may fail in any step: it was late. */
+    failureOf: (error: unknown) =>
+      aborter.signal.aborted || performance.now() - startedAt >= serversMs
+        ? new StoreUnavailable('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
+        : toStoreError(error),
+    end: () => clearTimeout(timer),
+  }
+}
+
+function bounded(deadlineMs: number): Record<string, string | number> {
+  return {
+    max_execution_time: deadlineMs / 1000,
+    max_memory_usage: clickhouseQueryMemoryMax,
+    max_query_size: statementBytesMax,
+    // An index that skips rows is for statements without FINAL: with it ClickHouse would look for other versions of them.
+    use_skip_indexes_if_final: 0,
+    // The answer begins when the query has succeeded, so that a failure is never half an answer.
+    wait_end_of_query: 1,
+    output_format_json_quote_64bit_integers: 0,
+  }
+}
+
 interface InColumns {
   readonly rows: number
   readonly data: Readonly<Record<string, readonly unknown[]>>
@@ -273,13 +271,6 @@ async function retryStale<T>(work: () => Promise<T>): Promise<T> {
     if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return work()
     throw error
   }
-}
-
-/** A statement that passed its deadline may fail in any step: it was late. */
-function failureOf(error: unknown, startedAt: number, serversMs: number, isCut: boolean): unknown {
-  return isCut || performance.now() - startedAt >= serversMs
-    ? new StoreUnavailable('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
-    : toStoreError(error)
 }
 
 function toStoreError(error: unknown): unknown {

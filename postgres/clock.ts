@@ -6,6 +6,11 @@ export function milliseconds(time: string): string {
   return `floor(extract(epoch FROM ${time}) * 1000)::bigint`
 }
 
+/** SQL of an interval of so many milliseconds. */
+export function intervalOf(ms: string): string {
+  return `${ms}::float8 * interval '1 millisecond'`
+}
+
 /** Whole milliseconds since 1970. */
 export async function readPostgresClock(q: Queryable, options: QueryOptions = {}): Promise<number> {
   // Not now(): in a transaction that is the time of its beginning.

@@ -1,5 +1,6 @@
 /** Builds: a workspace's derived rows for one timezone. Figures come from the current one. */
 import type { Postgres, Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 
 export type BuildPurpose = 'figures' | 'check'
 
@@ -174,7 +175,7 @@ export async function leaveBuild(q: Queryable, build: number, differences: numbe
 /** Builds that were left at least `forMs` ago: no reader goes by them any more. */
 export async function listLeftBuilds(q: Queryable, forMs: number): Promise<FigureBuild[]> {
   return q.query<FigureBuild>(
-    `SELECT ${columns} FROM figure_builds WHERE state = 'left' AND changed_at <= now() - $1::bigint * interval '1 millisecond'`,
+    `SELECT ${columns} FROM figure_builds WHERE state = 'left' AND changed_at <= now() - ${intervalOf('$1')}`,
     [forMs],
   )
 }

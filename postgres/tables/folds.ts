@@ -6,7 +6,7 @@ import { type IdRange, uniteRanges } from '../../schemas/event/id-ranges.ts'
 import { leaseSilentMs, repairsPerFoldMax } from '../../schemas/limits/figure-limits.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
-import { milliseconds } from '../clock.ts'
+import { intervalOf, milliseconds } from '../clock.ts'
 
 /** A watermark of one lease of segment numbers: the event id up to which its events are folded, or shipped. */
 export interface Watermark {
@@ -47,7 +47,7 @@ export async function readFoldState(q: Queryable): Promise<FoldState> {
        ${watermarksOf('fold_marks', 'through')} AS folded,
        ${watermarksOf('segment_leases_taken', 'shipped_through')} AS shipped,
        ${milliseconds(`(SELECT coalesce(min(greatest(complete_at, 'epoch')), now()) FROM segment_leases_taken
-          WHERE updated_at > now() - $2::bigint * interval '1 millisecond'
+          WHERE updated_at > now() - ${intervalOf('$2')}
             AND shipped_through < end_segment * $3::bigint - 1)`)} AS "shippedAsOf",
        (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour, 'visitor', visitor::text)), '[]')
         FROM (SELECT * FROM event_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
@@ -133,7 +133,7 @@ export function commitFold(pg: Postgres, { from, version, asOf, watermarks, repa
  */
 export async function leaseFold(q: Queryable, by: string, ms: number): Promise<boolean> {
   const rows = await q.query(
-    `UPDATE fold_state SET leased_by = $1, leased_until = now() + $2::bigint * interval '1 millisecond'
+    `UPDATE fold_state SET leased_by = $1, leased_until = now() + ${intervalOf('$2')}
      WHERE leased_by = $1 OR leased_until < now() RETURNING version`,
     [by, ms],
   )

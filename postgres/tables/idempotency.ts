@@ -1,5 +1,6 @@
 /** Stored results of mutations with an Idempotency-Key: a retry gets the same answer. */
 import type { Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 import { tryNamedLock } from '../named-lock.ts'
 
 export interface IdempotencyRecord {
@@ -39,7 +40,7 @@ export async function insertIdempotencyRecord(
 ): Promise<void> {
   await tx.query(
     `INSERT INTO idempotency_records (workspace_id, key, fingerprint, status, body, expires_at)
-     VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond')
+     VALUES ($1, $2, $3, $4, $5, now() + ${intervalOf('$6')})
      ON CONFLICT (workspace_id, key) DO UPDATE
        SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status, body = EXCLUDED.body, expires_at = EXCLUDED.expires_at`,
     [workspaceId, key, fingerprint, status, body, keptMs],

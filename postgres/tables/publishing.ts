@@ -13,6 +13,7 @@
  */
 import type { PostStatus } from '../../schemas/resources/post.ts'
 import type { Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 
 /** A target and the process that has claimed it. */
 export interface Claim {
@@ -96,7 +97,7 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
        SELECT id FROM post_targets WHERE id IN (SELECT id FROM chosen)
          AND status = 'publishing' AND next_attempt_at <= now() FOR UPDATE SKIP LOCKED
      )
-     UPDATE post_targets t SET claimed_by = $1, next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
+     UPDATE post_targets t SET claimed_by = $1, next_attempt_at = clock_timestamp() + ${intervalOf('$2')}
      FROM locked, posts p WHERE t.id = locked.id AND p.id = t.post_id
      RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
     [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except, perPlatformMax],
@@ -112,7 +113,7 @@ export async function prolongClaims(
   leaseMs: number,
 ): Promise<void> {
   await q.query(
-    `UPDATE post_targets SET next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+    `UPDATE post_targets SET next_attempt_at = clock_timestamp() + ${intervalOf('$3')}
      WHERE id = ANY($1::bigint[]) AND claimed_by = $2 AND status = 'publishing'`,
     [targetIds, holder, leaseMs],
   )
@@ -137,7 +138,7 @@ export async function retryTarget(
 ): Promise<boolean> {
   const retried = await q.query(
     `UPDATE post_targets SET attempt_count = attempt_count + 1, claimed_by = NULL, publish_result = $4,
-       next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+       next_attempt_at = clock_timestamp() + ${intervalOf('$3')}
      WHERE ${ownSql} RETURNING id`,
     [targetId, holder, waitMs, JSON.stringify(result)],
   )

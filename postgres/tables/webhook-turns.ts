@@ -3,10 +3,9 @@
  * records the results of attempts. Times are those of Postgres, so that all processes agree on what is due.
  */
 import type { Postgres, Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 import { appendSystemChange } from './audit.ts'
 import { isTold } from './outbox.ts'
-
-const milliseconds = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
 
 /**
  * Writes the deliveries of the oldest events in the outbox that have none yet. Endpoints that were made after an event don't
@@ -67,7 +66,7 @@ export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: nu
              WHERE webhook_endpoint_id = endpoint.id AND status = 'pending' AND NOT by_hand ORDER BY next_attempt_at LIMIT 1)))
        ORDER BY endpoint.leased_until NULLS FIRST LIMIT $3 FOR UPDATE OF endpoint SKIP LOCKED
      )
-     UPDATE webhook_endpoints AS endpoint SET leased_by = $1, leased_until = now() + ${milliseconds('$2')}
+     UPDATE webhook_endpoints AS endpoint SET leased_by = $1, leased_until = now() + ${intervalOf('$2')}
      FROM due WHERE endpoint.id = due.id
      RETURNING endpoint.id AS "endpointId", url, secret, failing_since IS NOT NULL AS "isFailing",
        CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END AS state`,
@@ -180,7 +179,7 @@ async function recordResults(tx: Queryable, results: readonly AttemptResult[]): 
        retry_step = retry_step + 1, response_status = result.response_status,
        response_body = CASE WHEN result.response_body = '' OR delivery.event_id IN (SELECT event_id FROM kept) THEN result.response_body END,
        error = result.error, duration_ms = result.duration_ms,
-       next_attempt_at = now() + ${milliseconds('result.wait_ms')},
+       next_attempt_at = now() + ${intervalOf('result.wait_ms')},
        delivered_at = CASE WHEN result.status = 'delivered' THEN now() END
      FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[], $5::text[], $6::int[], $7::float8[], $9::int[])
        AS result (id, status, response_status, response_body, error, duration_ms, wait_ms, attempts_before)
@@ -210,18 +209,18 @@ async function recordHealth(
   // Before the update `failed_at` is that of the failure before: after a long silence the count begins anew.
   const [endpoint] = await tx.query<EndpointHealth & { workspaceId: number; stateBefore: EndpointHealth['state'] }>(
     `WITH before AS (
-       SELECT id, status, CASE WHEN failed_at > now() - ${milliseconds('$6')} THEN failing_since END AS failing_since
+       SELECT id, status, CASE WHEN failed_at > now() - ${intervalOf('$6')} THEN failing_since END AS failing_since
        FROM webhook_endpoints WHERE id = $1 FOR UPDATE
      ), after AS (
        SELECT id, status AS status_before, coalesce(failing_since, now()) AS failing_since,
          CASE WHEN $4 THEN 'disabled' WHEN $3 THEN 'enabled' WHEN $2 THEN status
-              WHEN failing_since <= now() - ${milliseconds('$6')} THEN 'disabled' ELSE status END AS status
+              WHEN failing_since <= now() - ${intervalOf('$6')} THEN 'disabled' ELSE status END AS status
        FROM before
      )
      UPDATE webhook_endpoints AS endpoint SET
        failing_since = CASE WHEN $2 THEN NULL ELSE after.failing_since END,
        failed_at = CASE WHEN $2 THEN NULL ELSE now() END,
-       held_until = greatest(held_until, CASE WHEN $5::float8 > 0 THEN now() + ${milliseconds('$5')} END),
+       held_until = greatest(held_until, CASE WHEN $5::float8 > 0 THEN now() + ${intervalOf('$5')} END),
        status = after.status,
        updated_at = CASE WHEN after.status = status_before THEN updated_at ELSE now() END
      FROM after WHERE endpoint.id = after.id

@@ -3,6 +3,7 @@
  * may be repeated. Held by test/integration/workspace-delete.test.ts.
  */
 import type { Postgres, Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 import { unreferringTables } from './removed-workspaces.ts'
 
 export interface Deletion {
@@ -85,7 +86,7 @@ const tables: readonly Part[] = [
 export async function listDueDeletions(q: Queryable, graceMs: number): Promise<number[]> {
   const rows = await q.query<{ id: number }>(
     `SELECT workspace_id AS id FROM workspace_deletions
-     WHERE done_at IS NULL AND requested_at <= now() - $1::float8 * interval '1 millisecond' ORDER BY workspace_id`,
+     WHERE done_at IS NULL AND requested_at <= now() - ${intervalOf('$1')} ORDER BY workspace_id`,
     [graceMs],
   )
   return rows.map(({ id }) => id)

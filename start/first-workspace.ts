@@ -34,7 +34,7 @@ export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise
 
     const { api_key: known } = earlier
     const found = known ? await findApiKey(tx, sha256Of(known), new Date(systemClock.now())) : null
-    if (known && found && found.workspaceId === workspaceId) {
+    if (known && found && found.workspace.id === workspaceId) {
       return { workspaceId, trackingKey, apiKey: known, isNew: false }
     }
     const { id, apiKey, prefix } = (await createApiKey(tx, { workspaceId, name: keyName, scopes }))!

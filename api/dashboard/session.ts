@@ -27,7 +27,7 @@ export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authentic
       const token = tokenOf(cookies)
       const found = token === undefined ? null : await findBrowserSession(pg, token, clock.now())
       if (found === null) throw problem('not_authenticated')
-      if (shown !== undefined && shown !== String(found.workspaceId)) throw problem('workspace_moved')
+      if (shown !== undefined && shown !== String(found.workspace.id)) throw problem('workspace_moved')
       return found
     },
   }

@@ -5,7 +5,7 @@
  * Every bad key gets the same answer, whatever is wrong with it.
  */
 import type { Queryable } from '../../postgres/client.ts'
-import { type FoundApiKey, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
+import { type Authenticated, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { problem } from '../../schemas/errors/problems.ts'
@@ -18,11 +18,11 @@ export interface Authenticator {
    * @throws Problem not_authenticated
    * @throws StoreUnavailable when the key can't be looked up
    */
-  authenticate(credential: string | undefined): Promise<FoundApiKey>
+  authenticate(credential: string | undefined): Promise<Authenticated>
 }
 
 interface LookUp {
-  readonly found: Promise<FoundApiKey | null>
+  readonly found: Promise<Authenticated | null>
   readonly startedAt: number
 }
 
@@ -33,7 +33,7 @@ export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authen
   const touchedAt = new Map<number, number>()
 
   /** Requests with the same key share one look-up. The time counts from its start: what it reads may be that old. */
-  function lookUp(hash: Buffer): Promise<FoundApiKey | null> {
+  function lookUp(hash: Buffer): Promise<Authenticated | null> {
     const name = hash.toString('base64')
     const now = clock.now()
     const known = lookUps.get(name)

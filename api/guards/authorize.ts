@@ -1,11 +1,11 @@
 /** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
-import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import type { Operation } from '../operations/define.ts'
 
 /** Refuses by the key alone. */
-export type Guard = (key: FoundApiKey) => void
+export type Guard = (key: Authenticated) => void
 
 /** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. */
 export const requirePlan: Guard = (key) => {
@@ -14,7 +14,7 @@ export const requirePlan: Guard = (key) => {
 
 /** The key's owner must still be a member, and the workspace in use. */
 export const requireAccess: Guard = (key) => {
-  if (!key.isMember || key.suspendedAt !== null) throw problem('workspace_access_denied')
+  if (!key.isMember || key.workspace.suspended_at !== null) throw problem('workspace_access_denied')
 }
 
 /** A shared link is for pages of the dashboard alone. */
@@ -22,7 +22,7 @@ export const refuseSharedLink: Guard = (key) => {
   if (key.scopes.includes(viewScope)) throw problem('workspace_access_denied')
 }
 
-export function requireScope(key: FoundApiKey, { scope, isShared }: Pick<Operation, 'scope' | 'isShared'>): void {
+export function requireScope(key: Authenticated, { scope, isShared }: Pick<Operation, 'scope' | 'isShared'>): void {
   if (isShared && key.scopes.includes(viewScope)) return
   if (!key.scopes.includes(scope)) throw problem('scope_missing', scope)
 }

@@ -3,7 +3,7 @@
  * for itself. A window begins with its first request.
  */
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
-import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import type { PlanKey } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { networkOf } from '../../runtime/http/network-of.ts'
@@ -17,7 +17,7 @@ import {
 
 export interface RateLimiter {
   /** Counts a request of the key. */
-  take(key: Pick<FoundApiKey, 'actorType' | 'id' | 'workspace'>): Promise<RateLimit>
+  take(key: Pick<Authenticated, 'actorType' | 'id' | 'workspace'>): Promise<RateLimit>
 }
 
 export interface RateLimit {

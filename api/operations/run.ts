@@ -4,7 +4,7 @@
  * The rate limiter takes its token right after the key. So refused calls count too, and their answers have its headers.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -56,7 +56,7 @@ export interface Call extends Caller {
 
 /** Headers are those that every answer to a good key has. */
 export type Admission =
-  | { readonly key: FoundApiKey; readonly headers: Readonly<Record<string, string>> }
+  | { readonly key: Authenticated; readonly headers: Readonly<Record<string, string>> }
   | { readonly refusal: Outcome; readonly headers: Readonly<Record<string, string>> }
 
 /** Runs the call. It never throws: what is no Problem is logged under the request id and becomes `internal`. */
@@ -86,7 +86,7 @@ export async function admit(caller: Caller, gateway: Gateway, ...more: readonly 
 }
 
 /** The rest of the chain, for a key that was let in. It never throws. */
-export async function runAdmitted(call: Call, key: FoundApiKey, gateway: Gateway): Promise<Outcome> {
+export async function runAdmitted(call: Call, key: Authenticated, gateway: Gateway): Promise<Outcome> {
   try {
     return await runOperation(call, key, gateway)
   } catch (error) {
@@ -94,7 +94,7 @@ export async function runAdmitted(call: Call, key: FoundApiKey, gateway: Gateway
   }
 }
 
-async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Promise<Outcome> {
+async function runOperation(call: Call, key: Authenticated, gateway: Gateway): Promise<Outcome> {
   const { operation, requestId } = call
   const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs, answerDeadlineMs } = gateway
   requireScope(key, operation)
@@ -139,6 +139,6 @@ function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: 
   return problem('internal', '', { cause: error })
 }
 
-function actorOf({ actorType: type, id, ownerId, name }: FoundApiKey): Actor {
+function actorOf({ actorType: type, id, ownerId, name }: Authenticated): Actor {
   return { type, id: type === 'user' ? ownerId : id, name }
 }

@@ -20,10 +20,9 @@ export interface NewApiKey {
 }
 
 /** All that the chain of checks needs to know of a key, or of a browser's session, in one look-up. */
-export interface FoundApiKey {
+export interface Authenticated {
   readonly actorType: 'api_key' | 'user'
   readonly id: number
-  readonly workspaceId: number
   readonly ownerId: number
   readonly name: string
   readonly scopes: string[]
@@ -32,7 +31,6 @@ export interface FoundApiKey {
   readonly plan_key: PlanKey | null
   /** Whether the key's owner is still a member of the workspace. */
   readonly isMember: boolean
-  readonly suspendedAt: Date | null
   readonly workspace: Workspace
 }
 
@@ -71,7 +69,7 @@ export async function createApiKey(
  * The key with this SHA-256 that holds at a moment. One that is revoked or has expired isn't found: Postgres does hardly more
  * for it than for one that never was, so that the time of an answer doesn't tell them apart.
  */
-export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promise<FoundApiKey | null> {
+export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promise<Authenticated | null> {
   interface Row extends Workspace {
     key_id: number
     owner_id: number
@@ -97,14 +95,12 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
   return {
     actorType: 'api_key',
     id: key_id,
-    workspaceId: workspace.id,
     ownerId: owner_id,
     name: key_name,
     scopes,
     expiresAt: expires_at,
     plan_key: key_plan,
     isMember: is_member,
-    suspendedAt: workspace.suspended_at,
     workspace,
   }
 }

@@ -4,7 +4,7 @@ import { sha256Of } from '../../schemas/keys.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { Queryable } from '../client.ts'
-import type { FoundApiKey } from './api-keys.ts'
+import type { Authenticated } from './api-keys.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
 
 /**
@@ -50,7 +50,7 @@ export async function beginBrowserSession(
 }
 
 /** The session that holds at a moment, with all scopes; null for none. */
-export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<FoundApiKey | null> {
+export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<Authenticated | null> {
   interface Row extends Workspace {
     session_id: number
     session_owner: number
@@ -74,8 +74,7 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
   const { session_id, session_owner, email, expires_at, owner_plan, is_member, ...workspace } = row
   return {
     ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email, scopes: [...scopes] },
-    ...{ expiresAt: expires_at, plan_key: owner_plan, isMember: is_member, suspendedAt: workspace.suspended_at },
-    ...{ workspaceId: workspace.id, workspace },
+    ...{ expiresAt: expires_at, plan_key: owner_plan, isMember: is_member, workspace },
   }
 }
 

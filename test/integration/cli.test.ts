@@ -161,8 +161,14 @@ describe('workspaces', () => {
     const { workspace_id, slug, tracking_key, api_key } = made.json()
     expect(slug).toBe('cafe-ubersee')
     expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({
-      ...{ workspaceId: workspace_id, plan_key: 'growth', isMember: true, scopes: [...scopes] },
-      workspace: { name: 'Café Übersee', timezone: 'Europe/Berlin', retention_days: null, suspended_at: null },
+      ...{ plan_key: 'growth', isMember: true, scopes: [...scopes] },
+      workspace: {
+        id: workspace_id,
+        name: 'Café Übersee',
+        timezone: 'Europe/Berlin',
+        retention_days: null,
+        suspended_at: null,
+      },
     })
     expect(await findTrackingKey(stores.pg, tracking_key)).toMatchObject({ workspace_id, timezone: 'Europe/Berlin' })
   })

@@ -1,4 +1,5 @@
 /** Conversions as they are credited, and the touches that they could be credited to. */
+import type { Touch } from '../../schemas/event/touch.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, isTouch, moment } from '../rollups/event-sql.ts'
@@ -42,14 +43,9 @@ export function readCredits(ch: Reader, request: CreditsRequest): Promise<Credit
   )
 }
 
-export interface VisitorTouch {
+export interface VisitorTouch extends Touch {
   readonly id: number
-  readonly at: number
   readonly visitor: string
-  readonly source: string
-  readonly medium: string
-  readonly campaign: string
-  readonly content: string
 }
 
 /** Newest touches of one visitor or contact. */

@@ -7,6 +7,7 @@
  */
 import { addsNoVisitor, neverBefore } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
+import type { PersonCredit } from '../../postgres/tables/person-credits.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { keys, serverAppearances } from './appearances.ts'
 import { deriveSession, type Neighbours } from './derive-session.ts'
@@ -30,17 +31,10 @@ export interface DeriveOptions {
   /** Covers the days before `fromDay` − 1. */
   readonly history: VisitorHistory
   /** By their ids: conversions whose person had another last touch than the visitor or server. */
-  readonly personCredits?: ReadonlyMap<number, PersonCredit>
+  readonly personCredits?: ReadonlyMap<number, PersonTouch>
 }
 
-export interface PersonCredit {
-  /** Empty: the person had none. */
-  readonly source: string
-  readonly medium: string
-  readonly touchedAt: number
-  /** The visitor whose touch it is; '0' for a server event. */
-  readonly touchedBy: string
-}
+type PersonTouch = Pick<PersonCredit, 'source' | 'medium' | 'touchedAt' | 'touchedBy'>
 
 export interface DerivedRows {
   readonly sessions: SessionRow[]
@@ -192,7 +186,7 @@ function lastTouchBefore(conversion: Conversion, touches: readonly Touch[], touc
   return { rule: 'touch', source, medium, touched_at, touched_by }
 }
 
-function touchOf({ source, medium, touchedAt, touchedBy }: PersonCredit): Credited | undefined {
+function touchOf({ source, medium, touchedAt, touchedBy }: PersonTouch): Credited | undefined {
   return source === '' ? undefined : { rule: 'touch', source, medium, touched_at: touchedAt, touched_by: touchedBy }
 }
 

@@ -1,4 +1,5 @@
 /** Contacts: people known by an e-mail, with their traits and the figures of their events. Times are milliseconds since 1970. */
+import type { Touch } from '../../schemas/event/touch.ts'
 import { shortSearchContactsMax } from '../../schemas/limits/people-limits.ts'
 import type { Queryable } from '../client.ts'
 
@@ -15,16 +16,8 @@ export interface Contact {
   readonly sessionCount: number
   readonly eventCount: number
   readonly conversionCount: number
-  readonly firstTouch: ContactTouch | null
-  readonly lastTouch: ContactTouch | null
-}
-
-export interface ContactTouch {
-  readonly at: number
-  readonly source: string
-  readonly medium: string
-  readonly campaign: string
-  readonly content: string
+  readonly firstTouch: Touch | null
+  readonly lastTouch: Touch | null
 }
 
 const columns = `id, workspace_id AS "workspaceId", email, full_name AS "fullName", company,
@@ -92,8 +85,8 @@ export interface ContactFigures {
   readonly conversions: number
   readonly firstAt: number
   readonly lastAt: number
-  readonly firstTouch: ContactTouch | null
-  readonly lastTouch: ContactTouch | null
+  readonly firstTouch: Touch | null
+  readonly lastTouch: Touch | null
 }
 
 /**

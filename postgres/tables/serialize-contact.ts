@@ -1,14 +1,15 @@
 /** Contacts as the API and webhooks show them. */
+import type { Touch } from '../../schemas/event/touch.ts'
 import type { Person } from '../../schemas/resources/person.ts'
-import type { Contact, ContactTouch } from './contacts.ts'
+import type { Contact } from './contacts.ts'
 import type { RevenueOfPeople } from './revenue-of-people.ts'
 
 /** Where nobody is known to have come from. */
 export const direct = { source: 'direct', medium: 'none', campaign: '', content: '' }
 
 interface Touches {
-  readonly firstTouch: ContactTouch | null
-  readonly lastTouch: ContactTouch | null
+  readonly firstTouch: Touch | null
+  readonly lastTouch: Touch | null
 }
 
 /** @param revenue of the contact, among others */

@@ -1,12 +1,12 @@
 /** People as the API shows them. */
 import { nameOfVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/people/visitors.ts'
-import type { ContactTouch } from '../../../postgres/tables/contacts.ts'
 import type { PaymentOfPerson, RevenueOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { direct, shownTime, touchFields } from '../../../postgres/tables/serialize-contact.ts'
+import type { Touch } from '../../../schemas/event/touch.ts'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
 
-export function serializeTouch(touch: ContactTouch | null): Journey['first_touch'] {
+export function serializeTouch(touch: Touch | null): Journey['first_touch'] {
   const { source, medium, campaign, content } = touch ?? direct
   return { source, medium, campaign, content, occurred_at: touch === null ? null : shownTime(touch.at) }
 }

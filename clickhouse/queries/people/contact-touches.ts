@@ -1,6 +1,7 @@
 /**
  * Touches of contacts, to which their conversions and payments are credited. contact-events.ts says whose an event is.
  */
+import type { Touch } from '../../../schemas/event/touch.ts'
 import { creditWindowMs, foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import { personCreditsPerContactMax } from '../../../schemas/limits/people-limits.ts'
 import type { ClickHouse } from '../../client.ts'
@@ -55,16 +56,11 @@ export function readTouchedConversions(
   )
 }
 
-export interface ContactTouchEvent {
+export interface ContactTouchEvent extends Touch {
   readonly contactId: number
   readonly id: number
-  readonly at: number
   /** Decimal text; '0' of a server event. */
   readonly visitor: string
-  readonly source: string
-  readonly medium: string
-  readonly campaign: string
-  readonly content: string
 }
 
 /** Touches of contacts in a time, its end with it, newest first. @param limit for each contact */

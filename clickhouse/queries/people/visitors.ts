@@ -1,4 +1,5 @@
 /** Visitors as people: the last seen ones, their figures, and their events. */
+import type { Touch } from '../../../schemas/event/touch.ts'
 import { hourMs } from '../../../schemas/time/time-zone.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
@@ -99,16 +100,8 @@ interface SummedRow extends VisitorSums {
 /** Texts of a visitor that only events have. */
 export interface VisitorTexts {
   readonly anonymousId: string
-  readonly firstTouch: VisitorTouch | null
-  readonly lastTouch: VisitorTouch | null
-}
-
-export interface VisitorTouch {
-  readonly at: number
-  readonly source: string
-  readonly medium: string
-  readonly campaign: string
-  readonly content: string
+  readonly firstTouch: Touch | null
+  readonly lastTouch: Touch | null
 }
 
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
@@ -205,7 +198,7 @@ async function readTexts(
   )
 }
 
-function touchOf([at, source, medium, campaign, content]: readonly [number, string, string, string, string]) {
+function touchOf([at, source, medium, campaign, content]: readonly [number, string, string, string, string]): Touch {
   return { at, source, medium, campaign, content }
 }
 

@@ -32,7 +32,7 @@ import {
 } from '../../schemas/limits/revenue-limits.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
-import { type PersonTouch, readCredits, uncredited } from './read-touches.ts'
+import { type PersonTouch, readCredits, uncredited } from './read-payment-credits.ts'
 
 export interface Crediting {
   readonly pg: Postgres

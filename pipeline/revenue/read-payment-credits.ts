@@ -253,7 +253,7 @@ async function readOrigins(ch: Reader, { workspaceId }: Build, moments: readonly
   return new Map(rows.map((row) => [`${row.visitor} ${row.at}`, row]))
 }
 
-/** The sessions of those days, and of the days before, where they may have begun. */
+/** The sessions on the days of these moments, and on the days before, where they may have begun. */
 async function readSessions(
   ch: Reader,
   { build, workspaceId, timezone }: Build,

@@ -1,6 +1,7 @@
 /** Visitors as people: the last seen ones, their figures, and their events. */
 import type { Touch } from '../../../schemas/event/touch.ts'
 import { hourMs } from '../../../schemas/time/time-zone.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
@@ -150,17 +151,13 @@ async function readTexts(
   workspaceId: number,
   sums: readonly SummedRow[],
 ): Promise<Map<string, VisitorTexts>> {
-  const hours: number[] = []
-  const visitors: string[] = []
+  const places: Place[] = []
   for (const { visitor, lastAt, touches, lastTouchAt, firstTouchDay } of sums) {
     const some = new Set([hourOf(lastAt)])
     if (touches > 0) some.add(hourOf(lastTouchAt))
     const [from, to] = touches > 0 ? firstTouchDay : [1, 0]
     for (let hour = hourOf(from); hour <= hourOf(to); hour++) some.add(hour)
-    for (const hour of some) {
-      hours.push(hour)
-      visitors.push(visitor)
-    }
+    for (const hour of some) places.push({ hour, visitor })
   }
   interface Row {
     readonly v: string
@@ -169,16 +166,13 @@ async function readTexts(
     readonly first: readonly [number, string, string, string, string]
     readonly last: readonly [number, string, string, string, string]
   }
+  const { sql, params } = hoursIn(workspaceId, places)
   const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
   const rows = await ch.query<Row>(
     `SELECT toString(visitor) AS v, max(anonymous_id) AS anonymous_id, countIf(${isTouch}) AS touches,
        argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS first, argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS last
-     FROM events
-     WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
-       SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
-       FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))
-     GROUP BY visitor`,
-    { workspace: workspaceId, hours, visitors },
+     FROM events WHERE ${sql} GROUP BY visitor`,
+    params,
     { isLong: true, settings: fewRows },
   )
   const found = new Map(rows.map((row) => [row.v, row]))
@@ -225,21 +219,28 @@ export function readEventsOfVisitor(
 export function readEventsAt(
   ch: Reader,
   workspaceId: number,
-  places: readonly { readonly id: number; readonly hour: number; readonly visitor: string }[],
+  places: readonly (Place & { readonly id: number })[],
 ): Promise<RecentEvent[]> {
   if (places.length === 0) return Promise.resolve([])
+  const { sql, params } = hoursIn(workspaceId, places)
   return ch.query<RecentEvent>(
-    `SELECT ${recentEventColumns} FROM events
-     WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
-       SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
-       FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))
-       AND id IN {ids:Array(UInt64)}
+    `SELECT ${recentEventColumns} FROM events WHERE ${sql} AND id IN {ids:Array(UInt64)}
      ORDER BY occurred_at DESC, id DESC`,
-    {
-      workspace: workspaceId,
-      hours: places.map(({ hour }) => hour),
-      visitors: places.map(({ visitor }) => visitor),
-      ids: places.map(({ id }) => id),
-    },
+    { ...params, ids: places.map(({ id }) => id) },
   )
+}
+
+type Place = Readonly<{ hour: number; visitor: string }>
+
+/** Condition of `events`, by its order key. */
+function hoursIn(workspaceId: number, places: readonly Place[]): BoundSql {
+  return {
+    sql: `(workspace_id, toStartOfHour(occurred_at), visitor) IN (
+       SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
+       FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))`,
+    params: {
+      ...{ workspace: workspaceId, hours: places.map(({ hour }) => hour) },
+      visitors: places.map(({ visitor }) => visitor),
+    },
+  }
 }

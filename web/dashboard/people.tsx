@@ -8,6 +8,7 @@ import { journeyEventsMax } from './journey-lines.ts'
 import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, PageLink } from './parts.tsx'
+import { personAddress, personParameters } from './person-address.ts'
 import { send, useAnswer } from './query.ts'
 
 const listed = 100
@@ -85,9 +86,9 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
               <tbody>
                 {answer.map((person) => (
                   <PersonRow
-                    key={addressOf(person)}
+                    key={personAddress(person)}
                     {...{ person, timezone, currency }}
-                    open={() => navigate(addressOf(person))}
+                    open={() => navigate(personAddress(person))}
                   />
                 ))}
               </tbody>
@@ -156,19 +157,6 @@ function PersonRow({ person, timezone, currency, open }: PersonRowProps) {
   )
 }
 
-/** Says which of the two it is: a site may name a browser as contacts are named. */
-function addressOf({ contact_id, anonymous_id }: Person): string {
-  const who: Record<string, string> =
-    contact_id === null ? { browser: anonymous_id ?? '' } : { contact: String(contact_id) }
-  return `/dashboard/people?${new URLSearchParams(who)}`
-}
-
-function replaysOf({ contact_id, anonymous_id }: Person): string {
-  const who: Record<string, string> =
-    contact_id === null ? { anonymous_id: anonymous_id ?? '' } : { contact_id: String(contact_id) }
-  return `/dashboard/replays?${new URLSearchParams(who)}`
-}
-
 interface JourneyProps extends Omit<PeopleProps, 'search'> {
   /** The parameter of the journey that names the person. */
   readonly asked: Readonly<Record<string, string>>
@@ -187,6 +175,7 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
   )
   if (answer === undefined) return <main class="skeleton">{shownFailure}</main>
   const { person: known, first_touch, last_touch, events, revenue } = answer
+  const replays = new URLSearchParams(personParameters(known))
   return (
     <main>
       {shownFailure}
@@ -206,7 +195,7 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
             ['Revenue', money(answer.total_revenue_cents, currency)],
           ]}
         />
-        <button type="button" onClick={() => navigate(replaysOf(known))}>
+        <button type="button" onClick={() => navigate(`/dashboard/replays?${replays}`)}>
           Replays
         </button>{' '}
         <button type="button" class="danger" onClick={() => setErasing(true)}>

@@ -7,6 +7,7 @@ import { duration, time } from './format.ts'
 import { clickedOf, isTechnical, journeyEventsMax } from './journey-lines.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Isolated } from './parts.tsx'
+import { personParameters } from './person-address.ts'
 import { useAnswer } from './query.ts'
 import { readReplay, type WholeReplay } from './read-replay.ts'
 import { placeOf } from './replay-events.ts'
@@ -206,10 +207,8 @@ function EventsBeside({
   at,
   seek,
 }: Pick<Shown, 'replay' | 'recording'> & { at: number; seek(place: number): void }) {
-  const { contact_id, anonymous_id } = replay
-  const who = contact_id === null ? { anonymous_id } : { contact_id: String(contact_id) }
   const { answer, failure } = useAnswer<Journey>(
-    `/people/journey?${new URLSearchParams({ ...who, limit: String(journeyEventsMax) })}`,
+    `/people/journey?${new URLSearchParams({ ...personParameters(replay), limit: String(journeyEventsMax) })}`,
     { againMs: seldomMs },
   )
   const own = (answer?.events ?? [])

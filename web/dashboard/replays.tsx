@@ -5,6 +5,7 @@ import { duration, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { Failure, PageLink } from './parts.tsx'
+import { personAddress } from './person-address.ts'
 import { OneReplay } from './replay-player.tsx'
 
 const listed = 50
@@ -124,8 +125,6 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
 function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: string; navigate(path: string): void }) {
   const address = `/dashboard/replays?id=${replay.id}`
   const { contact_id, anonymous_id } = replay
-  const who: Record<string, string> = contact_id === null ? { browser: anonymous_id } : { contact: String(contact_id) }
-  const person = `/dashboard/people?${new URLSearchParams(who)}`
   return (
     <tr>
       <th scope="row">
@@ -140,7 +139,7 @@ function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: s
       <td>{number(replay.pages)}</td>
       <td>{number(replay.clicks)}</td>
       <td>
-        <PageLink path={person} navigate={navigate}>
+        <PageLink path={personAddress(replay)} navigate={navigate}>
           <bdi>{contact_id === null ? `Anonymous ${anonymous_id.slice(0, 8)}` : `Contact ${contact_id}`}</bdi>
         </PageLink>
       </td>

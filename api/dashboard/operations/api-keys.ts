@@ -1,6 +1,6 @@
 /** Secret keys of a workspace: listed, made and revoked by its owner in the dashboard. No key makes another one. */
 import { z } from 'zod'
-import { createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
+import { createApiKey, type ListedApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
@@ -22,12 +22,7 @@ export const listOwnKeys = defineOperation({
   async handle({ workspace, stores: { pg } }) {
     const keys = await listApiKeys(pg, workspace.id, { kind: 'api_key', max: apiKeysShownMax })
     return {
-      keys: keys.map(({ id, name, prefix, scopes: granted, expires_at, revoked_at, last_used_at, created_at }) => ({
-        ...{ id, name, prefix, scopes: granted, created_at: created_at.toISOString() },
-        expires_at: expires_at?.toISOString() ?? null,
-        revoked_at: revoked_at?.toISOString() ?? null,
-        last_used_at: last_used_at?.toISOString() ?? null,
-      })),
+      keys: keys.map((key) => ({ ...serializeKey(key), scopes: key.scopes })),
       scopes: [...scopes],
     }
   },
@@ -68,6 +63,15 @@ export const revokeOwnKey = defineOperation({
     return { id }
   },
 })
+
+export function serializeKey({ id, name, prefix, expires_at, revoked_at, last_used_at, created_at }: ListedApiKey) {
+  return {
+    ...{ id, name, prefix, created_at: created_at.toISOString() },
+    expires_at: expires_at?.toISOString() ?? null,
+    revoked_at: revoked_at?.toISOString() ?? null,
+    last_used_at: last_used_at?.toISOString() ?? null,
+  }
+}
 
 /** @throws Problem where no calendar has it, or it is over */
 export function expiryOf(written: WrittenTime, timezone: string, now: number): Date {

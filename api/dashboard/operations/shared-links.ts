@@ -9,7 +9,7 @@ import { CreatedSharedLink, SharedLinkCreate, SharedLinks } from '../../../schem
 import { viewScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { sharedPath } from '../pages.ts'
-import { expiryOf } from './api-keys.ts'
+import { expiryOf, serializeKey } from './api-keys.ts'
 
 export const listSharedLinks = defineOperation({
   name: 'shared_link.list',
@@ -22,12 +22,7 @@ export const listSharedLinks = defineOperation({
   output: SharedLinks,
   async handle({ workspace, stores: { pg } }) {
     const links = await listApiKeys(pg, workspace.id, { kind: 'shared_link', max: apiKeysShownMax })
-    return links.map(({ id, name, prefix, expires_at, revoked_at, last_used_at, created_at }) => ({
-      ...{ id, name, prefix, created_at: created_at.toISOString() },
-      expires_at: expires_at?.toISOString() ?? null,
-      revoked_at: revoked_at?.toISOString() ?? null,
-      last_used_at: last_used_at?.toISOString() ?? null,
-    }))
+    return links.map(serializeKey)
   },
 })
 

@@ -172,7 +172,7 @@ export class Receiver {
   private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
     const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
     if (known !== 0) {
-      this.whenRowsSynced([known], respond, 1, 1, () => trackAnswer(known, true))
+      this.whenRowsSynced([known], respond, 1, () => trackAnswer(known, true))
       return
     }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
@@ -200,7 +200,7 @@ export class Receiver {
       }
     }
     if (rejected.length > 0) this.options.countRefused('invalid', rejected.length)
-    this.whenRowsSynced(ids, respond, ids.length, duplicates, () =>
+    this.whenRowsSynced(ids, respond, duplicates, () =>
       JSON.stringify({ accepted: ids.length, deduplicated: duplicates, event_ids: ids, rejected }),
     )
   }
@@ -224,7 +224,7 @@ export class Receiver {
     if (!visits.isBatch && visits.rejected.length > 0) {
       return this.refuse(respond, 'invalid', 422, visits.rejected[0]!.detail, undefined, 0)
     }
-    this.whenRowsSynced(ids, respond, ids.length, duplicates, () =>
+    this.whenRowsSynced(ids, respond, duplicates, () =>
       visits.isBatch
         ? JSON.stringify({
             accepted: ids.length,
@@ -253,16 +253,10 @@ export class Receiver {
   }
 
   /** Answers 202 with `body()` once the rows `ids` are synced. */
-  private whenRowsSynced(
-    ids: number[],
-    respond: Respond,
-    accepted: number,
-    duplicates: number,
-    body: () => string,
-  ): void {
+  private whenRowsSynced(ids: number[], respond: Respond, duplicates: number, body: () => string): void {
     this.options.appender.whenSynced(ids, duplicates > 0, (isDurable) => {
-      if (!isDurable) return this.refuseUnsynced(respond, accepted)
-      this.options.countAccepted(accepted - duplicates, duplicates)
+      if (!isDurable) return this.refuseUnsynced(respond, ids.length)
+      this.options.countAccepted(ids.length - duplicates, duplicates)
       respond({ status: 202, body: body() })
     })
   }

@@ -55,13 +55,15 @@ async function sendAsked(
   const { pg, clock, log, metrics } = context
   if (!(await claimAskedReport(pg, wish))) return
   const end = (failure: string | null) => endAskedReport(pg, wish, { failure, now: new Date(clock.now()) })
+  let failure: string | null = null
   try {
     const report = await readReport(context, { ...period, workspaceId: wish.workspaceId })
-    if (report === undefined) return await end('the workspace has no plan')
-    // Another one than that of the calendar's report: a receiver may drop a repeat.
-    await sendMail(context, { report, recipient: wish, suffix: `-${wish.askedAt.getTime()}` }, giveUp)
-    metrics.reported('sent')
-    await end(null)
+    if (report === undefined) failure = 'the workspace has no plan'
+    else {
+      // Another one than that of the calendar's report: a receiver may drop a repeat.
+      await sendMail(context, { report, recipient: wish, suffix: `-${wish.askedAt.getTime()}` }, giveUp)
+      metrics.reported('sent')
+    }
   } catch (error) {
     if (!(error instanceof MailFailed)) {
       await end('the figures can’t be read now')
@@ -69,6 +71,7 @@ async function sendAsked(
     }
     log.warn({ recipient: wish.id, err: error }, 'a report that was asked for could not be sent')
     metrics.reported('failed')
-    await end(error.message)
+    failure = error.message
   }
+  await end(failure)
 }

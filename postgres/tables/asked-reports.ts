@@ -39,7 +39,7 @@ export interface AskedReport extends Wish {
   readonly createdAt: Date
 }
 
-/** Wishes since a moment that nobody has taken, oldest first. */
+/** Wishes since a moment that nobody has taken, oldest first. Those wait whose figures are being computed for another timezone. */
 export function listAskedReports(
   q: Queryable,
   { since, max }: { readonly since: Date; readonly max: number },
@@ -47,7 +47,9 @@ export function listAskedReports(
   return q.query<AskedReport>(
     `SELECT r.id, r.asked_at AS "askedAt", w.id AS "workspaceId", w.timezone, r.every, r.email, r.created_at AS "createdAt"
      FROM report_recipients r JOIN workspaces w ON w.id = r.workspace_id AND w.suspended_at IS NULL
-     WHERE r.asked_state = 'waiting' AND r.asked_at > $1 ORDER BY r.asked_at LIMIT $2`,
+     WHERE r.asked_state = 'waiting' AND r.asked_at > $1
+       AND NOT EXISTS (SELECT FROM figure_builds b WHERE b.workspace_id = w.id AND b.state = 'current' AND b.timezone != w.timezone)
+     ORDER BY r.asked_at LIMIT $2`,
     [since, max],
   )
 }
@@ -62,7 +64,11 @@ export async function claimAskedReport(q: Queryable, { id, askedAt }: Wish): Pro
   return claimed.length > 0
 }
 
-/** @param failure why it couldn't be sent, without an address; null where it was sent */
+/**
+ * One that was sent takes the place of the calendar's report that had failed: the recipient has the figures.
+ *
+ * @param failure why it couldn't be sent, without an address; null where it was sent
+ */
 export async function endAskedReport(
   q: Queryable,
   { id, askedAt }: Wish,
@@ -70,7 +76,8 @@ export async function endAskedReport(
 ): Promise<void> {
   await q.query(
     `UPDATE report_recipients SET asked_state = CASE WHEN $3::text IS NULL THEN 'sent' ELSE 'failed' END,
-       asked_failure = $3, sent_at = CASE WHEN $3::text IS NULL THEN $4 ELSE sent_at END
+       asked_failure = $3, sent_at = CASE WHEN $3::text IS NULL THEN $4 ELSE sent_at END,
+       state = CASE WHEN $3::text IS NULL AND state = 'failed' THEN 'sent' ELSE state END
      WHERE id = $1 AND asked_at = $2 AND asked_state = 'sending'`,
     [id, askedAt, failure, now],
   )

@@ -68,6 +68,21 @@ export interface AuditFilter extends Page {
   readonly actorType?: ActorType | undefined
 }
 
+/** How often something was done in the workspace since a moment; counted up to `max`. */
+export async function countAudited(
+  q: Queryable,
+  workspaceId: number,
+  { action, since, max }: { readonly action: string; readonly since: Date; readonly max: number },
+): Promise<number> {
+  const [row] = await q.query<{ times: number }>(
+    `SELECT count(*)::int AS times FROM (
+       SELECT created_at FROM audit_events WHERE workspace_id = $1 AND action = $2 ORDER BY id DESC LIMIT $4
+     ) AS newest WHERE created_at > $3`,
+    [workspaceId, action, since, max],
+  )
+  return row!.times
+}
+
 /** Newest first. */
 export function listAuditEvents(q: Queryable, workspaceId: number, filter: AuditFilter): Promise<AuditEvent[]> {
   return q.query<AuditEvent>(

@@ -58,6 +58,7 @@ export const problems = {
   report_recipients_full: { status: 409, detail: 'The workspace has as many recipients of reports as it may have' },
   report_recipient_known: { status: 409, detail: 'This address gets these reports already' },
   report_asked_lately: { status: 409, detail: 'This report was asked for less than a minute ago' },
+  reports_asked_often: { status: 409, detail: 'The workspace asked for 60 reports within the last hour' },
   mail_not_set_up: { status: 409, detail: 'Mail is not set up: the service has no SMTP_URL or no MAIL_FROM' },
   delivery_endpoint_deleted: { status: 409, detail: 'The webhook endpoint is deleted' },
   delivery_event_gone: { status: 409, detail: 'The event is no longer kept' },

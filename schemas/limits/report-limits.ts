@@ -11,6 +11,8 @@ export const reportsEveryMs = 2 * minute
 export const askedReportsEveryMs = 3 * second
 /** An owner may ask for a recipient's report once in this time. */
 export const askedReportPauseMs = minute
+/** Reports that the owner of a workspace may ask for in an hour, whoever its recipients are by then. */
+export const askedReportsHourlyMax = 3 * reportRecipientsMax
 /** A wish that nobody answered within this time has failed: the pipeline is away, or died in the send. */
 export const askedReportMaxMs = 5 * minute
 /** A report goes out at this hour of the workspace's local time. */

@@ -5,14 +5,19 @@ import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { type MailFailed, makeMailer } from '../../pipeline/reports/mailer.ts'
 import { sendAskedReports } from '../../pipeline/reports/send-asked.ts'
 import { sendReports } from '../../pipeline/reports/send-reports.ts'
-import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { claimReport, insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
-import { reportClaimMs, reportRecipientsMax, reportRetryDelaysMs } from '../../schemas/limits/report-limits.ts'
+import {
+  askedReportsHourlyMax,
+  reportClaimMs,
+  reportRecipientsMax,
+  reportRetryDelaysMs,
+} from '../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { listening } from '../support/listening.ts'
@@ -274,7 +279,9 @@ test('the link of a mail shows a button, which unsubscribes, and so does one cli
   expect(await left(two.id)).toBe(0)
 })
 
-test('a report that is asked for goes out once, beside the calendar’s, at most once a minute, and its failure is told without the address', async () => {
+type AskedOf = { readonly asked: object; readonly has_failed: boolean }
+
+test('a report that is asked for goes out once, beside the calendar’s, at most once a minute and sixty times an hour, and its failure is told without the address', async () => {
   const { id, email, recipientId } = await makeReported('UTC')
   const token = await createSignInLink(stores.pg, id, Date.now())
   const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
@@ -282,27 +289,32 @@ test('a report that is asked for goes out once, beside the calendar’s, at most
   const path = '/api/v1/report-recipients'
   const ask = async (to = recipientId) => (await api.ask(`${path}/${to}/send`, { method: 'POST', headers })).status
   const asked = async () => {
-    const { recipients } = (await (await api.ask(path, { headers })).json()) as { recipients: [{ asked: object }] }
-    return recipients[0].asked
+    const { recipients } = (await (await api.ask(path, { headers })).json()) as { recipients: [AskedOf] }
+    return { ...recipients[0].asked, has_failed: recipients[0].has_failed }
   }
   const longAgo = () => stores.pg.query("UPDATE report_recipients SET asked_at = asked_at - interval '1 minute'")
   const lookForAsked = (asOf?: number) => look(Date.now(), asOf, sendAskedReports)
   expect([await ask(), await ask(), await ask(9e6)]).toEqual([200, 409, 404])
   expect(await asked()).toMatchObject({ state: 'waiting', failure: null })
-  // The figures aren't complete up to the end of the last week.
+  // The figures aren't complete up to the end of the last week, or they are those of another timezone.
   await lookForAsked(Date.now() - 8 * dayMs)
+  await stores.pg.query("UPDATE workspaces SET timezone = 'Asia/Tokyo' WHERE id = $1", [id])
+  await lookForAsked()
   expect(server.asked).toBe(0)
+  await stores.pg.query("UPDATE workspaces SET timezone = 'UTC' WHERE id = $1", [id])
   await Promise.all([lookForAsked(), lookForAsked()])
   await lookForAsked()
   expect(sentTo()).toEqual([email])
   expect(await asked()).toMatchObject({ state: 'sent', failure: null })
   expect(await stores.pg.query('SELECT period, state FROM report_recipients')).toEqual([{ period: null, state: null }])
 
+  await stores.pg.query("UPDATE report_recipients SET period = '2020-01-06', state = 'failed'")
   await longAgo()
   server.behave = 'refuse'
   expect(await ask()).toBe(200)
   expect(await lookForAsked()).toBe('failed')
-  expect(await asked()).toMatchObject({ state: 'failed', failure: 'the mail server failed: EENVELOPE 451 at RCPT TO' })
+  const failure = 'the mail server failed: EENVELOPE 451 at RCPT TO'
+  expect(await asked()).toMatchObject({ state: 'failed', failure, has_failed: true })
   server.behave = 'accept'
   await longAgo()
   expect(await ask()).toBe(200)
@@ -310,9 +322,22 @@ test('a report that is asked for goes out once, beside the calendar’s, at most
   await lookForAsked()
   expect(await asked()).toMatchObject({ state: 'failed', failure: 'nothing sent it within five minutes' })
   expect(server.mails).toHaveLength(1)
+  // One that goes out takes the place of the calendar's, which had failed.
+  expect(await ask()).toBe(200)
+  await lookForAsked()
+  expect(await asked()).toMatchObject({ state: 'sent', has_failed: false })
+  expect(server.mails).toHaveLength(2)
   expect(await listAuditEvents(stores.pg, id, { limit: 1 })).toMatchObject([
     { action: 'report_recipient.send', actor_type: 'user', resource_id: recipientId },
   ])
+  // A recipient who is removed and added again has had none, but the workspace has.
+  const sends = { ...{ workspaceId: id, actorName: 'test' }, ...{ resourceId: 1, metadata: {} } } as const
+  for (let i = 5; i < askedReportsHourlyMax; i++)
+    await appendSystemChange(stores.pg, { action: 'report_recipient.send', ...sends })
+  await longAgo()
+  expect(await ask()).toBe(200)
+  await longAgo()
+  expect(await ask()).toBe(409)
 })
 
 test('the owner adds, lists and removes recipients in the dashboard, audited without addresses; keys and others do not', async () => {

@@ -1,6 +1,7 @@
 /** Recipients of reports by e-mail: listed, added and removed by the owner in the dashboard. No key reaches them. */
 import { z } from 'zod'
 import { askForReport } from '../../../postgres/tables/asked-reports.ts'
+import { countAudited } from '../../../postgres/tables/audit.ts'
 import {
   deleteReportRecipient,
   insertReportRecipient,
@@ -10,7 +11,13 @@ import {
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { askedReportMaxMs, askedReportPauseMs, reportRecipientsMax } from '../../../schemas/limits/report-limits.ts'
+import {
+  askedReportMaxMs,
+  askedReportPauseMs,
+  askedReportsHourlyMax,
+  reportRecipientsMax,
+} from '../../../schemas/limits/report-limits.ts'
+import { hour } from '../../../schemas/limits/units.ts'
 import {
   ReportRecipientCreate,
   type ReportRecipientResource,
@@ -87,10 +94,14 @@ const sendReport = defineOperation({
   scope: 'workspace:read',
   input: { path: z.object({ recipient_id: idInPath('recipient') }) },
   output: RecipientId,
-  problems: ['report_recipient_not_found', 'report_asked_lately', 'mail_not_set_up'],
+  problems: ['report_recipient_not_found', 'report_asked_lately', 'reports_asked_often', 'mail_not_set_up'],
   async handle({ path: { recipient_id: id }, workspace, clock, config, stores: { pg } }) {
     if (!config.isMailSetUp) throw problem('mail_not_set_up')
     const now = clock.now()
+    // A recipient who is removed and added again has no last wish.
+    await holdWorkspace(pg, workspace.id)
+    const inHour = { action: 'report_recipient.send', since: new Date(now - hour), max: askedReportsHourlyMax }
+    if ((await countAudited(pg, workspace.id, inHour)) >= askedReportsHourlyMax) throw problem('reports_asked_often')
     const wish = { id, workspaceId: workspace.id, askedAt: new Date(now) }
     const outcome = await askForReport(pg, { ...wish, lastBefore: new Date(now - askedReportPauseMs) })
     if (outcome === 'unknown') throw problem('report_recipient_not_found')

@@ -125,9 +125,11 @@ it(
     const ledger = openLedger()
     const leases = new Set<number>()
     const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
+    const expectAcknowledged = () => expect(ledger.acknowledged, 'while ClickHouse is away').toBeGreaterThan(0)
     await ledger.runDuring(target, async () => {
       for (const [round, workers] of others.entries()) {
         await sleep(roundMs / 2 + draw() * roundMs)
+        if (round === 0) await vi.waitFor(expectAcknowledged, 30_000)
         for (const end of leasesOnDisk()) leases.add(end)
         await node.stop(round % 4 === 3 ? 'SIGTERM' : 'SIGKILL')
         node = await start(workers)

@@ -140,6 +140,10 @@ test('a post is written, scheduled, published and archived, and each state is sh
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Not yet')
   await page.getByLabel('Caption', { exact: true }).fill('Soon <i>open</i>')
+  // The form stays, so nobody is asked: a question would be answered with no.
+  await page.click('section[aria-label="Posts"] >> button:text-is("Archived")')
+  await page.waitForSelector('text=None is archived')
+  await page.click('section[aria-label="Posts"] >> button:text-is("Posts")')
   await page.click('button:text-is("Save the draft")')
   await page.click('summary:has-text("Not yet")')
   await page.waitForSelector('.caption:has-text("Soon <i>open</i>")')
@@ -191,17 +195,31 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-03-01T09:30')
   await page.fill('text=Title', 'Launch day')
   await page.fill('text=Tags', '#spring, sale,')
-  await page.fill('.media li:has(img) input', 'A black dot')
-  await page.press('.media li:has(img) input', 'Tab')
-  await page.waitForSelector('.media li:has(img) label:has-text("(saved)")')
+  const altText = '.media li:has(img) input'
+  const warning = 'section[aria-label="Preview"] >> text=/alternative text/i'
+  for (const text of ['', 'The dot']) {
+    await page.fill(altText, text)
+    await page.press(altText, 'Tab')
+    await page.waitForSelector('.media li:has(img) label:has-text("(saved)")')
+    await page.waitForSelector(warning, { state: text === '' ? 'visible' : 'detached' })
+  }
   page.once('dialog', (dialog) => dialog.dismiss())
   await page.click('form button:text-is("Close")')
+  const posts = async () => (await api.ask('/v1/posts', { key: mine.apiKey })).json()
+  // A click that leaves the field saves its text and then the post, or neither.
+  await page.fill(altText, 'y'.repeat(1_001))
+  for (let i = 0; i < 2; i++) {
+    await page.click('button:text-is("Save")')
+    await page.waitForSelector('[role="alert"]:has-text("at most 1000 characters")')
+    await page.waitForSelector('button:text-is("Save"):enabled')
+  }
+  expect(await posts()).toMatchObject([{ title: 'Launch' }])
+  await page.fill(altText, 'A black dot')
   await page.click('button:text-is("Save")')
   await page.click('text=Unschedule')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
   const targets = [{ platform: 'x', caption_override: 'Short for x' }]
   const media_ids = [expect.any(Number), expect.any(Number)]
-  const posts = async () => (await api.ask('/v1/posts', { key: mine.apiKey })).json()
   const tags = ['spring', 'sale']
   expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, tags, status: 'draft' }])
   const media = (await (await api.ask('/v1/media', { key: mine.apiKey })).json()) as { alt_text: string }[]

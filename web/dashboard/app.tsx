@@ -65,7 +65,7 @@ function App() {
     return () => removeEventListener('popstate', onBack)
   }, [])
   const navigate = useCallback((path: string) => {
-    if (!mayLeave()) return
+    if (!mayLeave(path)) return
     history.pushState(null, '', addressOf(path))
     setPlace(placeOf)
   }, [])

@@ -5,7 +5,7 @@ import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { type Account, asSent, type Draft, draftOf, fresh, type Post, withTracked } from './post-draft.ts'
-import { MediaFiles } from './post-media.tsx'
+import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
@@ -33,10 +33,13 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const [isFileHeld, holdFile] = useState(false)
   const begun = useRef(draft)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved.current?.draft ?? begun.current)
-  useUnsaved(isChanged || isFileHeld || uploads > 0)
+  const altTexts = useAltTexts(draft.media_ids)
+  const isUnsaved = isChanged || isFileHeld || uploads > 0 || altTexts.areUnsaved
+  // The form of a new post stays while the page shows other posts.
+  useUnsaved(isUnsaved, { keptAt: post === undefined ? '/dashboard/posts' : undefined })
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const chosen = asSent(draft, accounts)
-  const { preview, refusal: previewRefusal } = usePreview(chosen)
+  const { preview, refusal: previewRefusal } = usePreview(chosen, altTexts.saves)
   // One that nobody changed stays the moment that it is.
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
@@ -93,7 +96,8 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     if (isFileHeld) return setRefusal('Add the chosen file first, or choose none.')
     if (pressed === 'schedule' && !scheduled_at) return setRefusal('Choose the time first.')
     setSending(true)
-    const refused = await (pressed === 'track' ? track() : save(timeOf(pressed)))
+    // The click that left a text's field sent it: then this waits for the same answer.
+    const refused = (await altTexts.save()) || (await (pressed === 'track' ? track() : save(timeOf(pressed))))
     setSending(false)
     setRefusal(refused)
     if (refused === '' && pressed !== 'track') done()
@@ -127,6 +131,7 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
       />
       <MediaFiles
         ids={draft.media_ids}
+        altTexts={altTexts}
         choose={(choice) => setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}
         refuse={setRefusal}
         underWay={(more) => setUploads((before) => before + more)}

@@ -7,6 +7,7 @@ type Media = (typeof MediaAsset)['_output']
 
 interface MediaFilesProps {
   readonly ids: readonly number[]
+  readonly altTexts: AltTexts
   /** Changes the ids chosen by then: several uploads may be under way. */
   choose(choice: (before: readonly number[]) => readonly number[]): void
   refuse(text: string): void
@@ -17,7 +18,7 @@ interface MediaFilesProps {
 }
 
 /** A file is sent together with its text for those who don't see it. */
-export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesProps) {
+export function MediaFiles({ ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
   const [file, setFile] = useState<File>()
   const [altText, setAltText] = useState('')
   const input = useRef<HTMLInputElement>(null)
@@ -50,7 +51,7 @@ export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesPr
         {ids.map((id) => (
           <li key={id}>
             <Shown id={id} />
-            <AltText {...{ id, refuse }} />
+            <AltText {...{ id, altTexts, refuse }} />
             <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
               Remove
             </button>
@@ -81,29 +82,71 @@ export function MediaFiles({ ids, choose, refuse, underWay, held }: MediaFilesPr
   )
 }
 
+interface AltTextOfFile {
+  readonly typed: string
+  /** The file's own; undefined from a change on until it is answered, or where that was refused. */
+  readonly kept: string | undefined
+}
+
+/** Alternative texts that are written here, of the files of a post. A text belongs to its file, whatever becomes of the post. */
+export function useAltTexts(ids: readonly number[]) {
+  const [texts, setTexts] = useState<Readonly<Record<number, AltTextOfFile>>>({})
+  const [saves, countSave] = useState(0)
+  const keep = (id: number, kept: string | undefined) =>
+    setTexts((before) => ({ ...before, [id]: { ...before[id]!, kept } }))
+  const unsaved = ids.filter((id) => texts[id]?.typed !== texts[id]?.kept)
+
+  async function saveOne(id: number): Promise<string> {
+    const text = texts[id]!.typed
+    keep(id, undefined)
+    const sent = await send<Media>('PATCH', `/media/${id}`, { alt_text: text })
+    if ('refusal' in sent) return sent.refusal
+    keep(id, text)
+    countSave((before) => before + 1)
+    return ''
+  }
+
+  return {
+    areUnsaved: unsaved.length > 0,
+    saves,
+    of: (id: number) => texts[id],
+    type: (id: number, typed: string, found: string) =>
+      setTexts((before) => ({ ...before, [id]: { ...(before[id] ?? { kept: found }), typed } })),
+    /** @returns why one of them was refused; '' where all are saved */
+    async save(): Promise<string> {
+      return (await Promise.all(unsaved.map(saveOne))).find((refusal) => refusal !== '') ?? ''
+    },
+  }
+}
+
+type AltTexts = ReturnType<typeof useAltTexts>
+
 /** Nobody else is likely to change it. */
 const seldomMs = 600_000
 
-/** The text belongs to the file, whatever becomes of the post: it is saved once the field is left. */
-function AltText({ id, refuse }: { id: number } & Pick<MediaFilesProps, 'refuse'>) {
-  const [text, setText] = useState<string>()
-  const [saved, setSaved] = useState<string>()
+/** It is saved once the field is left, and with the post where that was refused. */
+function AltText({ id, altTexts, refuse }: { id: number } & Pick<MediaFilesProps, 'altTexts' | 'refuse'>) {
+  const text = altTexts.of(id)
   // The newest before the next id.
   const { answer } = useAnswer<Media[]>(`/media?limit=1&before_id=${id + 1}`, { againMs: seldomMs })
   const asset = answer?.find((one) => one.id === id)
   if (asset === undefined) return null
-  const save = async (alt_text: string) => {
-    const sent = await send<Media>('PATCH', `/media/${id}`, { alt_text })
-    refuse('refusal' in sent ? sent.refusal : '')
-    setSaved('refusal' in sent ? undefined : alt_text)
+  const type = (typed: string) => {
+    altTexts.type(id, typed, asset.alt_text)
+    refuse('')
+  }
+  /** A refusal that went now would take the button of a click that left the field away from under it. */
+  const save = async () => {
+    const refusal = await altTexts.save()
+    if (refusal !== '') refuse(refusal)
   }
   return (
     <label>
-      Alternative text, in all its posts{saved !== undefined && saved === text && ' (saved)'}
+      Alternative text, in all its posts{text && text.typed === text.kept && ' (saved)'}
       <input
-        value={text ?? asset.alt_text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onChange={(event) => save(event.currentTarget.value)}
+        value={text?.typed ?? asset.alt_text}
+        onInput={(event) => type(event.currentTarget.value)}
+        onChange={save}
       />
     </label>
   )

@@ -14,8 +14,12 @@ interface Told {
   readonly refusal: string
 }
 
-/** Asks for the preview of a draft, a moment after it was last changed. */
-export function usePreview(draft: Draft): Told {
+/**
+ * Asks for the preview of a draft, a moment after it was last changed.
+ *
+ * @param altTextSaves how many alternative texts of its files were saved: another number asks, too
+ */
+export function usePreview(draft: Draft, altTextSaves: number): Told {
   const [preview, setPreview] = useState<Preview>()
   const [refusal, setRefusal] = useState('')
   // A title is no part of what a network gets.
@@ -38,7 +42,7 @@ export function usePreview(draft: Draft): Told {
       isGone = true
       clearTimeout(timer)
     }
-  }, [asked])
+  }, [asked, altTextSaves])
   return { preview, refusal }
 }
 

@@ -1,22 +1,31 @@
 /** Asks before a page is left whose text isn't saved: by a link, a key, Close, or the end of the tab. */
 import { useEffect } from 'preact/hooks'
 
-let isUnsaved = false
+interface Unsaved {
+  /** The path of the page on which it stays, whatever the address's query. */
+  readonly keptAt: string | undefined
+}
+
+const held = new Set<Unsaved>()
 
 /** @param is whether the part of the page that calls it holds what isn't saved */
-export function useUnsaved(is: boolean): void {
+export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
   useEffect(() => {
     if (!is) return
-    isUnsaved = true
+    const own = { keptAt }
+    held.add(own)
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', ask)
     return () => {
-      isUnsaved = false
+      held.delete(own)
       removeEventListener('beforeunload', ask)
     }
-  }, [is])
+  }, [is, keptAt])
 }
 
-export function mayLeave(): boolean {
-  return !isUnsaved || confirm("Leave without saving? What you changed isn't saved.")
+/** @param to the address that is gone to; undefined: what isn't saved is closed */
+export function mayLeave(to?: string): boolean {
+  const path = to && new URL(to, location.href).pathname
+  const isLost = [...held].some(({ keptAt }) => keptAt === undefined || keptAt !== path)
+  return !isLost || confirm("Leave without saving? What you changed isn't saved.")
 }

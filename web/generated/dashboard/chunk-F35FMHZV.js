@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{d as o}from"./chunk-7WQARHSH.js";var e=!1;function f(n){o(()=>{if(!n)return;e=!0;let t=a=>a.preventDefault();return addEventListener("beforeunload",t),()=>{e=!1,removeEventListener("beforeunload",t)}},[n])}function s(){return!e||confirm("Leave without saving? What you changed isn't saved.")}export{f as a,s as b};

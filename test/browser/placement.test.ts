@@ -103,6 +103,8 @@ test('consent that is withdrawn, though none was required, ends recording in all
   await visit.page.evaluate('for (const key of Object.keys(localStorage)) localStorage.removeItem(key)')
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(await other.evaluate('Svc.anonymousId()')).not.toBeNull()
+  // That stored the id anew, which reaches the other tab's process a moment later.
+  await new Promise((resolve) => setTimeout(resolve, 300))
   await visit.page.evaluate('Svc.consent(false)')
   await expect.poll(() => other.evaluate('Svc.anonymousId()')).toBeNull()
   const before = visit.network.seen.length

@@ -15,7 +15,10 @@ interface RenderedGuide {
 
 type Rendered = Readonly<Record<string, RenderedGuide>>
 
-export const guideStyle = () => readFile(projectFile('web/guides/style.css'))
+export async function guideStyle(): Promise<Buffer> {
+  const files = ['web/look.css', 'web/guides/style.css']
+  return Buffer.concat(await Promise.all(files.map((file) => readFile(projectFile(file)))))
+}
 
 export async function guideHtml(list: GuideList, name: string): Promise<Buffer> {
   const rendered = await readRendered()

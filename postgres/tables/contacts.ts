@@ -1,6 +1,5 @@
 /** Contacts: people known by an e-mail, with their traits and the figures of their events. Times are milliseconds since 1970. */
 import type { Touch } from '../../schemas/event/touch.ts'
-import { shortSearchContactsMax } from '../../schemas/limits/people-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface Contact {
@@ -20,7 +19,8 @@ export interface Contact {
   readonly lastTouch: Touch | null
 }
 
-const columns = `id, workspace_id AS "workspaceId", email, full_name AS "fullName", company,
+/** A `Contact`. */
+export const contactColumns = `id, workspace_id AS "workspaceId", email, full_name AS "fullName", company,
   first_identified_at AS "firstIdentifiedAt", last_identified_at AS "lastIdentifiedAt",
   first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt",
   session_count AS "sessionCount", event_count AS "eventCount", conversion_count AS "conversionCount",
@@ -162,15 +162,15 @@ export async function findContact(
   by: { readonly id: number } | { readonly email: string },
 ): Promise<Contact | undefined> {
   const [column, value] = 'id' in by ? ['id', by.id] : ['email', by.email]
-  const [row] = await q.query<Contact>(`SELECT ${columns} FROM contacts WHERE workspace_id = $1 AND ${column} = $2`, [
-    workspaceId,
-    value,
-  ])
+  const [row] = await q.query<Contact>(
+    `SELECT ${contactColumns} FROM contacts WHERE workspace_id = $1 AND ${column} = $2`,
+    [workspaceId, value],
+  )
   return row
 }
 
 export function readContacts(q: Queryable, ids: readonly number[]): Promise<Contact[]> {
-  return q.query<Contact>(`SELECT ${columns} FROM contacts WHERE id = ANY ($1::bigint[]) ORDER BY id`, [ids])
+  return q.query<Contact>(`SELECT ${contactColumns} FROM contacts WHERE id = ANY ($1::bigint[]) ORDER BY id`, [ids])
 }
 
 /** Traits of existing contacts with these e-mails, as lists of people show them. */
@@ -186,37 +186,6 @@ export async function readTraits(
     [workspaceId, emails],
   )
   return new Map(rows.map(({ email, ...traits }) => [email, traits]))
-}
-
-export interface ContactPage {
-  readonly limit: number
-  readonly q: string | undefined
-  /** Only those last seen before this person: a contact's id tells apart those of one moment. */
-  readonly before: { readonly at: number; readonly id: number } | undefined
-  /** Only those last seen since. */
-  readonly since: number
-}
-
-/**
- * Last seen first; those of one moment by id, the greatest first. A text that is too short for the index of trigrams is looked
- * for among the newest contacts of the page and behind it.
- */
-export function listContacts(q: Queryable, workspaceId: number, page: ContactPage): Promise<Contact[]> {
-  const range = `workspace_id = $1 AND last_seen_at >= $2 AND ($3::bigint IS NULL OR (last_seen_at, id) < ($3, $4))`
-  const order = 'ORDER BY last_seen_at DESC, id DESC'
-  const isShort = page.q !== undefined && !/[\p{L}\p{N}]{3}/u.test(page.q)
-  const searched = isShort
-    ? `(SELECT * FROM contacts WHERE ${range} ${order} LIMIT ${shortSearchContactsMax})`
-    : 'contacts'
-  return q.query<Contact>(
-    `SELECT ${columns} FROM ${searched} AS contacts
-     WHERE ${range} ${page.q === undefined ? '' : 'AND searched LIKE lower($6)'}
-     ${order} LIMIT $5`,
-    [
-      ...[workspaceId, page.since, page.before?.at ?? null, page.before?.id ?? 0, page.limit],
-      ...(page.q === undefined ? [] : [`%${page.q.replace(/[\\%_]/g, '\\$&')}%`]),
-    ],
-  )
 }
 
 /** A contact's place among those of its workspace by their oldest events. */

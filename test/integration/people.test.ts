@@ -176,6 +176,35 @@ describe('pages', () => {
     expect([await found('zq'), await found('zq1')]).toEqual([[], ['zq1@example.com']])
   })
 
+  test('search contacts as a plain comparison would, whether rare parts, the whole text or the order finds them', async () => {
+    await stores.pg.query(
+      `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at, full_name, company)
+       SELECT $1::int, n || '@example.com', n, n, n, n, $2::bigint - n * 60000, (ARRAY['Ada', 'Margaret', 'Ünsal'])[n % 3 + 1] || ' Number' || n % 101,
+         'Company ' || n % 97 || 'x' FROM generate_series(1, 4000) AS n`,
+      [mine.workspaceId, begin],
+    )
+    const plain = (q: string) =>
+      stores.pg.query<{ email: string }>(
+        'SELECT email FROM contacts WHERE workspace_id = $1 AND strpos(searched, lower($2)) > 0 ORDER BY last_seen_at DESC, id DESC LIMIT 100',
+        [mine.workspaceId, q],
+      )
+    const texts = [
+      'company 20x',
+      'COMPANY 7X',
+      'mpany 9',
+      'Margaret Number77',
+      'ünsal',
+      'number100',
+      '3999@',
+      '20% off',
+      'nobody',
+    ]
+    for (const q of texts) {
+      const emails = (await ask().people({ q })).map(({ email }) => email)
+      expect([q, emails]).toEqual([q, (await plain(q)).map(({ email }) => email)])
+    }
+  })
+
   test('a search finds who matched days ago and came back since, behind and before others', async () => {
     await send(
       view('early', -3_600, { source: 'newsletter', medium: 'email', session_id: 'old' }),

@@ -11,7 +11,8 @@ import {
   type SeenVisitor,
 } from '../../../clickhouse/queries/people/visitors.ts'
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
-import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
+import { findContact } from '../../../postgres/tables/contacts.ts'
+import { listContacts } from '../../../postgres/tables/list-contacts.ts'
 import { sumRevenueOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
@@ -65,17 +66,17 @@ export const listPeople = defineOperation({
     const before = await beginOf(context, rows)
     if (before === undefined) return []
     const q = query.q?.trim() || undefined
-    const contactsRead = listContacts(stores.pg, workspace.id, {
-      ...{ limit: query.limit, q, since: rows.since },
-      before: before.contact,
-    })
+    const [contacts, isOfVisitors] = await Promise.all([
+      listContacts(stores.pg, workspace.id, {
+        ...{ limit: query.limit, q, since: rows.since },
+        before: before.contact,
+      }),
+      q === undefined || isOriginOfVisitors(stores.ch, rows, q),
+    ])
     // Visitors older than the last contact of a full page have no place in it.
-    const oldest = async () => {
-      const all = await contactsRead
-      return all.length < query.limit ? rows.since : all.at(-1)!.lastSeenAt + 1
-    }
+    const oldest = contacts.length < query.limit ? rows.since : contacts.at(-1)!.lastSeenAt + 1
     const page = { before: before.visitor, oldest, q, limit: query.limit }
-    const [contacts, seen] = await Promise.all([contactsRead, readAnonymous(stores, rows, page, context.clock.now())])
+    const seen = isOfVisitors ? await readAnonymous(stores, rows, page, context.clock.now()) : []
     const known = contacts.map((contact) => ({ at: contact.lastSeenAt, order: 0, contact }))
     const merged = [...known, ...seen.map(({ lastAt, visitor }) => ({ at: lastAt, order: 1, visitor }))]
       .sort((a, b) => b.at - a.at || a.order - b.order)
@@ -138,8 +139,8 @@ async function beginOf(
 
 interface AnonymousPage {
   readonly before: SeenVisitor
-  /** Only those last seen since. Postgres looks for it while ClickHouse looks for the first visitors. */
-  oldest(): Promise<number>
+  /** Only those last seen since. */
+  readonly oldest: number
   readonly q: string | undefined
   readonly limit: number
 }
@@ -148,32 +149,28 @@ interface AnonymousPage {
 async function readAnonymous(
   { pg, ch }: Stores,
   rows: ReadableVisitors,
-  { before, oldest: readOldest, q, limit }: AnonymousPage,
+  { before, oldest, q, limit }: AnonymousPage,
   now: number,
 ): Promise<SeenVisitor[]> {
   const found: SeenVisitor[] = []
   const { workspaceId, timezone } = rows
   const lastDay = localDayAt(Math.min(before.lastAt, now), timezone)
-  if (q !== undefined && !(await isOriginOfVisitors(ch, rows, q))) return []
+  const firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
   let from = before
-  let { firstDay } = rows
   for (let days = 0, portion = 2 * limit; ; ) {
     // A match may lie on any day, however lately its visitor was seen: a search looks at all days at once.
     const fromDay = q === undefined ? Math.max(firstDay, lastDay - days) : rows.firstDay
-    const seen = await readNewestVisitors(ch, { ...rows, fromDay, before: from, limit: portion, q })
-    const oldest = await readOldest()
-    firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
-    const young = seen.filter(({ lastAt }) => lastAt >= oldest)
+    const seen = await readNewestVisitors(ch, { ...rows, fromDay, since: oldest, before: from, limit: portion, q })
     const bindings =
-      young.length === 0
+      seen.length === 0
         ? []
         : await readBindingsOfVisitors(
             pg,
-            young.map(({ visitor }) => ({ workspaceId, visitor })),
+            seen.map(({ visitor }) => ({ workspaceId, visitor })),
           )
     const bound = new Set(bindings.map(({ visitor }) => visitor))
-    found.push(...young.filter(({ visitor }) => !bound.has(visitor)))
-    if (found.length >= limit || young.length < seen.length) break
+    found.push(...seen.filter(({ visitor }) => !bound.has(visitor)))
+    if (found.length >= limit) break
     if (seen.length === portion) {
       from = seen.at(-1)!
       portion *= 4

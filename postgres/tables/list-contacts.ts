@@ -28,17 +28,17 @@ export async function listContacts(q: Queryable, workspaceId: number, page: Cont
   if (page.q === undefined) {
     return q.query<Contact>(`SELECT ${contactColumns} FROM contacts WHERE ${range} ${order} LIMIT $5`, params)
   }
-  const found = 'position(lower($6) IN searched) > 0'
   const lookUp = /[\p{L}\p{N}]{3}/u.test(page.q) ? await chooseLookUp(q, workspaceId, page.q) : 'newest'
-  const contacts =
+  const patterns = typeof lookUp === 'string' ? [] : lookUp
+  const isLike = patterns.map((_, at) => `searched LIKE lower($${7 + at})`)
+  // The order's index is no help to these: OFFSET 0 keeps Postgres from reading the contacts by it until enough are found.
+  const candidates =
     lookUp === 'newest'
-      ? `(SELECT * FROM contacts WHERE ${range} ${order} LIMIT ${shortSearchContactsMax})`
-      : lookUp === 'in order'
-        ? 'contacts'
-        : `(SELECT * FROM contacts WHERE ${lookUp.map((_, at) => `searched LIKE lower($${7 + at})`).join(' AND ')} OFFSET 0)`
+      ? `SELECT * FROM contacts WHERE ${range} ${order} LIMIT ${shortSearchContactsMax}`
+      : `SELECT * FROM contacts WHERE ${[range, ...isLike].join(' AND ')} ${lookUp === 'in order' ? '' : 'OFFSET 0'}`
   return q.query<Contact>(
-    `SELECT ${contactColumns} FROM ${contacts} AS contacts WHERE ${range} AND ${found} ${order} LIMIT $5`,
-    [...params, page.q, ...(typeof lookUp === 'string' ? [] : lookUp)],
+    `SELECT ${contactColumns} FROM (${candidates}) AS contacts WHERE position(lower($6) IN searched) > 0 ${order} LIMIT $5`,
+    [...params, page.q, ...patterns],
   )
 }
 

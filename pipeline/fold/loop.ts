@@ -1,6 +1,6 @@
 /**
  * Folds for as long as the process lives. One process has the lease at a time; a failed step is tried again with the
- * next round. A fold begins a second after the last one began. A long fold is followed by a pause of a third of its
+ * next round. A fold begins `foldEveryMs` after the last one began. A long fold is followed by a pause of a third of its
  * time, which leaves merges and questions at least a quarter. While more events wait there is no pause.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'

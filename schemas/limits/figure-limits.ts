@@ -9,7 +9,7 @@ export const bounceEngagementMs = 10 * second
 export const liveWindowMs = 5 * minute
 
 /** Interval between the starts of two folds. One that took long is followed by a pause of a third of its time, unless more events wait. */
-export const foldEveryMs = second
+export const foldEveryMs = 0.7 * second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
 export const lookForBuildsEveryMs = 5 * second

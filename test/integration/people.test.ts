@@ -213,6 +213,11 @@ describe('pages', () => {
     )
     expect((await ask().people({ q: 'newsletter' })).map(nameOf)).toEqual(['early', 'late'])
     expect((await ask().people({ q: 'newsletter', limit: '1' })).map(nameOf)).toEqual(['early'])
+    // Whose sessions turn out to have begun otherwise take nobody's place.
+    const others = ['x', 'y']
+    await send(...others.map((name) => view(name, 595, { source: 'newsletter', medium: 'email' })))
+    await send(...others.map((name) => view(name, 594, { source: 'partner', medium: 'web' })))
+    expect((await ask().people({ q: 'newsletter', limit: '1' })).map(nameOf)).toEqual(['early'])
   })
 })
 

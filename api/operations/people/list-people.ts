@@ -169,7 +169,7 @@ async function readAnonymous(
             seen.map(({ visitor }) => ({ workspaceId, visitor })),
           )
     const bound = new Set(bindings.map(({ visitor }) => visitor))
-    found.push(...seen.filter(({ visitor }) => !bound.has(visitor)))
+    found.push(...seen.filter(({ visitor, isFound }) => isFound && !bound.has(visitor)))
     if (found.length >= limit) break
     if (seen.length === portion) {
       from = seen.at(-1)!

@@ -35,30 +35,35 @@ export interface NewestVisitors extends VisitorRows {
   readonly q: string | undefined
 }
 
+export interface FoundVisitor extends SeenVisitor {
+  /** Whether a session began by a source or campaign with the letters; true without letters. */
+  readonly isFound: boolean
+}
+
 /**
  * Visitors by last-seen time, newest first; ties by hash, greatest first. The newest version of a session's row has the
- * latest time, so all versions may be read for it.
+ * latest time, so all versions may be read for it. How a session began, only the newest version says: with letters come
+ * all visitors of whom any version has them, and which of them are found.
  */
 export function readNewestVisitors(
   ch: Reader,
   { workspaceId, build, fromDay, since, before, limit, q }: NewestVisitors,
-): Promise<SeenVisitor[]> {
+): Promise<FoundVisitor[]> {
   const ofDays =
     'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND visitor != 0'
-  const isInPage = `last >= ${moment('since')} AND (last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64})`
-  const newest = (table: string, which: string, having: string) =>
-    `SELECT visitor AS seen_visitor, max(last_at) AS last FROM ${table} WHERE ${ofDays} AND ${which}
-     GROUP BY visitor HAVING ${isInPage} AND ${having}
+  const newest = (which: string, having: string) =>
+    `SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions WHERE ${ofDays} AND ${which}
+     GROUP BY visitor HAVING last >= ${moment('since')} AND (last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64}) AND ${having}
      ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`
-  // A search may go through all days: candidates are found in few columns. Only the newest version says how a session began.
-  const byLetters = `countIf(${hasLetters}) > 0`
-  const candidates = newest('sessions', '1', byLetters)
+  // A search may go through all days, in few columns.
+  const candidates = newest('1', `countIf(${hasLetters}) > 0`)
   const seen =
     q === undefined
-      ? newest('sessions', `last_at >= ${moment('since')}`, '1')
-      : newest('sessions FINAL', `visitor IN (SELECT seen_visitor FROM (${candidates}))`, byLetters)
-  return ch.query<SeenVisitor>(
-    `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt
+      ? `SELECT *, true AS found FROM (${newest(`last_at >= ${moment('since')}`, '1')})`
+      : `SELECT visitor AS seen_visitor, max(last_at) AS last, countIf(${hasLetters}) > 0 AS found FROM sessions FINAL
+         WHERE ${ofDays} AND visitor IN (SELECT seen_visitor FROM (${candidates})) GROUP BY visitor`
+  return ch.query<FoundVisitor>(
+    `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt, found AS isFound
      FROM (${seen}) ORDER BY last DESC, seen_visitor DESC`,
     {
       ...{ workspace: workspaceId, build, from_day: fromDay, since, limit, q: q ?? '' },

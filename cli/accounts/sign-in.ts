@@ -3,6 +3,7 @@ import { ProviderError } from '../../pipeline/publishing/adapter.ts'
 import { isReal, type RealPlatform, realPlatforms } from '../../pipeline/publishing/adapters.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
+import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
@@ -10,6 +11,7 @@ import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
 import { readSecret } from '../read-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
+const xUrl = 'https://api.x.com'
 
 export interface SignedIn {
   readonly connectionType: ConnectionType
@@ -29,7 +31,11 @@ type SignIn = (
   signal: AbortSignal,
 ) => Promise<Account>
 
-const signIns: Readonly<Record<RealPlatform, SignIn>> = { mastodon: signInToMastodon, bluesky: signInToBluesky }
+const signIns: Readonly<Record<RealPlatform, SignIn>> = {
+  mastodon: signInToMastodon,
+  bluesky: signInToBluesky,
+  x: signInToX,
+}
 
 /** @returns null where the account is to be simulated */
 export async function signIn(
@@ -53,7 +59,7 @@ export async function signIn(
     return null
   }
   if (real === undefined || realType === undefined || type === 'simulated') {
-    const names = Object.keys(realPlatforms).join(' and ')
+    const names = new Intl.ListFormat('en').format(Object.keys(realPlatforms))
     throw new UsageError(`--secret is for accounts of ${names} that are not simulated`)
   }
   try {
@@ -72,7 +78,7 @@ async function signInToMastodon(
 ): Promise<Account> {
   const url = readRoot(options)
   if (url === undefined) throw new UsageError('--url is required: the instance, such as https://mastodon.social')
-  if (handle !== undefined) throw new UsageError('--handle is what the instance says: leave it out')
+  refuseHandle(handle)
   const credentials = { url, token }
   return { credentials, ...(await describeMastodon(credentials, signal)) }
 }
@@ -90,6 +96,31 @@ async function signInToBluesky(
     credentials: { ...signing, ...tokens },
     ...{ handle, displayName: undefined, externalId: did, metadata: { url: signing.url } },
   }
+}
+
+/** The access token of a user begins with the user's id, which shows values in another order. */
+const xValues = /^(\S+)\s+(\S+)\s+(\d+-\S+)\s+(\S+)$/
+
+async function signInToX(
+  secret: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  refuseHandle(handle)
+  const found = xValues.exec(secret)
+  if (found === null) {
+    throw new UsageError(
+      'the secret of an X account is four lines: API key, API key secret, access token, access token secret',
+    )
+  }
+  const [, apiKey, apiKeySecret, token, tokenSecret] = found as unknown as string[]
+  const credentials = { url: readRoot(options) ?? xUrl, apiKey, apiKeySecret, token, tokenSecret } as XCredentials
+  return { credentials, ...(await describeX(credentials, signal)) }
+}
+
+function refuseHandle(handle: string | undefined): void {
+  if (handle !== undefined) throw new UsageError('--handle is what the platform says: leave it out')
 }
 
 function readRoot(options: OptionValues): string | undefined {

@@ -28,14 +28,21 @@ export const connectAccount = defineCommand({
     platform: { value: 'P', meaning: `One of ${platforms.join(', ')}.`, isRequired: true },
     type: {
       value: 'TYPE',
-      meaning: 'How: oauth (mastodon), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+      meaning:
+        'How: oauth (mastodon, x), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
-    url: { value: 'URL', meaning: 'The Mastodon instance, or the server of the Bluesky account: https://bsky.social.' },
-    secret: { value: 'S', meaning: "Mastodon's access token, or Bluesky's app password." },
+    url: {
+      value: 'URL',
+      meaning: 'The Mastodon instance, or the server of the account: https://bsky.social, https://api.x.com.',
+    },
+    secret: {
+      value: 'S',
+      meaning: "Mastodon's access token, Bluesky's app password, or the four values of an app on X.",
+    },
     'secret-file': secretFileOption,
     handle: {
       value: 'HANDLE',
-      meaning: "Its name on the platform: required by bluesky, told by mastodon, else the workspace's slug.",
+      meaning: "Its name on the platform: required by bluesky, told by mastodon and x, else the workspace's slug.",
     },
     'display-name': { value: 'NAME', meaning: 'What people see; the handle when left out.' },
   },

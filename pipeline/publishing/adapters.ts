@@ -7,6 +7,7 @@ import type { Adapter } from './adapter.ts'
 import { bluesky } from './bluesky.ts'
 import { mastodon } from './mastodon.ts'
 import { simulated } from './simulated.ts'
+import { x } from './x.ts'
 
 interface RealPlatformEntry {
   readonly connectionType: ConnectionType
@@ -17,6 +18,7 @@ interface RealPlatformEntry {
 export const realPlatforms = {
   mastodon: { connectionType: 'oauth', adapter: mastodon as Adapter },
   bluesky: { connectionType: 'app_password', adapter: bluesky as Adapter },
+  x: { connectionType: 'oauth', adapter: x as Adapter },
 } as const satisfies Partial<Record<Platform, RealPlatformEntry>>
 export type RealPlatform = keyof typeof realPlatforms
 

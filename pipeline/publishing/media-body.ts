@@ -32,30 +32,38 @@ export function bufferBody(contentType: string, bytes: Buffer): SentBody {
   }
 }
 
-/** A form with the file and fields beside it. */
-export function formBody(media: PublishedMedia, fields: Readonly<Record<string, string>>): SentBody {
+/**
+ * A form with the file and fields beside it.
+ * @param sent the field that the file is, and which of its bytes are sent: from `start` up to, but not with, `end`
+ */
+export function formBody(
+  media: PublishedMedia,
+  fields: Readonly<Record<string, string>>,
+  { name = 'file', start = 0, end = media.bytes } = {},
+): SentBody {
   const boundary = `svc-${randomBytes(16).toString('hex')}`
   const part = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`
-  const said = Object.entries(fields).map(([name, value]) => `${part(`name="${name}"`)}\r\n${value}\r\n`)
+  const said = Object.entries(fields).map(([field, value]) => `${part(`name="${field}"`)}\r\n${value}\r\n`)
   const [, ending] = media.contentType.split('/') as [string, string]
-  const file = `${part(`name="file"; filename="media.${ending}"`)}Content-Type: ${media.contentType}\r\n\r\n`
+  const file = `${part(`name="${name}"; filename="media.${ending}"`)}Content-Type: ${media.contentType}\r\n\r\n`
   const before = Buffer.from(said.join('') + file)
   const after = Buffer.from(`\r\n--${boundary}--\r\n`)
   return {
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': String(before.length + media.bytes + after.length),
+      'content-length': String(before.length + end - start + after.length),
     },
     body: (async function* () {
       yield before
-      yield* readMedia(media)
+      yield* readMedia(media, { start, end: end - 1 })
       yield after
     })(),
   }
 }
 
-async function* readMedia(media: PublishedMedia): AsyncGenerator<Uint8Array> {
+/** @param range its last byte is `end` */
+async function* readMedia(media: PublishedMedia, range = {}): AsyncGenerator<Uint8Array> {
   const file = await media.open()
   // Closes the file when it ends, or is left.
-  yield* file.createReadStream()
+  yield* file.createReadStream(range)
 }

@@ -24,6 +24,8 @@ export interface Asked {
   readonly body?: AsyncIterable<Uint8Array>
   readonly deadlineMs?: number
   readonly signal: AbortSignal
+  /** The kind of a refusal where the platform means something else by its status; undefined: as by its status. */
+  readonly kindOf?: (refusal: Answer) => ErrorKind | undefined
 }
 
 export interface Answer {
@@ -37,7 +39,7 @@ export interface Answer {
 export async function askProvider(asked: Asked, expected: readonly number[] = []): Promise<Answer> {
   const answer = await send(asked)
   if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
-  throw refusalOf(answer)
+  throw refusalOf(answer, asked.kindOf?.(answer) ?? kindOf(answer))
 }
 
 async function send({ url, method = 'GET', token, headers, json, body, deadlineMs, signal }: Asked): Promise<Answer> {
@@ -114,13 +116,19 @@ const codes: Readonly<Record<ErrorKind, string>> = {
   rate_limited: 'rate_limited',
 }
 
-function refusalOf(answer: Answer): ProviderError {
+function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   const { status, body } = answer
-  const kind = kindOf(answer)
   const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer, kind) }
-  const said = [body['message'], body['error_description'], body['error']].find((text) => typeof text === 'string')
-  const text = [...String(said ?? 'no reason given')].slice(0, providerTextLengthMax).join('')
+  const first = (body['errors'] as Record<string, unknown>[] | undefined)?.[0]
+  const texts = [body['message'], body['error_description'], body['error'], first?.['message'], body['detail']]
+  const said = texts.find((text) => typeof text === 'string')
+  const text = cutText(String(said ?? 'no reason given'))
   return new ProviderError(failure, `The platform answered ${status}: ${text}`, { cause: body })
+}
+
+/** As much of a platform's text as is kept. */
+export function cutText(text: string): string {
+  return [...text].slice(0, providerTextLengthMax).join('')
 }
 
 /** A platform that refuses the credentials names an `error`. A 401 or 403 without one comes from a proxy in front of it. */
@@ -130,16 +138,23 @@ function kindOf({ status, body }: Answer): ErrorKind {
 }
 
 /**
- * By `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky), or as a
- * date (Mastodon). Platforms name that window in all of their answers.
+ * By `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky, X), or as
+ * a date (Mastodon). Platforms name that window in all of their answers.
  */
 function waitOf({ header }: Answer, kind: ErrorKind): number | undefined {
   const after = header('retry-after')
   if (after !== undefined) return /^\d+$/.test(after) ? Number(after) * 1000 : untilDate(after)
   if (kind !== 'rate_limited') return undefined
-  const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset')
+  const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset') ?? xReset(header)
   if (reset === undefined) return undefined
   return /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - Date.now()) : untilDate(reset)
+}
+
+/** X has windows of 15 minutes and of a day, for the user and for the app. The shorter one is named in all answers. */
+function xReset(header: Answer['header']): string | undefined {
+  const usedUp = ['x-user-limit-24hour', 'x-app-limit-24hour'].filter((name) => header(`${name}-remaining`) === '0')
+  const resets = usedUp.flatMap((name) => header(`${name}-reset`) ?? [])
+  return resets.sort().at(-1) ?? header('x-rate-limit-reset')
 }
 
 function untilDate(text: string): number | undefined {

@@ -37,9 +37,16 @@ export const providerPollMs = 1 * second
 /** Statuses of one question for an account's newest, and how many such questions. */
 export const mastodonStatusesEach = 40
 export const mastodonStatusPagesMax = 10
-/** How far our clock and an instance's may differ. */
+/** X takes segments of at most 5 MB. */
+export const xSegmentBytesMax = 4 * 1024 * KiB
+/** X says when to ask again whether a video is processed; it is believed up to here. */
+export const xPollMaxMs = 30 * second
+/** Posts of one question for an account's newest, and how many such questions: X gives the newest 3,200. */
+export const xPostsEach = 100
+export const xPostPagesMax = 32
+/** How far our clock and a platform's may differ. */
 export const providerClockOffMs = 5 * minute
-/** A token or an app password. */
+/** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */
 export const providerTextLengthMax = 300

@@ -11,8 +11,9 @@ import { endedPost, schedulePost, toldTo } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { type ServiceProcess, startPipelineProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { connectBluesky, connectMastodon, uploadFile } from '../support/social-platforms.ts'
+import { connectBluesky, connectMastodon, connectX, uploadFile } from '../support/social-platforms.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startX, type XServer } from '../support/x-server.ts'
 
 const draw = drawsOf('kill-publishing')
 
@@ -20,15 +21,16 @@ const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
 let mastodon: MastodonServer
 let bluesky: BlueskyServer
+let x: XServer
 const started: ServiceProcess[] = []
 let settled = { isHeld: false, release: () => {}, ended: Promise.resolve() as Promise<unknown> }
 beforeEach(async () => {
-  ;[mastodon, bluesky] = [await startMastodon(), await startBluesky()]
+  ;[mastodon, bluesky, x] = [await startMastodon(), await startBluesky(), await startX()]
 })
 afterEach(async () => {
   settled.release()
   await Promise.all(started.splice(0).map((one) => one.kill()))
-  await Promise.all([mastodon.close(), bluesky.close()])
+  await Promise.all([mastodon.close(), bluesky.close(), x.close()])
 })
 
 async function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
@@ -57,6 +59,13 @@ const blueskyPoints: Point[] = [
   { name: 'bluesky-after-upload', step: 'POST /xrpc/com.atproto.repo.uploadBlob', how: 'hang after' },
   { name: 'bluesky-before-publish', step: 'POST /xrpc/com.atproto.repo.createRecord', how: 'hang before' },
   { name: 'bluesky-after-publish', step: 'POST /xrpc/com.atproto.repo.createRecord', how: 'hang after' },
+]
+const xPoints: Point[] = [
+  { name: 'x-before-upload', step: 'POST /2/media/upload/initialize', how: 'hang before' },
+  { name: 'x-after-upload', step: 'POST /2/media/upload/:id/append', how: 'hang after' },
+  { name: 'x-processing', step: 'GET /2/media/upload', how: 'hang before', isFilm: true },
+  { name: 'x-before-publish', step: 'POST /2/tweets', how: 'hang before' },
+  { name: 'x-after-publish', step: 'POST /2/tweets', how: 'hang after' },
 ]
 const refreshPoint: Point = {
   name: 'bluesky-after-refresh',
@@ -87,12 +96,14 @@ async function filesOf({ name, isFilm }: Point): Promise<number> {
 const textsOf = () => ({
   mastodon: mastodon.statuses.map(({ text }) => text).sort(),
   bluesky: bluesky.records.map(({ record }) => record.text).sort(),
+  x: x.posts.map(({ text }) => text).sort(),
 })
 
 test('killed between any two steps, each post is published once and none stays unfinished', async () => {
   const accounts = {
     mastodon: (await connectMastodon(stores, mine, mastodon)).json.id,
     bluesky: (await connectBluesky(stores, mine, bluesky)).json.id,
+    x: (await connectX(stores, mine, x)).json.id,
   }
   // By its caption, or by the alternative text of its file.
   const filmIds = new Set<string>()
@@ -103,6 +114,10 @@ test('killed between any two steps, each post is published once and none stays u
   const onBluesky = holdAt(blueskyPoints, ({ json, bytes }, { name }) =>
     json === undefined ? bytes.length === sizes.get(name) : json.record?.text === name,
   )
+  const onX = holdAt(xPoints, ({ json, form }, { name, isFilm }) => {
+    const size = json?.total_bytes ?? form?.file?.bytes.length
+    return isFilm || json?.text === name || size === sizes.get(name)
+  })
   // And one whose outcome can't be written, because its row is held.
   settled = { isHeld: false, release: () => {}, ended: Promise.resolve() }
   let settlingId = 0
@@ -122,6 +137,7 @@ test('killed between any two steps, each post is published once and none stays u
     return onMastodon.hinder(asking)
   }
   bluesky.hinder = onBluesky.hinder
+  x.hinder = onX.hinder
 
   const ids: number[] = []
   const schedule = async (point: Point, account: number) => {
@@ -135,13 +151,14 @@ test('killed between any two steps, each post is published once and none stays u
   }
   for (const point of mastodonPoints) await schedule(point, accounts.mastodon)
   for (const point of blueskyPoints) await schedule(point, accounts.bluesky)
+  for (const point of xPoints) await schedule(point, accounts.x)
   settlingId = await schedulePost(ask, { caption: 'mastodon-before-settle', accounts: [accounts.mastodon] })
   ids.push(settlingId)
-  const points = [...mastodonPoints, ...blueskyPoints].map(({ name }) => name)
+  const points = [...mastodonPoints, ...blueskyPoints, ...xPoints].map(({ name }) => name)
 
   const killed = await start()
   await expect
-    .poll(() => points.filter((name) => !onMastodon.reached.has(name) && !onBluesky.reached.has(name)), {
+    .poll(() => points.filter((name) => ![onMastodon, onBluesky, onX].some(({ reached }) => reached.has(name))), {
       timeout: 20_000,
     })
     .toEqual([])
@@ -155,6 +172,7 @@ test('killed between any two steps, each post is published once and none stays u
   // The next one dies while it renews the session of those on Bluesky.
   const onRefresh = holdAt([refreshPoint], () => true)
   mastodon.hinder = () => undefined
+  x.hinder = () => undefined
   bluesky.hinder = onRefresh.hinder
   bluesky.expireAccess()
   mastodon.forgetKeys()
@@ -167,6 +185,7 @@ test('killed between any two steps, each post is published once and none stays u
   expect(textsOf()).toEqual({
     mastodon: [...mastodonPoints.map(({ name }) => name), 'mastodon-before-settle'].sort(),
     bluesky: blueskyPoints.map(({ name }) => name).sort(),
+    x: xPoints.map(({ name }) => name).sort(),
   })
   expect((await toldTo(stores, mine.workspaceId)).filter(({ type }) => type === 'post.published')).toHaveLength(
     ids.length,
@@ -182,6 +201,7 @@ test(
     const accounts = [
       (await connectMastodon(stores, mine, mastodon)).json.id,
       (await connectBluesky(stores, mine, bluesky)).json.id,
+      (await connectX(stores, mine, x)).json.id,
     ]
     const proxy = await startTcpProxy(stores.databaseUrl)
     const redis = new Redis(stores.redisUrl)
@@ -194,13 +214,14 @@ test(
     const hinder = () => (draw() < 0.02 ? ('cut after' as const) : undefined)
     mastodon.hinder = hinder
     bluesky.hinder = hinder
+    x.hinder = hinder
     await stores.pg.query(
       `WITH made AS (
          INSERT INTO posts (workspace_id, title, base_caption, status, scheduled_at)
          SELECT $1, 'p' || n, 'caption ' || n, 'scheduled', now() + n * interval '1 millisecond' * 20
          FROM generate_series(1, $3::int) AS n RETURNING id
        ) INSERT INTO post_targets (post_id, place, social_account_id, status)
-       SELECT id, 1, ($2::bigint[])[1 + id % 2], 'scheduled' FROM made`,
+       SELECT id, 1, ($2::bigint[])[1 + id % 3], 'scheduled' FROM made`,
       [mine.workspaceId, accounts, posts],
     )
     let pipeline = await start({ DATABASE_URL: proxy.url })
@@ -218,7 +239,7 @@ test(
         [mine.workspaceId],
       )
     await expect.poll(left, { timeout: isLong ? 600_000 : 120_000, interval: 500 }).toEqual([])
-    const texts = [...textsOf().mastodon, ...textsOf().bluesky].sort()
+    const texts = Object.values(textsOf()).flat().sort()
     expect(texts).toEqual(Array.from({ length: posts }, (_, at) => `caption ${at + 1}`).sort())
     const told = (await toldTo(stores, mine.workspaceId)).filter(({ type }) => type === 'post.published')
     expect([told.length, new Set(told.map(({ object }) => object.id)).size]).toEqual([posts, posts])

@@ -77,7 +77,7 @@ export async function startMastodon(): Promise<MastodonServer> {
 
   function upload({ form }: Asking): Answered {
     const file = form?.file
-    if (form === undefined || file === undefined) return invalid("Validation failed: File can't be blank")
+    if (form === undefined || file?.name !== 'file') return invalid("Validation failed: File can't be blank")
     if (!types.includes(file.contentType)) return invalid('Validation failed: File content type is invalid')
     const { description } = form.fields
     if ((description?.length ?? 0) > 1500) return invalid('Validation failed: Description is too long')

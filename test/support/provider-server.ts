@@ -9,7 +9,7 @@ import busboy from 'busboy'
 import { listening } from './listening.ts'
 
 export interface Asking {
-  /** `POST /api/v1/statuses`: ids in the path are `:id`. */
+  /** `POST /api/v1/statuses`: ids in the path, of two digits or more, are `:id`. */
   readonly step: string
   readonly id: string
   readonly query: URLSearchParams
@@ -24,7 +24,15 @@ export interface Asking {
 
 export interface SentForm {
   readonly fields: Readonly<Record<string, string>>
-  readonly file: { readonly bytes: Buffer; readonly contentType: string; readonly filename: string } | undefined
+  readonly file: SentFile | undefined
+}
+
+export interface SentFile {
+  /** Name of its field. */
+  readonly name: string
+  readonly bytes: Buffer
+  readonly contentType: string
+  readonly filename: string
 }
 
 export interface Answered {
@@ -93,7 +101,7 @@ async function readAsking(request: IncomingMessage): Promise<Asking> {
   const headers = request.headers as Record<string, string | undefined>
   const type = headers['content-type'] ?? ''
   let id = ''
-  const path = pathname.replace(/(?<=\/)\d+(?=\/|$)/, (found) => {
+  const path = pathname.replace(/(?<=\/)\d{2,}(?=\/|$)/, (found) => {
     id = found
     return ':id'
   })
@@ -116,7 +124,7 @@ async function readForm(bytes: Buffer, headers: Asking['headers']): Promise<Sent
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => {
-      if (name === 'file') file = { bytes: Buffer.concat(chunks), contentType, filename: filename ?? '' }
+      file = { name, bytes: Buffer.concat(chunks), contentType, filename: filename ?? '' }
     })
   })
   parser.end(bytes)

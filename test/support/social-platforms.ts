@@ -4,6 +4,7 @@ import type { BlueskyServer } from './bluesky-server.ts'
 import { svcOn } from './command-line.ts'
 import type { MastodonServer } from './mastodon-server.ts'
 import type { TestStores } from './stores.ts'
+import { secretOf, type XServer } from './x-server.ts'
 
 export function connectMastodon(
   stores: TestStores,
@@ -21,6 +22,15 @@ export function connectBluesky(
 ) {
   const words = ['--workspace', String(workspaceId), '--platform', 'bluesky', '--url', url]
   return svcOn(stores, 'accounts', 'connect', ...words, '--handle', state.handle, '--secret', state.password)
+}
+
+export function connectX(
+  stores: TestStores,
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
+  { url, state }: XServer,
+) {
+  const words = ['--workspace', String(workspaceId), '--platform', 'x', '--url', url, '--secret', secretOf(state.keys)]
+  return svcOn(stores, 'accounts', 'connect', ...words)
 }
 
 /** Uploads a file. @returns its id */

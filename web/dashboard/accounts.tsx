@@ -30,6 +30,7 @@ export function Accounts({ workspaceId }: { workspaceId: number }) {
         <p>On the machine that the product runs on. Secrets are stored encrypted.</p>
         <Copied text={`${connect} --platform mastodon --url https://mastodon.social --secret-file /dev/stdin`} />
         <Copied text={`${connect} --platform bluesky --handle shop.bsky.social --secret-file /dev/stdin`} />
+        <Copied text={`${connect} --platform x --secret-file /dev/stdin`} />
       </details>
     </section>
   )

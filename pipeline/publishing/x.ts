@@ -1,0 +1,184 @@
+/**
+ * X, by the keys of an app and an access token of the account (OAuth 1.0a), which don't expire. Endpoints, fields and
+ * limits are those of X's documentation and of its OpenAPI document, 2026.
+ *
+ * X has no idempotency key. Before each further attempt, the account's posts from after the first attempt are looked
+ * through for one of this text. X refuses a text that the account has just posted; that refusal is looked up as well.
+ */
+import { sleep } from '../../runtime/retry.ts'
+import {
+  providerClockOffMs,
+  providerPollMs,
+  providerUploadMs,
+  xPollMaxMs,
+  xPostPagesMax,
+  xPostsEach,
+  xSegmentBytesMax,
+} from '../../schemas/limits/publish-limits.ts'
+import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
+import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia } from './adapter.ts'
+import { formBody } from './media-body.ts'
+import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
+import { type Answer, askProvider, cutText, odd, textIn } from './request.ts'
+import { isPostOf } from './x-text.ts'
+
+export interface XCredentials extends OAuth1Keys {
+  /** Root of the API, without a slash at its end. */
+  readonly url: string
+}
+
+type Signed = Pick<Call<XCredentials>, 'credentials' | 'signal'>
+type Fields = Readonly<Record<string, unknown>>
+
+/** `prepare` gives the ids of the files. */
+export const x: Adapter<XCredentials, string[]> = {
+  name: 'x',
+
+  // Readiness has judged the post by the same limits.
+  validate: () => null,
+
+  async lookUp(call, { text, sentAt }, isKnown) {
+    const from = new Date((sentAt ?? new Date()).getTime() - providerClockOffMs)
+    const query = {
+      max_results: String(xPostsEach),
+      // X takes whole seconds.
+      start_time: from.toISOString().replace(/\.\d+/, ''),
+      // A post that begins with a mention counts as a reply.
+      exclude: 'retweets',
+      'tweet.fields': 'entities',
+    }
+    let token: unknown
+    for (let page = 0; page < xPostPagesMax; page++) {
+      const more = typeof token === 'string' ? { pagination_token: token } : {}
+      const { body } = await ask(call, 'GET', `/2/users/${call.account.externalId}/tweets`, {
+        query: { ...query, ...more },
+      })
+      // Without posts an answer has no `data`. One without `meta` doesn't say that there are none.
+      const meta = fieldsIn(body, 'meta')
+      const same = ((body['data'] ?? []) as Fields[]).filter((post) => isPostOf(text, post)).map(idIn)
+      const known = await isKnown(same)
+      const found = same.find((id) => !known.has(id))
+      if (found !== undefined) return publishedAs(call, found)
+      token = meta['next_token']
+      if (token === undefined) return null
+    }
+    return null
+  },
+
+  async prepare(call, { media }) {
+    const ids: string[] = []
+    for (const file of media) ids.push(await upload(call, file))
+    return ids
+  },
+
+  async publish(call, { text }, mediaIds) {
+    const json = { text, ...(mediaIds.length > 0 && { media: { media_ids: mediaIds } }) }
+    const { body } = await ask(call, 'POST', '/2/tweets', { json })
+    return publishedAs(call, idIn(fieldsIn(body, 'data')))
+  },
+}
+
+function publishedAs({ account }: Call<XCredentials>, id: string) {
+  return { externalId: id, url: `https://x.com/${account.handle.replace(/^@/, '')}/status/${id}` }
+}
+
+/** @returns the file's id, once X has done with it */
+async function upload(call: Signed, file: PublishedMedia): Promise<string> {
+  const isImage = mediaKindOf(file.contentType) === 'image'
+  const json = {
+    ...{ media_type: file.contentType, total_bytes: file.bytes },
+    media_category: isImage ? 'tweet_image' : 'tweet_video',
+  }
+  const begun = await ask(call, 'POST', '/2/media/upload/initialize', { json })
+  const id = idIn(fieldsIn(begun.body, 'data'))
+  for (let start = 0, index = 0; start < file.bytes; start += xSegmentBytesMax, index++) {
+    const end = Math.min(start + xSegmentBytesMax, file.bytes)
+    const segment = formBody(file, { segment_index: String(index) }, { name: 'media', start, end })
+    await ask(call, 'POST', `/2/media/upload/${id}/append`, { ...segment, deadlineMs: providerUploadMs })
+  }
+  const ended = await ask(call, 'POST', `/2/media/upload/${id}/finalize`)
+  await waitUntilProcessed(call, id, fieldsIn(ended.body, 'data'))
+  // X has none for videos.
+  if (isImage && file.altText !== '') {
+    const metadata = { alt_text: { text: file.altText } }
+    await ask(call, 'POST', '/2/media/metadata', { json: { id, metadata } })
+  }
+  return id
+}
+
+interface Processing {
+  readonly state: string
+  readonly check_after_secs?: number
+  readonly error?: { readonly message?: string }
+}
+
+/** @param media the answer to the end of the upload: without `processing_info` the file is ready */
+async function waitUntilProcessed(call: Signed, id: string, media: Fields): Promise<void> {
+  let processing = media['processing_info'] as Processing | null | undefined
+  while (processing && processing.state !== 'succeeded') {
+    const { state, check_after_secs: seconds, error } = processing
+    if (state === 'failed') {
+      const message = `X can't process a file: ${cutText(String(error?.message ?? state))}`
+      throw new ProviderError({ kind: 'permanent', code: 'refused' }, message)
+    }
+    await sleep(Math.min(Math.max((Number(seconds) || 0) * 1000, providerPollMs), xPollMaxMs), call.signal)
+    call.signal.throwIfAborted()
+    const { body } = await ask(call, 'GET', '/2/media/upload', { query: { command: 'STATUS', media_id: id } })
+    processing = fieldsIn(body, 'data')['processing_info'] as Processing | null | undefined
+  }
+}
+
+type More = Pick<Parameters<typeof askProvider>[0], 'headers' | 'json' | 'body' | 'deadlineMs'> & {
+  readonly query?: Readonly<Record<string, string>>
+}
+
+function ask(
+  { credentials, signal }: Signed,
+  method: 'GET' | 'POST',
+  path: string,
+  { query = {}, headers, ...more }: More = {},
+): Promise<Answer> {
+  const url = credentials.url + path
+  const authorization = oauth1Header({ method, url, parameters: query }, credentials)
+  const search = encodeParameters(query)
+  return askProvider({
+    ...more,
+    ...{ url: search === '' ? url : `${url}?${search}`, method, signal, kindOf },
+    headers: { ...headers, authorization },
+  })
+}
+
+/**
+ * X's own refusals have a title, or a list of errors where the signature isn't right. By 403 it refuses a post, such as a
+ * repeated one, and tokens that were made while the app could only read.
+ */
+function kindOf({ status, body }: Answer): ErrorKind | undefined {
+  if (typeof body['title'] !== 'string' && !Array.isArray(body['errors'])) return undefined
+  if (status === 401) return 'reauthenticate'
+  if (status !== 403) return undefined
+  return String(body['type']).endsWith('/oauth1-permissions') ? 'reauthenticate' : 'permanent'
+}
+
+function fieldsIn(body: Fields, name: string): Fields {
+  const value = body[name]
+  if (typeof value === 'object' && value !== null) return value as Fields
+  throw odd(`The platform's answer has no ${name}`)
+}
+
+/** Ids are parts of paths. */
+function idIn(fields: Fields): string {
+  const id = textIn(fields, 'id')
+  if (/^\d{1,19}$/.test(id)) return id
+  throw odd("The platform's answer has an id that isn't a number")
+}
+
+/** Reads whose token it is. @throws ProviderError where the keys aren't accepted */
+export async function describeX(credentials: XCredentials, signal: AbortSignal) {
+  const user = fieldsIn((await ask({ credentials, signal }, 'GET', '/2/users/me')).body, 'data')
+  return {
+    externalId: idIn(user),
+    handle: `@${textIn(user, 'username')}`,
+    displayName: textIn(user, 'name'),
+    metadata: {},
+  }
+}

@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
+import { setUpApi } from '../support/api.ts'
+import { svcOn } from '../support/command-line.ts'
+import { film, png } from '../support/media-files.ts'
+import type { Answered, Hindrance } from '../support/provider-server.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { isLong } from '../support/short-form.ts'
+import { connectX, uploadFile } from '../support/social-platforms.ts'
+import { secretOf, startX, type XServer, xUserId } from '../support/x-server.ts'
+
+/** A request that hangs takes until its deadline. */
+const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let server: XServer
+beforeAll(() => {
+  publisher = runPublisher(stores)
+})
+afterAll(() => publisher.close())
+beforeEach(async () => {
+  server = await startX()
+})
+afterEach(async () => {
+  expect(server.faults).toEqual([])
+  await server.close()
+})
+
+const publishStep = 'POST /2/tweets'
+const connect = async (): Promise<number> => (await connectX(stores, mine, server)).json.id
+const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+const schedule = (caption: string, account: number, media: number[] = []) =>
+  schedulePost(ask, { caption, accounts: [account], media })
+const publishNow = async (...post: Parameters<typeof schedule>) => endedPost(ask, await schedule(...post))
+const resultOf = async (...post: Parameters<typeof schedule>) => (await publishNow(...post)).targets[0]!.publish_result
+const answerOnce = (step: string, answer: Answered) => {
+  server.hinder = (asking) => {
+    if (asking.step !== step) return undefined
+    server.hinder = () => undefined
+    return answer
+  }
+}
+
+test('an account is connected by four values, which are stored encrypted and shown nowhere', async () => {
+  const { code, json } = await connectX(stores, mine, server)
+  expect(code).toBe(0)
+  expect(json).toMatchObject({
+    ...{ platform: 'x', handle: '@shop', display_name: 'The Shop', external_id: xUserId, connection_type: 'oauth' },
+    ...{ status: 'connected', health_status: 'ok' },
+  })
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  const shown = JSON.stringify([json, rows, (await ask('GET', '/v1/audit-log')).body])
+  for (const value of Object.values(server.state.keys)) {
+    expect([shown.includes(value), shown.includes(Buffer.from(value).toString('hex'))]).toEqual([false, false])
+  }
+  server.state.username = 'renamed'
+  expect((await connectX(stores, mine, server)).json).toMatchObject({ id: json.id, handle: '@renamed' })
+})
+
+test('values that X refuses, too few or in another order, and a handle, are not connected', async () => {
+  const words = ['connect', '--workspace', String(mine.workspaceId), '--platform', 'x', '--url', server.url, '--secret']
+  const { keys } = server.state
+  const wrong = await svcOn(stores, 'accounts', ...words, secretOf({ ...keys, tokenSecret: 'other' }))
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('401: Unauthorized') })
+  const swapped = secretOf({ ...keys, apiKey: keys.token, token: keys.apiKey })
+  for (const secret of ['a token', swapped]) {
+    const { code, err } = await svcOn(stores, 'accounts', ...words, secret)
+    expect([code, err]).toEqual([2, expect.stringContaining('API key, API key secret, access token')])
+  }
+  const named = await svcOn(stores, 'accounts', ...words, secretOf(keys), '--handle', 'shop')
+  expect(named).toMatchObject({ code: 2, err: expect.stringContaining('--handle') })
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
+})
+
+test('text, images and films are published as they are, in segments, with alternative texts', async () => {
+  const account = await connect()
+  const pictures = [png({ padTo: 4_900_000 }), png({ width: 50 })]
+  const media = [
+    await uploadFile(api, mine.apiKey, pictures[0]!, { altText: 'Ein Bär – "groß"' }),
+    await uploadFile(api, mine.apiKey, pictures[1]!),
+  ]
+  const bytes = film({ data: 300_000 })
+  const films = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
+  const caption = 'Räumung 🐻\n\nhttps://example.com/spring?a=1&b=(2)'
+  const [look, watch] = await Promise.all([publishNow(caption, account, media), publishNow('Watch', account, films)])
+  expect(watch.status).toBe('published')
+  const made = server.posts.find(({ text }) => text === caption)!
+  expect(look.targets[0]!.publish_result).toMatchObject({
+    ...{ provider: 'x', external_id: made.id, url: `https://x.com/shop/status/${made.id}` },
+  })
+  const attached = made.mediaIds.map((id) => server.media.find((one) => one.id === id)!)
+  expect(attached.map(({ segments, altText }) => [segments.length, altText])).toEqual([
+    [2, 'Ein Bär – "groß"'],
+    [1, undefined],
+  ])
+  const uploaded = [...attached, server.media.find(({ contentType }) => contentType === 'video/mp4')!]
+  const whole = uploaded.map(({ segments }) => Buffer.concat(segments))
+  expect([...pictures, bytes].map((file, at) => file.equals(whole[at]!))).toEqual([true, true, true])
+})
+
+test.each(losses)('what fails for now is tried again, and a post whose answer is lost (%s) is found', async (how) => {
+  const account = await connect()
+  const media = [await uploadFile(api, mine.apiKey, png({ width: 7 }), { altText: 'A bear' })]
+  const lost = '@bob: Größe > 5 & <b>: “https://Example.com/ä?b=1”, example.org/x und https://example.com/  !'
+  const hindered = new Map<string, () => Hindrance>([
+    [lost, () => how],
+    // This one isn't listed before X has refused it as a repetition.
+    ['Refused later', () => how],
+    // Another post than the next one.
+    ['See https://example.com/a', () => how],
+    ['See https://example.com/b', () => 'cut before'],
+    ['Again', () => ({ status: 503, body: { title: 'Service Unavailable', detail: 'Service Unavailable' } })],
+    // Another answers than X, which would give a title.
+    ['Guarded', () => ({ status: 403, headers: { 'content-type': 'text/html' }, body: '<h1>Forbidden</h1>' })],
+    [
+      'Slow',
+      () => ({
+        ...{ status: 429, body: { title: 'Too Many Requests', detail: 'Too Many Requests', status: 429 } },
+        headers: { 'x-rate-limit-reset': String(Math.ceil(Date.now() / 1000) + 2) },
+      }),
+    ],
+  ])
+  const captions = [...hindered.keys()]
+  Object.assign(server.state, { pageMax: 2, unlisted: 'Refused later' })
+  const asks = (text: string) => server.asked.filter(({ step, json }) => step === publishStep && json.text === text)
+  server.hinder = ({ step, json }) => {
+    if (asks('Refused later').length === 2) server.state.unlisted = ''
+    const hindrance = step === publishStep ? hindered.get(json.text) : undefined
+    if (hindrance !== undefined) hindered.delete(json.text)
+    return hindrance?.()
+  }
+  const posts = await Promise.all(
+    captions.map((caption) => publishNow(caption, account, caption === lost ? media : [])),
+  )
+  expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
+  expect(server.posts.map(({ text }) => text).sort()).toEqual([...captions].sort())
+  expect([asks('Refused later').length, asks('Slow').length]).toEqual([2, 2])
+  const ids = posts.map(({ targets }) => (targets[0]!.publish_result as { external_id: string }).external_id)
+  expect(ids).toEqual(captions.map((caption) => server.posts.find(({ text }) => text === caption)!.id))
+  expect(await readAccount()).toMatchObject({ health_status: 'ok' })
+})
+
+test('a limit of a day is waited for, at most as long as a platform is believed', async () => {
+  const account = await connect()
+  const inHours = (hours: number) => String(Math.ceil(Date.now() / 1000) + hours * 3600)
+  const headers = {
+    ...{ 'x-rate-limit-remaining': '90', 'x-rate-limit-reset': inHours(0.1) },
+    ...{ 'x-app-limit-24hour-remaining': '0', 'x-app-limit-24hour-reset': inHours(20) },
+  }
+  answerOnce(publishStep, { status: 429, headers, body: { errors: [{ code: 88, message: 'Rate limit exceeded' }] } })
+  const id = await schedule('Tomorrow', account)
+  await expect.poll(async () => (await readAccount()).health_message).toContain('429: Rate limit exceeded')
+  const [{ wait }] = (await stores.pg.query<{ wait: number }>(
+    'SELECT extract(epoch FROM next_attempt_at - now())::float8 * 1000 AS wait FROM post_targets WHERE post_id = $1',
+    [id],
+  )) as [{ wait: number }]
+  expect([wait > publishWaitMaxMs - 60_000, wait <= publishWaitMaxMs]).toEqual([true, true])
+})
+
+test('keys that were revoked, or that may only read, expire the account until it is connected anew', async () => {
+  const account = await connect()
+  server.state.keys = { ...server.state.keys, tokenSecret: 'made-anew' }
+  const error = { code: 'not_authorized', message: expect.stringContaining('Unauthorized'), retryable: false }
+  const revoked = await publishNow('Revoked', account)
+  expect(revoked.targets[0]!.publish_result).toEqual({ error })
+  expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(await connect()).toBe(account)
+  server.state.isReadOnly = true
+  const message = expect.stringContaining('oauth1 app permissions')
+  expect(await resultOf('Read only', account)).toEqual({ error: { ...error, message } })
+  expect((await readAccount()).status).toBe('expired')
+  server.state.isReadOnly = false
+  await connect()
+  await reschedule(ask, revoked.id)
+  expect((await endedPost(ask, revoked.id)).status).toBe('published')
+})
+
+test('what X refuses fails at once: a repetition, a film that it can’t process, a post without credit', async () => {
+  const account = await connect()
+  const refused = (message: string) => ({
+    error: { code: 'refused', message: expect.stringContaining(message), retryable: false },
+  })
+  expect(await resultOf('Same', account)).toMatchObject({ provider: 'x' })
+  expect(await resultOf('Same', account)).toEqual(refused('duplicate content'))
+  server.state.failsVideos = true
+  const films = [await uploadFile(api, mine.apiKey, film({ data: 1_000 }), { type: 'video/mp4' })]
+  expect(await resultOf('Film', account, films)).toEqual(refused('Unsupported video format'))
+  answerOnce(publishStep, { status: 402, body: { title: 'Payment Required', detail: 'credits depleted', status: 402 } })
+  expect(await resultOf('Poor', account)).toEqual(refused('402: credits depleted'))
+  expect(server.posts.map(({ text }) => text)).toEqual(['Same'])
+  expect(await readAccount()).toMatchObject({ status: 'connected', health_status: 'warning' })
+})

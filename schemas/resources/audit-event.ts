@@ -13,7 +13,7 @@ export const AuditEventResource = z
   .object({
     id: z.int(),
     object_id: objectId('audit_event'),
-    action: z.string().meta({ description: '`post.create`, `api_key.revoke` …' }),
+    action: z.string(),
     actor_type: z.enum(actorTypes),
     actor_id: z.int().nullable(),
     actor_name: z.string(),

@@ -34,7 +34,7 @@ export const Conversion = z
   .object({
     event: Event,
     credit: Credit,
-    touches: z.array(CreditTouch).describe("The visitor's, or the contact's, of the 30 days before; newest first."),
+    touches: z.array(CreditTouch).describe('Newest first.'),
   })
   .meta({ id: 'Conversion' })
 

@@ -117,7 +117,7 @@ export const LinkWithClicks = z
     click_counts: LinkClicks.nullable().meta({ description: 'Null while they can’t be read.' }),
     click_lists: LinkClickLists.nullable().meta({ description: 'Null while they can’t be read.' }),
     visits: LinkVisits.nullable().meta({ description: 'Null while they can’t be read, or may not be.' }),
-    revenue: LinkRevenue.nullable().meta({ description: 'Null without the scope `analytics:read`.' }),
+    revenue: LinkRevenue.nullable(),
   })
   .meta({ id: 'TrackedLinkWithClicks' })
 

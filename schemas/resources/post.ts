@@ -129,14 +129,14 @@ export const PostResource = z
   })
   .meta({ id: 'Post' })
 
-const visits = z.int().min(0).nullable().meta({ description: 'Null while it can’t be read.' })
+const visits = z.int().min(0).nullable()
 
 const PostPerformance = z
   .object({
-    clicks: visits.meta({ description: "People's clicks on its short links; null while they can’t be read." }),
+    clicks: visits.meta({ description: "People's clicks on its short links." }),
     visitors: visits,
     sessions: visits,
-    conversions: visits.meta({ description: 'Those whose credited touch it led to; null while they can’t be read.' }),
+    conversions: visits.meta({ description: 'Those whose credited touch it led to.' }),
     payments: LinkRevenue.shape.payments.nullable(),
     revenue_cents: LinkRevenue.shape.revenue_cents.nullable(),
     revenue_by_currency: LinkRevenue.shape.revenue_by_currency.nullable(),

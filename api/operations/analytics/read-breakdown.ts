@@ -4,7 +4,7 @@ import { readBreakdown } from '../../../clickhouse/queries/breakdown.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { breakdownRowsMax, overviewRowsDefault } from '../../../schemas/limits/overview-limits.ts'
 import { Breakdown, type BreakdownName, breakdownNames } from '../../../schemas/resources/breakdown.ts'
-import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
+import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
 import { countryLabel, deviceLabel } from './lists.ts'
@@ -25,7 +25,7 @@ export const readAnalyticsBreakdown = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/breakdown' },
   tool: 'svc.analytics_breakdown',
   summary: 'Count the sessions of a period by one property of their entry.',
-  description: `Sessions that began in the period. ${filterSigns}`,
+  description: 'Sessions that began in the period. Filters choose sessions.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

@@ -12,8 +12,7 @@ export const deletePost = defineOperation({
   http: { method: 'DELETE', path: '/v1/posts/{post_id}' },
   tool: 'svc.delete_post',
   summary: 'Delete a post of which nothing was published, for good.',
-  description:
-    'Takes drafts, scheduled, failed and archived posts. Media and links stay. The answer shows the post as it was.',
+  description: 'Media and links stay. The answer shows the post as it was.',
   tag: 'Posts',
   effect: 'delete',
   scope: 'posts:write',

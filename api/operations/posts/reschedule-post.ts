@@ -14,7 +14,7 @@ export const reschedulePost = defineOperation({
   http: { method: 'POST', path: '/v1/posts/{post_id}/reschedule' },
   tool: 'svc.reschedule_post',
   summary: 'Move a scheduled or failed post to another time in the future.',
-  description: 'Only the time is checked. Of a failed post, what is published already is not published again.',
+  description: 'Only the time is checked.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',

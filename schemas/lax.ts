@@ -39,6 +39,11 @@ export function laxInt(bounds: IntBounds) {
   return z.preprocess(toInteger, boundedInt(bounds).optional())
 }
 
+/** An integer that has to be there. */
+export function laxIntNeeded(bounds: IntBounds) {
+  return z.preprocess(toInteger, boundedInt(bounds))
+}
+
 /** An integer that is `fallback` when left out. */
 export function laxIntOr(fallback: number, bounds: IntBounds) {
   return z.preprocess(toInteger, boundedInt(bounds).default(fallback))

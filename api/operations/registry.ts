@@ -24,7 +24,9 @@ import { createPost } from './posts/create-post.ts'
 import { deletePost } from './posts/delete-post.ts'
 import { getPost } from './posts/get-post.ts'
 import { listPosts } from './posts/list-posts.ts'
+import { readPostingTimes, updatePostingTimes } from './posts/posting-times.ts'
 import { previewPost } from './posts/preview-post.ts'
+import { queuePost } from './posts/queue-post.ts'
 import { reschedulePost } from './posts/reschedule-post.ts'
 import { schedulePost } from './posts/schedule-post.ts'
 import { unschedulePost } from './posts/unschedule-post.ts'
@@ -62,10 +64,13 @@ export const operations: readonly Operation[] = [
   getPost,
   updatePost,
   schedulePost,
+  queuePost,
   reschedulePost,
   unschedulePost,
   archivePost,
   deletePost,
+  readPostingTimes,
+  updatePostingTimes,
   readAnalyticsOverview,
   readAnalyticsBreakdown,
   listEventNames,

@@ -2,6 +2,7 @@
  * The closed table of expected refusals: code, status and public text. A refusing place throws `problem(code)`, and one
  * mapper turns it into each transport's answer. Only the code and the public text leave the process.
  */
+import { queueDaysMax } from '../limits/publish-limits.ts'
 import { retryAfterSeconds } from '../limits/store-limits.ts'
 import { boundedErrors, type ValidationError } from './validation-errors.ts'
 
@@ -53,6 +54,8 @@ export const problems = {
     status: 409,
     detail: 'An account that the post is already published to can not be taken out',
   },
+  posting_times_missing: { status: 409, detail: 'The workspace has no posting times' },
+  posting_times_taken: { status: 409, detail: `No posting time of the next ${queueDaysMax} days is free` },
   shared_links_full: { status: 409, detail: 'The workspace has as many shared links as it may have' },
   webhooks_full: { status: 409, detail: 'The workspace has as many webhook endpoints as it may have' },
   report_recipients_full: { status: 409, detail: 'The workspace has as many recipients of reports as it may have' },

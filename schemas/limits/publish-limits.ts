@@ -12,6 +12,9 @@ export const publishAtOnceEachMax = 16
 /** Lease of a claimed target, and how often it is renewed. If the process dies, another one takes the target after it. */
 export const publishLeaseMs = 15 * second
 export const publishProlongMs = 4 * second
+/** Posting times of a workspace's week, and how many days ahead the queue looks for a free one. */
+export const postingTimesMax = 100
+export const queueDaysMax = 60
 /** One attempt altogether, uploads included. */
 export const publishAttemptMs = 10 * minute
 /** The first attempt and five retries may fail for now, before the target has failed for good; and how long is waited after each. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
   `)
 })
 beforeEach(async () => {
-  others = await makeWorkspace(stores)
+  others = await makeWorkspace(stores, { timezone: 'Asia/Tokyo' })
 })
 
 const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })

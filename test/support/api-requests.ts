@@ -182,6 +182,13 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
   if (before !== undefined) {
     await created(asker, `/v1/posts/${values['post_id']}/${before}`, { scheduled_at: '2036-11-20T09:30:00Z' })
   }
+  if (operationId(operation) === 'queue_post') {
+    await asker.stores.pg.query(
+      `INSERT INTO posting_times SELECT $1, weekday, 60 * hour FROM generate_series(1, 7) weekday, generate_series(1, 9) hour
+       ON CONFLICT DO NOTHING`,
+      [asker.workspaceId],
+    )
+  }
   if (operationId(operation) === 'remove_company_profile_media') {
     await asker.stores.pg.query(
       'INSERT INTO company_profile_media (workspace_id, media_id, role) VALUES ($1, $2, $3)',

@@ -136,6 +136,7 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO revenue_payers VALUES ($1, 'custom', 'p', 'email', 'a@example.com', now())`,
       `INSERT INTO revenue_rates VALUES ($1, 'EUR', 'USD', now(), 1)`,
       `INSERT INTO ad_spend VALUES ($1, now(), 's', 'c', 'EUR', 1, 1, now())`,
+      `INSERT INTO posting_times VALUES ($1, 1, 540)`,
       `INSERT INTO report_recipients (workspace_id, email, every) VALUES ($1, 'a@example.com', 'weekly')`,
       ...['sign_in_links', 'browser_sessions'].map(
         (table) => `INSERT INTO ${table} (hash, owner_id, workspace_id, expires_at)

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { markPostScheduled } from '../../../postgres/tables/posts.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { PostResource } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { readFreeTimes } from './free-times.ts'
+import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { requireReady } from './stored.ts'
+
+export const queuePost = defineOperation({
+  name: 'post.queue',
+  http: { method: 'POST', path: '/v1/posts/{post_id}/queue' },
+  tool: 'svc.queue_post',
+  summary: 'Schedule a draft or failed post for the next free posting time.',
+  description: 'It must be ready: see `POST /v1/posts/preview`.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }) },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_schedulable', 'posting_times_missing', 'posting_times_taken'],
+  emits: 'post.scheduled',
+  async handle({ path: { post_id }, workspace, clock, stores: { pg } }) {
+    // Two posts at once would take the same time. The workspace comes before its post, as where it is deleted.
+    await holdWorkspace(pg, workspace.id)
+    const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'failed'], 'post_not_schedulable')
+    await requireReady(pg, workspace.id, post, [])
+    const { times, free } = await readFreeTimes(pg, workspace, clock.now())
+    if (times.length === 0) throw problem('posting_times_missing')
+    const [next] = free
+    if (next === undefined) throw problem('posting_times_taken')
+    await markPostScheduled(pg, post.id, next)
+    return serializePost(await readLockedPost(pg, workspace.id, post.id))
+  },
+})

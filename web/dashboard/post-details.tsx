@@ -2,13 +2,15 @@
 import { useState } from 'preact/hooks'
 import type { PostStatus, PostWithPerformance } from '../../schemas/resources/post.ts'
 import { Confirm } from './dialog.tsx'
-import { money, number } from './format.ts'
+import { money, number, time } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
-import { send, useAnswer } from './query.ts'
+import { stepsToDraft, takeSteps } from './post-steps.ts'
+import { type Queue, QueueButton } from './posting-times.tsx'
+import { type Sent, send, useAnswer } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
 
@@ -17,7 +19,13 @@ export const tones: Readonly<Record<string, string>> = { published: 'good', fail
 export interface PostProps {
   readonly post: Post
   readonly workspace: Workspace
+  readonly queue: Queue
   changed(): void
+}
+
+interface ChangesProps extends PostProps {
+  /** It has a place in the queue: the moment at which it goes out. */
+  queued?(at: string): void
 }
 
 /** Actions on a post in its state. */
@@ -26,29 +34,40 @@ const actions = [
   { name: 'Archive', path: 'archive', states: ['draft', 'scheduled', 'failed'] },
 ] as const
 const editable: readonly PostStatus[] = ['draft', 'scheduled']
+const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-export function Changes({ post, workspace, changed }: PostProps) {
+export function Changes({ post, workspace, queue, changed, queued }: ChangesProps) {
   const [isEditing, setEditing] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
   const [refusal, setRefusal] = useState('')
+  /** The post before it was added to the queue, and its time there. */
+  const [added, setAdded] = useState<{ readonly before: Post; readonly at: string }>()
+  const told = (sent: Sent<unknown>) => {
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    changed()
+  }
   const act = async (method: 'POST' | 'DELETE', path: string) => {
     const sent = await send(method, `/posts/${post.id}${path}`)
     setDeleting(false)
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    changed()
+    told(sent)
+  }
+  const addToQueue = async () => {
+    const sent = await send<Post>('POST', `/posts/${post.id}/queue`)
+    told(sent)
+    if ('refusal' in sent) return
+    const at = sent.made.scheduled_at!
+    setAdded({ before: post, at })
+    queued?.(at)
   }
   const edited = () => {
     setEditing(false)
     changed()
   }
   /** Published targets aren't published again. */
-  const tryAgain = async () => {
-    const sent = await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() })
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    changed()
-  }
-  if (isEditing) return <PostForm post={post} workspace={workspace} done={edited} />
+  const tryAgain = async () => told(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() }))
+  if (isEditing) return <PostForm post={post} workspace={workspace} queue={queue} done={edited} />
+  const { timezone } = workspace
   return (
     <div class="controls">
       {editable.includes(post.status) && (
@@ -61,6 +80,7 @@ export function Changes({ post, workspace, changed }: PostProps) {
           Try again
         </button>
       )}
+      {queueable.includes(post.status) && <QueueButton {...{ queue, timezone }} type="button" onClick={addToQueue} />}
       {actions
         .filter(({ states }) => (states as readonly string[]).includes(post.status))
         .map(({ name, path }) => (
@@ -84,6 +104,20 @@ export function Changes({ post, workspace, changed }: PostProps) {
         </Confirm>
       )}
       <Refusal text={refusal} />
+      {added !== undefined && post.status === 'scheduled' && post.scheduled_at === added.at && (
+        <p class="note" role="status">
+          It goes out {time(added.at, timezone)}.{' '}
+          {added.before.status === 'draft' && (
+            <button
+              type="button"
+              class="link"
+              onClick={async () => told(await takeSteps(post.id, stepsToDraft(added.before)))}
+            >
+              Undo
+            </button>
+          )}
+        </p>
+      )}
     </div>
   )
 }

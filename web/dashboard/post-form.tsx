@@ -8,6 +8,7 @@ import { type Account, asSent, type Draft, draftOf, fresh, type Post, withTracke
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
+import { type Queue, QueueButton } from './posting-times.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 import { trackLinks } from './track-links.ts'
 import { mayLeave, useUnsaved } from './unsaved.ts'
@@ -18,10 +19,11 @@ interface PostFormProps {
   /** When a new one is to go out: local to the workspace. */
   readonly at?: string | undefined
   readonly workspace: Workspace
+  readonly queue: Queue
   done(): void
 }
 
-export function PostForm({ post, at, workspace, done }: PostFormProps) {
+export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   const [draft, setDraft] = useState<Draft>(() =>
     post ? draftOf(post, workspace.timezone) : { ...fresh, scheduled_at: at ?? null },
   )
@@ -64,17 +66,18 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     return sent
   }
 
-  /**
-   * A post that was made stays made when its schedule is refused: the next try changes it.
-   * @param time that it is scheduled for; undefined: it is only saved
-   */
-  async function save(time: string | undefined): Promise<string> {
+  /** A post that was made stays made when its schedule is refused: the next try changes it. */
+  async function save(pressed: string | undefined): Promise<string> {
     const sent = await write(draft)
     if ('refusal' in sent) return sent.refusal
-    if (time === undefined) return ''
-    const scheduled = await send('POST', `/posts/${sent.made.id}/${isScheduled ? 'reschedule' : 'schedule'}`, {
-      scheduled_at: time,
-    })
+    const time = timeOf(pressed)
+    if (pressed !== 'queue' && time === undefined) return ''
+    const path = pressed === 'queue' ? 'queue' : isScheduled ? 'reschedule' : 'schedule'
+    const scheduled = await send(
+      'POST',
+      `/posts/${sent.made.id}/${path}`,
+      time === undefined ? undefined : { scheduled_at: time },
+    )
     return 'refusal' in scheduled ? scheduled.refusal : ''
   }
 
@@ -97,12 +100,13 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     if (pressed === 'schedule' && !scheduled_at) return setRefusal('Choose the time first.')
     setSending(true)
     // The click that left a text's field sent it: then this waits for the same answer.
-    const refused = (await altTexts.save()) || (await (pressed === 'track' ? track() : save(timeOf(pressed))))
+    const refused = (await altTexts.save()) || (await (pressed === 'track' ? track() : save(pressed)))
     setSending(false)
     setRefusal(refused)
     if (refused === '' && pressed !== 'track') done()
   }
 
+  /** Undefined: it is only saved, or the queue has the time. */
   function timeOf(pressed: string | undefined): string | undefined {
     if (pressed === 'now') return soon()
     return pressed === 'schedule' ? (scheduled_at ?? undefined) : undefined
@@ -157,9 +161,12 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
           {isScheduled ? 'Save' : 'Save the draft'}
         </button>
         {!isScheduled && (
-          <button type="submit" value="schedule" disabled={isBusy}>
-            Schedule
-          </button>
+          <>
+            <button type="submit" value="schedule" disabled={isBusy}>
+              Schedule
+            </button>
+            <QueueButton {...{ queue, timezone: workspace.timezone }} type="submit" value="queue" disabled={isBusy} />
+          </>
         )}
         <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
           Publish now

@@ -2,7 +2,7 @@
  * Posts on their days. Dragging puts a post on another day, by mouse or by finger; so do Space, the arrow keys and
  * Enter. Its time of day stays. It stands there at once, and goes back when the API refuses.
  */
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { localMoment } from './format.ts'
@@ -11,19 +11,21 @@ import { Refusal } from './parts.tsx'
 import { Changes, Detail } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { isMovable } from './post-move.ts'
+import type { Queue } from './posting-times.tsx'
 import { useMoves } from './use-moves.ts'
 
 export interface CalendarProps {
   /** Undefined: not known yet. */
   readonly posts: readonly Post[] | undefined
   readonly workspace: Workspace
+  readonly queue: Queue
   readonly span: Span
   /** The one that is looked at: `YYYY-MM-DD`. */
   readonly day: string
   changed(): void
   go(day: string, span?: Span): void
-  /** Begins a post for a day. */
-  write(day: string): void
+  /** Begins a post for a day, at a time of it: `HH:MM`, or the usual one. */
+  write(day: string, time?: string): void
 }
 
 /** More of a day in a month are in its week. */
@@ -33,7 +35,7 @@ const signs: Readonly<Record<Post['status'], string>> = {
   ...{ published: '✓', failed: '!', archived: '–' },
 }
 
-export function PostsCalendar({ posts, workspace, span, day, changed, go, write }: CalendarProps) {
+export function PostsCalendar({ posts, workspace, queue, span, day, changed, go, write }: CalendarProps) {
   const [opened, open] = useState<number>()
   const days = daysOfSpan(span, day)
   const localTime = (post: Post) =>
@@ -52,6 +54,10 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
     shown
       .filter((post) => localTime(post)?.startsWith(on))
       .sort((one, other) => one.scheduled_at!.localeCompare(other.scheduled_at!))
+  const free = useMemo(
+    () => queue.known?.free.map((moment) => localMoment(moment, workspace.timezone)) ?? [],
+    [queue.known, workspace.timezone],
+  )
   const drafts = shown.filter(({ scheduled_at, status }) => scheduled_at === null && status === 'draft')
   const openedPost = shown.find(({ id }) => id === opened)
   const chip = (post: Post) => (
@@ -143,6 +149,22 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
                 )}
               </div>
               <ul>{some.map(chip)}</ul>
+              {free
+                .filter((moment) => moment.startsWith(on))
+                .slice(0, span === 'month' ? shownInMonth - some.length : undefined)
+                .map((moment) => moment.slice(11))
+                .map((time) => (
+                  <button
+                    key={time}
+                    type="button"
+                    class="chip free"
+                    title="A free posting time"
+                    aria-label={`Write a post for ${dayInWords(on)} at ${time}, a free posting time`}
+                    onClick={() => write(on, time)}
+                  >
+                    {time}
+                  </button>
+                ))}
               {some.length < all.length && (
                 <button type="button" class="link" onClick={() => go(on, 'week')}>
                   {all.length - some.length} more
@@ -160,7 +182,14 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
       )}
       {openedPost && (
         <Dialog title={openedPost.title} close={() => open(undefined)}>
-          <Changes post={openedPost} workspace={workspace} changed={changed} />
+          <Changes
+            {...{ workspace, queue, changed }}
+            post={openedPost}
+            queued={(at) => {
+              const on = localMoment(at, workspace.timezone).slice(0, 10)
+              if (!days.includes(on)) go(on)
+            }}
+          />
           <Detail id={openedPost.id} workspace={workspace} />
         </Dialog>
       )}

@@ -1,5 +1,6 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
 import { useMemo, useState } from 'preact/hooks'
+import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
 import { isDay, localDay } from './address.ts'
 import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { localMoment, time } from './format.ts'
@@ -10,6 +11,7 @@ import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
+import { PostingTimesEditor } from './posting-times.tsx'
 import { type CalendarProps, PostsCalendar } from './posts-calendar.tsx'
 import { useAnswer } from './query.ts'
 
@@ -34,11 +36,14 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const day = asked.length === 10 && isDay(asked) ? asked : today(workspace.timezone)
   const go = (to: ViewName, on: string) => navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on })}`)
   const now = () => localMoment(new Date().toISOString(), workspace.timezone)
-  const common = { workspace, changed, round }
+  const { answer: times } = useAnswer<(typeof PostingTimes)['_output']>('/posting-times', { round })
+  const [isSettingUp, setUp] = useState(false)
+  const queue = { known: times, setUp: () => setUp(true) }
+  const common = { workspace, changed, round, queue }
   return (
     <main>
       {written ? (
-        <PostForm workspace={workspace} at={written.at} done={done} />
+        <PostForm workspace={workspace} at={written.at} queue={queue} done={done} />
       ) : (
         <div class="controls">
           <fieldset class="choices" aria-label="View">
@@ -48,6 +53,9 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
               </button>
             ))}
           </fieldset>
+          <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
+            Posting times
+          </button>
           <button type="button" class="main" onClick={() => write({ at: undefined })}>
             Write a post
           </button>
@@ -59,8 +67,11 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
         <Calendar
           {...{ ...common, day, span: view }}
           go={(on, span = view) => go(span, on)}
-          write={(on) => write({ at: timeOfNew(on, now()) })}
+          write={(on, at) => write({ at: at === undefined ? timeOfNew(on, now()) : `${on}T${at}` })}
         />
+      )}
+      {isSettingUp && times && (
+        <PostingTimesEditor known={times} timezone={workspace.timezone} changed={changed} close={() => setUp(false)} />
       )}
     </main>
   )
@@ -126,7 +137,7 @@ function List({ round, search, navigate, ...shown }: Shown & Pick<PageProps, 'se
   )
 }
 
-function OnePost({ post, workspace, changed }: PostProps) {
+function OnePost({ post, ...shown }: PostProps) {
   const [isOpen, setOpen] = useState(false)
   const { id, title, status, scheduled_at, targets } = post
   return (
@@ -137,12 +148,12 @@ function OnePost({ post, workspace, changed }: PostProps) {
             <bdi>{title}</bdi> <span class="label">{targets.map(({ platform }) => platform).join(', ')}</span>
           </span>
           <span class={tones[status] ?? ''}>{status}</span>
-          {scheduled_at !== null && <time dateTime={scheduled_at}>{time(scheduled_at, workspace.timezone)}</time>}
+          {scheduled_at !== null && <time dateTime={scheduled_at}>{time(scheduled_at, shown.workspace.timezone)}</time>}
         </summary>
         {isOpen && (
           <>
-            <Changes post={post} workspace={workspace} changed={changed} />
-            <Detail id={id} workspace={workspace} />
+            <Changes post={post} {...shown} />
+            <Detail id={id} workspace={shown.workspace} />
           </>
         )}
       </details>

@@ -4,7 +4,7 @@ import { dayByKey, dayInWords } from './calendar-days.ts'
 import { localMoment } from './format.ts'
 import type { Post } from './post-draft.ts'
 import { isMovable, moveTo } from './post-move.ts'
-import { send } from './query.ts'
+import { type Step, stepsToDraft, takeSteps } from './post-steps.ts'
 import { useTouchDrag } from './touch-drag.ts'
 
 interface MovesOf {
@@ -22,8 +22,6 @@ interface Said {
   readonly undo?: (() => void) | undefined
 }
 const nothing: Said = { message: '', refusal: '' }
-/** One call about a post. */
-type Step = readonly [method: 'POST' | 'PATCH', path: string, body?: object]
 
 export function useMoves({ posts, timezone, localTime, changed, isShown, go }: MovesOf) {
   const [dragged, setDragged] = useState<Post>()
@@ -98,29 +96,21 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
   }
 
   async function takeBack(post: Post): Promise<void> {
-    const { scheduled_at } = post
-    // The time that a draft was to go out at is gone once it isn't scheduled any more.
-    const toDraft: Step[] = [
-      ['POST', '/unschedule'],
-      ...(scheduled_at ? [['PATCH', '', { scheduled_at }] as const] : []),
-    ]
-    const steps: Step[] = post.status === 'draft' ? toDraft : [['POST', '/reschedule', { scheduled_at }]]
-    await change(post, post, steps, { ...nothing, message: 'It is back where it was.' })
+    const { status, scheduled_at } = post
+    const moveBack = ['POST', '/reschedule', { scheduled_at }] as const
+    await change(post, post, status === 'draft' ? stepsToDraft(post) : [moveBack], {
+      ...nothing,
+      message: 'It is back where it was.',
+    })
   }
 
-  async function change(post: Post, guess: Post, steps: readonly Step[], done: Said): Promise<void> {
+  async function change(post: Post, guess: Post, steps: readonly [Step, ...Step[]], done: Said): Promise<void> {
     isSending.current = true
     setAhead((before) => new Map(before).set(post.id, guess))
-    let said = done
-    for (const [method, path, body] of steps) {
-      const sent = await send<Post>(method, `/posts/${post.id}${path}`, body)
-      if ('refusal' in sent) said = { ...nothing, refusal: sent.refusal }
-      else guess = sent.made
-      if ('refusal' in sent) break
-    }
+    const sent = await takeSteps(post.id, steps)
     isSending.current = false
-    setAhead(said.refusal === '' ? (before) => new Map(before).set(post.id, guess) : new Map())
-    say(said)
+    setAhead('made' in sent ? (before) => new Map(before).set(post.id, sent.made) : new Map())
+    say('made' in sent ? done : { ...nothing, refusal: sent.refusal })
     changed()
   }
 

@@ -1,0 +1,19 @@
+/** Calls about a post that belong together, such as those that take a schedule back. */
+import type { Post } from './post-draft.ts'
+import { type Sent, send } from './query.ts'
+
+/** One call about a post. */
+export type Step = readonly [method: 'POST' | 'PATCH', path: string, body?: object]
+
+/** One after another, until one is refused. @returns the outcome of the last call */
+export async function takeSteps(id: number, [first, ...others]: readonly [Step, ...Step[]]): Promise<Sent<Post>> {
+  const [method, path, body] = first
+  const sent = await send<Post>(method, `/posts/${id}${path}`, body)
+  const [next, ...rest] = others
+  return 'refusal' in sent || next === undefined ? sent : takeSteps(id, [next, ...rest])
+}
+
+/** Makes a draft of a scheduled post again. The time that it was to go out at is gone once it isn't scheduled any more. */
+export function stepsToDraft({ scheduled_at }: Post): [Step, ...Step[]] {
+  return [['POST', '/unschedule'], ...(scheduled_at ? [['PATCH', '', { scheduled_at }] as const] : [])]
+}

@@ -2,6 +2,7 @@
 import { ProviderError } from '../../pipeline/publishing/adapter.ts'
 import { isReal, type RealPlatform, realPlatforms } from '../../pipeline/publishing/adapters.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
+import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
 import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
@@ -9,6 +10,7 @@ import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
 import { readSecret } from '../read-secret.ts'
+import { linkedinCredentialsIn } from './linkedin-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
 const xUrl = 'https://api.x.com'
@@ -35,6 +37,7 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   mastodon: signInToMastodon,
   bluesky: signInToBluesky,
   x: signInToX,
+  linkedin: signInToLinkedin,
 }
 
 /** @returns null where the account is to be simulated */
@@ -55,13 +58,16 @@ export async function signIn(
     if (type === realType && realType !== undefined) {
       throw new UsageError(`--type ${type} needs --secret or --secret-file`)
     }
-    if (options.httpUrl('url') !== undefined) throw new UsageError('--url needs --secret or --secret-file')
+    for (const name of ['url', 'page']) {
+      if (options.text(name) !== undefined) throw new UsageError(`--${name} needs --secret or --secret-file`)
+    }
     return null
   }
   if (real === undefined || realType === undefined || type === 'simulated') {
     const names = new Intl.ListFormat('en').format(Object.keys(realPlatforms))
     throw new UsageError(`--secret is for accounts of ${names} that are not simulated`)
   }
+  if (real !== 'linkedin' && options.text('page') !== undefined) throw new UsageError('--page is for linkedin')
   try {
     return { connectionType: realType, ...(await signIns[real](secret, handle, options, signal)) }
   } catch (error) {
@@ -121,6 +127,18 @@ async function signInToX(
 
 function refuseHandle(handle: string | undefined): void {
   if (handle !== undefined) throw new UsageError('--handle is what the platform says: leave it out')
+}
+
+async function signInToLinkedin(
+  secret: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  if (options.text('url') !== undefined) throw new UsageError('--url: linkedin has one address, leave it out')
+  const credentials = linkedinCredentialsIn(secret)
+  const found = await describeLinkedin(credentials, options.id('page', Number.MAX_SAFE_INTEGER), signal)
+  return { credentials, ...found, handle: handle ?? found.handle, metadata: {} }
 }
 
 function readRoot(options: OptionValues): string | undefined {

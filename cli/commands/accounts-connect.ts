@@ -29,20 +29,22 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
       meaning: 'The Mastodon instance, or the server of the account: https://bsky.social, https://api.x.com.',
     },
+    page: { value: 'ID', meaning: 'The LinkedIn page to publish as, by its number; without it, as the person.' },
     secret: {
       value: 'S',
-      meaning: "Mastodon's access token, Bluesky's app password, or the four values of an app on X.",
+      meaning: "An access token (mastodon, linkedin), Bluesky's app password, or the four values of an app on X.",
     },
     'secret-file': secretFileOption,
     handle: {
       value: 'HANDLE',
-      meaning: "Its name on the platform: required by bluesky, told by mastodon and x, else the workspace's slug.",
+      meaning:
+        "Its name on the platform: required by bluesky, told by mastodon, x and linkedin, else the workspace's slug.",
     },
     'display-name': { value: 'NAME', meaning: 'What people see; the handle when left out.' },
   },

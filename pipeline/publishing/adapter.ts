@@ -5,7 +5,8 @@
  *   refresh, once, whenever one of them says that the session is over
  *
  * `publish` under one key is one publication, however often it is called. The platform's own idempotency key is used
- * where it has one, and `lookUp` finds the publication of an earlier call.
+ * where it has one, and `lookUp` finds the publication of an earlier call. Where neither can tell, `lookUp` fails as
+ * `unknown`: a post that may be there isn't sent again.
  */
 import type { FileHandle } from 'node:fs/promises'
 import type { Fetching } from '../profile/fetch-page.ts'
@@ -53,35 +54,43 @@ export interface Call<Credentials> {
   readonly fetching: Omit<Fetching, 'signal'>
 }
 
+/** Which of these ids are publications of other targets. */
+export type KnownIds = (externalIds: string[]) => Promise<Set<string>>
+
 export interface Adapter<Credentials = unknown, Prepared = unknown> {
   /** As `publish_result` names it. */
   readonly name: string
   /** Why the platform would refuse the post, or null. Makes no request. */
   validate(publication: Publication, account: Account): string | null
-  /** The publication of an earlier attempt. `isKnown` says which of these ids are other publications. */
-  lookUp(
-    call: Call<Credentials>,
-    publication: Publication,
-    isKnown: (externalIds: string[]) => Promise<Set<string>>,
-  ): Promise<Published | null>
+  /** The publication of an earlier attempt. */
+  lookUp(call: Call<Credentials>, publication: Publication, known: KnownIds): Promise<Published | null>
   /** All that isn't seen by anybody yet: uploads. Repeated by each attempt. */
   prepare(call: Call<Credentials>, publication: Publication): Promise<Prepared>
-  publish(call: Call<Credentials>, publication: Publication, prepared: Prepared): Promise<Published>
-  /** Credentials with a new session. Without it, a session that is over is over for good. */
-  refresh?(call: Call<Credentials>): Promise<Credentials>
+  /** @param known null at the first attempt: there is no publication of an earlier one */
+  publish(
+    call: Call<Credentials>,
+    publication: Publication,
+    prepared: Prepared,
+    known: KnownIds | null,
+  ): Promise<Published>
+  /** Credentials with a new session; null, or without it: a session that is over is over for good. */
+  refresh?(call: Call<Credentials>): Promise<Credentials | null>
 }
 
 /**
  * reauthenticate: the account has to be connected again. permanent: the same will fail again. transient: it may not.
- * rate_limited: not before `retryAfterMs`.
+ * rate_limited: not before `retryAfterMs`. unknown: an earlier attempt may have published it, and nobody can tell. A
+ * person decides whether it is published anew.
  */
-export type ErrorKind = 'reauthenticate' | 'permanent' | 'transient' | 'rate_limited'
+export type ErrorKind = 'reauthenticate' | 'permanent' | 'transient' | 'rate_limited' | 'unknown'
 
 export interface Failure {
   readonly kind: ErrorKind
   /** For `publish_result`. */
   readonly code: string
   readonly retryAfterMs?: number | undefined
+  /** The platform said that this request published nothing: the next attempt has nothing to look up. */
+  readonly isUnpublished?: boolean
   /** The next attempt comes right after it, as nothing real is asked. */
   readonly isWaitExact?: boolean
 }

@@ -10,9 +10,19 @@ export interface SentBody {
 
 /** The bytes alone. */
 function rawBody(media: PublishedMedia): SentBody {
+  return partBody(media, 0, media.bytes - 1, media.contentType)
+}
+
+/** The bytes from the first to the last one, both included. */
+export function partBody(
+  media: PublishedMedia,
+  first: number,
+  last: number,
+  contentType = 'application/octet-stream',
+): SentBody {
   return {
-    headers: { 'content-type': media.contentType, 'content-length': String(media.bytes) },
-    body: readMedia(media),
+    headers: { 'content-type': contentType, 'content-length': String(last - first + 1) },
+    body: readMedia(media, { start: first, end: last }),
   }
 }
 

@@ -4,8 +4,9 @@
  *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → settle
  *
  * A process may die between any two of these. Steps before "mark as sent" are repeated. After it, the next attempt first
- * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. Expected
- * failures settle the target or give it back. An unavailable store throws, and the claim expires.
+ * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. The mark is
+ * removed where nothing can be there (`isUnpublished`), and where a person decides (`unknown`). Expected failures settle
+ * the target or give it back. An unavailable store throws, and the claim expires.
  */
 
 import type { Postgres } from '../../postgres/client.ts'
@@ -19,7 +20,15 @@ import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { publishAttemptMs, publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
-import { type Account, type Adapter, type Call, ProviderError, type Publication, type Published } from './adapter.ts'
+import {
+  type Account,
+  type Adapter,
+  type Call,
+  type KnownIds,
+  ProviderError,
+  type Publication,
+  type Published,
+} from './adapter.ts'
 import { adapterOf } from './adapters.ts'
 import { giveBack, type Outcome, settleFailed, settlePublished } from './settle.ts'
 
@@ -53,11 +62,14 @@ export async function publishTarget(
       if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
       const { failure, message } = known
       const isLast = stored.attempt_count + 1 >= publishAttemptsMax
-      const isOver = failure.kind === 'permanent' || failure.kind === 'reauthenticate' || isLast
-      if (!isOver) return giveBack(pg, target, claim, stored.attempt_count, failure, message)
-      const found = await lookUpOnceMore(publishing, stored, stopping)
+      const isOver = !['transient', 'rate_limited'].includes(failure.kind) || isLast
+      // An earlier attempt that may have published it isn't undone by a refusal of this one.
+      const isUnmarked = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
+      const failed = { failure, message, isUnmarked }
+      if (!isOver) return giveBack(pg, target, claim, stored.attempt_count, failed)
+      const found = isUnmarked ? null : await lookUpOnceMore(publishing, stored, stopping)
       if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
-      return settleFailed(pg, target, claim, failure, message)
+      return settleFailed(pg, target, claim, failed)
     }
   })
 }
@@ -83,14 +95,15 @@ async function attempt(
   if (refusal !== null) throw new ProviderError({ kind: 'permanent', code: 'invalid' }, refusal)
 
   const session = sessionOf(publishing, adapter, account, signal)
-  if (stored.sent_at !== null) {
-    const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
+  const known = stored.sent_at === null ? null : knownBy(publishing, account)
+  if (known !== null) {
+    const found = await session((call) => adapter.lookUp(call, publication, known))
     if (found !== null) return { ...found, provider: adapter.name }
   }
   const prepared = await session((call) => adapter.prepare(call, publication))
   const sentAt = await markSent(publishing.pg, claim)
   if (sentAt === null) return null
-  const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared))
+  const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
   return { ...published, provider: adapter.name }
 }
 
@@ -120,8 +133,8 @@ async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication,
 }
 
 const knownBy =
-  ({ pg }: Publishing, { id }: Account) =>
-  async (externalIds: string[]) =>
+  ({ pg }: Publishing, { id }: Account): KnownIds =>
+  async (externalIds) =>
     new Set(externalIds.length > 0 ? await listKnownPublications(pg, id, externalIds) : [])
 
 function accountOf(stored: StoredPublication): Account {
@@ -171,8 +184,8 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
       await renewals.ask(`${account.id} ${version}`, async () => {
         // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
         if ((await read()).version !== version) return
-        if (adapter.refresh === undefined) throw error
-        const renewed = await adapter.refresh({ account, credentials, signal, fetching })
+        const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
+        if (!renewed) throw error
         // Where another process was faster, its session is as good.
         await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
       })

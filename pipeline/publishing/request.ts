@@ -2,7 +2,7 @@
  * Requests to platforms: with a deadline, without following redirects, and with bounded answers. A failure becomes a
  * ProviderError that says whether trying again may help.
  */
-import { request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { storable } from '../../schemas/json-text.ts'
@@ -15,7 +15,7 @@ import { type ErrorKind, ProviderError } from './adapter.ts'
 
 export interface Asked {
   readonly url: string
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PUT'
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
@@ -26,6 +26,8 @@ export interface Asked {
   readonly signal: AbortSignal
   /** The kind of a refusal where the platform means something else by its status; undefined: as by its status. */
   readonly kindOf?: (refusal: Answer) => ErrorKind | undefined
+  /** For an address that comes from outside. */
+  readonly dispatcher?: Dispatcher
 }
 
 export interface Answer {
@@ -42,7 +44,8 @@ export async function askProvider(asked: Asked, expected: readonly number[] = []
   throw refusalOf(answer, asked.kindOf?.(answer) ?? kindOf(answer))
 }
 
-async function send({ url, method = 'GET', token, headers, json, body, deadlineMs, signal }: Asked): Promise<Answer> {
+async function send(asked: Asked): Promise<Answer> {
+  const { url, method = 'GET', token, headers, json, body, deadlineMs, signal, dispatcher } = asked
   return within(deadlineMs ?? providerRequestMs, signal, async (ending) => {
     try {
       const response = await request(url, {
@@ -56,6 +59,7 @@ async function send({ url, method = 'GET', token, headers, json, body, deadlineM
         },
         body: json === undefined ? ((body as never) ?? null) : JSON.stringify(json),
         signal: ending,
+        ...(dispatcher && { dispatcher }),
       })
       const { bytes, isWhole } = await readAtMost(response.body, providerAnswerBytesMax)
       if (!isWhole) throw odd('The platform answered more than can be read')
@@ -114,6 +118,7 @@ const codes: Readonly<Record<ErrorKind, string>> = {
   permanent: 'refused',
   transient: 'unavailable',
   rate_limited: 'rate_limited',
+  unknown: 'outcome_unknown',
 }
 
 function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {

@@ -17,6 +17,13 @@ import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import type { Failure, Published } from './adapter.ts'
 
+export interface Failed {
+  readonly failure: Failure
+  readonly message: string
+  /** The next attempt looks for no publication of this one, or of any before. */
+  readonly isUnmarked: boolean
+}
+
 export type Outcome = 'published' | 'failed' | 'retried'
 
 /** @returns null where the claim has expired: another process records the outcome */
@@ -39,11 +46,10 @@ export function settleFailed(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  failure: Failure,
-  message: string,
+  { failure, message, isUnmarked }: Failed,
 ): Promise<Outcome | null> {
   return pg.transaction(async (tx) => {
-    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message))
+    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message), isUnmarked)
     if (settled === null) return null
     await settleHealth(tx, target, healthAfter(failure, message), settled.ended)
     return 'failed'
@@ -56,14 +62,13 @@ export function giveBack(
   target: ClaimedTarget,
   claim: Claim,
   failedBefore: number,
-  failure: Failure,
-  message: string,
+  { failure, message, isUnmarked }: Failed,
 ): Promise<Outcome | null> {
   const { retryAfterMs = 0, isWaitExact = false } = failure
   const backoff = isWaitExact ? 0 : backoffMs(failedBefore, publishRetryFirstMs, publishRetryMaxMs)
   const waitMs = Math.max(Math.min(retryAfterMs, publishWaitMaxMs), backoff)
   return pg.transaction(async (tx) => {
-    if (!(await retryTarget(tx, claim, waitMs, errorResult(failure, message)))) return null
+    if (!(await retryTarget(tx, claim, waitMs, errorResult(failure, message), isUnmarked))) return null
     await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'
   })
@@ -75,7 +80,7 @@ function errorResult({ kind, code }: Failure, message: string) {
 
 /** A post that is refused says little of its account; one that failed again and again, that it is out of order. */
 function healthAfter({ kind }: Failure, message: string): AccountHealth {
-  if (kind === 'permanent') return { status: 'warning', message }
+  if (kind === 'permanent' || kind === 'unknown') return { status: 'warning', message }
   return { status: 'error', message, isExpired: kind === 'reauthenticate' }
 }
 
@@ -86,9 +91,10 @@ async function settle(
   claim: Claim,
   status: 'published' | 'failed',
   result: object,
+  isUnmarked = false,
 ): Promise<{ ended: EndedStatus | null } | null> {
   await lockPost(tx, workspace_id, post_id)
-  if (!(await settleTarget(tx, claim, status, result))) return null
+  if (!(await settleTarget(tx, claim, status, result, isUnmarked))) return null
   const ended = await settlePost(tx, post_id)
   if (ended !== 'published' && ended !== 'failed') return { ended: null }
   const post = await readPost(tx, workspace_id, post_id)

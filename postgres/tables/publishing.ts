@@ -6,7 +6,7 @@
  *   claimTargets    leases targets to one process, which renews the lease while it works
  *   markSent        checks the lease and sets `sent_at`; from then on the platform may have been asked
  *   settleTarget    stores the result; the last target settles the post
- *   retryTarget     gives the target back, to be claimed at a later time
+ *   retryTarget     gives the target back, to be claimed at a later time; both remove `sent_at` where asked to
  *
  * Each is one transaction, so a process may die between any two. The lease expires, and another process continues from `sent_at`.
  * Held by test/crash/kill-publishing.test.ts.
@@ -129,18 +129,20 @@ export async function markSent(q: Queryable, { targetId, holder }: Claim): Promi
   return marked?.sent_at ?? null
 }
 
-/** @returns false when the claim has ended */
+/** @param isUnmarked nothing was published by any attempt so far. @returns false when the claim has ended */
 export async function retryTarget(
   q: Queryable,
   { targetId, holder }: Claim,
   waitMs: number,
   result: object,
+  isUnmarked: boolean,
 ): Promise<boolean> {
   const retried = await q.query(
     `UPDATE post_targets SET attempt_count = attempt_count + 1, claimed_by = NULL, publish_result = $4,
+       sent_at = CASE WHEN $5 THEN NULL ELSE sent_at END,
        next_attempt_at = clock_timestamp() + ${intervalOf('$3')}
      WHERE ${ownSql} RETURNING id`,
-    [targetId, holder, waitMs, JSON.stringify(result)],
+    [targetId, holder, waitMs, JSON.stringify(result), isUnmarked],
   )
   return retried.length > 0
 }
@@ -155,6 +157,7 @@ export async function releaseTarget(q: Queryable, { targetId, holder }: Claim): 
 
 /**
  * To be called with the post's row locked, so that of its last two targets one settles the post.
+ * @param isUnmarked where it is published anew, nothing is looked up before
  * @returns false when the claim has ended
  */
 export async function settleTarget(
@@ -162,11 +165,13 @@ export async function settleTarget(
   { targetId, holder }: Claim,
   status: 'published' | 'failed',
   result: object,
+  isUnmarked: boolean,
 ): Promise<boolean> {
   const settled = await tx.query(
-    `UPDATE post_targets SET status = $3, publish_result = $4, claimed_by = NULL, next_attempt_at = NULL
+    `UPDATE post_targets SET status = $3, publish_result = $4, claimed_by = NULL, next_attempt_at = NULL,
+       sent_at = CASE WHEN $5 THEN NULL ELSE sent_at END
      WHERE ${ownSql} RETURNING id`,
-    [targetId, holder, status, JSON.stringify(result)],
+    [targetId, holder, status, JSON.stringify(result), isUnmarked],
   )
   return settled.length > 0
 }

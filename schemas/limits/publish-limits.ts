@@ -49,6 +49,18 @@ export const xPostsEach = 100
 export const xPostPagesMax = 32
 /** How far our clock and a platform's may differ. */
 export const providerClockOffMs = 5 * minute
+/** One request to LinkedIn to publish: without its answer nobody can tell what became of most posts. */
+export const linkedinPublishMs = 1 * minute
+/** How often LinkedIn is asked whether it has done with a video: it counts questions by the day. */
+export const linkedinPollMs = 5 * second
+/** How long LinkedIn may take to list a page's new post, and how many of the newest are looked through. */
+export const linkedinListedMs = 15 * second
+export const linkedinPostsEach = 50
+/** How long after the first attempt a text alone is sent again: LinkedIn still refuses a second post of it then. */
+export const linkedinRepeatMs = 1 * hour
+/** The bounds of an article's title and description. */
+export const linkedinTitleLengthMax = 400
+export const linkedinDescriptionLengthMax = 4_086
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

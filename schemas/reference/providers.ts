@@ -133,7 +133,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionBytesMax: null,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
-    video: { countMax: 1, bytesMax: 500 * MB, contentTypes: films },
+    video: { countMax: 1, bytesMax: 500 * MB, contentTypes: ['video/mp4'] },
     mixedMax: null,
     altTextLengthMax: 4086,
     aspectRatio: null,

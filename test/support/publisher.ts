@@ -1,5 +1,5 @@
 /** The publisher in the test's own process, and posts that are soon due. */
-import { MockAgent } from 'undici'
+import { type Dispatcher, MockAgent } from 'undici'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { type Publisher, startPublisher } from '../../pipeline/publishing/publisher.ts'
@@ -14,11 +14,13 @@ export interface TestPublisher extends Publisher {
   metrics(): Promise<string>
 }
 
-export function runPublisher(stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>, holdBefore?: Date): TestPublisher {
+/** @param agent for links of captions: by default they lead nowhere but to this machine */
+export function runPublisher(
+  stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>,
+  holdBefore?: Date,
+  agent: Dispatcher = onThisMachine(),
+): TestPublisher {
   const metrics = makeMetrics('pipeline', false)
-  // Links of captions lead nowhere but to this machine.
-  const agent = new MockAgent()
-  agent.enableNetConnect(/^127\.0\.0\.1:/)
   const publisher = startPublisher({
     fetching: { agent, allowPrivate: true },
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
@@ -27,6 +29,12 @@ export function runPublisher(stores: Pick<TestStores, 'pg' | 'media' | 'secretKe
     metrics: makePipelineMetrics(metrics),
   })
   return { ...publisher, metrics: () => metrics.text() }
+}
+
+function onThisMachine(): Dispatcher {
+  const agent = new MockAgent()
+  agent.enableNetConnect(/^127\.0\.0\.1:/)
+  return agent
 }
 
 type Ask = ReturnType<typeof asking>

@@ -2,6 +2,7 @@
 import type { TestApi, TestWorkspace } from './api.ts'
 import type { BlueskyServer } from './bluesky-server.ts'
 import { svcOn } from './command-line.ts'
+import { linkedinToken } from './linkedin-server.ts'
 import type { MastodonServer } from './mastodon-server.ts'
 import type { TestStores } from './stores.ts'
 import { secretOf, type XServer } from './x-server.ts'
@@ -31,6 +32,17 @@ export function connectX(
 ) {
   const words = ['--workspace', String(workspaceId), '--platform', 'x', '--url', url, '--secret', secretOf(state.keys)]
   return svcOn(stores, 'accounts', 'connect', ...words)
+}
+
+/** @param words `--page`, or another secret */
+export function connectLinkedin(
+  stores: TestStores,
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
+  ...words: string[]
+) {
+  const secret = words.includes('--secret') ? [] : ['--secret', linkedinToken]
+  const account = ['--workspace', String(workspaceId), '--platform', 'linkedin']
+  return svcOn(stores, 'accounts', 'connect', ...account, ...secret, ...words)
 }
 
 /** Uploads a file. @returns its id */

@@ -31,6 +31,7 @@ export function Accounts({ workspaceId }: { workspaceId: number }) {
         <Copied text={`${connect} --platform mastodon --url https://mastodon.social --secret-file /dev/stdin`} />
         <Copied text={`${connect} --platform bluesky --handle shop.bsky.social --secret-file /dev/stdin`} />
         <Copied text={`${connect} --platform x --secret-file /dev/stdin`} />
+        <Copied text={`${connect} --platform linkedin --secret-file /dev/stdin`} />
       </details>
     </section>
   )

@@ -1,0 +1,326 @@
+import { open } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type Dispatcher, MockAgent } from 'undici'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { linkedin } from '../../pipeline/publishing/linkedin.ts'
+import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { linkedinPostsEach, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
+import { setUpApi } from '../support/api.ts'
+import {
+  type LinkedinServer,
+  linkedinApp,
+  linkedinToken,
+  member,
+  pageUrn,
+  startLinkedin,
+} from '../support/linkedin-server.ts'
+import { listening } from '../support/listening.ts'
+import { exif, film, jpeg, png } from '../support/media-files.ts'
+import type { Hindrance } from '../support/provider-server.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { connectLinkedin, uploadFile } from '../support/social-platforms.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let server: LinkedinServer
+beforeAll(async () => {
+  server = await startLinkedin()
+})
+beforeEach(() => {
+  publisher = runPublisher(stores, undefined, server.agent)
+})
+afterEach(async () => {
+  await publisher.close()
+  expect(server.faults).toEqual([])
+  await server.close()
+  server = await startLinkedin()
+})
+afterAll(() => server.close())
+
+const renewable = JSON.stringify({ access_token: linkedinToken, ...linkedinApp })
+const connect = async (...words: string[]): Promise<number> => (await connectLinkedin(stores, mine, ...words)).json.id
+const connectPage = () => connect('--page', '5583111')
+const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
+const stepsOf = (step: string) => server.asked.filter((asking) => asking.step === step)
+const postStep = 'POST /rest/posts'
+const publishNow = async (caption: string, account: number, media: number[] = []) =>
+  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
+const picture = (altText = '', bytes = png({ width: 40 })) => uploadFile(api, mine.apiKey, bytes, { altText })
+const postOf = (text: string) => server.posts.find((one) => one.text === text)!
+const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
+
+test('a person and a page are connected by a token, which is stored encrypted and shown nowhere', async () => {
+  const person = await connectLinkedin(stores, mine, '--secret', renewable)
+  expect(person.json).toMatchObject({
+    ...{ handle: 'Ada Shop (782bbtaQ)', display_name: 'Ada Shop', external_id: member.urn, connection_type: 'oauth' },
+    status: 'connected',
+  })
+  expect((await connectLinkedin(stores, mine, '--handle', 'ada')).json).toMatchObject({
+    id: person.json.id,
+    handle: 'ada',
+  })
+  const page = await connectLinkedin(stores, mine, '--page', '5583111')
+  expect(page.json).toMatchObject({ handle: 'the-shop', display_name: 'The Shop', external_id: pageUrn })
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  const shown = JSON.stringify([person, page, rows, (await ask('GET', '/v1/audit-log')).body])
+  for (const secret of [linkedinToken, linkedinApp.refresh_token, linkedinApp.client_secret]) {
+    expect(shown).not.toContain(secret)
+    expect(shown).not.toContain(Buffer.from(secret).toString('hex'))
+  }
+})
+
+test('a page whose name the token can’t read goes by its id', async () => {
+  server.state.scopes = ['w_organization_social', 'r_organization_social']
+  expect((await connectLinkedin(stores, mine, '--page', '5583111')).json).toMatchObject({ handle: '5583111' })
+})
+
+test('a token that LinkedIn refuses, or that can’t list the page’s posts, is not connected, nor half a secret', async () => {
+  const refusals: [string[], number, string][] = [
+    [['--secret', 'other'], 1, 'Invalid access token'],
+    [['--page', '77'], 1, 'Not enough permissions to access: partnerApiPostsExternal.FINDER-author'],
+    [['--secret', JSON.stringify({ ...linkedinApp, access_token: 'a', client_secret: undefined })], 1, 'client_secret'],
+    [['--secret', '{"access_token": "a'], 1, 'access_token'],
+    [['--url', 'https://example.com'], 2, '--url'],
+    [['--platform', 'bluesky', '--page', '1'], 2, '--page'],
+  ]
+  for (const [words, code, said] of refusals) {
+    expect(await connectLinkedin(stores, mine, ...words)).toMatchObject({ code, err: expect.stringContaining(said) })
+  }
+  expect(await accounts()).toEqual([])
+})
+
+test('a text is published as it was written, with its hashtags', async () => {
+  const caption =
+    'Sale (up to 50%) @noon <now> {a|b} [c] *d* ~e~ \\f a_b #größe, #b2b_x #1 (#Spring)! https://example.com/a_b#top x#y\nEnd'
+  const post = await publishNow(caption, await connect())
+  expect(server.posts).toMatchObject([{ author: member.urn, text: caption, hashtags: ['größe', 'b2b_x', 'Spring'] }])
+  const { id } = server.posts[0]!
+  expect(resultOf(post)).toMatchObject({
+    ...{ provider: 'linkedin', external_id: id, url: `https://www.linkedin.com/feed/update/${id}/` },
+  })
+})
+
+test('one image, several, and a video in parts are published with alternative texts, as a person and as a page', async () => {
+  const [person, page] = [await connect(), await connectPage()]
+  const photo = jpeg({ width: 40, height: 30, segments: exif(6) })
+  const first = await uploadFile(api, mine.apiKey, photo, { type: 'image/jpeg', altText: 'Ein Bär – "groß"' })
+  const movie = film({ data: 250_000 })
+  const films = [await uploadFile(api, mine.apiKey, movie, { type: 'video/mp4', altText: 'A film' })]
+  const ended = await Promise.all([
+    publishNow('One', person, [first]),
+    publishNow('Several', page, [first, await picture(), await picture('Third', png({ width: 9 }))]),
+    publishNow('Film', page, films),
+  ])
+  expect(ended.map(({ status }) => status)).toEqual(['published', 'published', 'published'])
+  const { media } = postOf('One').content
+  expect(media.altText).toBe('Ein Bär – "groß"')
+  // A photo loses what its camera noted.
+  expect([photo.includes('GPS'), server.bytesOf(media.id).includes('GPS')]).toEqual([true, false])
+  const { images } = postOf('Several').content.multiImage
+  expect(images.map(({ altText }: { altText?: string }) => altText)).toEqual(['Ein Bär – "groß"', undefined, 'Third'])
+  expect(server.bytesOf(images[1].id).equals(png({ width: 40 }))).toBe(true)
+  expect(server.bytesOf(postOf('Film').content.media.id).equals(movie)).toBe(true)
+  server.state.canPlay = false
+  expect(resultOf(await publishNow('Unplayable', page, films))).toMatchObject({
+    error: { code: 'refused', message: expect.stringContaining('Unsupported codec') },
+  })
+})
+
+test('a link without media has its page’s title and picture', async () => {
+  const site = createServer(({ url }, response) => {
+    const page = `<title>A &amp; B</title><meta name="description" content="About"><meta property="og:image" content="/p.png">`
+    const isPicture = url === '/p.png'
+    const status = isPicture || url === '/card' ? 200 : 404
+    response.writeHead(status, { 'content-type': isPicture ? 'image/png' : 'text/html' })
+    response.end(isPicture ? png({ width: 40 }) : page)
+  })
+  const { url: root } = await listening(site)
+  try {
+    const account = await connect()
+    await Promise.all([publishNow(`See ${root}/card.`, account), publishNow(`See ${root}/none`, account)])
+    const { article } = postOf(`See ${root}/card.`).content
+    expect(article).toEqual({
+      ...{ source: `${root}/card`, title: 'A & B', description: 'About', thumbnail: expect.stringMatching(/image/) },
+    })
+    expect(server.bytesOf(article.thumbnail).equals(png({ width: 40 }))).toBe(true)
+    expect(postOf(`See ${root}/none`).content).toBe(undefined)
+  } finally {
+    site.closeAllConnections()
+    site.close()
+  }
+})
+
+test('a file goes over https to public addresses alone, and the token to LinkedIn’s own hosts alone', async () => {
+  const file = {
+    id: 1,
+    contentType: 'image/png',
+    bytes: 0,
+    altText: '',
+    width: 1,
+    height: 1,
+    open: () => open('/dev/null'),
+  }
+  const publication = { key: '', targetId: 1, text: 'x', media: [file], sentAt: null }
+  const prepare = (uploadUrl: string, agent: Dispatcher) => {
+    server.state.uploadUrl = uploadUrl
+    const account = { id: 1, platform: 'linkedin', handle: 'ada', externalId: member.urn, metadata: {} }
+    const credentials = { accessToken: linkedinToken, renewal: null }
+    const { signal } = new AbortController()
+    return linkedin.prepare({ account, credentials, signal, fetching: { agent, allowPrivate: false } }, publication)
+  }
+  const guarded = makeGuardedAgent({ allowPrivate: false, connectMs: 1_000 })
+  await expect(prepare(server.url, guarded)).rejects.toThrow('no https address')
+  await expect(prepare('https://127.0.0.1:1', guarded)).rejects.toThrow('The host has no public address')
+  const sent: unknown[] = []
+  const elsewhere = new MockAgent()
+  elsewhere
+    .get('https://linkedin.com.example')
+    .intercept({ path: () => true, method: 'PUT' })
+    .reply(201, ({ headers }) => sent.push(Object.keys(headers as object)) && '')
+  await prepare('https://linkedin.com.example', elsewhere)
+  expect(sent).toEqual([expect.not.arrayContaining(['authorization'])])
+})
+
+test('an access token that has expired is renewed once for all that wait; a refresh token that is refused expires the account', async () => {
+  const account = await connect('--secret', renewable)
+  server.state.token = 'AQX-renewed'
+  const captions = ['a', 'b', 'c', 'd']
+  const posts = await Promise.all(captions.map((caption) => publishNow(caption, account)))
+  expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
+  expect(stepsOf('POST /oauth/v2/accessToken')).toHaveLength(1)
+  Object.assign(server.state, { token: 'AQX-third', refreshToken: 'revoked' })
+  expect(resultOf(await publishNow('Refused', account))).toMatchObject({
+    error: { code: 'not_authorized', message: expect.stringContaining('expired or revoked'), retryable: false },
+  })
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
+})
+
+test('a token without a refresh token, or without a scope, expires the account with LinkedIn’s words', async () => {
+  const account = await connect()
+  server.state.scopes = ['openid', 'profile']
+  expect(resultOf(await publishNow('Unscoped', account))).toMatchObject({
+    error: { code: 'not_authorized', message: expect.stringContaining('Not enough permissions'), retryable: false },
+  })
+  expect(await accounts()).toMatchObject([{ status: 'expired' }])
+  server.state.scopes = ['openid', 'profile', 'w_member_social']
+  await connect()
+  server.state.token = 'another'
+  const refused = await schedulePost(ask, { caption: 'Later', accounts: [account] })
+  expect(resultOf(await endedPost(ask, refused))).toMatchObject({
+    error: { code: 'not_authorized', message: expect.stringContaining('Invalid access token') },
+  })
+  // Nothing was published by it, so nothing has to be looked for.
+  await connect('--secret', 'another')
+  await reschedule(ask, refused)
+  expect((await endedPost(ask, refused)).status).toBe('published')
+})
+
+/** Hinders the first requests to publish texts that begin so, each as it says. */
+function hinderFirst(hindrances: Readonly<Record<string, Hindrance[]>>): void {
+  server.hinder = ({ step, json }) => {
+    const text = Object.keys(hindrances).find((one) => step === postStep && json.commentary.startsWith(one))
+    return text === undefined ? undefined : hindrances[text]!.shift()
+  }
+}
+
+test('a post whose answer is lost is found or refused as a repeat, never there twice; else it fails, and a person decides', async () => {
+  const [person, page] = [await connect(), await connectPage()]
+  const media = [await picture('A bear')]
+  const tooMany = { status: 429, body: { status: 429, serviceErrorCode: 101, message: 'Too many requests' } }
+  hinderFirst({
+    ...{ Lost: ['cut after', tooMany], Unsent: ['cut before'], Away: [{ status: 503, body: '' }], Slow: [tooMany] },
+    ...{ 'Seen by nobody': ['cut after'], 'On the page': ['cut after'], 'Not on the page': ['cut before'] },
+  })
+  const listed = 'On the page (#now), https://example.com/a/long/address_of_it'
+  const posts = await Promise.all([
+    ...['Lost', 'Unsent', 'Away'].map((caption) => publishNow(caption, person)),
+    publishNow('Seen by nobody', person, media),
+    publishNow('Slow', person, media),
+    publishNow(listed, page, media),
+    publishNow('Not on the page', page, media),
+  ])
+  const unknown = { code: 'outcome_unknown', message: expect.stringContaining('Look there first'), retryable: false }
+  expect(posts.map(({ base_caption, targets: [target] }) => [base_caption, target!.publish_result])).toEqual([
+    ...['Lost', 'Unsent', 'Away'].map((text) => [text, expect.objectContaining({ external_id: postOf(text).id })]),
+    ['Seen by nobody', { error: unknown }],
+    ...['Slow', listed, 'Not on the page'].map((text) => [
+      ...[text, expect.objectContaining({ external_id: postOf(text).id })],
+    ]),
+  ])
+  expect(new Set(server.posts.map(({ text }) => text)).size).toBe(server.posts.length)
+  const { id } = posts.find(({ base_caption }) => base_caption === 'Seen by nobody')!
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).status).toBe('published')
+  expect(server.posts.filter(({ text }) => text === 'Seen by nobody')).toHaveLength(2)
+})
+
+test('a pipeline that stops behind the request leaves one post, which the next one finds within an hour', async () => {
+  const [person, page] = [await connect(), await connectPage()]
+  hinderFirst({ Stopped: ['hang after', 'hang after', 'hang after'] })
+  const ids = [
+    await schedulePost(ask, { caption: 'Stopped', accounts: [person] }),
+    await schedulePost(ask, { caption: 'Stopped on the page', accounts: [page] }),
+    await schedulePost(ask, { caption: 'Stopped for an hour', accounts: [person] }),
+  ]
+  await expect.poll(() => server.posts.length, { timeout: 15_000 }).toBe(3)
+  await publisher.close()
+  const hourAgo = `UPDATE post_targets SET sent_at = sent_at - interval '1 hour' WHERE post_id = $1`
+  await stores.pg.query(hourAgo, [ids[2]])
+  publisher = runPublisher(stores, undefined, server.agent)
+  const posts = await Promise.all(ids.map((id) => endedPost(ask, id)))
+  expect(posts.map(resultOf)).toMatchObject([
+    { external_id: postOf('Stopped').id },
+    { external_id: postOf('Stopped on the page').id },
+    { error: { code: 'outcome_unknown' } },
+  ])
+  expect(server.posts).toHaveLength(3)
+})
+
+test('a second post of the same text, and one that LinkedIn refuses, fail at once', async () => {
+  const [account, page] = [await connect(), await connectPage()]
+  await publishNow('Twice', account)
+  const byHand = { author: member.urn, commentary: 'Old', text: 'Old', hashtags: [], content: undefined, createdAt: 1 }
+  server.posts.push({ ...byHand, id: 'urn:li:share:6759000000000000000' })
+  const others = { ...byHand, author: pageUrn, createdAt: Date.now() }
+  for (let at = 0; at < linkedinPostsEach; at++)
+    server.posts.push({ ...others, commentary: `${at}`, id: `urn:li:share:${at}` })
+  const count = server.posts.length
+  hinderFirst({
+    ...{ Linked: ['cut before'], Twice: ['cut before'], Old: ['cut before'], 'Below others': ['cut before'] },
+    Refused: [{ status: 400, body: { status: 400, message: 'FIELD_LENGTH_TOO_LONG' } }],
+  })
+  const results = await Promise.all([
+    // Another target's post, and one that is older than the attempt, aren't those of an attempt whose answer was lost.
+    publishNow('Twice', account),
+    publishNow('Old', account),
+    publishNow('Refused', account),
+    publishNow('Below others', page),
+    publishNow('Linked: http://127.0.0.1:1/', account),
+  ])
+  const error = (code: string, said: string) => ({
+    error: { code, message: expect.stringContaining(said), retryable: false },
+  })
+  expect(results.map(resultOf)).toEqual([
+    error('refused', server.posts[0]!.id),
+    error('refused', 'urn:li:share:6759000000000000000'),
+    error('refused', 'FIELD_LENGTH_TOO_LONG'),
+    error('outcome_unknown', 'Look there first'),
+    error('outcome_unknown', 'Look there first'),
+  ])
+  expect(server.posts).toHaveLength(count)
+  expect((await accounts())[1]).toMatchObject({ status: 'connected', health_status: 'warning' })
+})
+
+test('a quota of a day that is used up is waited for until midnight UTC, at most six hours', async () => {
+  const message = 'Resource level throttle MEMBER DAY limit for calls to this resource is reached.'
+  server.hinder = ({ step }) => (step === postStep ? { status: 429, body: { status: 429, message } } : undefined)
+  const id = await schedulePost(ask, { caption: 'Too many', accounts: [await connect()] })
+  const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND attempt_count = 1`
+  const due = () => stores.pg.query<{ due: Date }>(sql, [id])
+  await expect.poll(async () => (await due()).length, { timeout: 10_000 }).toBe(1)
+  const dayMs = 86_400_000
+  const waitMs = Math.min(publishWaitMaxMs, dayMs - (Date.now() % dayMs))
+  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - waitMs)).toBeLessThan(10_000)
+})

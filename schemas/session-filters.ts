@@ -10,9 +10,10 @@ import { repeated } from './lax.ts'
 import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/overview-limits.ts'
 import { channels } from './reference/channels.ts'
 
-/** They look at the session's entry, except that any pageview or event may have one of the last three. */
+/** They look at the session's entry, or its exit. Any pageview or event may have one of the last three. */
 export const filterNames = [
-  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
+  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
+  ...(['device', 'browser', 'os', 'country'] as const),
   ...(['path', 'hostname', 'event'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
@@ -81,6 +82,7 @@ const meanings: Readonly<Record<FilterName, string>> = {
   channel: 'Channel group',
   campaign: 'Campaign',
   entry_path: 'First page viewed',
+  exit_path: 'Last page viewed',
   device: 'Kind of device',
   browser: 'Browser',
   os: 'Operating system',

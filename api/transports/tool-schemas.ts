@@ -79,15 +79,13 @@ function newsOf({ properties, items, $defs, ...schema }: JsonSchema, said: Set<s
   }
 }
 
-/** A description that an earlier tool gave to an argument or a member of the same name isn't repeated. */
+/** Leaves out a description that says the name alone, or that an earlier tool gave to an argument or a member of this name. */
 function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
   const { description, ...others } = schema
   const key = `${name} ${description}`
-  if (!said.has(key)) {
-    said.add(key)
-    return schema
-  }
-  return others
+  if (said.has(key) || `${description}`.toLowerCase() === `${name}.`) return others
+  said.add(key)
+  return schema
 }
 
 /** Without least bounds that go without saying, and with null as a type. */

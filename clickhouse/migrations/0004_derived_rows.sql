@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS sessions
     os LowCardinality(String) CODEC(ZSTD(1)),
     country LowCardinality(String) CODEC(ZSTD(1)),
     entry_path LowCardinality(String) CODEC(ZSTD(1)),
+    -- The last page of those two days, on the rows of both.
+    exit_path LowCardinality(String) CODEC(ZSTD(1)),
     -- The pages of the other one of those two days.
     other_pages Nested(path LowCardinality(String), pageviews UInt32) CODEC(ZSTD(1)),
     -- In one session `sessions`, `fresh`, `begun`, `bounces` and `samples` are 0 or 1. With narrow types, and the codecs below,

@@ -1,4 +1,4 @@
-/** Sessions that began in a range, counted by one property of their entry. Held by test/integration/breakdown-conversions.test.ts. */
+/** Sessions that began in a range, counted by one of their properties. Held by test/integration/breakdown-conversions.test.ts. */
 import { channelOf, channels } from '../../schemas/reference/channels.ts'
 import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'
@@ -28,8 +28,8 @@ export interface BreakdownGroup {
 
 const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
   ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
-  ...{ entry_path: 'toString(entry_path)', device: 'toString(device)', browser: 'toString(browser)' },
-  ...{ os: systemKey, country: 'toString(country)' },
+  ...{ entry_path: 'toString(entry_path)', exit_path: 'toString(exit_path)', device: 'toString(device)' },
+  ...{ browser: 'toString(browser)', os: systemKey, country: 'toString(country)' },
 }
 const channelKey =
   'transform((toString(source),toString(medium)),arrayZip({sources:Array(String)},{media:Array(String)}),{channels:Array(String)},{other:String})'

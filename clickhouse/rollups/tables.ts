@@ -32,6 +32,7 @@ export interface SessionRow {
   os: string
   country: string
   entry_path: string
+  exit_path: string
   /** Pages of the other one of the session's first two days, as lists of equal length. */
   other_pages: { path: string[]; pageviews: number[] }
   seen: Seen
@@ -86,7 +87,7 @@ const seenNames = [
 /** In the order in which they are written. */
 export const sessionColumns: readonly string[] = [
   ...['workspace_id', 'build', 'day', 'visitor', 'session', 'version', 'first_at', 'last_at', 'nth_day'],
-  ...['source', 'medium', 'campaign', 'device', 'browser', 'os', 'country', 'entry_path'],
+  ...['source', 'medium', 'campaign', 'device', 'browser', 'os', 'country', 'entry_path', 'exit_path'],
   ...['other_pages.path', 'other_pages.pageviews'],
   ...seenNames.map((name) => `seen.${name}`),
   'folded',
@@ -145,7 +146,8 @@ export function emptySession(): SessionRow {
       last_at: 0,
       nth_day: 0,
     },
-    ...{ source: '', medium: '', campaign: '', device: '', browser: '', os: '', country: '', entry_path: '' },
+    ...{ source: '', medium: '', campaign: '', device: '', browser: '', os: '', country: '' },
+    ...{ entry_path: '', exit_path: '' },
     ...{ other_pages: { path: [], pageviews: [] }, seen: nothingSeen(), folded: [] },
   }
 }

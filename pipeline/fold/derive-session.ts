@@ -46,6 +46,7 @@ export function deriveSession(
     os,
     country,
     entry_path: entryPath(first, second) ?? '',
+    exit_path: exitPath(first, second),
     other_pages: other === undefined ? noPages : pageCounts(other),
     seen: appearancesOf({ one, before, whole, prevDayOf, credits }),
     folded: [],
@@ -82,4 +83,9 @@ function wholeSession(one: SessionDay, next: SessionDay | undefined): WholeSessi
 /** @returns undefined where no page was viewed */
 function entryPath(first: SessionDay | undefined, second: SessionDay | undefined): string | undefined {
   return (first?.views[0] ?? second?.views[0])?.[2]
+}
+
+/** @returns an empty text where no page was viewed. Views beyond a day's `viewsPerSessionDayMax` aren't known here. */
+function exitPath(first: SessionDay | undefined, second: SessionDay | undefined): string {
+  return (second?.views.at(-1) ?? first?.views.at(-1))?.[2] ?? ''
 }

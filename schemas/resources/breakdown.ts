@@ -1,16 +1,16 @@
-/** Sessions of a range by one property of their entry. docs/metrics.md says what the figures mean. */
+/** Sessions of a range by one of their properties. docs/metrics.md says what the figures mean. */
 import { z } from 'zod'
 import { Range } from './range.ts'
 
 export const breakdownNames = [
-  ...(['channel', 'source', 'medium', 'campaign', 'entry_path'] as const),
+  ...(['channel', 'source', 'medium', 'campaign', 'entry_path', 'exit_path'] as const),
   ...(['device', 'browser', 'os', 'country'] as const),
 ] as const
 export type BreakdownName = (typeof breakdownNames)[number]
 
 const SessionsRow = z
   .object({
-    key: z.string().describe('As the filter of this name takes it; empty where there is none.'),
+    key: z.string().describe('As its filter takes it; empty for none.'),
     label: z.string(),
     visitors: z.int(),
     sessions: z.int(),

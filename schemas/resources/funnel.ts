@@ -9,7 +9,7 @@ const FunnelStepRow = z
     value: z.string(),
     visitors: z.int(),
     share_of_first: z.number().describe('In per cent.'),
-    share_of_previous: z.number().describe('In per cent.'),
+    share_of_previous: z.number(),
     dropped: z.int().describe('Since the step before.'),
     median_seconds_from_previous: z.number().nullable(),
   })

@@ -36,7 +36,7 @@ export const TopPageRow = z
     revenue_cents: count,
     visitors: addedCount,
     sessions: addedCount,
-    bounce_rate: addedFigure.describe('Of the sessions that entered here, in per cent.'),
+    bounce_rate: addedFigure.describe('Of the sessions that entered here.'),
   })
   .meta({ id: 'TopPageRow' })
 
@@ -51,7 +51,7 @@ const trafficCounts = {
 export const TrafficPoint = z
   .object({
     ...{ label: z.string(), start: dateTime, end: dateTime, ...trafficCounts },
-    bounce_rate: addedFigure.describe('Of the sessions that begin in the bucket, in per cent.'),
+    bounce_rate: addedFigure.describe('Of the sessions that begin in the bucket.'),
     average_session_seconds: addedFigure.describe('Of the sessions that begin in the bucket.'),
   })
   .meta({ id: 'TrafficPoint' })
@@ -87,7 +87,7 @@ export const WebVitalPage = z
     good: count,
     needs_improvement: count,
     poor: count,
-    p90: z.number().describe('Of the worst metric.'),
+    p90: z.number(),
     metric_p90s: z.record(z.string(), z.number()).optional(),
     metric_ratings: z.record(z.string(), z.string()).optional(),
   })

@@ -229,10 +229,12 @@ test('card and tabs stand in the address: reload, other pages and Back keep them
   await ready(page)
   await page.click('[data-card="sessions"]')
   await page.click(`${list('Sources')} >> text=Channels`)
+  await page.click(`${list('Pages')} >> text=Exit pages`)
+  await page.waitForSelector(`${list('Pages')} .row:has-text("/prices")`)
   await page.click(`${list('Countries')} >> text=Map`)
-  await page.waitForURL('**/dashboard?card=sessions&tab=channels&tab=map')
+  await page.waitForURL('**/dashboard?card=sessions&tab=channels&tab=exit_pages&tab=map')
   const chosen = () => page.$$eval('main [aria-pressed="true"]', (all) => all.map((one) => one.textContent))
-  const shown = [expect.stringContaining('Sessions'), 'Channels', 'Pages', 'Map', 'Devices']
+  const shown = [expect.stringContaining('Sessions'), 'Channels', 'Exit pages', 'Map', 'Devices']
   await expect.poll(chosen).toEqual(shown)
   // The page comes with its figures, whatever is chosen on it.
   await page.route('**/api/v1/analytics/overview?*', (route) =>
@@ -253,7 +255,7 @@ test('card and tabs stand in the address: reload, other pages and Back keep them
   await ready(page)
   expect(await chosen()).toEqual(shown)
   await page.goBack()
-  await page.waitForURL('**/dashboard?card=sessions&tab=channels')
+  await page.waitForURL('**/dashboard?card=sessions&tab=channels&tab=exit_pages')
   await expect.poll(chosen).toEqual(shown.with(3, 'Countries'))
 })
 

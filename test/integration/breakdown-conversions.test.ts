@@ -36,7 +36,7 @@ const visits: EventLike[] = [
   { visitor: 0, kind: 'conversion', source: 'server' },
 ]
 
-test('a breakdown counts each session once, by its own entry, and visitors once in a row', async () => {
+test('a breakdown counts each session once, by its own entry or exit, and visitors once in a row', async () => {
   await add(...visits)
   expect(counts(await ask('by=campaign&hours=4'))).toEqual([
     ['may', 1, 2],
@@ -46,6 +46,7 @@ test('a breakdown counts each session once, by its own entry, and visitors once 
     ['/b', 1, 2],
     ['/a', 1, 1],
   ])
+  expect(counts(await ask('by=exit_path&hours=4'))).toEqual([['/b', 2, 3]])
   expect(counts(await ask('by=channel&hours=4'))).toEqual([
     ['Organic Search', 2, 2],
     ['Paid Search', 1, 1],

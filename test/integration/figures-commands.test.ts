@@ -64,10 +64,11 @@ const insert = (replaced: string, which: string) => ({
     `INSERT INTO sessions SELECT * REPLACE (${replaced}) FROM sessions FINAL WHERE ${rows} AND ${which} LIMIT 1`,
 })
 const alterations = [
-  // Where sessions entered, what visitors were seen with, what conversions are credited to, and the cells of a day.
+  // Where sessions entered and left, what visitors were seen with, what conversions are credited to, and the cells of a day.
   update('credits', "source = 'elsewhere'"),
   update('cells', 'is_cut = 1'),
   update('sessions', "entry_path = '/elsewhere'"),
+  update('sessions', "exit_path = '/elsewhere'"),
   update('visitors', "keys = ['v']"),
   // A session, under a higher version, and one that there never was.
   insert('version + 1000 AS version, last_at + 1 AS last_at', 'nth_day = 1'),

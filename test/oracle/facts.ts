@@ -46,7 +46,8 @@ export interface OverviewQuery {
 }
 
 export const filterNames = [
-  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
+  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
+  ...(['device', 'browser', 'os', 'country'] as const),
   ...(['path', 'hostname', 'event'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]

@@ -79,6 +79,8 @@ function textsOf(name: FilterName, session: readonly EventFact[]): string[] {
       return [entry.campaign]
     case 'entry_path':
       return [views[0]?.path ?? '']
+    case 'exit_path':
+      return [views.at(-1)?.path ?? '']
     case 'device':
       return [breakdownKeys.devices(entry)]
     case 'browser':

@@ -1,6 +1,6 @@
 /** Top sources, top pages and breakdowns, all their rows in order: the caller takes the first. */
 
-import { ofKind, perCent, sessionsAmong, visitorsOf } from './counters.ts'
+import { ofKind, ownFacts, perCent, sessionsAmong, visitorsOf } from './counters.ts'
 import { byTime, countDistinct, type EventFact, groupBy, kind, visitorOf } from './facts.ts'
 import type { Channel, Counted, NameOf, Session } from './sessions.ts'
 
@@ -99,6 +99,16 @@ export function breakdown(
       }
     })
     .sort((a, b) => b.visitors - a.visitors || b.conversions - a.conversions || byText(a.key, b.key))
+}
+
+/** Sessions that start in range, by a page of each; empty for none. */
+export function sessionsByPage(starting: readonly Session[], pageOf: (session: Session) => string | undefined) {
+  return [...groupBy(starting, (session) => pageOf(session) ?? '')]
+    .map(([key, sessions]) => ({
+      ...{ key, visitors: countDistinct(sessions.map(({ visitor }) => visitor)), sessions: sessions.length },
+      ...ownFacts(sessions),
+    }))
+    .sort((a, b) => b.visitors - a.visitors || b.sessions - a.sessions || byText(a.key, b.key))
 }
 
 /** Visitors that were live at `now`. */

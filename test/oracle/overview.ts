@@ -5,14 +5,14 @@
 import { countersOf, inSpan, ofKind, ownFacts, presenceOf } from './counters.ts'
 import { byTime, day, type Facts, kind, type OracleWorkspace, type OverviewQuery, sessionOf } from './facts.ts'
 import { filterFacts } from './filters.ts'
-import { breakdown, breakdownKeys, liveVisitors, topPages, topSources } from './lists.ts'
+import { breakdown, breakdownKeys, liveVisitors, sessionsByPage, topPages, topSources } from './lists.ts'
 import { bucketSizeOf, bucketsOf, previousOf, readableFrom, resolveRange, type Span, since } from './range.ts'
 import { allCounted, creditOf, pageSessionNames, sessionNames, sessionsOf, startingIn } from './sessions.ts'
 import { vitalPages, vitalPoint, webVitals } from './web-vitals.ts'
 
 export type Overview = NonNullable<ReturnType<typeof computeOverview>>
 
-/** The overview of one workspace's facts, or undefined where the query must be refused. `now` in milliseconds. */
+/** The overview of one workspace's facts with the breakdown by entry and exit page, or undefined where the query must be refused. `now` in milliseconds. */
 export function computeOverview(facts: Facts, query: OverviewQuery, workspace: OracleWorkspace, now: number) {
   const span = resolveRange(query, workspace, now)
   if (!span) return undefined
@@ -59,6 +59,8 @@ export function computeOverview(facts: Facts, query: OverviewQuery, workspace: O
       pageSessionName,
       counted,
     ).slice(0, rows),
+    entry_pages: sessionsByPage(starting, ({ entryPath }) => entryPath).slice(0, rows),
+    exit_pages: sessionsByPage(starting, ({ exitPath }) => exitPath).slice(0, rows),
     devices: breakdown(events, starting, breakdownKeys.devices).slice(0, rows),
     browsers: breakdown(events, starting, breakdownKeys.browsers).slice(0, rows),
     countries: breakdown(events, starting, breakdownKeys.countries).slice(0, rows),

@@ -18,8 +18,9 @@ export interface Session {
   readonly durationMs: number
   readonly pageviews: number
   readonly events: number
-  /** Undefined without a pageview. */
+  /** First and last page; undefined without a pageview. */
   readonly entryPath: string | undefined
+  readonly exitPath: string | undefined
   readonly isBounce: boolean
 }
 
@@ -97,6 +98,7 @@ function describe(chain: readonly EventFact[], timezone: string, counted: Counte
     pageviews: members.filter(counted.isCountedView).length,
     events: members.filter(counted.isCountedEvent).length,
     entryPath: pageviews[0]?.path,
+    exitPath: pageviews.at(-1)?.path,
     isBounce: pageviews.length === 1 && !has(kind.conversion) && !has(kind.custom) && engagementMs < 10_000,
   }
 }

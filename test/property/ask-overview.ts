@@ -6,7 +6,7 @@ import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
 import { foldAll, foldWhatIsThere, workOn } from '../support/fold.ts'
-import { askOverview } from '../support/overview.ts'
+import { askBreakdown, askOverview } from '../support/overview.ts'
 import type { TestStores } from '../support/stores.ts'
 import { makeWorkspace } from '../support/workspace.ts'
 
@@ -110,7 +110,11 @@ async function ask(stores: TestStores, { workspaceId, now, query }: PlacedCase):
   const { filters, ...range } = query
   const texts = Object.fromEntries(Object.entries(range).map(([name, value]) => [name, String(value)]))
   try {
-    return JSON.parse(JSON.stringify(await askOverview(stores, workspaceId, { ...texts, ...filters }, now)))
+    const overview = await askOverview(stores, workspaceId, { ...texts, ...filters }, now)
+    const pagesOf = async (by: 'entry_path' | 'exit_path') =>
+      (await askBreakdown(stores, workspaceId, { ...texts, ...filters, by }, now)).rows
+    const pages = { entry_pages: await pagesOf('entry_path'), exit_pages: await pagesOf('exit_path') }
+    return JSON.parse(JSON.stringify({ ...overview, ...pages }))
   } catch (error) {
     const isRefusal = error instanceof Problem && error.status === 422 && typeof error.detail !== 'string'
     const { loc = [] } = isRefusal ? error.detail[0]! : {}

@@ -27,6 +27,7 @@ const values: Readonly<Record<FilterName, readonly string[]>> = {
   channel: ['Direct', 'Organic Search', 'AI Assistants', 'Unassigned', 'Paid*'],
   campaign: ['', 'spring', 's*'],
   entry_path: ['/', '/a', '/p/*', ''],
+  exit_path: ['/', '/a', '/p/*', ''],
   device: ['desktop', 'mobile', 'unknown'],
   browser: ['Chrome', 'unknown', '*a*'],
   os: ['Windows', 'unknown', '*OS'],

@@ -1,9 +1,12 @@
-/** A workspace of its own, its rows put straight into the stores, and the overview asked as the API's chain asks it. */
+/** A workspace of its own, its rows put straight into the stores, and analytics asked as the API's chain asks it. */
 import { pino } from 'pino'
+import { readAnalyticsBreakdown } from '../../api/operations/analytics/read-breakdown.ts'
 import { readAnalyticsOverview } from '../../api/operations/analytics/read-overview.ts'
+import type { Operation } from '../../api/operations/define.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
+import { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { type EventLike, insertEventRows, makeEventRow } from './event-rows.ts'
 import { foldWhatIsThere } from './fold.ts'
@@ -40,16 +43,29 @@ export async function makeTestWorkspace(
   }
 }
 
-export async function askOverview(
+export async function askOverview(...asked: Question): Promise<Overview> {
+  return AnalyticsOverview.strict().parse(await answerOf(readAnalyticsOverview, ...asked)) as Overview
+}
+
+export async function askBreakdown(...asked: Question): Promise<Breakdown> {
+  return Breakdown.strict().parse(await answerOf(readAnalyticsBreakdown, ...asked))
+}
+
+type Question = [
   stores: TestStores,
   workspaceId: number,
   raw: Record<string, string | readonly string[]>,
   moment: number,
-): Promise<Overview> {
-  const query = parsePart('query', readAnalyticsOverview.input.query, raw)
+]
+
+async function answerOf(
+  { input, handle }: Operation,
+  ...[stores, workspaceId, raw, moment]: Question
+): Promise<unknown> {
+  const query = parsePart('query', input.query!, raw)
   if (!query.ok) throw new Error(JSON.stringify(query.errors))
   const workspace = await readWorkspace(stores.pg, workspaceId)
-  const answer = await readAnalyticsOverview.handle({
+  return handle({
     workspace: { ...workspace!, plan_key: workspace!.plan_key! },
     ...{ actor: { type: 'api_key', id: 1, name: 'test' }, scopes: ['analytics:read'], interface: 'rest' },
     config: {
@@ -61,5 +77,4 @@ export async function askOverview(
     ...{ stores, clock: fixedClock(moment), log: pino({ level: 'silent' }), requestId: 'test' },
     ...{ path: undefined, query: query.value, body: undefined },
   })
-  return AnalyticsOverview.strict().parse(answer) as Overview
 }

@@ -18,7 +18,7 @@ const views: fc.Arbitrary<address.View> = fc.record({
   compare: fc.constantFrom(...(Object.keys(comparisons) as (keyof typeof comparisons)[])),
   filters: fc.array(fc.record({ name: fc.constantFrom(...filterNames), value: fc.string({ unit: 'grapheme' }) })),
   card: fc.constantFrom('visitors', 'sessions', 'revenue_cents'),
-  tabs: fc.subarray<address.Tab>(['channels', 'entry_pages', 'map', 'systems']),
+  tabs: fc.subarray<address.Tab>(['channels', 'exit_pages', 'map', 'systems']),
 })
 
 test('a view is read from its address as it was written', () => {

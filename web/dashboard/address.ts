@@ -23,7 +23,8 @@ export const comparisons = {
 export type Comparison = keyof typeof comparisons
 
 export const filterNames = [
-  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
+  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
+  ...(['device', 'browser', 'os', 'country'] as const),
   ...(['path', 'hostname', 'event'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
@@ -38,7 +39,7 @@ export type Chartable = (typeof chartable)[number]
 /** Tabs of the overview's panels, by name of the address. The first one is shown without a choice. */
 export const panelTabs = {
   sources: ['sources', 'channels', 'campaigns'],
-  pages: ['pages', 'entry_pages'],
+  pages: ['pages', 'entry_pages', 'exit_pages'],
   countries: ['countries', 'map'],
   devices: ['devices', 'browsers', 'systems'],
   events: ['events'],

@@ -103,6 +103,7 @@ export const browsers = ofOverview('Browsers', 'browser', 'browsers', counts, ke
 export const channels = ofSessions('Channels', 'channel')
 export const campaigns = ofSessions('Campaigns', 'campaign')
 export const entryPages = ofSessions('Entry pages', 'entry_path')
+export const exitPages = ofSessions('Exit pages', 'exit_path')
 export const systems = ofSessions('Systems', 'os')
 export const eventNames: ListKind = {
   ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false },

@@ -21,7 +21,7 @@ const EventNamesQuery = z.object({
     .max(propertyNameLengthMax)
     .optional()
     .describe('Counts the events that `event` names by its values too.'),
-  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of the list.' }),
+  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of a list.' }),
   ...filterParameters,
 })
 

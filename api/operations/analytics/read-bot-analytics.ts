@@ -21,7 +21,7 @@ import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 
 const BotQuery = z.object({
   ...rangeParameters,
-  limit: laxIntOr(botRowsDefault, { ge: 1, le: botRowsMax, description: 'Rows of each list.' }),
+  limit: laxIntOr(botRowsDefault, { ge: 1, le: botRowsMax, description: 'Rows of a list.' }),
 })
 
 type BotContext = Context<{ readonly query: typeof BotQuery }>

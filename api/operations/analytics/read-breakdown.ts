@@ -1,4 +1,4 @@
-/** GET /v1/analytics/breakdown: the sessions of a range by one property of their entry. */
+/** GET /v1/analytics/breakdown: the sessions of a range by one of their properties. */
 import { z } from 'zod'
 import { readBreakdown } from '../../../clickhouse/queries/breakdown.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
@@ -13,8 +13,8 @@ import { rangeOf, rangeParameters, shownRange } from './range-query.ts'
 
 const BreakdownQuery = z.object({
   ...rangeParameters,
-  by: z.enum(breakdownNames).default('source').describe('The property of the entry that sessions are counted by.'),
-  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: breakdownRowsMax, description: 'Rows of the list.' }),
+  by: z.enum(breakdownNames).default('source').describe('What sessions are counted by.'),
+  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: breakdownRowsMax, description: 'Rows of a list.' }),
   ...filterParameters,
 })
 
@@ -24,8 +24,8 @@ export const readAnalyticsBreakdown = defineOperation({
   name: 'breakdown.read',
   http: { method: 'GET', path: '/v1/analytics/breakdown' },
   tool: 'svc.analytics_breakdown',
-  summary: 'Count the sessions of a period by one property of their entry.',
-  description: 'Sessions that began in the period. Filters choose sessions.',
+  summary: 'Count the sessions that began in a period by one property.',
+  description: 'Filters choose sessions.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

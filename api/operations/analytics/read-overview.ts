@@ -55,7 +55,7 @@ const queryOf = (rowsMax: number) =>
       .enum(comparisons)
       .optional()
       .describe('`metrics.previous`: the period before (default), the same days a year earlier, or none.'),
-    limit: laxIntOr(overviewRowsDefault, { ge: 1, le: rowsMax, description: 'Rows of each list.' }),
+    limit: laxIntOr(overviewRowsDefault, { ge: 1, le: rowsMax, description: 'Rows of a list.' }),
     ...filterParameters,
     include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
   })

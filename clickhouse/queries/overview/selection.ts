@@ -1,7 +1,7 @@
 /**
  * SQL that chooses sessions by filters (docs/metrics.md, "Filters"). A session is named by visitor, session and the
- * local day on which it begins. A longer one is looked at on its first two days. Each of their two rows knows the entry
- * and the pages of both days. Other facts are looked up among the session's events.
+ * local day on which it begins. A longer one is looked at on its first two days. Each of their two rows knows the entry,
+ * the exit and the pages of both days. Other facts are looked up among the session's events.
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
@@ -10,8 +10,8 @@ import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
 const entryColumns = {
-  ...{ source: 'source', medium: 'medium', campaign: 'campaign', entry_path: 'entry_path', device: 'device' },
-  ...{ browser: 'browser', os: systemKey, country: 'country' },
+  ...{ source: 'source', medium: 'medium', campaign: 'campaign', entry_path: 'entry_path', exit_path: 'exit_path' },
+  ...{ device: 'device', browser: 'browser', os: systemKey, country: 'country' },
 } as const satisfies Partial<Record<FilterName, string>>
 
 /** Columns of `events`, for facts that rows of `sessions` don't know. */

@@ -20,7 +20,15 @@ export const scopes = [
 /** The one scope of a shared link. No other key can be given it: what it opens is marked `isShared`. */
 export const viewScope = 'dashboard:view'
 
+/**
+ * Scopes of sessions alone: no key can be given them. The first is for keys, shared links, members, recipients of reports, erasure
+ * and settings; the second for what is made on the owner's account. schemas/roles.ts says who has them.
+ */
+export const manageScope = 'workspace:manage'
+export const ownScope = 'workspace:own'
+
 export type Scope = (typeof scopes)[number]
+export type SessionScope = typeof manageScope | typeof ownScope
 
 export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text)

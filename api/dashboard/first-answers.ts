@@ -37,7 +37,7 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
   }
 
   return async function read(head: RequestHead): Promise<FirstAnswers> {
-    const asked = [ask(head, '/workspace', '')]
+    const asked = [ask(head, '/workspace', ''), ask(head, '/workspaces', '')]
     if (/^\/dashboard\/?$/.test(head.path)) asked.push(ask(head, '/analytics/overview', overviewQuery(head.query)))
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<[]>((resolve) => {

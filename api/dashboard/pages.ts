@@ -1,4 +1,4 @@
-/** The HTML pages of the dashboard: the shell that its script fills, for owners and by a shared link, and the sign-in page. */
+/** The HTML pages of the dashboard: the shell that its script fills, for members and by a shared link, and the sign-in page. */
 import { randomBytes } from 'node:crypto'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
@@ -7,7 +7,7 @@ import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'
 
 /** @param ancestors which pages may frame it */
-const policyWith = (ancestors: string) =>
+export const policyWith = (ancestors: string) =>
   `default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors ${ancestors}; base-uri 'none'; form-action 'self'`
 
 const headers = {
@@ -74,7 +74,7 @@ export function awayPage(): HttpReply {
 }
 
 const texts = {
-  200: 'This page is for the owner of the workspace.',
+  200: 'This page is for the members of a workspace.',
   401: 'The e-mail or password is wrong.',
   403: 'A sign-in link works on the machine that the service runs on, or through a tunnel to it.',
   410: 'This link was used before, or is older than 15 minutes.',

@@ -1,5 +1,5 @@
 /**
- * Routes for browsers: sign-in by a link, the pages of the dashboard, and the page of shared links. Under `/api/v1` they call the
+ * Routes for browsers: signing in and joining a workspace, the pages of the dashboard, and the page of shared links. Under `/api/v1` they call the
  * operations of `/v1` with the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -12,22 +12,13 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
-import { readOwnLists } from '../operations/analytics/read-overview.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
 import { makeFirstAnswers } from './first-answers.ts'
-import { createOwnKey, listOwnKeys, revokeOwnKey } from './operations/api-keys.ts'
-import { eraseThisPerson } from './operations/erase-person.ts'
-import { ofReportRecipients } from './operations/report-recipients.ts'
-import { createSharedLink, listSharedLinks, revokeSharedLink } from './operations/shared-links.ts'
-import {
-  createOwnWorkspace,
-  listOwnWorkspaces,
-  makeFillDemo,
-  readOwnWorkspace,
-  updateOwnWorkspace,
-} from './operations/workspaces.ts'
+import { joinPath, makeJoin } from './join.ts'
+import { makeSessionOperations } from './operations/registry.ts'
 import { assets, awayPage, playerPage, sharedPage, sharedPaths, shell } from './pages.ts'
+import { makePasswordGate } from './password-gate.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 
@@ -42,14 +33,6 @@ interface DashboardStores {
   readonly ch: Pick<ClickHouse, 'query' | 'command'>
   readonly signInLimiter: SignInLimiter
 }
-
-/** Operations that no key may call. */
-const ownerOperations = [
-  ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
-  ...[listSharedLinks, createSharedLink, revokeSharedLink],
-  ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
-  ...ofReportRecipients,
-]
 
 /** Returns undefined for other paths. */
 export function makeDashboardRoute(
@@ -67,10 +50,14 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const routeOperation = makeRestRouter([...operations, ...ownerOperations, makeFillDemo({ pg, ch })], ofSessions)
-  const readFirst = makeFirstAnswers(operations, ofSessions)
+  const all = [...operations, ...makeSessionOperations({ pg, ch })]
+  const routeOperation = makeRestRouter(all, ofSessions)
+  const readFirst = makeFirstAnswers(all, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
-  const signIn = makeSignIn({ pg, signInLimiter, clock, isSecure, proxies: gateway.proxies })
+  const { proxies, hashAddress } = gateway
+  const gate = makePasswordGate(signInLimiter, proxies)
+  const signIn = makeSignIn({ pg, gate, clock, isSecure, proxies })
+  const joining = makeJoin({ pg, gate, clock, isSecure, proxies, hashAddress })
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -88,14 +75,19 @@ export function makeDashboardRoute(
     if (path === workspacePath)
       return method === 'POST' ? page('workspace', move, smallFormBytesMax) : refused('method_not_allowed', 'POST')
     if (path === signInPath && method === 'POST') return page('sign-in', signIn.byPassword, signInFormBytesMax)
-    if (!isReading) return refused('method_not_allowed', path === signInPath ? 'GET, HEAD, POST' : 'GET, HEAD')
+    if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
+    if (!isReading) {
+      const hasForm = path === signInPath || path === joinPath
+      return refused('method_not_allowed', hasForm ? 'GET, HEAD, POST' : 'GET, HEAD')
+    }
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
     if (asset !== undefined) return page('asset', asset)
     if (path === playerPath) return page('player', playerPage)
+    if (path === joinPath) return page('join', joining.show)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)
   }
 
-  /** To another workspace of the owner, by the form of the header. */
+  /** To another workspace of whoever is signed in, by the form of the header. */
   async function move(request: HttpRequest): Promise<HttpReply> {
     const token = tokenOf(request.headers.get('cookie'))
     const id = Number(new URLSearchParams(request.body.toString()).get('workspace'))

@@ -1,4 +1,4 @@
-/** The session of an owner's browser: its cookie, and which requests may be the browser's own. */
+/** The session of a member's browser: its cookie, and which requests may be the browser's own. */
 import type { Queryable } from '../../postgres/client.ts'
 import { findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -8,7 +8,8 @@ import { browserSessionMs } from '../../schemas/limits/api-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 
 const cookieName = 'svc_session'
-const tokenPattern = /^[\w-]{43}$/
+/** Tokens of sessions and of invitations. */
+export const tokenPattern = /^[\w-]{43}$/
 
 /**
  * Reads a session's credential: its cookie, then after a line break the workspace that the page shows, if it names one.

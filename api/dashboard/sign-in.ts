@@ -1,4 +1,4 @@
-/** Signs an owner's browser in: by a link on this machine, or by e-mail and password from anywhere. */
+/** Signs a member's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
 import type { Postgres } from '../../postgres/client.ts'
 import { findOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
@@ -9,18 +9,18 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
-import { passwordChecksMax, passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
+import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
-import type { SignInLimiter } from '../guards/rate-limit.ts'
 import { addressOf, problemReply } from '../transports/rest.ts'
 import { signInPage } from './pages.ts'
+import type { PasswordGate } from './password-gate.ts'
 import { isFromOwnPage, sessionCookie } from './session.ts'
 
 export const signInPath = '/dashboard/sign-in'
 
 interface SignInOptions {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly signInLimiter: SignInLimiter
+  readonly gate: PasswordGate
   readonly clock: Clock
   readonly proxies: TrustedProxies
   isSecure(): boolean
@@ -39,12 +39,7 @@ function pageAfter(next: string | null): string {
   return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
 }
 
-/** A moment later a check is over. */
-const busyRetryMs = 1_000
-
-export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: SignInOptions) {
-  let checks = 0
-
+export function makeSignIn({ pg, gate, clock, proxies, isSecure }: SignInOptions) {
   /** Links work only for requests to this machine's own address, a tunnel included. */
   async function byLink(head: RequestHead): Promise<HttpReply> {
     const sent = new URLSearchParams(head.query)
@@ -64,17 +59,15 @@ export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: Sign
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const password = form.get('password') ?? ''
     if (email.length > identifierLengthMax || [...password].length > passwordLengthMax) return signInPage(401, next)
-    const waitMs = await signInLimiter.take(addressOf(request, { proxies }), email)
-    if (waitMs > 0) return tooMany(waitMs, next)
-    if (checks >= passwordChecksMax) return tooMany(busyRetryMs, next)
-    checks += 1
-    try {
-      const found = await findOwnerPassword(pg, email)
-      if (!(await isPasswordOf(password, found?.hash)) || found === null) return signInPage(401, next)
-      return begun(await pg.transaction((tx) => beginBrowserSession(tx, found, clock.now())), next)
-    } finally {
-      checks -= 1
-    }
+    return gate(request, {
+      email,
+      refuse: () => signInPage(429, next),
+      async pass() {
+        const found = await findOwnerPassword(pg, email)
+        if (!(await isPasswordOf(password, found?.hash)) || found === null) return signInPage(401, next)
+        return begun(await pg.transaction((tx) => beginBrowserSession(tx, found, clock.now())), next)
+      },
+    })
   }
 
   function begun(session: string, next: string): HttpReply {
@@ -87,11 +80,6 @@ export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: Sign
 /** After a form, a browser asks for the page with GET. */
 export function redirect(location: string, headers: Record<string, string> = {}): HttpReply {
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers } }
-}
-
-function tooMany(waitMs: number, next: string): HttpReply {
-  const page = signInPage(429, next)
-  return { ...page, headers: { ...page.headers, 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) } }
 }
 
 function isLoopback(address: string): boolean {

@@ -7,7 +7,7 @@ import type { Operation } from '../operations/define.ts'
 /** Refuses by the key alone. */
 export type Guard = (key: Authenticated) => void
 
-/** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. */
+/** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. Other members need none. */
 export const requirePlan: Guard = (key) => {
   if (key.plan_key === null || key.workspace.plan_key === null) throw problem('plan_missing')
 }
@@ -24,5 +24,6 @@ export const refuseSharedLink: Guard = (key) => {
 
 export function requireScope(key: Authenticated, { scope, isShared }: Pick<Operation, 'scope' | 'isShared'>): void {
   if (isShared && key.scopes.includes(viewScope)) return
-  if (!key.scopes.includes(scope)) throw problem('scope_missing', scope)
+  if (key.scopes.includes(scope)) return
+  throw key.actorType === 'user' ? problem('role_insufficient') : problem('scope_missing', scope)
 }

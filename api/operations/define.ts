@@ -12,7 +12,7 @@ import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { problems } from '../../schemas/errors/problems.ts'
-import type { Scope } from '../../schemas/scopes.ts'
+import type { Scope, SessionScope } from '../../schemas/scopes.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 
 /** An operation's effect on the workspace: decides about idempotency, audit and the hints of tools. */
@@ -34,10 +34,10 @@ type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 /** The workspace of the key. Without a plan the chain answers 402 before any handler runs. */
 export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
-/** Who acts: a secret key, or the owner in the dashboard. */
+/** Who acts: a secret key, or a member in the dashboard. */
 export interface Actor {
   readonly type: 'api_key' | 'user'
-  /** Id of the key or the owner. */
+  /** Id of the key or the member's account. */
   readonly id: number
   readonly name: string
 }
@@ -112,14 +112,14 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly effect: Effect
   /** An update that does its work again at each call, such as a delivery: its tool isn't called idempotent. */
   readonly isRepeatable?: false
-  readonly scope: Scope
+  readonly scope: Scope | SessionScope
   /** A shared link may call it: the answer names no person, or leaves that out where `context.scopes` has `viewScope`. */
   readonly isShared?: true
   readonly input: Input
   readonly output: Output
   /** Webhook events to send on success, with the output as their object. */
   readonly emits?: WebhookEventType
-  /** Names of ids in the input that the audit row has too: the answer has no id of what was changed. */
+  /** Names of ids, and of values from a closed list, in the input that the audit row has too. */
   readonly auditIds?: readonly string[]
   /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
   readonly writesOutbox?: true

@@ -42,10 +42,31 @@ CREATE TABLE workspace_deletions (
   done_at      timestamptz
 );
 
+-- Every account has a row in `owners`, also one that is a member of others' workspaces alone. `role` has no default: who makes a
+-- member says what the member may do.
 CREATE TABLE members (
   workspace_id integer NOT NULL REFERENCES workspaces,
   owner_id     bigint NOT NULL REFERENCES owners,
+  role         text NOT NULL CHECK (role IN ('owner', 'admin', 'editor', 'viewer')),
+  added_at     timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (workspace_id, owner_id)
+);
+CREATE UNIQUE INDEX members_owner ON members (workspace_id) WHERE role = 'owner';
+CREATE INDEX members_account ON members (owner_id);
+
+-- Open invitations: only the SHA-256 of a link's token. A row goes when its link was used, withdrawn, or its inviter may not
+-- invite any more.
+CREATE TABLE invitations (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  hash         bytea NOT NULL UNIQUE,
+  -- In lower case.
+  email        text NOT NULL,
+  role         text NOT NULL CHECK (role IN ('admin', 'editor', 'viewer')),
+  invited_by   bigint NOT NULL REFERENCES owners,
+  created_at   timestamptz NOT NULL,
+  expires_at   timestamptz NOT NULL,
+  UNIQUE (workspace_id, email)
 );
 
 -- Secret keys: only their SHA-256 and a prefix to recognise them by.

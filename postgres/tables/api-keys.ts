@@ -3,6 +3,7 @@
  * the dashboard is a key too, whose one scope is `viewScope`.
  */
 import { makeSecretKey, makeSharedToken, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
+import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import type { Queryable } from '../client.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
@@ -27,7 +28,7 @@ export interface Authenticated {
   readonly name: string
   readonly scopes: string[]
   readonly expiresAt: Date | null
-  /** The plan of the key's owner: null answers 402. */
+  /** The plan of the key's owner, or of the workspace's where the key's is a member of another role: null answers 402. */
   readonly plan_key: PlanKey | null
   /** Whether the key's owner is still a member of the workspace. */
   readonly isMember: boolean
@@ -77,11 +78,11 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
     scopes: string[]
     expires_at: Date | null
     key_plan: PlanKey | null
-    is_member: boolean
+    role: Role | null
   }
   const [row] = await q.query<Row>(
     `SELECT k.id AS key_id, k.owner_id, k.name AS key_name, k.scopes, k.expires_at,
-            ko.plan_key AS key_plan, m.owner_id IS NOT NULL AS is_member, ${workspaceColumns}
+            ${planOfMember('ko')} AS key_plan, m.role, ${workspaceColumns}
      FROM api_keys k
      JOIN workspaces w ON w.id = k.workspace_id
      JOIN owners o ON o.id = w.owner_id
@@ -91,18 +92,28 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
     [sha256, at],
   )
   if (row === undefined) return null
-  const { key_id, owner_id, key_name, scopes, expires_at, key_plan, is_member, ...workspace } = row
+  const { key_id, owner_id, key_name, scopes, expires_at, key_plan, role, ...workspace } = row
   return {
     actorType: 'api_key',
     id: key_id,
     ownerId: owner_id,
     name: key_name,
-    scopes,
+    scopes: role === null ? scopes : scopes.filter((scope) => mayHold(role, scope)),
     expiresAt: expires_at,
     plan_key: key_plan,
-    isMember: is_member,
+    isMember: role !== null,
     workspace,
   }
+}
+
+/** A key may no more than its maker, who may have got a lower role since. A shared link shows what every role reads. */
+function mayHold(role: Role, scope: string): boolean {
+  return scope === viewScope || (scopesOfRoles[role] as readonly string[]).includes(scope)
+}
+
+/** SQL of the plan that somebody lives by, an owner in the table named, as member `m` of the workspace of owner `o`. */
+export function planOfMember(account: string): string {
+  return `CASE WHEN m.role <> 'owner' THEN o.plan_key ELSE ${account}.plan_key END`
 }
 
 interface ListOptions {

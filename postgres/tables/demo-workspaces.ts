@@ -11,11 +11,11 @@ export interface DemoWorkspace {
   readonly isFilled: boolean
 }
 
-/** The first one of the owner that is in use. */
+/** The first one of the owner's own that is in use. */
 export async function findDemo(q: Queryable, ownerId: number): Promise<DemoWorkspace | undefined> {
   const [demo] = await q.query<DemoWorkspace>(
-    `SELECT w.id, w.name, w.demo = 'filled' AS "isFilled" FROM members m JOIN workspaces w ON w.id = m.workspace_id
-     WHERE m.owner_id = $1 AND w.demo IS NOT NULL AND w.suspended_at IS NULL ORDER BY w.id LIMIT 1`,
+    `SELECT w.id, w.name, w.demo = 'filled' AS "isFilled" FROM workspaces w
+     WHERE w.owner_id = $1 AND w.demo IS NOT NULL AND w.suspended_at IS NULL ORDER BY w.id LIMIT 1`,
     [ownerId],
   )
   return demo

@@ -1,10 +1,10 @@
-/** Sign-in links and the sessions of owners' browsers. Tokens are never stored: only their SHA-256 to find them by. */
+/** Sign-in links and the sessions of members' browsers. Tokens are never stored: only their SHA-256 to find them by. */
 import { randomBytes } from 'node:crypto'
 import { sha256Of } from '../../schemas/keys.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
-import { scopes } from '../../schemas/scopes.ts'
+import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
-import type { Authenticated } from './api-keys.ts'
+import { type Authenticated, planOfMember } from './api-keys.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
 
 /**
@@ -41,7 +41,9 @@ export async function beginBrowserSession(
   now: number,
 ): Promise<string> {
   const token = makeToken()
-  await tx.query('DELETE FROM browser_sessions WHERE expires_at < to_timestamp($1::float8 / 1000)', [now])
+  for (const table of ['browser_sessions', 'invitations']) {
+    await tx.query(`DELETE FROM ${table} WHERE expires_at < to_timestamp($1::float8 / 1000)`, [now])
+  }
   await tx.query(
     `INSERT INTO browser_sessions (hash, owner_id, workspace_id, expires_at) VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000))`,
     [sha256Of(token), ownerId, workspaceId, now + browserSessionMs],
@@ -49,19 +51,19 @@ export async function beginBrowserSession(
   return token
 }
 
-/** The session that holds at a moment, with all scopes; null for none. */
+/** The session that holds at a moment, with the scopes of the role in its workspace; null for none. */
 export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<Authenticated | null> {
   interface Row extends Workspace {
     session_id: number
     session_owner: number
     email: string
     expires_at: Date
-    owner_plan: PlanKey | null
-    is_member: boolean
+    session_plan: PlanKey | null
+    role: Role | null
   }
   const [row] = await q.query<Row>(
-    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, so.plan_key AS owner_plan,
-       m.owner_id IS NOT NULL AS is_member, ${workspaceColumns}
+    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, m.role,
+       ${planOfMember('so')} AS session_plan, ${workspaceColumns}
      FROM browser_sessions s
      JOIN workspaces w ON w.id = s.workspace_id
      JOIN owners o ON o.id = w.owner_id
@@ -71,10 +73,11 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
     [sha256Of(token), now],
   )
   if (row === undefined) return null
-  const { session_id, session_owner, email, expires_at, owner_plan, is_member, ...workspace } = row
+  const { session_id, session_owner, email, expires_at, session_plan, role, ...workspace } = row
   return {
-    ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email, scopes: [...scopes] },
-    ...{ expiresAt: expires_at, plan_key: owner_plan, isMember: is_member, workspace },
+    ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email },
+    scopes: role === null ? [] : [...scopesOfRoles[role]],
+    ...{ expiresAt: expires_at, plan_key: session_plan, isMember: role !== null, workspace },
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Postgres, Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
+import { deleteUnusedAccounts } from './members.ts'
 import { unreferringTables } from './removed-workspaces.ts'
 
 export interface Deletion {
@@ -36,9 +37,18 @@ export async function requestDeletion(tx: Queryable, workspaceId: number): Promi
     'UPDATE workspaces SET suspended_at = coalesce(suspended_at, now()), updated_at = now() WHERE id = $1',
     [workspaceId],
   )
+  // The owner's account stays as long as the workspace's row. Holding it here could wait for who holds it to make a workspace.
+  const members = await tx.query<{ id: number }>(
+    `SELECT owner_id AS id FROM members WHERE workspace_id = $1 AND role <> 'owner'`,
+    [workspaceId],
+  )
   for (const [table, condition = ofWorkspace] of accessTables) {
     await tx.query(`DELETE FROM ${table} WHERE ${condition}`, [workspaceId])
   }
+  await deleteUnusedAccounts(
+    tx,
+    members.map(({ id }) => id),
+  )
   for (const [table, change] of endings) await tx.query(`UPDATE ${table} SET ${change}`, [workspaceId])
   return true
 }
@@ -54,7 +64,7 @@ const ofPosts = 'post_id IN (SELECT id FROM posts WHERE workspace_id = $1)'
 
 const accessTables: readonly Part[] = [
   ...([['tracking_keys'], ['api_keys'], ['sign_in_links'], ['browser_sessions'], ['members']] satisfies Part[]),
-  ['report_recipients'],
+  ...([['invitations'], ['report_recipients']] satisfies Part[]),
   ofAccounts,
 ]
 
@@ -113,18 +123,14 @@ export async function deleteRowsOf(q: Queryable, workspaceId: number, signal: Ab
   }
 }
 
-/** Deletes the workspace's own row, and its owner who has no other workspace. */
+/** Deletes the workspace's own row, and its owner who neither has nor is a member of another. */
 export function finishDeletion(pg: Postgres, workspaceId: number): Promise<void> {
   return pg.transaction(async (tx) => {
     const [workspace] = await tx.query<{ owner: number }>(
       'DELETE FROM workspaces WHERE id = $1 RETURNING owner_id AS owner',
       [workspaceId],
     )
-    await tx.query(
-      `DELETE FROM owners WHERE id = $1 AND NOT EXISTS (SELECT FROM workspaces WHERE owner_id = $1)
-         AND NOT EXISTS (SELECT FROM members WHERE owner_id = $1)`,
-      [workspace?.owner ?? null],
-    )
+    if (workspace !== undefined) await deleteUnusedAccounts(tx, [workspace.owner])
     await tx.query('UPDATE workspace_deletions SET done_at = now() WHERE workspace_id = $1 AND done_at IS NULL', [
       workspaceId,
     ])

@@ -1,5 +1,6 @@
 /** Workspaces and the owners whose plan they live by. */
 import { randomUUID } from 'node:crypto'
+import type { Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
 
 /** From the lowest. */
@@ -71,7 +72,7 @@ export async function createWorkspace(
       [ownerId, name, chosen, timezone],
     )
     if (made !== undefined) {
-      await tx.query('INSERT INTO members (workspace_id, owner_id) VALUES ($1, $2)', [made.id, ownerId])
+      await tx.query(`INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'owner')`, [made.id, ownerId])
       return { workspaceId: made.id, slug: chosen, ownerId }
     }
     if (slug !== undefined) throw new SlugTaken(chosen)
@@ -108,10 +109,13 @@ export async function noteDeleted(q: Queryable, workspaceIds: readonly number[],
   )
 }
 
-/** Those in use that an owner is a member of, oldest first. */
-export function listWorkspacesOf(q: Queryable, ownerId: number): Promise<Pick<Workspace, 'id' | 'name'>[]> {
+/** Those in use that an account is a member of, with its role there, oldest first. */
+export function listWorkspacesOf(
+  q: Queryable,
+  ownerId: number,
+): Promise<(Pick<Workspace, 'id' | 'name'> & { readonly role: Role })[]> {
   return q.query(
-    `SELECT w.id, w.name FROM members m JOIN workspaces w ON w.id = m.workspace_id
+    `SELECT w.id, w.name, m.role FROM members m JOIN workspaces w ON w.id = m.workspace_id
      WHERE m.owner_id = $1 AND w.suspended_at IS NULL ORDER BY w.id`,
     [ownerId],
   )

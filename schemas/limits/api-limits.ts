@@ -1,5 +1,5 @@
 /** Bounds of the customer API: requests, keys, mutations and lists. */
-import { KiB, MiB, minute, second } from './units.ts'
+import { day, KiB, MiB, minute, second } from './units.ts'
 
 /** Requests of a key are counted by these windows; how many it may make in one is a setting for each plan. */
 export const rateLimitWindowMs = 1 * minute
@@ -82,6 +82,10 @@ export const signInTriesOfAddressMax = 10
 export const signInTriesOfEmailMax = 30
 /** Passwords compared at once, each with 19 MiB; beyond it the answer is 429. */
 export const passwordChecksMax = 4
+/** How long a link of an invitation works. */
+export const invitationMs = 7 * day
+/** Members and open invitations of a workspace, together: a team whose roles somebody keeps track of. */
+export const membersMax = 50
 /** A form with an e-mail and a password, each character of which may take twelve bytes, and the page that it leads to. */
 export const signInFormBytesMax = 16 * KiB
 /** Characters of the address that a sign-in leads back to; a longer one leads to the overview. */

@@ -8,13 +8,13 @@ export type ReportKind = (typeof reportKinds)[number]
 
 const every = z.enum(reportKinds)
 
-const email = z
+export const emailAddress = z
   .string()
   .min(1)
   .max(reportEmailLengthMax)
   .refine((text) => z.regexes.email.test(text), 'This is no e-mail address')
 
-export const ReportRecipientCreate = z.object({ email, every })
+export const ReportRecipientCreate = z.object({ email: emailAddress, every })
 
 export const ReportRecipientResource = z.object({
   id: z.int(),

@@ -7,6 +7,7 @@ import { makeLog } from '../../runtime/log.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { inboxRowsPerErasure } from '../../schemas/limits/people-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { scopesOfRoles } from '../../schemas/roles.ts'
 import { timeZoneNames } from '../../schemas/time/time-zone-name.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 
@@ -145,19 +146,19 @@ test('a page has the answers that it begins with, those of its session and addre
     return JSON.parse(json!) as Record<string, { name?: string; metrics?: { range: object } }>
   }
   const people = await answersAt('/dashboard/people')
-  expect(Object.keys(people)).toEqual(['/workspace'])
+  expect(Object.keys(people)).toEqual(['/workspace', '/workspaces'])
   expect(people['/workspace']).toMatchObject({ id: mine.workspaceId, name: '</script><b>' })
   const question = '/analytics/overview?compare=previous&days=7&source=news'
   // A page doesn't wait long for an answer: on a busy machine it may come without it.
   const overview = await vi.waitFor(async () => {
     const answers = await answersAt('/dashboard?source=news&days=7')
-    expect(Object.keys(answers)).toEqual(['/workspace', question])
+    expect(Object.keys(answers)).toEqual(['/workspace', '/workspaces', question])
     return answers
   }, 120_000)
   const asked = await (await api.ask(`/api/v1${question}`, { headers: { cookie } })).json()
   expect(Object.keys(overview[question]!)).toEqual(Object.keys(asked as object))
   // Refused questions are left to the page, which says why.
-  expect(Object.keys(await answersAt('/dashboard?device=toaster'))).toEqual(['/workspace'])
+  expect(Object.keys(await answersAt('/dashboard?device=toaster'))).toEqual(['/workspace', '/workspaces'])
 })
 
 function post(cookie: string, path: string, body: object, headers: Record<string, string> = own) {
@@ -334,8 +335,9 @@ test('the owner adds a workspace of the same plan, with a tracking key; the sess
   await move(mine.workspaceId)
   expect(await askedName(cookie)).toBe(first)
   const listed = await (await api.ask('/api/v1/workspaces', { headers: { cookie } })).json()
+  const role = { role: 'owner', scopes: scopesOfRoles.owner }
   expect(listed).toEqual([
-    { id: mine.workspaceId, name: first },
-    { id, name: 'Second site' },
+    { id: mine.workspaceId, name: first, ...role },
+    { id, name: 'Second site', ...role },
   ])
 })

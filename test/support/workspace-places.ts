@@ -138,6 +138,8 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO ad_spend VALUES ($1, now(), 's', 'c', 'EUR', 1, 1, now())`,
       `INSERT INTO posting_times VALUES ($1, 1, 540)`,
       `INSERT INTO report_recipients (workspace_id, email, every) VALUES ($1, 'a@example.com', 'weekly')`,
+      `INSERT INTO invitations (workspace_id, hash, email, role, invited_by, created_at, expires_at)
+         SELECT id, sha256('$1'), 'a@example.com', 'viewer', owner_id, now(), now() + interval '1 hour' FROM workspaces WHERE id = $1`,
       ...['sign_in_links', 'browser_sessions'].map(
         (table) => `INSERT INTO ${table} (hash, owner_id, workspace_id, expires_at)
            SELECT sha256(convert_to('${table}' || $1, 'UTF8')), owner_id, id, now() + interval '1 hour' FROM workspaces WHERE id = $1`,

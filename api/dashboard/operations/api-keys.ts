@@ -1,4 +1,4 @@
-/** Secret keys of a workspace: listed, made and revoked by its owner in the dashboard. No key makes another one. */
+/** Secret keys of a workspace: listed, made and revoked by owner and admins in the dashboard. No key makes another one. */
 import { z } from 'zod'
 import { createApiKey, type ListedApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
@@ -6,7 +6,7 @@ import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax } from '../../../schemas/limits/api-limits.ts'
 import { ApiKeyCreate, ApiKeys, CreatedApiKey } from '../../../schemas/resources/api-key.ts'
-import { scopes } from '../../../schemas/scopes.ts'
+import { manageScope, scopes } from '../../../schemas/scopes.ts'
 import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../../operations/define.ts'
 
@@ -16,7 +16,7 @@ export const listOwnKeys = defineOperation({
   summary: 'List the secret keys, newest first, and the scopes that a new one may have.',
   tag: 'Workspace',
   effect: 'read',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: {},
   output: ApiKeys,
   async handle({ workspace, stores: { pg } }) {
@@ -34,7 +34,7 @@ export const createOwnKey = defineOperation({
   summary: 'Make a secret key. The answer holds it, once.',
   tag: 'Workspace',
   effect: 'create',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { body: ApiKeyCreate },
   output: CreatedApiKey,
   async handle({ body: { name, scopes: wanted, expires_at }, workspace, actor, clock, stores: { pg } }) {
@@ -53,7 +53,7 @@ export const revokeOwnKey = defineOperation({
   summary: 'Revoke a secret key: it stops working everywhere within 5 seconds.',
   tag: 'Workspace',
   effect: 'delete',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { path: z.object({ api_key_id: idInPath('api_key') }) },
   output: z.object({ id: z.int() }),
   problems: ['api_key_not_found'],

@@ -5,6 +5,7 @@ import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInBody } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
+import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 
 const PersonToErase = z.object({
@@ -21,7 +22,7 @@ export const eraseThisPerson = defineOperation({
   summary: 'Remove a person everywhere.',
   tag: 'People',
   effect: 'delete',
-  scope: 'analytics:read',
+  scope: manageScope,
   input: { body: PersonToErase },
   output: Erasure,
   problems: ['person_not_found', 'people_behind'],

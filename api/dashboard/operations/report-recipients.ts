@@ -1,4 +1,4 @@
-/** Recipients of reports by e-mail: listed, added and removed by the owner in the dashboard. No key reaches them. */
+/** Recipients of reports by e-mail: listed, added and removed by owner and admins in the dashboard. No key reaches them. */
 import { z } from 'zod'
 import { askForReport } from '../../../postgres/tables/asked-reports.ts'
 import { countAudited } from '../../../postgres/tables/audit.ts'
@@ -23,6 +23,7 @@ import {
   type ReportRecipientResource,
   ReportRecipients,
 } from '../../../schemas/resources/report-recipient.ts'
+import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 
 const RecipientId = z.object({ id: z.int() })
@@ -33,7 +34,7 @@ const listRecipients = defineOperation({
   summary: 'List who gets reports by e-mail, and whether mail is set up.',
   tag: 'Workspace',
   effect: 'read',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: {},
   output: ReportRecipients,
   async handle({ workspace, config, clock, stores: { pg } }) {
@@ -51,7 +52,7 @@ const addRecipient = defineOperation({
   summary: 'Add a recipient of weekly or monthly reports.',
   tag: 'Workspace',
   effect: 'create',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { body: ReportRecipientCreate },
   // Answers are kept for retries: this one has no address.
   output: RecipientId,
@@ -74,7 +75,7 @@ const removeRecipient = defineOperation({
   summary: 'Remove a recipient of reports.',
   tag: 'Workspace',
   effect: 'delete',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { path: z.object({ recipient_id: idInPath('recipient') }) },
   output: RecipientId,
   problems: ['report_recipient_not_found'],
@@ -91,7 +92,7 @@ const sendReport = defineOperation({
   tag: 'Workspace',
   effect: 'update',
   isRepeatable: false,
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { path: z.object({ recipient_id: idInPath('recipient') }) },
   output: RecipientId,
   problems: ['report_recipient_not_found', 'report_asked_lately', 'reports_asked_often', 'mail_not_set_up'],

@@ -1,4 +1,4 @@
-/** Links on which anybody sees the overview of a workspace: listed, made and revoked by its owner in the dashboard. */
+/** Links on which anybody sees the overview of a workspace: listed, made and revoked by owner and admins in the dashboard. */
 import { z } from 'zod'
 import { countLiveSharedLinks, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
@@ -6,7 +6,7 @@ import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax, sharedLinksMax } from '../../../schemas/limits/api-limits.ts'
 import { CreatedSharedLink, SharedLinkCreate, SharedLinks } from '../../../schemas/resources/shared-link.ts'
-import { viewScope } from '../../../schemas/scopes.ts'
+import { manageScope, viewScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { sharedPath } from '../pages.ts'
 import { expiryOf, serializeKey } from './api-keys.ts'
@@ -17,7 +17,7 @@ export const listSharedLinks = defineOperation({
   summary: 'List the shared links: working ones first, then newest first.',
   tag: 'Workspace',
   effect: 'read',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: {},
   output: SharedLinks,
   async handle({ workspace, stores: { pg } }) {
@@ -32,7 +32,7 @@ export const createSharedLink = defineOperation({
   summary: 'Make a shared link. The answer holds its address, once.',
   tag: 'Workspace',
   effect: 'create',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { body: SharedLinkCreate },
   output: CreatedSharedLink,
   problems: ['shared_links_full'],
@@ -56,7 +56,7 @@ export const revokeSharedLink = defineOperation({
   summary: 'Revoke a shared link: it stops working everywhere within 5 seconds.',
   tag: 'Workspace',
   effect: 'delete',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { path: z.object({ shared_link_id: idInPath('shared_link') }) },
   output: z.object({ id: z.int() }),
   problems: ['shared_link_not_found'],

@@ -23,7 +23,10 @@ import {
 import { problem } from '../../../schemas/errors/problems.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
+import { JoinedWorkspace } from '../../../schemas/resources/member.ts'
 import { WorkspaceCreate, WorkspaceSettings, WorkspaceUpdate } from '../../../schemas/resources/workspace.ts'
+import { scopesOfRoles } from '../../../schemas/roles.ts'
+import { manageScope, ownScope } from '../../../schemas/scopes.ts'
 import { defineOperation, type Stores } from '../../operations/define.ts'
 import { serializeWorkspace } from '../../operations/workspace/get-workspace.ts'
 import { fillPeople } from '../demo-people.ts'
@@ -34,13 +37,16 @@ const OwnWorkspace = z.object({ id: z.int(), name: z.string() })
 export const listOwnWorkspaces = defineOperation({
   name: 'workspace.list',
   http: { method: 'GET', path: '/v1/workspaces' },
-  summary: 'The workspaces that the owner is a member of, oldest first.',
+  summary: 'The workspaces that whoever is signed in is a member of, with role and scopes, oldest first.',
   tag: 'Workspace',
   effect: 'read',
   scope: 'workspace:read',
   input: {},
-  output: z.array(OwnWorkspace),
-  handle: ({ actor, stores: { pg } }) => listWorkspacesOf(pg, actor.id!),
+  output: z.array(JoinedWorkspace),
+  async handle({ actor, stores: { pg } }) {
+    const joined = await listWorkspacesOf(pg, actor.id)
+    return joined.map((workspace) => ({ ...workspace, scopes: [...scopesOfRoles[workspace.role]] }))
+  },
 })
 
 export const readOwnWorkspace = defineOperation({
@@ -63,7 +69,7 @@ export const updateOwnWorkspace = defineOperation({
   summary: 'Change settings of the workspace. Figures of another timezone are built in the background.',
   tag: 'Workspace',
   effect: 'update',
-  scope: 'workspace:read',
+  scope: manageScope,
   input: { body: WorkspaceUpdate },
   output: WorkspaceSettings,
   async handle({ body, workspace, stores: { pg } }) {
@@ -96,7 +102,7 @@ export const createOwnWorkspace = defineOperation({
   summary: 'Make another workspace of the same owner and plan, for another site.',
   tag: 'Workspace',
   effect: 'create',
-  scope: 'workspace:read',
+  scope: ownScope,
   input: { body: WorkspaceCreate },
   output: OwnWorkspace,
   async handle({ body: { name, timezone }, workspace, stores: { pg } }) {
@@ -107,7 +113,7 @@ export const createOwnWorkspace = defineOperation({
   },
 })
 
-interface DemoStores {
+export interface DemoStores {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
   readonly ch: Pick<ClickHouse, 'query' | 'command'>
 }
@@ -121,7 +127,7 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
     summary: 'Make a workspace with made-up visits; the one that is there is used again.',
     tag: 'Workspace',
     effect: 'create',
-    scope: 'workspace:read',
+    scope: ownScope,
     input: {},
     output: OwnWorkspace,
     problems: ['demo_busy'],
@@ -130,12 +136,12 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
       if (isFilling) throw problem('demo_busy')
       isFilling = true
       try {
-        if (!(await tryHoldDemo(stores.pg, actor.id!))) throw problem('demo_busy')
-        const there = await findDemo(pg, actor.id!)
+        if (!(await tryHoldDemo(stores.pg, actor.id))) throw problem('demo_busy')
+        const there = await findDemo(pg, actor.id)
         if (there?.isFilled) return { id: there.id, name: there.name }
         const id = await pg.transaction(async (tx) => {
           const owner = stillThere(await holdOwner(tx, workspace.id))
-          const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: actor.name }
+          const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: owner.email }
           // A failed fill can leave half a demo that looks like a whole one.
           if (there !== undefined) await requestDeletion(tx, there.id)
           return createDemo(tx, wanted)

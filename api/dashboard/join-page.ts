@@ -1,0 +1,50 @@
+/** The page of an invitation: plain HTML, which runs no script. */
+import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { html, policyWith } from './pages.ts'
+
+const texts = {
+  401: 'The e-mail or password is wrong.',
+  409: 'The account with this e-mail signs in by links alone. Whoever runs the service gives it a password first: <code>npx svc owner password</code>',
+  410: 'This invitation was used or withdrawn, or is older than 7 days. Ask for another one.',
+  422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters.`,
+  429: 'Too many attempts. Try again later.',
+} as const
+
+interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'email' | 'role'> {
+  readonly token: string
+}
+
+/** The first owner's address, until another is set. */
+const noMailbox = '.invalid'
+
+/**
+ * @param status 200 for the form alone, 401 wrong password, 409 an account without one, 410 no open invitation, 422 no password,
+ * 429 too many tries
+ * @param invited undefined for 410: there is nothing to show
+ */
+export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): HttpReply {
+  const fault = status === 200 ? '' : `<p class="failure" role="alert">${texts[status]}</p>`
+  const page = html(
+    status,
+    `<main class="sign-in"><h1>Invitation</h1>${fault}${invited === undefined ? '' : formOf(invited)}</main>`,
+  )
+  const ownHeaders = {
+    'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
+    // The host alone, as the address has the token. `no-referrer` would take the `Origin` from the form, by which it is told from others'.
+    'Referrer-Policy': 'strict-origin',
+    'X-Robots-Tag': 'noindex',
+  }
+  return { ...page, headers: { ...page.headers, ...ownHeaders } }
+}
+
+function formOf({ workspaceName, inviter, email, role, token }: Invited): string {
+  const by = inviter.endsWith(noMailbox) ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
+  const article = role === 'viewer' ? 'a' : 'an'
+  return `<p>${by} invites you to the workspace <bdi><strong>${escapeHtml(workspaceName)}</strong></bdi> as ${article} ${role}.</p>
+<p>Enter the password of your account here. If you have none yet, choose one: you sign in with it from then on.</p>
+<form class="panel" method="post" action="/dashboard/join"><input type="hidden" name="token" value="${escapeHtml(token)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
+<label>Password <input name="password" type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="current-password" required></label><button type="submit">Join</button></form>`
+}

@@ -1,0 +1,95 @@
+/**
+ * /dashboard/join?token=…: makes a member of whoever has the link of an invitation. GET shows a form, uses nothing up and says
+ * nothing of accounts. POST asks for a password: a new account's, or that of the account with this e-mail. An account without one
+ * is refused, as no link may take it over. Held by test/integration/join.test.ts.
+ *
+ * The token stands in the query, because the page has no script that could read a fragment. Caches, `Referer` and our log don't
+ * get it, and it works once.
+ */
+import type { Postgres } from '../../postgres/client.ts'
+import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/invitations.ts'
+import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest } from '../../runtime/http/server.ts'
+import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import { joinPage } from './join-page.ts'
+import type { PasswordGate } from './password-gate.ts'
+import { isFromOwnPage, sessionCookie, tokenPattern } from './session.ts'
+import { redirect } from './sign-in.ts'
+
+export const joinPath = '/dashboard/join'
+
+interface JoinOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  readonly clock: Clock
+  readonly gate: PasswordGate
+  isSecure(): boolean
+}
+
+export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions) {
+  async function find(token: string | null): Promise<OpenInvitation | null> {
+    return token !== null && tokenPattern.test(token) ? findInvitation(pg, token, clock.now()) : null
+  }
+
+  async function show({ query }: RequestHead): Promise<HttpReply> {
+    const token = new URLSearchParams(query).get('token')
+    const invitation = await find(token)
+    return invitation === null ? joinPage(410) : joinPage(200, { ...invitation, token: token! })
+  }
+
+  async function join(request: HttpRequest): Promise<HttpReply> {
+    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
+    const form = new URLSearchParams(request.body.toString())
+    const token = form.get('token')
+    const invitation = await find(token)
+    if (invitation === null) return joinPage(410)
+    const shown = { ...invitation, token: token! }
+    const password = form.get('password') ?? ''
+    // Before anything is known of the account: the answer is the same with and without one.
+    if (!isTakenAsPassword(password)) return joinPage(422, shown)
+    const { account, email } = invitation
+    if (account !== null && account.passwordHash === null) return joinPage(409, shown)
+    return gate(request, {
+      email,
+      refuse: () => joinPage(429, shown),
+      async pass() {
+        const known = account?.passwordHash ?? undefined
+        if (known !== undefined && !(await isPasswordOf(password, known))) return joinPage(401, shown)
+        const outcome = await accept(request, invitation, known ?? (await hashPassword(password)))
+        if (outcome === 'gone') return joinPage(410)
+        if (outcome === 'changed') return joinPage(401, shown)
+        return redirect('/dashboard', { 'Set-Cookie': sessionCookie(outcome.session, isSecure()) })
+      },
+    })
+  }
+
+  function accept(request: HttpRequest, invitation: OpenInvitation, passwordHash: string) {
+    const { id, workspaceId, email, role } = invitation
+    return pg.transaction(async (tx) => {
+      const accountId = await acceptInvitation(tx, invitation, passwordHash)
+      if (typeof accountId === 'string') return accountId
+      const session = await beginBrowserSession(tx, { ownerId: accountId, workspaceId }, clock.now())
+      const address = addressOf(request, gateway)
+      await appendAuditEvent(tx, {
+        ...{ workspaceId, action: 'member.join', actorType: 'user', actorId: accountId, actorName: email },
+        ...{ interface: 'console', resourceType: 'member', resourceId: accountId, requestId: request.requestId },
+        ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
+        metadata: { invitation_id: id, role },
+      })
+      return { session }
+    })
+  }
+
+  return { show, join }
+}
+
+/** The rules of `svc owner password`: every password that there is keeps them. */
+function isTakenAsPassword(password: string): boolean {
+  const { length } = [...password]
+  return length >= passwordLengthMin && length <= passwordLengthMax && password.isWellFormed()
+}

@@ -1,0 +1,130 @@
+/** Members of a workspace and invitations: by owner and admins in the dashboard; any member may leave. No key reaches them. */
+import { z } from 'zod'
+import { createInvitation, deleteInvitation, listInvitations } from '../../../postgres/tables/invitations.ts'
+import { changeRole, listMembers, type MemberChange, removeMember } from '../../../postgres/tables/members.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { CreatedInvitation, InvitationCreate, Members, MemberUpdate } from '../../../schemas/resources/member.ts'
+import { manageScope } from '../../../schemas/scopes.ts'
+import { defineOperation } from '../../operations/define.ts'
+import { joinPath } from '../join.ts'
+
+const MemberPath = z.object({ member_id: idInPath('member') })
+const Changed = z.object({ id: z.int() })
+
+const listThem = defineOperation({
+  name: 'member.list',
+  http: { method: 'GET', path: '/v1/members' },
+  summary: 'List the members with their roles, and the open invitations.',
+  tag: 'Workspace',
+  effect: 'read',
+  scope: manageScope,
+  input: {},
+  output: Members,
+  async handle({ workspace, actor, clock, stores: { pg } }) {
+    const members = await listMembers(pg, workspace.id)
+    const invitations = await listInvitations(pg, workspace.id, clock.now())
+    return {
+      members: members.map(({ added_at, ...member }) => ({
+        ...{ ...member, added_at: added_at.toISOString(), is_self: member.id === actor.id },
+      })),
+      invitations: invitations.map(({ created_at, expires_at, ...invitation }) => ({
+        ...{ ...invitation, created_at: created_at.toISOString(), expires_at: expires_at.toISOString() },
+      })),
+    }
+  },
+})
+
+const invite = defineOperation({
+  name: 'invitation.create',
+  http: { method: 'POST', path: '/v1/invitations' },
+  summary: 'Invite somebody as a member. The answer holds the link, once.',
+  tag: 'Workspace',
+  effect: 'create',
+  scope: manageScope,
+  input: { body: InvitationCreate },
+  output: CreatedInvitation,
+  auditIds: ['role'],
+  problems: ['members_full', 'member_known', 'invitation_known'],
+  async handle({ body: { email, role }, workspace, actor, clock, config, stores: { pg } }) {
+    const wanted = { workspaceId: workspace.id, email: email.toLowerCase(), role, invitedBy: actor.id }
+    const made = await createInvitation(pg, { ...wanted, now: clock.now() })
+    if (made === 'denied') throw problem('workspace_access_denied')
+    if (made === 'member') throw problem('member_known')
+    if (made === 'invited') throw problem('invitation_known')
+    if (made === 'full') throw problem('members_full')
+    return { id: made.id, url: `${config.apiHost}${joinPath}?${new URLSearchParams({ token: made.token })}` }
+  },
+})
+
+const withdraw = defineOperation({
+  name: 'invitation.delete',
+  http: { method: 'DELETE', path: '/v1/invitations/{invitation_id}' },
+  summary: 'Withdraw an invitation: its link stops working.',
+  tag: 'Workspace',
+  effect: 'delete',
+  scope: manageScope,
+  input: { path: z.object({ invitation_id: idInPath('invitation') }) },
+  output: Changed,
+  problems: ['invitation_not_found'],
+  async handle({ path: { invitation_id: id }, workspace, stores: { pg } }) {
+    if (!(await deleteInvitation(pg, id, workspace.id))) throw problem('invitation_not_found')
+    return { id }
+  },
+})
+
+const update = defineOperation({
+  name: 'member.update',
+  http: { method: 'PATCH', path: '/v1/members/{member_id}' },
+  summary: 'Give a member another role. It counts from the next request on.',
+  tag: 'Workspace',
+  effect: 'update',
+  scope: manageScope,
+  input: { path: MemberPath, body: MemberUpdate },
+  output: Changed,
+  auditIds: ['role'],
+  problems: ['member_not_found', 'member_is_owner'],
+  async handle({ path: { member_id: id }, body: { role }, workspace, stores: { pg } }) {
+    return changed(id, await changeRole(pg, { workspaceId: workspace.id, id, role }))
+  },
+})
+
+const remove = defineOperation({
+  name: 'member.delete',
+  http: { method: 'DELETE', path: '/v1/members/{member_id}' },
+  summary:
+    "Remove a member: sessions in the workspace end at once, and the member's keys and shared links are revoked.",
+  tag: 'Workspace',
+  effect: 'delete',
+  scope: manageScope,
+  input: { path: MemberPath },
+  output: Changed,
+  problems: ['member_not_found', 'member_is_owner'],
+  async handle({ path: { member_id: id }, workspace, stores: { pg } }) {
+    return changed(id, await removeMember(pg, workspace.id, id))
+  },
+})
+
+const leave = defineOperation({
+  name: 'member.leave',
+  http: { method: 'POST', path: '/v1/members/leave' },
+  summary: 'Leave the workspace, as if removed from it.',
+  tag: 'Workspace',
+  effect: 'delete',
+  scope: 'workspace:read',
+  input: {},
+  output: Changed,
+  problems: ['member_is_owner'],
+  async handle({ actor: { id }, workspace, stores: { pg } }) {
+    return changed(id, await removeMember(pg, workspace.id, id))
+  },
+})
+
+export const ofMembers = [listThem, invite, withdraw, update, remove, leave]
+
+/** Another workspace's member can't be told from none. */
+function changed(id: number, change: MemberChange): { id: number } {
+  if (change === 'unknown') throw problem('member_not_found')
+  if (change === 'owner') throw problem('member_is_owner')
+  return { id }
+}

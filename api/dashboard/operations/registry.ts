@@ -1,0 +1,25 @@
+/** The operations that no key may call: only a session, within its role. Tests take them from here. */
+import { readOwnLists } from '../../operations/analytics/read-overview.ts'
+import type { Operation } from '../../operations/define.ts'
+import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
+import { eraseThisPerson } from './erase-person.ts'
+import { ofMembers } from './members.ts'
+import { ofReportRecipients } from './report-recipients.ts'
+import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
+import {
+  createOwnWorkspace,
+  type DemoStores,
+  listOwnWorkspaces,
+  makeFillDemo,
+  readOwnWorkspace,
+  updateOwnWorkspace,
+} from './workspaces.ts'
+
+export function makeSessionOperations(stores: DemoStores): readonly Operation[] {
+  return [
+    ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
+    ...[listSharedLinks, createSharedLink, revokeSharedLink],
+    ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
+    ...[...ofReportRecipients, ...ofMembers, makeFillDemo(stores)],
+  ]
+}

@@ -1,0 +1,95 @@
+/**
+ * Members of workspaces and their accounts. A member whose rights shrink loses at once whatever acts by them: sessions, keys
+ * and open invitations. Held by test/integration/members.test.ts.
+ */
+import type { GivenRole, Role } from '../../schemas/roles.ts'
+import type { Queryable } from '../client.ts'
+import { holdWorkspace } from './workspaces.ts'
+
+export interface Member {
+  /** The account's, which may be a member of other workspaces, too. */
+  readonly id: number
+  readonly email: string
+  readonly role: Role
+  readonly added_at: Date
+}
+
+/** The owner first, then in the order in which they came. */
+export function listMembers(q: Queryable, workspaceId: number): Promise<Member[]> {
+  return q.query<Member>(
+    `SELECT m.owner_id AS id, o.email, m.role, m.added_at FROM members m JOIN owners o ON o.id = m.owner_id
+     WHERE m.workspace_id = $1 ORDER BY m.role = 'owner' DESC, m.added_at, m.owner_id`,
+    [workspaceId],
+  )
+}
+
+/** `owner`: it is the workspace's owner, who stays. */
+export type MemberChange = 'done' | 'unknown' | 'owner'
+
+/** It counts from the next request on. Run it in a transaction. */
+export async function changeRole(
+  tx: Queryable,
+  { workspaceId, id, role }: { readonly workspaceId: number; readonly id: number; readonly role: GivenRole },
+): Promise<MemberChange> {
+  const found = await findChangeable(tx, workspaceId, id)
+  if (found !== 'done') return found
+  await tx.query('UPDATE members SET role = $3 WHERE workspace_id = $1 AND owner_id = $2', [workspaceId, id, role])
+  if (role !== 'admin') await withdrawInvitationsOf(tx, workspaceId, id)
+  return found
+}
+
+/** Run it in a transaction. An account that is left without any workspace goes, so that it can be invited anew. */
+export async function removeMember(tx: Queryable, workspaceId: number, id: number): Promise<MemberChange> {
+  const found = await findChangeable(tx, workspaceId, id)
+  if (found !== 'done') return found
+  await withdrawInvitationsOf(tx, workspaceId, id)
+  for (const table of ['browser_sessions', 'sign_in_links', 'members']) {
+    await tx.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND owner_id = $2`, [workspaceId, id])
+  }
+  await endKeysOf(tx, [id], workspaceId)
+  await deleteUnusedAccounts(tx, [id])
+  return 'done'
+}
+
+/** Deletes those of these accounts that neither own a workspace nor are a member of one. Run it in a transaction. */
+export async function deleteUnusedAccounts(tx: Queryable, ids: readonly number[]): Promise<void> {
+  // Held before they are looked at: an account that joins a workspace meanwhile isn't unused.
+  await tx.query('SELECT 1 FROM owners WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE', [ids])
+  const unused = await tx.query<{ id: number }>(
+    `SELECT id FROM owners o WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM workspaces WHERE owner_id = o.id)
+       AND NOT EXISTS (SELECT FROM members WHERE owner_id = o.id)`,
+    [ids],
+  )
+  const gone = unused.map(({ id }) => id)
+  // A request that was let in before the removal may have made some.
+  await endKeysOf(tx, gone)
+  for (const table of ['browser_sessions', 'sign_in_links']) {
+    await tx.query(`DELETE FROM ${table} WHERE owner_id = ANY ($1::bigint[])`, [gone])
+  }
+  await tx.query('DELETE FROM owners WHERE id = ANY ($1::bigint[])', [gone])
+}
+
+/** Revoked for good: else they would work again once their maker is invited again. The rows outlive the account. */
+async function endKeysOf(tx: Queryable, ids: readonly number[], workspaceId?: number): Promise<void> {
+  await tx.query(
+    `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()), owner_id = w.owner_id
+     FROM workspaces w WHERE w.id = k.workspace_id AND k.owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR w.id = $2)`,
+    [ids, workspaceId ?? null],
+  )
+}
+
+/** Holds the workspace, so that nobody invites or joins between the look and the change. */
+async function findChangeable(tx: Queryable, workspaceId: number, id: number): Promise<MemberChange> {
+  await holdWorkspace(tx, workspaceId)
+  const [member] = await tx.query<Pick<Member, 'role'>>(
+    'SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $2 FOR UPDATE',
+    [workspaceId, id],
+  )
+  if (member === undefined) return 'unknown'
+  return member.role === 'owner' ? 'owner' : 'done'
+}
+
+/** Links that the member has seen would go on to make members. */
+async function withdrawInvitationsOf(tx: Queryable, workspaceId: number, id: number): Promise<void> {
+  await tx.query('DELETE FROM invitations WHERE workspace_id = $1 AND invited_by = $2', [workspaceId, id])
+}

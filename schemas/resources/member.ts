@@ -1,0 +1,40 @@
+/** Members of a workspace and open invitations, as the dashboard shows them: the link itself only when one is made. */
+import { z } from 'zod'
+import { givenRoles } from '../roles.ts'
+import { manageScope, ownScope, scopes } from '../scopes.ts'
+import { dateTime } from './date-time.ts'
+import { emailAddress } from './report-recipient.ts'
+
+const givenRole = z.enum(givenRoles)
+const role = z.enum(['owner', ...givenRoles])
+
+/** A workspace of whoever is signed in: `scopes` are those of the role there. */
+export const JoinedWorkspace = z.object({
+  id: z.int(),
+  name: z.string(),
+  role,
+  scopes: z.array(z.enum([...scopes, manageScope, ownScope])),
+})
+
+export const InvitationCreate = z.object({ email: emailAddress, role: givenRole })
+
+export const MemberUpdate = z.object({ role: givenRole })
+
+export const Members = z.object({
+  members: z.array(
+    z.object({
+      id: z.int(),
+      email: z.string(),
+      role,
+      added_at: dateTime,
+      /** Whoever asks. */
+      is_self: z.boolean(),
+    }),
+  ),
+  invitations: z.array(
+    z.object({ id: z.int(), email: z.string(), role: givenRole, created_at: dateTime, expires_at: dateTime }),
+  ),
+})
+
+/** Without the address: answers are kept for retries. */
+export const CreatedInvitation = z.object({ id: z.int(), url: z.string() })

@@ -1,0 +1,153 @@
+/** Members: what a role's change and a removal end, who can't be removed, and that workspaces are apart. */
+import { expect, test } from 'vitest'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
+import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { memberPassword, setUpMembers } from '../support/members.ts'
+
+let now = Date.now()
+const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
+const { askAs, cookieOf, signInOwner, invite, post, join, makeMember } = setUpMembers({ stores, api, now: () => now })
+
+type Ask = ReturnType<typeof askAs>
+
+async function makeKey(ask: Ask): Promise<string> {
+  const { body } = await ask('POST', '/api-keys', { name: 'mine', scopes })
+  return (body as unknown as { api_key: string }).api_key
+}
+
+/** The status that a key gets once every node's copy of it is too old. */
+async function statusOf(key: string, path = '/v1/workspace') {
+  now += 5_000
+  return (await api.ask(path, { key })).status
+}
+
+const membersOf = async (ask: Ask) =>
+  (await ask('GET', '/members')).body as unknown as {
+    members: { id: number; email: string; role: string; is_self: boolean }[]
+    invitations: { id: number }[]
+  }
+
+test('another role counts from the next request on, for keys too, and ends invitations of who may not invite', async () => {
+  const owner = await signInOwner(mine)
+  const admin = await makeMember(mine, 'admin')
+  const key = await makeKey(admin.ask)
+  const shared = (await admin.ask('POST', '/shared-links', { name: 'x' })).body.url.split('#')[1]!
+  const { body } = await admin.ask('POST', '/invitations', { email: 'friend@example.com', role: 'admin' })
+  const token = new URL(body.url).searchParams.get('token')!
+  expect((await api.ask('/v1/webhooks', { key })).status).toBe(200)
+  const changed = await owner('PATCH', `/members/${admin.id}`, { role: 'viewer' })
+  expect([changed.status, changed.body]).toEqual([200, { id: admin.id }])
+  expect([(await admin.ask('GET', '/api-keys')).status, (await admin.ask('GET', '/posts')).status]).toEqual([403, 200])
+  expect([await statusOf(key, '/v1/webhooks'), await statusOf(key, '/v1/posts')]).toEqual([403, 200])
+  expect((await join(token)).status).toBe(410)
+  expect(await statusOf(shared)).toBe(200)
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'member.update', resource_id: admin.id, metadata: { role: 'viewer' } })
+  await owner('PATCH', `/members/${admin.id}`, { role: 'admin' })
+  expect([(await admin.ask('GET', '/api-keys')).status, await statusOf(key, '/v1/webhooks')]).toEqual([200, 200])
+})
+
+test('a removed member is out at once with keys and invitations, also when invited anew, which mends a forgotten password', async () => {
+  const owner = await signInOwner(mine)
+  const admin = await makeMember(mine, 'admin')
+  const key = await makeKey(admin.ask)
+  await admin.ask('POST', '/invitations', { email: 'friend@example.com', role: 'admin' })
+  expect((await membersOf(owner)).invitations.length).toBe(1)
+  expect((await owner('DELETE', `/members/${admin.id}`)).status).toBe(200)
+  expect([(await admin.ask('GET', '/workspace')).status, await statusOf(key)]).toEqual([401, 401])
+  const { members, invitations } = await membersOf(owner)
+  expect([members.map(({ id, is_self }) => [id, is_self]), invitations]).toEqual([[[mine.ownerId, true]], []])
+  expect((await post('/dashboard/sign-in', { email: admin.email, password: memberPassword })).status).toBe(401)
+  expect(await stores.pg.query('SELECT 1 FROM owners WHERE id = $1', [admin.id])).toEqual([])
+  const { token } = await invite(mine, admin.email, 'admin')
+  expect((await join(token, 'not the old one')).status).toBe(303)
+  expect(await statusOf(key)).toBe(401)
+})
+
+test('a member of two workspaces leaves one alone, for good, and has in each the role of it alone', async () => {
+  const others = await makeWorkspace(stores)
+  const member = await makeMember(mine, 'editor')
+  const joinAs = async (role: 'admin' | 'viewer') => {
+    const { token } = await invite(others, member.email, role)
+    return askAs(cookieOf(await join(token)))
+  }
+  const before = await joinAs('admin')
+  const key = await makeKey(before)
+  expect((await before('POST', '/members/leave')).body).toEqual({ id: member.id })
+  const there = await joinAs('viewer')
+  // Invited again, the member has none of the keys of before.
+  expect(await statusOf(key)).toBe(401)
+  expect([(await member.ask('GET', '/workspace')).body.id, (await there('GET', '/workspace')).body.id]).toEqual([
+    ...[mine.workspaceId, others.workspaceId],
+  ])
+  expect((await there('POST', '/links', {})).status).toBe(403)
+  expect((await member.ask('POST', '/links', {})).status).toBe(422)
+  expect((await there('POST', '/members/leave')).body).toEqual({ id: member.id })
+  expect([(await there('GET', '/workspace')).status, (await member.ask('GET', '/workspace')).status]).toEqual([
+    401, 200,
+  ])
+  const move = post(
+    '/dashboard/workspace',
+    { workspace: String(others.workspaceId) },
+    {
+      ...{ 'Sec-Fetch-Site': 'same-origin', cookie: member.cookie },
+    },
+  )
+  expect((await move).status).toBe(403)
+})
+
+test('the owner stays, and nobody of another workspace is reached', async () => {
+  const others = await makeWorkspace(stores)
+  const foreign = await makeMember(others, 'viewer')
+  const invited = await invite(others, 'somebody@example.com', 'viewer')
+  const admin = await makeMember(mine, 'admin')
+  const role = { role: 'viewer' }
+  for (const ask of [admin.ask, await signInOwner(mine)]) {
+    expect((await ask('PATCH', `/members/${mine.ownerId}`, role)).status).toBe(409)
+    expect((await ask('DELETE', `/members/${mine.ownerId}`)).status).toBe(409)
+    for (const id of [foreign.id, others.ownerId, 4e12]) {
+      expect((await ask('PATCH', `/members/${id}`, role)).status).toBe(404)
+      expect((await ask('DELETE', `/members/${id}`)).status).toBe(404)
+    }
+    expect((await ask('DELETE', `/invitations/${invited.id}`)).status).toBe(404)
+  }
+  expect((await (await signInOwner(mine))('POST', '/members/leave')).status).toBe(409)
+  expect((await admin.ask('PATCH', `/members/${admin.id}`, { role: 'owner' })).status).toBe(422)
+  expect((await foreign.ask('GET', '/workspace')).status).toBe(200)
+})
+
+test("a member lives by the plan of the workspace's owner", async () => {
+  const { ask } = await makeMember(mine, 'admin')
+  const key = await makeKey(ask)
+  expect([(await ask('GET', '/workspace')).status, await statusOf(key)]).toEqual([200, 200])
+  await setPlan(stores.pg, mine.workspaceId, null)
+  expect([(await ask('GET', '/workspace')).status, await statusOf(key)]).toEqual([402, 402])
+})
+
+test("an owner's demo is not that of a workspace where the owner is a member", async () => {
+  const { id } = await makeMember(mine, 'viewer')
+  await stores.pg.query(`UPDATE workspaces SET demo = 'filling' WHERE id = $1`, [mine.workspaceId])
+  expect([await findDemo(stores.pg, id), (await findDemo(stores.pg, mine.ownerId))?.id]).toEqual([
+    ...[undefined, mine.workspaceId],
+  ])
+})
+
+test('a deleted workspace takes along members, invitations, and accounts that have no other', async () => {
+  const [gone, kept] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  const [alone, both] = [await makeMember(gone, 'admin'), await makeMember(gone, 'editor')]
+  const { token } = await invite(kept, both.email, 'viewer')
+  expect((await join(token)).status).toBe(303)
+  await invite(gone, 'somebody@example.com', 'viewer')
+  await makeKey(alone.ask)
+  await stores.pg.transaction((tx) => requestDeletion(tx, gone.workspaceId))
+  expect((await both.ask('GET', '/workspace')).status).toBe(401)
+  for (const table of ['members', 'invitations']) {
+    expect(await stores.pg.query(`SELECT 1 FROM ${table} WHERE workspace_id = $1`, [gone.workspaceId])).toEqual([])
+  }
+  const left = await stores.pg.query('SELECT id FROM owners WHERE id = ANY ($1::bigint[])', [[alone.id, both.id]])
+  expect(left).toEqual([{ id: both.id }])
+})

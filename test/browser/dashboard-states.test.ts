@@ -73,15 +73,16 @@ test('a failure says in words what is amiss, ends with its question, and is aske
   const page = await signIn(context)
   const html = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }
   let asked = 0
-  await page.route('**/api/v1/workspaces', (route) => (asked++ === 0 ? route.fulfill(html) : route.continue()))
+  await page.route('**/api/v1/workspace/settings', (route) => (asked++ === 0 ? route.fulfill(html) : route.continue()))
   await page.route('**/api/v1/analytics/overview?days=7&*', (route) => route.fulfill(html))
-  await page.goto(`${api.url}/dashboard`)
+  await page.goto(`${api.url}/dashboard/settings`)
+  await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(1)
+  await page.click('nav >> text=Overview')
   await page.waitForSelector('text=Waiting for the first event')
   await page.keyboard.press('w')
   await page.waitForSelector('.failure:has-text("The service answered 502")')
   await page.keyboard.press('q')
   await page.waitForSelector('.failure', { state: 'detached' })
-  await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(1)
   // The network's return asks at once.
   await page.keyboard.press('w')
   await page.waitForSelector('.failure')

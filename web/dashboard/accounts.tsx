@@ -1,6 +1,7 @@
 /** Accounts that posts go out through, whether they work, and how one is connected. */
 import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
 import { Copied } from './install.tsx'
+import { may } from './may.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 
@@ -25,14 +26,16 @@ export function Accounts({ workspaceId }: { workspaceId: number }) {
           </li>
         ))}
       </ul>
-      <details>
-        <summary>Connect or reconnect an account</summary>
-        <p>On the machine that the product runs on. Secrets are stored encrypted.</p>
-        <Copied text={`${connect} --platform mastodon --url https://mastodon.social --secret-file /dev/stdin`} />
-        <Copied text={`${connect} --platform bluesky --handle shop.bsky.social --secret-file /dev/stdin`} />
-        <Copied text={`${connect} --platform x --secret-file /dev/stdin`} />
-        <Copied text={`${connect} --platform linkedin --secret-file /dev/stdin`} />
-      </details>
+      {may('workspace:manage') && (
+        <details>
+          <summary>Connect or reconnect an account</summary>
+          <p>On the machine that the product runs on. Secrets are stored encrypted.</p>
+          <Copied text={`${connect} --platform mastodon --url https://mastodon.social --secret-file /dev/stdin`} />
+          <Copied text={`${connect} --platform bluesky --handle shop.bsky.social --secret-file /dev/stdin`} />
+          <Copied text={`${connect} --platform x --secret-file /dev/stdin`} />
+          <Copied text={`${connect} --platform linkedin --secret-file /dev/stdin`} />
+        </details>
+      )}
     </section>
   )
 }

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { Later, type Page } from './later.tsx'
+import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Failure, PageLink } from './parts.tsx'
@@ -52,11 +53,21 @@ const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
   ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings' },
 }
 const secondKeyWithinMs = 1_500
+/** Until a page follows another role. */
+const roleMs = 60_000
 
 function App() {
   const [{ pathname, search }, setPlace] = useState(placeOf)
-  const { answer: workspace, failure } = useAnswer<Workspace>('/workspace')
-  if (workspace !== undefined) showWorkspace(workspace.id)
+  const { answer: workspace, failure: ofWorkspace } = useAnswer<Workspace>('/workspace')
+  const { answer: joined, failure: ofJoined } = useAnswer<Joined[]>(isShared ? undefined : '/workspaces', {
+    againMs: roleMs,
+  })
+  if (workspace !== undefined) {
+    showWorkspace(workspace.id)
+    showRole(joined?.find(({ id }) => id === workspace.id))
+  }
+  const isKnown = workspace !== undefined && (isShared || joined !== undefined)
+  const failure = ofWorkspace ?? (isKnown ? undefined : ofJoined)
   useEffect(() => {
     const onBack = () => setPlace(placeOf)
     addEventListener('popstate', onBack)
@@ -78,7 +89,7 @@ function App() {
   return (
     <>
       <header>
-        <h1>{workspace ? <WorkspaceName id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
+        <h1>{workspace ? <WorkspaceName {...{ joined }} id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
         <nav aria-label="Pages">
           {shownPages.map(([path, name]) => (
             <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
@@ -96,12 +107,12 @@ function App() {
         )}
       </header>
       {hasHelp && <KeysDialog close={() => setHelp(false)} />}
-      {failure && (workspace === undefined || failure.isMissing) ? (
+      {failure && (!isKnown || failure.isMissing) ? (
         <main>
           <Failure {...failure} />
         </main>
       ) : (
-        workspace && pageOf()
+        isKnown && pageOf()
       )}
     </>
   )

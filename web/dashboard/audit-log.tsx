@@ -1,6 +1,6 @@
 /** Changes in the workspace, when and by whom. */
 import type { AuditEventResource } from '../../schemas/resources/audit-event.ts'
-import { time } from './format.ts'
+import { accountName, time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
 import { Facts, Failure } from './parts.tsx'
 
@@ -30,9 +30,6 @@ export function AuditLog({ timezone }: { timezone: string }) {
   )
 }
 
-/** The first owner's address, until another is set. */
-const noMailbox = '.invalid'
-
 function OneEvent({ event, timezone }: { event: AuditEvent; timezone: string }) {
   const { action, actor_type, actor_name, interface: by, resource_type, resource_id, request_id, created_at } = event
   const facts: [string, string][] = [
@@ -47,7 +44,7 @@ function OneEvent({ event, timezone }: { event: AuditEvent; timezone: string }) 
       <details>
         <summary>
           <span class="name">
-            {action} <bdi class="label">{actor_name.endsWith(noMailbox) ? 'owner' : actor_name}</bdi>
+            {action} <bdi class="label">{accountName(actor_name)}</bdi>
           </span>
           <time dateTime={created_at}>{time(created_at, timezone)}</time>
         </summary>

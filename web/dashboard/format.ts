@@ -73,3 +73,11 @@ export function localMoment(moment: string, timeZone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
   return format.format(new Date(moment)).replace(' ', 'T')
 }
+
+/** The first owner's address, until another is set. */
+const noMailbox = '.invalid'
+
+/** A member's name: the e-mail. */
+export function accountName(email: string): string {
+  return email.endsWith(noMailbox) ? 'owner' : email
+}

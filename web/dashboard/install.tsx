@@ -1,6 +1,7 @@
 /** How to send events: all that a workspace without any shows, and a part of the settings. */
 
 import { useState } from 'preact/hooks'
+import { may } from './may.ts'
 import type { Overview } from './overview-data.ts'
 import { Copy, Refusal } from './parts.tsx'
 import { send } from './query.ts'
@@ -16,7 +17,7 @@ export function Install({ snippet }: SnippetProps) {
     <section class="panel install" aria-label="Install">
       <h2>Waiting for the first event</h2>
       <HowToSend snippet={snippet} />
-      <Demo />
+      {may('workspace:own') && <Demo />}
       <p>
         Or walk through <a href="/demo/">a small site that has the script</a>.
       </p>

@@ -6,6 +6,7 @@ import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
+import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { ArchiveTabs, Copy, Facts, Failure, isArchive, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
@@ -26,7 +27,7 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
   return (
     <main>
       {failure && <Failure {...failure} />}
-      <NewLink made={changed} />
+      {may('links:write') && <NewLink made={changed} />}
       <section class="panel" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         {answer?.length === 0 && !isStale && (
@@ -122,14 +123,16 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
             <Refusal text={refusal} />
             <p class="label">{link.post_url}</p>
             <Numbers id={link.id} workspace={workspace} />
-            <button
-              type="button"
-              title={status === 'active' ? 'It leaves the list; it goes on to redirect and to be counted' : undefined}
-              aria-label={`${label} ${link.label}`}
-              onClick={archive}
-            >
-              {label}
-            </button>
+            {may('links:write') && (
+              <button
+                type="button"
+                title={status === 'active' ? 'It leaves the list; it goes on to redirect and to be counted' : undefined}
+                aria-label={`${label} ${link.label}`}
+                onClick={archive}
+              >
+                {label}
+              </button>
+            )}
           </>
         )}
       </details>

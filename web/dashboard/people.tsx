@@ -6,6 +6,7 @@ import { money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
 import { journeyEventsMax } from './journey-lines.ts'
 import { useListPage } from './list-pages.tsx'
+import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, PageLink } from './parts.tsx'
 import { personAddress, personParameters } from './person-address.ts'
@@ -198,9 +199,11 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
         <button type="button" onClick={() => navigate(`/dashboard/replays?${replays}`)}>
           Replays
         </button>{' '}
-        <button type="button" class="danger" onClick={() => setErasing(true)}>
-          Erase this person
-        </button>
+        {may('workspace:manage') && (
+          <button type="button" class="danger" onClick={() => setErasing(true)}>
+            Erase this person
+          </button>
+        )}
         {isErasing && (
           <Erase person={known} close={() => setErasing(false)} erased={() => navigate('/dashboard/people?erased=1')} />
         )}

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { PostStatus, PostWithPerformance } from '../../schemas/resources/post.ts'
 import { Confirm } from './dialog.tsx'
 import { money, number, time } from './format.ts'
+import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import type { Post } from './post-draft.ts'
@@ -66,6 +67,7 @@ export function Changes({ post, workspace, queue, changed, queued }: ChangesProp
   }
   /** Published targets aren't published again. */
   const tryAgain = async () => told(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() }))
+  if (!may('posts:write')) return null
   if (isEditing) return <PostForm post={post} workspace={workspace} queue={queue} done={edited} />
   const { timezone } = workspace
   return (

@@ -6,13 +6,13 @@ import { useMemo, useState } from 'preact/hooks'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { localMoment } from './format.ts'
+import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { Changes, Detail } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
-import { isMovable } from './post-move.ts'
 import type { Queue } from './posting-times.tsx'
-import { useMoves } from './use-moves.ts'
+import { isDraggable, useMoves } from './use-moves.ts'
 
 export interface CalendarProps {
   /** Undefined: not known yet. */
@@ -55,7 +55,8 @@ export function PostsCalendar({ posts, workspace, queue, span, day, changed, go,
       .filter((post) => localTime(post)?.startsWith(on))
       .sort((one, other) => one.scheduled_at!.localeCompare(other.scheduled_at!))
   const free = useMemo(
-    () => queue.known?.free.map((moment) => localMoment(moment, workspace.timezone)) ?? [],
+    () =>
+      may('posts:write') ? (queue.known?.free.map((moment) => localMoment(moment, workspace.timezone)) ?? []) : [],
     [queue.known, workspace.timezone],
   )
   const drafts = shown.filter(({ scheduled_at, status }) => scheduled_at === null && status === 'draft')
@@ -66,8 +67,8 @@ export function PostsCalendar({ posts, workspace, queue, span, day, changed, go,
         type="button"
         id={`post-${post.id}`}
         class={`chip ${post.status}`}
-        draggable={isMovable(post.status)}
-        aria-description={isMovable(post.status) ? 'Space moves it' : undefined}
+        draggable={isDraggable(post)}
+        aria-description={isDraggable(post) ? 'Space moves it' : undefined}
         title={post.title}
         onDragStart={(event) => moves.drag(post, event)}
         onDragEnd={moves.letGo}
@@ -100,7 +101,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, changed, go,
       </div>
       <p class="note" role="status">
         {message ||
-          `Drag a post to another day (by finger: hold it first), or press Space on it. Times are those of ${workspace.timezone}.`}{' '}
+          `${may('posts:write') ? 'Drag a post to another day (by finger: hold it first), or press Space on it. ' : ''}Times are those of ${workspace.timezone}.`}{' '}
         {undo && (
           <button type="button" class="link" onClick={undo}>
             Undo
@@ -137,7 +138,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, changed, go,
                   <span aria-hidden="true">{Number(on.slice(8))}</span>
                   <span class="unseen">{dayInWords(on)}</span>
                 </time>
-                {!isOver && (
+                {!isOver && may('posts:write') && (
                   <button
                     type="button"
                     class="link"

@@ -6,6 +6,7 @@ import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { localMoment, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
+import { may } from './may.ts'
 import { ArchiveTabs, Failure, isArchive } from './parts.tsx'
 import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
@@ -53,12 +54,16 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
               </button>
             ))}
           </fieldset>
-          <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
-            Posting times
-          </button>
-          <button type="button" class="main" onClick={() => write({ at: undefined })}>
-            Write a post
-          </button>
+          {may('posts:write') && (
+            <>
+              <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
+                Posting times
+              </button>
+              <button type="button" class="main" onClick={() => write({ at: undefined })}>
+                Write a post
+              </button>
+            </>
+          )}
         </div>
       )}
       {view === 'list' ? (
@@ -128,7 +133,7 @@ function List({ round, search, navigate, ...shown }: Shown & Pick<PageProps, 'se
         <p class="empty">
           {isArchive(search)
             ? 'None is archived.'
-            : 'No post yet. Write one: it is a draft until it is given a time and scheduled.'}
+            : `No post yet.${may('posts:write') ? ' Write one: it is a draft until it is given a time and scheduled.' : ''}`}
         </p>
       )}
       <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} post={post} {...shown} />)}</ul>

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { percent, time } from './format.ts'
+import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
@@ -17,7 +18,7 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
       {failure && <Failure {...failure} />}
       {answer && (
         <>
-          <Sources profile={answer} changed={() => setRound(round + 1)} />
+          {may('profile:write') && <Sources profile={answer} changed={() => setRound(round + 1)} />}
           <Known profile={answer} workspace={workspace} />
           <Evidence profile={answer} />
         </>

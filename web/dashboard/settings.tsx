@@ -1,4 +1,4 @@
-/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, keys, shared links and webhooks, and what was changed. */
+/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, members, keys, shared links and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { Accounts } from './accounts.tsx'
@@ -7,6 +7,8 @@ import { AuditLog } from './audit-log.tsx'
 import { number, percent } from './format.ts'
 import { Copied, HowToSend } from './install.tsx'
 import type { PageProps } from './later.tsx'
+import { may, ownRole } from './may.ts'
+import { Leave, Members } from './members.tsx'
 import type { Overview } from './overview-data.ts'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
@@ -53,34 +55,54 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           />
           <div class="controls">
             {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
-            <button type="button" onClick={() => open('change')}>
-              Change
-            </button>
-            <button type="button" onClick={() => open('add')}>
-              Add a workspace
-            </button>
+            {may('workspace:manage') && (
+              <button type="button" onClick={() => open('change')}>
+                Change
+              </button>
+            )}
+            {may('workspace:own') && (
+              <button type="button" onClick={() => open('add')}>
+                Add a workspace
+              </button>
+            )}
           </div>
           {opened === 'change' && <ChangeWorkspace close={close} />}
           {opened === 'add' && <AddWorkspace close={close} />}
         </section>
         <section class="panel" aria-label="Signing in">
           <h2>Signing in</h2>
-          <p>
-            A link works once, on the server itself. A password works from any computer; a new one ends all sessions.
-          </p>
-          <Copied text="npx svc owner link" />
-          <Copied text="npx svc owner password" />
+          {may('workspace:own') ? (
+            <>
+              <p>
+                A link works once, on the server itself. A password works from any computer; a new one ends all
+                sessions.
+              </p>
+              <Copied text="npx svc owner link" />
+              <Copied text="npx svc owner password" />
+            </>
+          ) : (
+            <p>
+              You are {ownRole() === 'viewer' ? 'a' : 'an'} {ownRole()} of this workspace. Who forgets the password is
+              removed and invited anew.
+            </p>
+          )}
           <form method="post" action="/dashboard/sign-out">
             <button type="submit">Sign out of this browser</button>
           </form>
+          {!may('workspace:own') && <Leave />}
         </section>
       </div>
       <Accounts workspaceId={workspace.id} />
-      <Reports timezone={timezone} />
-      <ApiKeys timezone={timezone} />
-      <SharedLinks timezone={timezone} />
-      <Webhooks timezone={timezone} />
-      <AuditLog timezone={timezone} />
+      {may('workspace:manage') && (
+        <>
+          <Members timezone={timezone} />
+          <Reports timezone={timezone} />
+          <ApiKeys timezone={timezone} />
+          <SharedLinks timezone={timezone} />
+        </>
+      )}
+      {may('webhooks:read') && <Webhooks timezone={timezone} />}
+      {may('audit:read') && <AuditLog timezone={timezone} />}
     </main>
   )
 }

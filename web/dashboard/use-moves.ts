@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { dayByKey, dayInWords } from './calendar-days.ts'
 import { localMoment } from './format.ts'
+import { may } from './may.ts'
 import type { Post } from './post-draft.ts'
 import { isMovable, moveTo } from './post-move.ts'
 import { type Step, stepsToDraft, takeSteps } from './post-steps.ts'
@@ -128,7 +129,7 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     ...{ shown, dragged, target, now, letGo, ...said },
     /** With a finger. */
     press(post: Post, event: PointerEvent): void {
-      if (isMovable(post.status)) press(post, event)
+      if (isDraggable(post)) press(post, event)
     },
     /** With the mouse. */
     drag(post: Post, event: DragEvent): void {
@@ -150,7 +151,7 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     },
     /** With the keyboard. */
     pickUp(post: Post, event: KeyboardEvent): void {
-      if (event.key !== ' ' || dragged !== undefined) return
+      if (event.key !== ' ' || dragged !== undefined || !may('posts:write')) return
       event.preventDefault()
       if (!isMovable(post.status))
         return say({ ...nothing, refusal: `A post that is ${post.status} stays where it is.` })
@@ -166,4 +167,9 @@ function momentLike(local: string, timezone: string): string {
   const asUtc = Date.parse(`${local}Z`)
   const shift = Date.parse(`${localMoment(new Date(asUtc).toISOString(), timezone)}Z`) - asUtc
   return new Date(asUtc - shift).toISOString()
+}
+
+/** Whether whoever is signed in may put the post on another day. */
+export function isDraggable({ status }: Pick<Post, 'status'>): boolean {
+  return may('posts:write') && isMovable(status)
 }

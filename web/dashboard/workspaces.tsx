@@ -1,20 +1,17 @@
-/** The name of the workspace; where the owner has several, the choice between them. */
-import { useAnswer } from './query.ts'
-import { isShared } from './shared-page.ts'
+/** The name of the workspace; for a member of several, the choice between them. */
+import type { Joined } from './may.ts'
 
-interface Named {
+interface NameProps {
   readonly id: number
   readonly name: string
+  readonly joined: readonly Joined[] | undefined
 }
 
-const seldomMs = 300_000
-
-export function WorkspaceName({ id, name }: Named) {
-  const { answer = [] } = useAnswer<Named[]>(isShared ? undefined : '/workspaces', { againMs: seldomMs })
-  if (answer.length < 2) return <bdi>{name}</bdi>
+export function WorkspaceName({ id, name, joined = [] }: NameProps) {
+  if (joined.length < 2) return <bdi>{name}</bdi>
   return (
     <select aria-label="Workspace" value={id} onChange={(event) => goToWorkspace(Number(event.currentTarget.value))}>
-      {answer.map((one) => (
+      {joined.map((one) => (
         <option key={one.id} value={one.id}>
           {one.name}
         </option>

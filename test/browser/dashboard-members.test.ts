@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { memberPassword } from '../support/members.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+const section = list('Members')
+
+test('a viewer is invited, joins in another browser, sees no change that is not allowed, gets another role, and is removed', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/settings`)
+  await page.click(`${section} >> text=Invite a member`)
+  await page.fill('dialog [name="email"]', 'A.viewer.with.a.long.name@mail.harbour-and-lighthouse.example.com')
+  await look(page, 'invite-form')
+  await page.click('dialog [type="submit"]')
+  await page.waitForSelector(`${section} li:has-text("a.viewer"):has-text("invited as viewer")`)
+  const link = new URL((await page.textContent(`${section} pre`))!)
+  await look(page, 'members')
+
+  const theirs = await (await page.context().browser()!.newContext()).newPage()
+  const requested: string[] = []
+  theirs.on('request', (request) => requested.push(request.headers()['referer'] ?? ''))
+  await theirs.goto(`${api.url}${link.pathname}${link.search}`)
+  await look(theirs, 'join')
+  await theirs.fill('[name="password"]', memberPassword)
+  await theirs.keyboard.press('Enter')
+  await theirs.waitForURL(`${api.url}/dashboard`)
+  await theirs.waitForSelector(list('Install'))
+  expect(requested.join()).not.toContain(link.searchParams.get('token'))
+  const isShown = (selector: string) => theirs.isVisible(selector)
+  expect(await isShown('text=Fill a demo workspace')).toBe(false)
+  await theirs.click('nav >> text=Posts')
+  await theirs.waitForSelector('text=No post yet.')
+  await theirs.click('nav >> text=Links')
+  await theirs.waitForSelector(list('Links'))
+  expect([await isShown('text=Write a post'), await isShown('text=Make a link')]).toEqual([false, false])
+  await theirs.click('nav >> text=Settings')
+  await theirs.waitForSelector('text=You are a viewer')
+  const hidden = ['Members', 'API keys', 'Shared links', 'Reports by e-mail', 'Webhooks', 'Audit log']
+  expect(await Promise.all(hidden.map((name) => isShown(list(name))))).toEqual(hidden.map(() => false))
+  expect([await isShown('text=Add a workspace'), await isShown('text=/^Change$/')]).toEqual([false, false])
+  expect(await violations(theirs)).toEqual([])
+
+  await page.reload()
+  await page.selectOption(`${section} select`, 'editor')
+  await expect
+    .poll(() => stores.pg.query('SELECT role FROM members WHERE workspace_id = $1 ORDER BY role', [mine.workspaceId]))
+    .toEqual([{ role: 'editor' }, { role: 'owner' }])
+  await theirs.goto(`${api.url}/dashboard/posts`)
+  await theirs.waitForSelector('text=Write a post')
+  await page.click(`${section} >> text=Remove`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${section} select`, { state: 'detached' })
+  await theirs.goto(`${api.url}/dashboard`)
+  await theirs.waitForSelector('h1:has-text("Sign in")')
+  await theirs.context().close()
+})

@@ -1,0 +1,184 @@
+/** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
+import { useState } from 'preact/hooks'
+import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
+import { Confirm, Dialog } from './dialog.tsx'
+import { accountName, time } from './format.ts'
+import { Failure, Refusal, ShownOnce } from './parts.tsx'
+import { send, useAnswer, useChanges } from './query.ts'
+
+type Answer = (typeof MembersResource)['_output']
+type Member = Answer['members'][number]
+type Made = (typeof CreatedInvitation)['_output']
+
+const roles = {
+  viewer: 'reads figures, people, posts and links',
+  editor: 'also writes posts, links and the company profile',
+  admin: 'also manages settings, keys, webhooks and members',
+} as const
+
+export function Members({ timezone }: { timezone: string }) {
+  const { round, refusal, done } = useChanges()
+  const [made, setMade] = useState<Made & { readonly email: string }>()
+  const [isInviting, setInviting] = useState(false)
+  const [removed, remove] = useState<Member>()
+  const { answer, failure } = useAnswer<Answer>('/members', { round })
+  return (
+    <section class="panel" aria-label="Members">
+      <h2>
+        Members
+        <button type="button" onClick={() => setInviting(true)}>
+          Invite a member
+        </button>
+      </h2>
+      {failure && <Failure {...failure} />}
+      <Refusal text={refusal} />
+      {made && (
+        <ShownOnce secret={made.url} name="link">
+          The link for <bdi>{made.email}</bdi>, which works once and for 7 days. Give it to nobody else.
+        </ShownOnce>
+      )}
+      <ul>
+        {answer?.members.map((member) => (
+          <li key={member.id} class="event endpoint">
+            <span class="name">
+              <bdi>{accountName(member.email)}</bdi> {member.is_self && <span class="label">you</span>}
+            </span>
+            <span class="label">since {time(member.added_at, timezone)}</span>
+            {member.role === 'owner' || member.is_self ? (
+              <span>{member.role}</span>
+            ) : (
+              <>
+                <select
+                  aria-label={`Role of ${member.email}`}
+                  value={member.role}
+                  onChange={async ({ currentTarget: { value } }) =>
+                    done(await send('PATCH', `/members/${member.id}`, { role: value }))
+                  }
+                >
+                  {Object.keys(roles).map((role) => (
+                    <option key={role}>{role}</option>
+                  ))}
+                </select>
+                <button
+                  type="button"
+                  class="danger"
+                  aria-label={`Remove ${member.email}`}
+                  onClick={() => remove(member)}
+                >
+                  Remove
+                </button>
+              </>
+            )}
+          </li>
+        ))}
+        {answer?.invitations.map(({ id, email, role, expires_at }) => (
+          <li key={`invitation ${id}`} class="event endpoint">
+            <span class="name">
+              <bdi>{email}</bdi> <span class="label">invited as {role}</span>
+            </span>
+            <span class="label">until {time(expires_at, timezone)}</span>
+            <button
+              type="button"
+              class="danger"
+              aria-label={`Withdraw the invitation of ${email}`}
+              onClick={async () => done(await send('DELETE', `/invitations/${id}`))}
+            >
+              Withdraw
+            </button>
+          </li>
+        ))}
+      </ul>
+      {isInviting && (
+        <InviteForm
+          close={() => setInviting(false)}
+          made={(invitation) => {
+            setMade(invitation)
+            setInviting(false)
+            done({ made: invitation })
+          }}
+        />
+      )}
+      {removed && (
+        <Confirm
+          title="Remove this member"
+          verb="Remove"
+          close={() => remove(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/members/${removed.id}`))
+            remove(undefined)
+          }}
+        >
+          <bdi>{removed.email}</bdi> is signed out, and the keys and shared links that this member made stop working.
+          Webhooks and recipients of reports stay.
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function InviteForm({ made, close }: { made(invitation: Made & { email: string }): void; close(): void }) {
+  const [refusal, setRefusal] = useState('')
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const email = String(data.get('email'))
+    const sent = await send<Made>('POST', '/invitations', { email, role: data.get('role') })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else made({ ...sent.made, email })
+  }
+  return (
+    <Dialog title="Invite a member" close={close}>
+      <form class="editor" onSubmit={submit}>
+        <label>
+          E-mail
+          <input name="email" type="email" placeholder="name@example.com" required />
+        </label>
+        <label>
+          Role
+          <select name="role">
+            {Object.keys(roles).map((role) => (
+              <option key={role}>{role}</option>
+            ))}
+          </select>
+        </label>
+        {Object.entries(roles).map(([role, does]) => (
+          <p key={role} class="note">
+            <strong>{role}</strong> {does}.
+          </p>
+        ))}
+        <p class="note">No mail is sent. You get a link to pass on.</p>
+        <Refusal text={refusal} />
+        <button type="submit">Make the link</button>
+      </form>
+    </Dialog>
+  )
+}
+
+/** For whoever isn't the owner. */
+export function Leave() {
+  const [isAsking, setAsking] = useState(false)
+  const [refusal, setRefusal] = useState('')
+  const leave = async () => {
+    const sent = await send('POST', '/members/leave')
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else location.assign('/dashboard')
+  }
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setAsking(true)}>
+        Leave the workspace
+      </button>
+      {isAsking && (
+        <Confirm
+          title="Leave the workspace"
+          verb="Leave"
+          close={() => setAsking(false)}
+          refusal={refusal}
+          confirmed={leave}
+        >
+          You are signed out, and keys and shared links that you made stop working. Only another invitation leads back.
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -31,8 +31,11 @@ export function makePageUrl(): PageUrl {
   }
 }
 
-/** Reads `url` into `page`, which holds nothing of the one before. A text that is no page gives an empty page. */
-export function readPageUrl(text: string, page: PageUrl): void {
+/**
+ * Reads `url` into `page`, which holds nothing of the one before. A text that is no page gives an empty page.
+ * @param takesBare whether `source` means `utm_source`, and so on
+ */
+export function readPageUrl(text: string, page: PageUrl, takesBare = true): void {
   const url = isPage(text) ? text : ''
   clearCampaign(page)
   page.url = url
@@ -42,12 +45,29 @@ export function readPageUrl(text: string, page: PageUrl): void {
   const query = url.indexOf('?', pathStart)
   const hasQuery = query >= 0 && query < end
   page.path = pathOf(url, pathStart, hasQuery ? query : end, page.host)
-  if (hasQuery) readParameters(url, query + 1, end, page)
+  if (hasQuery) readParameters(url, query + 1, end, page, takesBare)
   if (hash >= 0) page.url = withoutFragmentValues(page.url)
 }
 
+/**
+ * Leaves of the page's campaign, link, post and click only what its referrer's URL names, too. Bare names don't count:
+ * sites keep their own `source` and `content` from page to page.
+ */
+export function keepCarried(url: string, referrer: string, page: PageUrl): void {
+  if (!url.includes('?')) return
+  readPageUrl(url, page, false)
+  readPageUrl(referrer, before, false)
+  if (page.source !== before.source) page.source = ''
+  if (page.medium !== before.medium) page.medium = ''
+  if (page.campaign !== before.campaign) page.campaign = ''
+  if (page.content !== before.content) page.content = ''
+  if (page.clickId !== before.clickId) page.clickId = null
+  if (page.linkId !== before.linkId) page.linkId = 0
+  if (page.postId !== before.postId) page.postId = 0
+}
+
 /** Leaves the page as if its URL named no campaign, link, post or click. */
-export function clearCampaign(page: PageUrl): void {
+function clearCampaign(page: PageUrl): void {
   page.source = ''
   page.medium = ''
   page.campaign = ''
@@ -109,6 +129,7 @@ function withoutFragmentValues(url: string): string {
 }
 const fragmentParameter = /([#?&])([^#?&=]+)=[^#?&]*/g
 const scratch = makePageUrl()
+const before = makePageUrl()
 
 /** The host of an absolute URL in lower case, without port and credentials; empty for anything else. */
 export function hostOf(url: string): string {
@@ -166,7 +187,7 @@ const bareParameters: ReadonlyMap<string, 'source' | 'medium' | 'campaign' | 'co
 )
 
 /** Reads the parameters in `url[start, end)`. If one is repeated, the first that isn't empty counts. */
-function readParameters(url: string, start: number, end: number, page: PageUrl): void {
+function readParameters(url: string, start: number, end: number, page: PageUrl, takesBare = true): void {
   page.url = url
   let isCut = false
   let kept = ''
@@ -179,7 +200,7 @@ function readParameters(url: string, start: number, end: number, page: PageUrl):
     if (equals > at && equals < next) {
       const name = url.slice(at, equals)
       const campaign = campaignParameters.get(name)
-      const plain = campaign === undefined ? bareParameters.get(name) : undefined
+      const plain = campaign === undefined && takesBare ? bareParameters.get(name) : undefined
       if (campaign !== undefined) page[campaign] ||= decode(url.slice(equals + 1, next))
       else if (plain !== undefined) bare[plain] ||= decode(url.slice(equals + 1, next))
       else if (name === 'svc_link_id') page.linkId ||= idOf(url.slice(equals + 1, next))

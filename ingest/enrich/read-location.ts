@@ -1,12 +1,14 @@
 import type { Facts, Verdict } from './facts.ts'
-import { clearCampaign, hostOf, keptReferrer, namedPath, readPageUrl, rooted } from './page-url.ts'
+import { hostOf, keepCarried, keptReferrer, namedPath, readPageUrl, rooted } from './page-url.ts'
 
 /** Where the event happened. A path that the sender names wins over that of its URL; parameters are no part of it. */
 export function readLocation({ event, page, row, countDropped }: Facts): Verdict {
   const { url, path, referrer } = event
-  readPageUrl(url || rooted(path ?? ''), page)
-  // Links within the site aren't landings: their parameters may mean anything. The browser script's touches.ts agrees.
-  if (page.host !== '' && referrer && hostOf(referrer) === page.host) clearCampaign(page)
+  const address = url || rooted(path ?? '')
+  readPageUrl(address, page)
+  // Links within the site aren't landings: their parameters may mean anything. But a landing's own script may send it on
+  // to another page of the site, with what names the campaign. The browser script's touches.ts agrees.
+  if (page.host !== '' && referrer && hostOf(referrer) === page.host) keepCarried(address, referrer, page)
   if (url && page.url === '') countDropped('not_a_page_url')
   row.url = url ? page.url : ''
   row.path = path && url ? namedPath(path) : page.path

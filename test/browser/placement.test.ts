@@ -25,7 +25,7 @@ test('from a proxy under a folder of the site, events and the second file go by 
   }
   await visit.page.goto(`${root}/`)
   const asked = () => visit.network.seen.map(({ method, url }) => `${method} ${url.host}${url.pathname}`)
-  await expect.poll(asked).toContain(`POST ${shop}/stats/api/v1/growth/track`)
+  await expect.poll(asked).toContain(`POST ${shop}/stats/api/v1/growth/track/batch`)
   await expect.poll(() => visit.network.seen.some(({ url }) => url.searchParams.has('late'))).toBe(true)
   expect(visit.network.seen.filter(({ url }) => url.host !== shop)).toEqual([])
   expect(visit.complaints).toEqual([])

@@ -13,7 +13,7 @@ beforeEach(() => {
 /** @returns whether another session begins */
 function arrive(path: string, referrer = ''): boolean {
   hour++
-  return recordTouch({ url: root + path, referrer, occurred_at: `2026-11-21T0${hour}:00:00.000Z` })
+  return recordTouch({ url: root + path, referrer, occurred_at: `2026-11-21T0${hour}:00:00.000Z` }) === true
 }
 const first = () => readJson('svc_first')
 const last = () => readJson('svc_last')
@@ -56,6 +56,15 @@ test('a link within the site is no landing, whatever its parameters', () => {
   for (const path of ['/list?content=video', '/?utm_source=b']) expect(arrive(path, `${root}/`)).toBe(false)
   expect(last()).toMatchObject({ source: 'a', at: '2026-11-21T01:00:00.000Z' })
   expect(arrive('/list?content=video', 'https://news.example/')).toBe(true)
+})
+
+test('a landing that its own script sends on has its campaign, but for what changed or has a bare name', () => {
+  const query = 'utm_source=a&utm_campaign=b&content=video&svc_link_id=7'
+  expect(arrive(`/en/?${query}&utm_medium=email`, `${root}/?${query}&utm_medium=x`)).toBe(true)
+  const at = '2026-11-21T01:00:00.000Z'
+  const touch = { url: `${root}/en/?${query}&utm_medium=email`, at, source: 'a', campaign: 'b', svc_link_id: '7' }
+  expect([first(), last()]).toEqual([touch, touch])
+  expect(arrive('/list?source=nav&page=2', `${root}/list?source=nav`)).toBe(false)
 })
 
 test('a site whose name only begins like ours is another one', () => {

@@ -41,6 +41,8 @@ describe('the link and the post that led to a page', () => {
     const url = 'https://www.example.com/sale?svc_link_id=1&svc_post_id=12'
     const enriched = enrich({ url, referrer: 'https://www.example.com/' })
     expect(enriched.stream === 'events' && enriched.row).toMatchObject({ link_id: 0, post_id: 0, url })
+    const sentOn = enrich({ url, referrer: 'https://www.example.com/?svc_post_id=12&svc_link_id=1' })
+    expect(sentOn.stream === 'events' && sentOn.row).toMatchObject({ link_id: 1, post_id: 12, url })
   })
 
   test('are nobody’s where no table is there', () => {

@@ -109,6 +109,20 @@ describe('the campaign of the URL', () => {
     expect(from('https://www.example.com/', { url: null, path: `/pricing?${query}` })).toEqual(landed)
   })
 
+  test('counts, too, where the landing’s own script went on to this page with it, but for bare names', () => {
+    const from = (query: string, before: string) => {
+      const { source, medium, campaign, content } = rowOf({ url: `${page}?${query}`, referrer: `${home}?${before}` })
+      return [source, medium, campaign, content]
+    }
+    const home = 'https://www.example.com/'
+    const query = 'utm_source=news&utm_medium=email&utm_campaign=may&utm_content=a'
+    expect(from(`lang=en&${query}`, query)).toEqual(['news', 'email', 'may', 'a'])
+    expect(from(query, 'utm_source=news&utm_campaign=june')).toEqual(['news', 'none', '', ''])
+    expect(from('gclid=1', 'gclid=1')).toEqual(['google', 'cpc', '', ''])
+    expect(from('gclid=1', 'fbclid=1')).toEqual(['direct', 'none', '', ''])
+    expect(from('source=nav&content=video&page=2', 'source=nav&content=video')).toEqual(['direct', 'none', '', ''])
+  })
+
   test('is cut to what is stored, and may be in the path, where there is no URL', () => {
     const { source } = rowOf({ url: `${page}?utm_source=${'😀'.repeat(300)}` })
     expect([[...source].length, source.isWellFormed()]).toEqual([254, true])

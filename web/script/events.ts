@@ -53,7 +53,7 @@ export function record(
   if (isOpen === false) return
   if (!isPassive) view.title = document.title.slice(0, titleLengthMax)
   const text = JSON.stringify({
-    event_name: `${name}`.slice(0, nameLengthMax),
+    event_name: (name + '').slice(0, nameLengthMax),
     client_event_id: makeId(),
     occurred_at: new Date().toISOString(),
     ...view,
@@ -64,7 +64,7 @@ export function record(
     timezone: window.Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...more,
     // NUL and half a pair, as a cut may leave it, would be refused. JSON has these as escapes, and else only control characters.
-  }).replace(/(\\[^u])|\\u..../g, '$1')
+  }).replace(/\\u....|(\\.)/g, '$1')
   // A copy: what the page changes later isn't sent.
   const event: QueuedEvent = JSON.parse(text)
   if (text.length < eventCharactersMax && (!isOpen || stamp(event, isPassive))) put(event)

@@ -54,7 +54,7 @@ export function takeStored(): void {
   const stored = readJson<QueuedEvent[]>('svc_queue') || []
   write('svc_queue', '')
   // Older events may have arrived, and wouldn't be known as repeats.
-  queue.unshift(...stored.filter(({ occurred_at: at }) => isNear(Date.parse(at), Date.now())))
+  queue.unshift(...stored.filter((event) => isNear(Date.parse(event.occurred_at), Date.now())))
   schedule()
 }
 
@@ -113,8 +113,5 @@ function requestOf(events: QueuedEvent[]): [url: string, body: string] {
     event.anonymous_id = event.anonymous_id || browserId()
     event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
   }
-  return [
-    `${base}api/v1/growth/track${events[1] ? '/batch' : ''}`,
-    JSON.stringify({ tracking_key: key, ...(events[1] ? { events } : events[0]) }),
-  ]
+  return [`${base}api/v1/growth/track/batch`, JSON.stringify({ tracking_key: key, events })]
 }

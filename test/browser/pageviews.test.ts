@@ -67,6 +67,25 @@ test('a route change of a single-page app is one pageview, whoever tells of it: 
   expect(visit.complaints).toEqual([])
 })
 
+test('the first pageview has the address that the page was loaded with, though the app changes it at once', async (context) => {
+  const visit = await startVisit(surface, context)
+  const app = `<script>
+    const begin = () => window.Svc?.journey ? history.replaceState(null, '', location.pathname === '/old' ? '/new' : '/') : setTimeout(begin)
+    begin()
+  </script>`
+  visit.site(shop, { '/': { head: app }, '/old': { head: app } })
+  await visit.page.goto(`${root}/?utm_source=news&utm_medium=email`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.goto(`${root}/old?utm_source=news`)
+  const views = await visit.expectSent('pageview', 3)
+  expect(views.map(({ url }) => url)).toEqual([
+    `${root}/?utm_source=news&utm_medium=email`,
+    `${root}/old?utm_source=news`,
+    `${root}/new`,
+  ])
+  expect(await visit.stored('pageview')).toHaveLength(3)
+})
+
 test('a page that comes back from the back-forward cache is a pageview of the same visit', async (context) => {
   const visit = await startVisit(surface, context)
   const tell = `<script>addEventListener('pageshow', ({ persisted }) => fetch('/told?' + persisted))</script>`

@@ -14,6 +14,8 @@ export let view: View
 /** The page that was loaded, or came back from the cache: what is measured of loading is its. */
 export let landing: View
 let referrer = addressOf(document.referrer)
+/** The address that the page was loaded with, until it is recorded: many apps change theirs as they start. */
+let loaded = addressOf(location.href)
 /** Tells the present page from others; empty where none is recorded. */
 let current = ''
 let hasLeft = false
@@ -25,8 +27,9 @@ let depth = 0
 
 /** Records the page, unless it is the one that was recorded last. Without consent it is a new one to whoever begins again. */
 export const page = guard((extra?: object): void => {
-  const url = addressOf(location.href)
-  const name = url.replace(/#(?![!/]).*/, '')
+  const url = loaded || addressOf(location.href)
+  // It is the same page where an app takes the campaign out of its address, or its router begins with an empty route.
+  const name = url.replace(/#([^!/].*|\/?)$|[?&](utm_[^&#]*|)/g, '')
   if (isOpen === false) current = ''
   else if (name !== current) {
     leave()
@@ -37,6 +40,7 @@ export const page = guard((extra?: object): void => {
     engagedMs = depth = 0
     record(view, 'pageview', extra)
   }
+  loaded = ''
 })
 
 /** Records the page soon, unless `Svc.page()` does so before. */
@@ -98,7 +102,7 @@ function look(): void {
   if (!isOpen) return
   depth = Math.min(
     100,
-    Math.max(depth, Math.round(((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100)),
+    Math.max(depth, Math.round((100 * (scrollY + innerHeight)) / document.documentElement.scrollHeight)),
   )
 }
 

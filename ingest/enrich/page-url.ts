@@ -10,7 +10,7 @@ import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
 export interface PageUrl {
   /** Lower case, without port and credentials. */
   host: string
-  /** Without parameters; at least `/` where there is a host. */
+  /** Without parameters, with the route in the fragment; at least `/` where there is a host. */
   path: string
   /** The URL without the values of click ids. */
   url: string
@@ -46,7 +46,10 @@ export function readPageUrl(text: string, page: PageUrl, takesBare = true): void
   const hasQuery = query >= 0 && query < end
   page.path = pathOf(url, pathStart, hasQuery ? query : end, page.host)
   if (hasQuery) readParameters(url, query + 1, end, page, takesBare)
-  if (hash >= 0) page.url = withoutFragmentValues(page.url)
+  if (hash >= 0) {
+    page.url = withoutFragmentValues(page.url)
+    page.path += routeOf(page.url)
+  }
 }
 
 /**
@@ -173,6 +176,12 @@ function pathOf(url: string, start: number, end: number, host: string): string {
   // A browser takes two slashes for the begin of a host, of either kind and with blanks between them.
   const isPlain = second > 0x20 && second !== 0x2f && second !== 0x5c
   return isPlain || end - start === 1 ? url.slice(start, end) : url.slice(start, end).replace(/^[/\\\0-\x20]+/, '/')
+}
+
+/** Single-page apps keep routes in the fragment: `#/orders`, `#!/orders`. Empty for any other fragment, and for one that names none. */
+function routeOf(url: string): string {
+  const [, route] = /^[^#]*(#[/!][^?]*)/.exec(url) ?? []
+  return route === undefined || /^#[/!]+$/.test(route) ? '' : route
 }
 
 /** The parameters that name a campaign; `utm_` wins over the bare name. */

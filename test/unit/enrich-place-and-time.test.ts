@@ -14,6 +14,12 @@ describe('the path', () => {
     ['https://example.com/a?u=https://other.example/b', '/a'],
     ['/a/b?c', '/a/b'],
     ['https://[2001:db8::1]:8080/x', '/x'],
+    // With the route of a single-page app.
+    ['https://example.com/#/orders?tab=1', '/#/orders'],
+    ['https://example.com/app/?a=1#!/orders/7', '/app/#!/orders/7'],
+    ['https://example.com#/orders', '/#/orders'],
+    ['https://example.com/#/?tab=1', '/'],
+    ['https://example.com/#!/', '/'],
   ])('is that of the URL: %s', (url, path) => {
     expect(rowOf({ url })).toMatchObject({ url, path })
   })
@@ -21,6 +27,7 @@ describe('the path', () => {
   test('is the one that the sender names, without parameters, and empty where nothing was sent', () => {
     expect(rowOf({ url: 'https://example.com/real', path: '/named?x=1' }).path).toBe('/named')
     expect(rowOf({ path: '/named#x' }).path).toBe('/named')
+    expect(rowOf({ path: '#/named?x=1' }).path).toBe('/#/named')
     expect(rowOf({ url: 'https://example.com/real', path: '' }).path).toBe('/real')
     expect(rowOf({})).toMatchObject({ path: '', url: '', referrer: '' })
   })

@@ -157,7 +157,8 @@ describe('a click id', () => {
       const sent = page + end.replaceAll('gclid=', 'gclid=SECRET') + (end.includes('#') ? '&utm_source=no' : '')
       const row = rowOf({ url: sent, referrer: sent })
       const kept = page + end + (end.includes('#') ? '&utm_source=no' : '')
-      expect([row.url, row.referrer, row.path]).toEqual([kept, kept, '/pricing'])
+      const [route = ''] = /#\/[^?]*/.exec(end) ?? []
+      expect([row.url, row.referrer, row.path]).toEqual([kept, kept, `/pricing${route}`])
       expect(rowOf({ url: sent }).source).toBe(end.includes('#') ? 'direct' : 'google')
     },
   )

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { valueError } from './errors/validation-errors.ts'
+import { readablePath } from './event/readable-path.ts'
 import { repeated } from './lax.ts'
 import {
   filterTextLengthMax,
@@ -30,7 +31,8 @@ export function readStep(text: string): FunnelStep | undefined {
   const at = text.indexOf(':')
   const kind = funnelStepKinds.find((known) => known === text.slice(0, at))
   const value = text.slice(at + 1)
-  return kind === undefined || value === '' ? undefined : { kind, value, pattern: readPattern(value) }
+  if (kind === undefined || value === '') return undefined
+  return { kind, value, pattern: readPattern(kind === 'path' ? readablePath(value) : value) }
 }
 
 function faultOf(text: string): string | undefined {

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { enumError, valueError } from './errors/validation-errors.ts'
 import type { Build } from './errors/zod-errors.ts'
+import { readablePath } from './event/readable-path.ts'
 import { devices } from './event/row.ts'
 import { repeated } from './lax.ts'
 import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/overview-limits.ts'
@@ -58,6 +59,13 @@ function fits(text: string, { texts }: FilterPattern): boolean {
   return text.startsWith(first!) && text.length - last.length >= at && text.endsWith(last)
 }
 
+/** How values are written in events, where callers may write them otherwise. */
+const storedForms: Partial<Record<FilterName, (value: string) => string>> = {
+  hostname: (value) => value.toLowerCase(),
+  path: readablePath,
+  entry_path: readablePath,
+}
+
 /** Undefined where nothing is filtered. */
 export function filtersOf(
   query: Partial<Record<FilterName, readonly string[] | undefined>>,
@@ -65,8 +73,8 @@ export function filtersOf(
   const filters = new Map<FilterName, readonly FilterPattern[]>()
   for (const name of filterNames) {
     const values = query[name] ?? []
-    // Hosts are compared in lower case.
-    const texts = name === 'hostname' ? values.map((value) => value.toLowerCase()) : values
+    const asStored = storedForms[name]
+    const texts = asStored === undefined ? values : values.map(asStored)
     if (values.length > 0) filters.set(name, texts.map(readPattern))
   }
   return filters.size === 0 ? undefined : filters

@@ -3,6 +3,7 @@
  * were followed, and the click id of an advertising platform. A page is an absolute URL or a path that begins with a slash;
  * any other text is no page. A path begins with exactly one slash, so that a browser that follows it stays on its site.
  */
+import { readablePath } from '../../schemas/event/readable-path.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
 
@@ -10,7 +11,7 @@ import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
 export interface PageUrl {
   /** Lower case, without port and credentials. */
   host: string
-  /** Without parameters, with the route in the fragment; at least `/` where there is a host. */
+  /** As people read it, without parameters, with the route in the fragment; at least `/` where there is a host. */
   path: string
   /** The URL without the values of click ids. */
   url: string
@@ -50,6 +51,7 @@ export function readPageUrl(text: string, page: PageUrl, takesBare = true): void
     page.url = withoutFragmentValues(page.url)
     page.path += routeOf(page.url)
   }
+  if (page.path.includes('%')) page.path = readablePath(page.path)
 }
 
 /**

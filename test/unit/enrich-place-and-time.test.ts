@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { noCountry } from '../../schemas/event/row.ts'
+import { readStep } from '../../schemas/funnel-steps.ts'
+import { filtersOf, readPattern } from '../../schemas/session-filters.ts'
 import { chrome, enrich, now, rowOf } from '../support/enriching.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const hour = 3_600_000
+const same = (text: string): [string, string] => [`/${text}`, `/${text}`]
 
 describe('the path', () => {
   test.each([
@@ -22,6 +25,22 @@ describe('the path', () => {
     ['https://example.com/#!/', '/'],
   ])('is that of the URL: %s', (url, path) => {
     expect(rowOf({ url })).toMatchObject({ url, path })
+  })
+
+  test.each([
+    ['/%C3%BCber-uns/%e6%97%a5%e6%9c%ac', '/über-uns/日本'],
+    ['/u%CC%88/%F0%9F%98%80/%E2%9D%A4%EF%B8%8F#/stra%C3%9Fe', '/u\u0308/😀/❤\uFE0F#/straße'],
+    // ASCII, no UTF-8, blanks, control and format characters, and letters that can't be seen stay as they are.
+    ...['%2F%20%25%3F%23%00%C3%28', '%C3%C3/%80%80%ED%A0%80%C0%AF%F4%90%80%80', '%C2%A0%E3%80%80%C2%85%E2%80%A8'].map(
+      same,
+    ),
+    ...['%E2%80%AE%E2%80%8B%EF%BB%BF', '%E3%85%A4%E2%A0%80', '%EE%80%80%F3%A0%81%81', '%CD%B8', '%25C3%25BC'].map(same),
+  ])('is as people read it, and found by filters and steps of either form: %s', (sent, path) => {
+    expect([rowOf({ url: `https://example.com${sent}` }).path, rowOf({ path: sent }).path]).toEqual([path, path])
+    for (const value of [sent, path]) {
+      expect(filtersOf({ path: [value], entry_path: [value] })?.get('entry_path')).toEqual([readPattern(path)])
+      expect(readStep(`path:${value}`)?.pattern).toEqual(readPattern(path))
+    }
   })
 
   test('is the one that the sender names, without parameters, and empty where nothing was sent', () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type ReplayTime, readReplays } from '../../../clickhouse/queries/replays.ts'
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
 import { findContact } from '../../../postgres/tables/contacts.ts'
+import { readablePath } from '../../../schemas/event/readable-path.ts'
 import { idInQuery, laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, urlLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { replayDurationSecondsMax, replaysDefault, replaysMax } from '../../../schemas/limits/replay-limits.ts'
@@ -43,7 +44,7 @@ export const listReplays = defineOperation({
     const times = await timesOf(context)
     const rows = await readReplays(stores.ch, {
       ...{ workspaceId: workspace.id, start, end: Math.max(start, range.end), times },
-      ...{ beforeId: query.before_id, sessionId: query.session_id, path: query.path },
+      ...{ beforeId: query.before_id, sessionId: query.session_id, path: query.path && readablePath(query.path) },
       ...{ durationMsMin: (query.min_seconds ?? 0) * 1000, limit: query.limit },
     })
     return serializeReplays(stores.pg, workspace.id, rows)

@@ -64,6 +64,7 @@ const storedForms: Partial<Record<FilterName, (value: string) => string>> = {
   hostname: (value) => value.toLowerCase(),
   path: readablePath,
   entry_path: readablePath,
+  exit_path: readablePath,
 }
 
 /** Undefined where nothing is filtered. */

@@ -16,10 +16,12 @@ export interface Payer {
   readonly anonymousId?: string | undefined
 }
 
-/** A value below zero came back: a chargeback that was won. */
+/** A value below zero came back: a chargeback that was won, or a refund that failed. */
 export interface Refund extends Money {
   /** The provider's id of it; undefined where the value is the total of all refunds so far. */
   readonly refund: string | undefined
+  /** The provider tells a lower total once a refund has failed, so that one may come again. */
+  readonly canTotalFall?: boolean
   /** Milliseconds since 1970. */
   readonly occurredAt: number
 }

@@ -61,7 +61,7 @@ CREATE TABLE revenue_entries (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id integer NOT NULL,
   payment_id   bigint NOT NULL REFERENCES revenue_payments ON DELETE CASCADE,
-  -- `payment`, `refund ID` or `total CENTS`.
+  -- `payment`, `refund ID`, `refund ID failed`, `total CENTS`, or `total CENTS at TIME` where totals may fall.
   entry        text NOT NULL,
   total_cents  bigint,
   value_cents  bigint NOT NULL,

@@ -35,13 +35,7 @@ export async function recordRevenue(tx: Queryable, source: RevenueSource, facts:
   if (entries.length === 0) return
   const before = await findOrMakePayment(tx, source, facts)
   for (const entry of entries) await insertEntry(tx, source.workspaceId, before.id, entry)
-  await tx.query(
-    `UPDATE revenue_entries e SET value_cents = anew.value_cents
-     FROM (SELECT id, lag(total_cents, 1, 0::bigint) OVER (ORDER BY total_cents) - total_cents AS value_cents
-           FROM revenue_entries WHERE payment_id = $1 AND total_cents IS NOT NULL) anew
-     WHERE e.id = anew.id AND e.value_cents != anew.value_cents`,
-    [before.id],
-  )
+  await countTotals(tx, before.id)
   await tx.query(
     `UPDATE revenue_payments SET occurred_at = (
        SELECT coalesce(min(occurred_at) FILTER (WHERE entry = 'payment'), min(occurred_at))
@@ -50,6 +44,23 @@ export async function recordRevenue(tx: Queryable, source: RevenueSource, facts:
     [before.id],
   )
   await enqueueEvents(tx, source.workspaceId, before)
+}
+
+/**
+ * The value of a total is the difference to the next lower one. A total that was told after a refund failed lacks the
+ * failed one, whose own entry brings the money back.
+ */
+async function countTotals(tx: Queryable, paymentId: number): Promise<void> {
+  await tx.query(
+    `UPDATE revenue_entries e SET value_cents = anew.value_cents
+     FROM (SELECT id, lag(total, 1, 0::bigint) OVER (ORDER BY total, occurred_at, id) - total AS value_cents
+           FROM (SELECT id, occurred_at, total_cents + coalesce((
+                   SELECT sum(value_cents)::bigint FROM revenue_entries failed
+                   WHERE payment_id = $1 AND value_cents > 0 AND entry LIKE 'refund % failed' AND failed.occurred_at < told.occurred_at), 0) AS total
+                 FROM revenue_entries told WHERE payment_id = $1 AND total_cents IS NOT NULL) totals) anew
+     WHERE e.id = anew.id AND e.value_cents != anew.value_cents`,
+    [paymentId],
+  )
 }
 
 /** Facts about a payer go to each name that the event has for the payment or the customer. */
@@ -112,8 +123,11 @@ function entriesOf(payment: RevenueFacts['payment'], now: number): Entry[] {
   const at = (moment: number) => Math.min(moment, now)
   const entries = [
     ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, occurredAt: at(occurredAt) }] : []),
-    ...refunds.map(({ refund, valueCents, currency, occurredAt: refundedAt }) => ({
-      entry: refund === undefined ? `total ${valueCents}` : `refund ${refund}`,
+    ...refunds.map(({ refund, canTotalFall, valueCents, currency, occurredAt: refundedAt }) => ({
+      entry:
+        refund === undefined
+          ? `total ${valueCents}${canTotalFall ? ` at ${new Date(refundedAt).toISOString()}` : ''}`
+          : `refund ${refund}`,
       totalCents: refund === undefined ? valueCents : null,
       ...{ valueCents: -valueCents, currency, occurredAt: at(refundedAt) },
     })),

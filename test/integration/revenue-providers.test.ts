@@ -84,6 +84,28 @@ describe('Stripe', () => {
     expect(await ledger()).toEqual([paid, taken, ['pi_1', 500, 'EUR', '2025-11-04T10:00']])
   })
 
+  test('a refund that fails comes back once, whatever tells of it and when, and the same amount may be refunded anew', async () => {
+    const refund = { id: 're_1', amount: 2_000, currency: 'eur', charge: 'ch_1', payment_intent: 'pi_1' }
+    const whole = { ...charge, amount_refunded: 2_000 }
+    const events: Parameters<typeof send>[] = [
+      ['refund.failed', '2025-11-05T10:00:00Z', { ...refund, status: 'failed' }],
+      ['charge.refunded', '2025-11-06T10:00:00Z', whole],
+      ['refund.updated', '2025-11-03T10:00:00Z', { ...refund, status: 'succeeded' }],
+      ['charge.refund.updated', '2025-11-05T10:00:00Z', { ...refund, status: 'failed' }],
+      ['charge.succeeded', '2025-11-01T10:00:01Z', charge],
+      ['charge.refunded', '2025-11-03T10:00:00Z', whole],
+    ]
+    const entries = [
+      ['pi_1', 2_000, 'EUR', '2025-11-01T10:00'],
+      ['pi_1', -2_000, 'EUR', '2025-11-03T10:00'],
+      ['pi_1', 2_000, 'EUR', '2025-11-05T10:00'],
+    ]
+    for (const event of events.toSpliced(1, 1)) expect((await send(...event)).status).toBe(200)
+    expect(await ledger()).toEqual(entries)
+    for (const event of [...events, events[1]!]) await send(...event)
+    expect(await ledger()).toEqual([...entries, ['pi_1', -2_000, 'EUR', '2025-11-06T10:00']])
+  })
+
   test.each([
     ['now', { parent: { subscription_details: { metadata: { user_id: 'user-8' } } } }],
     ['before 2025-03-31', { subscription_details: { metadata: { user_id: 'user-8' } } }],

@@ -1,5 +1,5 @@
 /**
- * Stripe. Charges and disputes move money; checkout sessions and invoices tell who pays. A payment is its payment intent, or a charge
+ * Stripe. Charges, refunds that fail, and disputes move money; checkout sessions and invoices tell who pays. A payment is its payment intent, or a charge
  * without one. Newer versions of the interface name no charge in an invoice: then the customer leads to who pays.
  */
 import { z } from 'zod'
@@ -53,11 +53,34 @@ function readCharge({ created, data: { object: charge } }: z.output<typeof Charg
         occurredAt: charge.created,
         paid: moneyOf(captured, charge.currency),
         refunds:
-          refunded > 0 ? [{ refund: undefined, ...moneyOf(refunded, charge.currency), occurredAt: created }] : [],
+          refunded > 0
+            ? [{ refund: undefined, canTotalFall: true, ...moneyOf(refunded, charge.currency), occurredAt: created }]
+            : [],
       },
     }),
     references: referencesOf({ payment, charge: charge.id, invoice, customer }),
     payer: payerOf([charge.billing_details?.email, charge.receipt_email], [], charge.metadata),
+    toldAt: created,
+  }
+}
+
+const RefundEvent = z.object({
+  created: seconds,
+  data: z.object({
+    object: z.object({ id, amount: cents, currency, status: text, payment_intent: link, charge: link }),
+  }),
+})
+
+/** A bank may reject a refund days later. Its money comes back, and the charge's refunded amount falls. */
+function readFailedRefund({ created, data: { object: refund } }: z.output<typeof RefundEvent>) {
+  const { status, payment_intent, charge } = refund
+  const payment = payment_intent ?? charge
+  if (payment === undefined || (status !== 'failed' && status !== 'canceled')) return undefined
+  const back = { refund: `${refund.id} failed`, ...moneyOf(-refund.amount, refund.currency), occurredAt: created }
+  return {
+    payment: { id: payment, occurredAt: created, paid: undefined, refunds: [back] },
+    references: referencesOf({ payment, charge }),
+    payer: {},
     toldAt: created,
   }
 }
@@ -164,11 +187,16 @@ function readInvoice({ created, data: { object: invoice } }: z.output<typeof Inv
 const testEvent = z.object({ livemode: z.literal(false) })
 const kind = z.object({ type: z.string() }).transform(({ type }) => type)
 const charge = reader(ChargeEvent, readCharge)
+const failed = reader(RefundEvent, readFailedRefund)
 
 export const readStripe = readByKind(kind, {
   'charge.succeeded': charge,
   'charge.captured': charge,
   'charge.refunded': charge,
+  // Each of them may tell of the failure: which, depends on the version of the interface.
+  'charge.refund.updated': failed,
+  'refund.updated': failed,
+  'refund.failed': failed,
   'charge.dispute.funds_withdrawn': reader(DisputeEvent, readWithdrawn),
   'charge.dispute.funds_reinstated': reader(DisputeEvent, readReinstated),
   'checkout.session.completed': reader(CheckoutEvent, readCheckout),

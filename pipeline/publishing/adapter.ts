@@ -91,8 +91,8 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined
   /** The platform said that this request published nothing: the next attempt has nothing to look up. */
   readonly isUnpublished?: boolean
-  /** The next attempt comes right after it, as nothing real is asked. */
-  readonly isWaitExact?: boolean
+  /** Nothing real is asked: the next attempt comes right after the wait, and is one of those that a target has. */
+  readonly isSimulated?: boolean
 }
 
 export class ProviderError extends Error {

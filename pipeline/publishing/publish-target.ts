@@ -19,7 +19,7 @@ import { within } from '../../runtime/deadline.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { publishAttemptMs, publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
+import { publishAttemptMs, publishAttemptsMax, publishLimitWaitMs } from '../../schemas/limits/publish-limits.ts'
 import {
   type Account,
   type Adapter,
@@ -61,12 +61,14 @@ export async function publishTarget(
       const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
       if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
       const { failure, message } = known
-      const isLast = stored.attempt_count + 1 >= publishAttemptsMax
+      // A limit that only passes with time uses up no attempt for a day.
+      const isWaiting = failure.kind === 'rate_limited' && !failure.isSimulated && stored.late_ms < publishLimitWaitMs
+      const isLast = !isWaiting && stored.attempt_count + 1 >= publishAttemptsMax
       const isOver = !['transient', 'rate_limited'].includes(failure.kind) || isLast
       // An earlier attempt that may have published it isn't undone by a refusal of this one.
       const isUnmarked = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
       const failed = { failure, message, isUnmarked }
-      if (!isOver) return giveBack(pg, target, claim, stored.attempt_count, failed)
+      if (!isOver) return giveBack(pg, target, claim, stored, failed, !isWaiting)
       const found = isUnmarked ? null : await lookUpOnceMore(publishing, stored, stopping)
       if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
       return settleFailed(pg, target, claim, failed)

@@ -28,6 +28,7 @@ import {
   publishCountMs,
   publishEveryMs,
   publishLeaseMs,
+  publishLimitWaitMs,
   publishProlongMs,
 } from '../../schemas/limits/publish-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
@@ -102,6 +103,7 @@ export function startPublisher(options: PublisherOptions): Publisher {
     const claimed = await claimTargets(pg, {
       ...{ holder, leaseMs: publishLeaseMs, limit: room },
       ...{ perAccountMax: publishAtOnceEachMax, perPlatformMax: publishAtOncePlatformMax },
+      heldMaxMs: publishLimitWaitMs,
       underWay: underWayByAccount(),
       except: [...underWay.keys()].map(({ id }) => id),
     })

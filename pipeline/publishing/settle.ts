@@ -3,9 +3,11 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { lockPost, readPost } from '../../postgres/tables/posts.ts'
+import type { StoredPublication } from '../../postgres/tables/publication.ts'
 import {
   type Claim,
   type ClaimedTarget,
+  holdAccount,
   retryTarget,
   settlePost,
   settleTarget,
@@ -56,19 +58,27 @@ export function settleFailed(
   })
 }
 
-/** For another attempt: after a pause that grows, or at the time that the platform names where that is later. */
+/**
+ * For another attempt: after a pause that grows, or at the time that the platform names where that is later. Where a limit
+ * refused it, the account's other targets wait as well.
+ * @param isCounted whether the attempt is one of those that a target has
+ */
 export function giveBack(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  failedBefore: number,
+  { attempt_count: failedBefore, late_ms: lateMs }: Pick<StoredPublication, 'attempt_count' | 'late_ms'>,
   { failure, message, isUnmarked }: Failed,
+  isCounted: boolean,
 ): Promise<Outcome | null> {
-  const { retryAfterMs = 0, isWaitExact = false } = failure
-  const backoff = isWaitExact ? 0 : backoffMs(failedBefore, publishRetryFirstMs, publishRetryMaxMs)
+  const { retryAfterMs = 0, isSimulated = false } = failure
+  // An attempt that isn't counted waits as long again as the post is late.
+  const firstMs = isCounted ? publishRetryFirstMs : Math.max(publishRetryFirstMs, lateMs)
+  const backoff = isSimulated ? 0 : backoffMs(isCounted ? failedBefore : 0, firstMs, publishRetryMaxMs)
   const waitMs = Math.max(Math.min(retryAfterMs, publishWaitMaxMs), backoff)
   return pg.transaction(async (tx) => {
-    if (!(await retryTarget(tx, claim, waitMs, errorResult(failure, message), isUnmarked))) return null
+    if (!(await retryTarget(tx, claim, { waitMs, isCounted, isUnmarked }, errorResult(failure, message)))) return null
+    if (failure.kind === 'rate_limited') await holdAccount(tx, target.social_account_id, waitMs)
     await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'
   })

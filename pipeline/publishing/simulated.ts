@@ -17,7 +17,7 @@ export const simulated: Adapter<null, null> = {
       throw new ProviderError({ kind: 'permanent', code: 'simulated_failure' }, 'The caption asks for a failure')
     }
     if (publication.text.includes('[simulate:rate_limit]')) {
-      const wait = { retryAfterMs: simulatedRateLimitMs, isWaitExact: true }
+      const wait = { retryAfterMs: simulatedRateLimitMs, isSimulated: true }
       const failure = { kind: 'rate_limited', code: 'rate_limited', ...wait } as const
       throw new ProviderError(failure, 'The caption asks for a rate limit')
     }

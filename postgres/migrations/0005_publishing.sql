@@ -12,6 +12,8 @@ CREATE TABLE social_accounts (
   health_status     text NOT NULL DEFAULT 'ok' CHECK (health_status IN ('ok', 'warning', 'error')),
   health_message    text NOT NULL DEFAULT '',
   provider_metadata jsonb NOT NULL DEFAULT '{}',
+  -- The platform said that it is asked too often: until then nothing is published to the account.
+  held_until        timestamptz,
   created_at        timestamptz NOT NULL DEFAULT now(),
   updated_at        timestamptz NOT NULL DEFAULT now(),
   -- To connect an account again is to renew it.
@@ -82,7 +84,7 @@ CREATE TABLE post_targets (
   publish_result    jsonb NOT NULL DEFAULT '{}',
   -- Names this target to the platform: a repeat under it is the same publication.
   publish_key       uuid NOT NULL DEFAULT gen_random_uuid(),
-  -- Attempts that failed since the post was due.
+  -- Attempts that failed since the post was due, but for those that only met the platform's limit.
   attempt_count     smallint NOT NULL DEFAULT 0,
   -- When a target that is `publishing` may be claimed: the next attempt, or the end of a claim.
   next_attempt_at   timestamptz,

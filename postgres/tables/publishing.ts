@@ -7,6 +7,7 @@
  *   markSent        checks the lease and sets `sent_at`; from then on the platform may have been asked
  *   settleTarget    stores the result; the last target settles the post
  *   retryTarget     gives the target back, to be claimed at a later time; both remove `sent_at` where asked to
+ *   holdAccount     keeps all targets of an account from being claimed until its platform's limit is over
  *
  * Each is one transaction, so a process may die between any two. The lease expires, and another process continues from `sent_at`.
  * Held by test/crash/kill-publishing.test.ts.
@@ -68,23 +69,41 @@ export interface Claiming {
   /** Targets of one account, and of one platform, at a time; `underWay` is how many the caller already works on, by account. */
   readonly perAccountMax: number
   readonly perPlatformMax: number
+  /** Targets whose time is longer past don't wait while their account is held. */
+  readonly heldMaxMs: number
   readonly underWay: ReadonlyMap<number, number>
   /** Targets that the caller works on: one whose claim ran out isn't claimed again before its attempt has ended. */
   readonly except: readonly number[]
 }
 
-/** Claims targets that wait, the earliest first. */
+const hasMediaSql = 'EXISTS (SELECT FROM post_media m WHERE m.post_id = t.post_id)'
+
+/**
+ * Claims targets that wait, the earliest first. An account has one target with media at a time: platforms limit uploads,
+ * and a target that meets the limit has uploaded in vain.
+ */
 export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedTarget[]> {
-  const { holder, leaseMs, limit, perAccountMax, perPlatformMax, underWay, except } = claiming
+  const { holder, leaseMs, limit, perAccountMax, perPlatformMax, underWay, except, heldMaxMs } = claiming
   return q.query<ClaimedTarget>(
     `WITH busy AS (
        SELECT a.id, a.platform, given.count FROM unnest($5::bigint[], $6::bigint[]) AS given (id, count)
        JOIN social_accounts a ON a.id = given.id
-     ), waiting AS (
-       SELECT t.id, next_attempt_at, social_account_id, platform,
-         row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, t.id) AS place
-       FROM post_targets t JOIN social_accounts a ON a.id = social_account_id
+     ), uploading AS (
+       SELECT social_account_id FROM post_targets t
+       WHERE status = 'publishing' AND next_attempt_at > now() AND claimed_by IS NOT NULL AND ${hasMediaSql}
+     ), due AS (
+       SELECT t.id, next_attempt_at, social_account_id, platform, ${hasMediaSql} AS has_media
+       FROM post_targets t JOIN social_accounts a ON a.id = social_account_id JOIN posts p ON p.id = post_id
        WHERE t.status = 'publishing' AND next_attempt_at <= now() AND t.id <> ALL ($7::bigint[])
+         AND (coalesce(held_until <= now(), true) OR p.scheduled_at < now() - ${intervalOf('$9')})
+     ), uploads AS (
+       SELECT DISTINCT ON (social_account_id) id FROM due
+       WHERE has_media AND social_account_id NOT IN (SELECT social_account_id FROM uploading)
+       ORDER BY social_account_id, next_attempt_at, id
+     ), waiting AS (
+       SELECT id, next_attempt_at, social_account_id, platform,
+         row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, id) AS place
+       FROM due WHERE NOT has_media OR id IN (SELECT id FROM uploads)
      ), of_accounts AS (
        SELECT id, next_attempt_at, platform,
          row_number() OVER (PARTITION BY platform ORDER BY next_attempt_at, id) AS place
@@ -100,7 +119,10 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
      UPDATE post_targets t SET claimed_by = $1, next_attempt_at = clock_timestamp() + ${intervalOf('$2')}
      FROM locked, posts p WHERE t.id = locked.id AND p.id = t.post_id
      RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
-    [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except, perPlatformMax],
+    [
+      ...[holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except, perPlatformMax],
+      heldMaxMs,
+    ],
   )
 }
 
@@ -129,22 +151,36 @@ export async function markSent(q: Queryable, { targetId, holder }: Claim): Promi
   return marked?.sent_at ?? null
 }
 
-/** @param isUnmarked nothing was published by any attempt so far. @returns false when the claim has ended */
+interface Retry {
+  readonly waitMs: number
+  /** Whether the attempt is one of those that a target has. */
+  readonly isCounted: boolean
+  /** Nothing was published by any attempt so far. */
+  readonly isUnmarked: boolean
+}
+
+/** @returns false when the claim has ended */
 export async function retryTarget(
   q: Queryable,
   { targetId, holder }: Claim,
-  waitMs: number,
+  { waitMs, isCounted, isUnmarked }: Retry,
   result: object,
-  isUnmarked: boolean,
 ): Promise<boolean> {
   const retried = await q.query(
-    `UPDATE post_targets SET attempt_count = attempt_count + 1, claimed_by = NULL, publish_result = $4,
-       sent_at = CASE WHEN $5 THEN NULL ELSE sent_at END,
+    `UPDATE post_targets SET attempt_count = attempt_count + $5::int, claimed_by = NULL, publish_result = $4,
+       sent_at = CASE WHEN $6 THEN NULL ELSE sent_at END,
        next_attempt_at = clock_timestamp() + ${intervalOf('$3')}
      WHERE ${ownSql} RETURNING id`,
-    [targetId, holder, waitMs, JSON.stringify(result), isUnmarked],
+    [targetId, holder, waitMs, JSON.stringify(result), Number(isCounted), isUnmarked],
   )
   return retried.length > 0
+}
+
+export async function holdAccount(q: Queryable, accountId: number, holdMs: number): Promise<void> {
+  await q.query(
+    `UPDATE social_accounts SET held_until = greatest(held_until, clock_timestamp() + ${intervalOf('$2')}) WHERE id = $1`,
+    [accountId, holdMs],
+  )
 }
 
 /** Gives a claimed target back, with its state unchanged. */

@@ -9,6 +9,8 @@ export const duePostsEach = 500
 export const publishAtOnceMax = 64
 export const publishAtOncePlatformMax = publishAtOnceMax / 2
 export const publishAtOnceEachMax = 16
+/** How long after its time a target waits for limits of its platform without using up its attempts. */
+export const publishLimitWaitMs = 24 * hour
 /** Lease of a claimed target, and how often it is renewed. If the process dies, another one takes the target after it. */
 export const publishLeaseMs = 15 * second
 export const publishProlongMs = 4 * second

@@ -317,7 +317,7 @@ test('a quota of a day that is used up is waited for until midnight UTC, at most
   const message = 'Resource level throttle MEMBER DAY limit for calls to this resource is reached.'
   server.hinder = ({ step }) => (step === postStep ? { status: 429, body: { status: 429, message } } : undefined)
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [await connect()] })
-  const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND attempt_count = 1`
+  const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
   const due = () => stores.pg.query<{ due: Date }>(sql, [id])
   await expect.poll(async () => (await due()).length, { timeout: 10_000 }).toBe(1)
   const dayMs = 86_400_000

@@ -137,6 +137,28 @@ test.each(losses)(
   },
 )
 
+test('posts of more pictures than an instance takes in a while are published one after the other, and no attempt is lost', async () => {
+  const account = await connect()
+  const media: number[] = []
+  for (const width of [40, 41, 42, 43]) media.push(await uploadFile(api, mine.apiKey, png({ width })))
+  const limit = { left: 30, resetAt: 0, refused: 0 }
+  instance.hinder = ({ step }) => {
+    if (step !== 'POST /api/v2/media') return undefined
+    if (limit.resetAt > 0 && Date.now() >= limit.resetAt) Object.assign(limit, { left: 30, resetAt: 0 })
+    if (limit.left-- > 0) return undefined
+    limit.refused += 1
+    limit.resetAt ||= Date.now() + 2_000
+    const headers = { 'x-ratelimit-reset': new Date(limit.resetAt).toISOString() }
+    return { status: 429, headers, body: { error: 'Too many requests' } }
+  }
+  const post = { caption: 'Four pictures', accounts: [account], media }
+  const ids = await Promise.all(Array.from({ length: 10 }, () => schedulePost(ask, post)))
+  for (const id of ids) expect((await endedPost(ask, id)).status).toBe('published')
+  expect([limit.refused, instance.media.length]).toEqual([1, 10 * media.length + 2])
+  const counted = 'SELECT sum(attempt_count)::int AS attempts FROM post_targets WHERE social_account_id = $1'
+  expect(await stores.pg.query(counted, [account])).toEqual([{ attempts: 0 }])
+})
+
 test('an account that is connected anew while its old token is refused goes on with the new one', async () => {
   const account = await connect()
   instance.hinder = async ({ step }) => {

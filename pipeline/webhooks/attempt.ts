@@ -54,7 +54,7 @@ function signedHeaders(id: string, body: string, key: KeyObject, now: number): R
 function resultOf(delivery: DueDelivery, durationMs: number, came: Answer | string, now = 0): AttemptResult {
   const about = {
     ...{ deliveryId: delivery.id, attemptsBefore: delivery.attemptCount },
-    ...{ isByHand: delivery.isByHand, durationMs },
+    ...{ retryStep: delivery.retryStep, isByHand: delivery.isByHand, durationMs },
   }
   if (typeof came === 'string') {
     const isGone = delivery.object === null

@@ -128,6 +128,8 @@ export interface AttemptResult {
   readonly deliveryId: number
   /** Attempts before this one: by them it is known whether it is recorded already. */
   readonly attemptsBefore: number
+  /** As they were before this attempt: by them it is known whether the delivery was redelivered meanwhile. */
+  readonly retryStep: number
   readonly isByHand: boolean
   readonly status: 'delivered' | 'pending' | 'failed'
   readonly responseStatus: number | null
@@ -164,25 +166,30 @@ export async function recordAttempts(
 
 /**
  * Skips deliveries that are no longer pending, because another process had the turn and settled them. It also skips
- * attempts that are recorded already, because the answer to the COMMIT was lost. An answer to an event that was erased
- * meanwhile isn't kept; the lock holds off an erasure that begins just now.
+ * attempts that are recorded already, because the answer to the COMMIT was lost. A delivery that was redelivered meanwhile
+ * stays due, unless it was delivered. An answer to an event that was erased meanwhile isn't kept; the lock holds off an
+ * erasure that begins just now.
  */
 async function recordResults(tx: Queryable, results: readonly AttemptResult[]): Promise<void> {
   const of = (read: (result: AttemptResult) => unknown) => results.map(read)
+  const isAsRead = '(delivery.retry_step, delivery.by_hand) = (result.retry_step, result.by_hand)'
+  const ends = `(result.status = 'delivered' OR ${isAsRead})`
   await tx.query(
     `WITH kept AS MATERIALIZED (
        SELECT event_id FROM outbox
        WHERE event_id IN (SELECT event_id FROM webhook_deliveries WHERE id = ANY ($8::bigint[]))
        ORDER BY outbox.id FOR KEY SHARE
      )
-     UPDATE webhook_deliveries AS delivery SET status = result.status, attempt_count = attempt_count + 1,
-       retry_step = retry_step + 1, response_status = result.response_status,
+     UPDATE webhook_deliveries AS delivery SET attempt_count = attempt_count + 1,
+       status = CASE WHEN ${ends} THEN result.status ELSE delivery.status END,
+       retry_step = delivery.retry_step + ${ends}::int, response_status = result.response_status,
        response_body = CASE WHEN result.response_body = '' OR delivery.event_id IN (SELECT event_id FROM kept) THEN result.response_body END,
        error = result.error, duration_ms = result.duration_ms,
-       next_attempt_at = now() + ${intervalOf('result.wait_ms')},
+       next_attempt_at = CASE WHEN ${ends} THEN now() + ${intervalOf('result.wait_ms')} ELSE next_attempt_at END,
        delivered_at = CASE WHEN result.status = 'delivered' THEN now() END
-     FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[], $5::text[], $6::int[], $7::float8[], $9::int[])
-       AS result (id, status, response_status, response_body, error, duration_ms, wait_ms, attempts_before)
+     FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[], $5::text[], $6::int[], $7::float8[], $9::int[], $10::int[],
+         $11::boolean[]) AS result (id, status, response_status, response_body, error, duration_ms, wait_ms, attempts_before,
+         retry_step, by_hand)
      WHERE delivery.id = result.id AND delivery.status = 'pending' AND delivery.attempt_count = result.attempts_before`,
     [
       of(({ deliveryId }) => deliveryId),
@@ -194,6 +201,8 @@ async function recordResults(tx: Queryable, results: readonly AttemptResult[]): 
       of(({ waitMs }) => waitMs),
       results.filter(({ responseBody }) => responseBody).map(({ deliveryId }) => deliveryId),
       of(({ attemptsBefore }) => attemptsBefore),
+      of(({ retryStep }) => retryStep),
+      of(({ isByHand }) => isByHand),
     ],
   )
 }

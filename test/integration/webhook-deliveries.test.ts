@@ -63,8 +63,8 @@ test('an attempt whose COMMIT was not answered counts once, though it is recorde
   const { id: deliveryId, next_attempt_at } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
   const turn: Turn = { endpointId, url: '', secret: Buffer.alloc(0), state: 'enabled', isFailing: true }
   const again: AttemptResult = {
-    ...{ deliveryId, attemptsBefore: 0, isByHand: false, status: 'pending', responseStatus: 500, responseBody: '' },
-    ...{ error: 'The endpoint answered 500', durationMs: 1, waitMs: 9_000_000, holdMs: null },
+    ...{ deliveryId, attemptsBefore: 0, retryStep: 0, isByHand: false, status: 'pending', responseStatus: 500 },
+    ...{ responseBody: '', error: 'The endpoint answered 500', durationMs: 1, waitMs: 9_000_000, holdMs: null },
   }
   await recordAttempts(stores.pg, turn, [again], 60_000)
   expect(await untilDelivery(({ id }) => id === deliveryId)).toMatchObject({ attempt_count: 1, next_attempt_at })
@@ -264,6 +264,19 @@ describe('by hand', () => {
     await untilDelivery((delivery) => delivery.status === 'delivered' && delivery.attempt_count === 2)
     const [one, other] = receiver.received
     expect([other!.headers['webhook-id'], other!.body]).toEqual([one!.headers['webhook-id'], one!.body])
+  })
+
+  test('a redelivery during an attempt that fails is sent at once all the same', async () => {
+    await register(receiver.url)
+    receiver.behaviour = async (_, response) => {
+      receiver.behaviour = undefined
+      await ask('POST', `/v1/webhooks/deliveries/${(await deliveries())[0]!.id}/redeliver`)
+      response.writeHead(500).end()
+    }
+    await makeLink()
+    expect(await untilDelivery(({ status }) => status === 'delivered')).toMatchObject({ attempt_count: 2 })
+    const [failed, redelivered] = receiver.received
+    expect(redelivered!.at - failed!.at).toBeLessThan(webhookRetryDelaysMs[0])
   })
 })
 

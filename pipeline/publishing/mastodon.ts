@@ -5,18 +5,17 @@
  * each further attempt, the account's newest statuses are looked through for one of this text from after the first attempt.
  */
 
-import { sleep } from '../../runtime/retry.ts'
 import {
   mastodonStatusesEach,
   mastodonStatusPagesMax,
   providerClockOffMs,
-  providerPollMs,
   providerUploadMs,
 } from '../../schemas/limits/publish-limits.ts'
 import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import type { Adapter, Call, PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'
+import { pollUntil } from './poll-until.ts'
 import { type Answer, askProvider, odd, textIn } from './request.ts'
 
 export interface MastodonCredentials {
@@ -113,12 +112,9 @@ async function upload(call: Calling, file: PublishedMedia): Promise<string> {
   const { headers, body } = formBody(file, fields)
   const sent = await ask(call, '/api/v2/media', { method: 'POST', headers, body, deadlineMs: providerUploadMs })
   const id = textIn(sent.body, 'id')
-  for (let { status } = sent; status !== 200; ) {
-    await sleep(providerPollMs, call.signal)
-    call.signal.throwIfAborted()
-    // 206: it is still at it.
-    status = (await ask(call, `/api/v1/media/${id}`)).status
-  }
+  // 206: it is still at it.
+  if (sent.status !== 200)
+    await pollUntil(call.signal, async () => (await ask(call, `/api/v1/media/${id}`)).status === 200)
   return id
 }
 

@@ -37,8 +37,9 @@ export const providerAnswerBytesMax = 1024 * KiB
 export const linkCardMs = 5 * second
 /** The bound of `app.bsky.embed.external`. */
 export const linkCardPictureBytesMax = 1_000_000
-/** How often it is asked whether the platform has done with an uploaded file. */
+/** First and longest wait until it is asked again whether the platform has done with an uploaded file; each is twice the last. */
 export const providerPollMs = 1 * second
+export const providerPollMaxMs = 15 * second
 /** Statuses of one question for an account's newest, and how many such questions. */
 export const mastodonStatusesEach = 40
 export const mastodonStatusPagesMax = 10

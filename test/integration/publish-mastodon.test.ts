@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { providerRequestMs, publishAtOnceMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
-import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
+import { type MadeMedia, type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
@@ -78,11 +78,19 @@ test('text, images and films are published as they are, with their alternative t
   const caption = 'Räumung 🐻\nhttps://example.com/spring'
   const bytes = film({ data: 300_000 })
   const films = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
+  // A question that meets a limit is asked later, and the film isn't uploaded again.
+  let isRefused = false
+  instance.hinder = ({ step }) => {
+    if (step !== 'GET /api/v1/media/:id' || isRefused) return undefined
+    isRefused = true
+    return { status: 429, headers: { 'x-ratelimit-reset': new Date(Date.now() + 100).toISOString() }, body: {} }
+  }
   const watch = await schedulePost(ask, { caption: 'Watch', accounts: [account], media: films })
   const post = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
   // A film is attached once the instance has worked on it.
   expect((await endedPost(ask, watch)).status).toBe('published')
-  const made = instance.media.find(({ contentType }) => contentType === 'video/mp4')!
+  const [made, ...again] = instance.media.filter(({ contentType }) => contentType === 'video/mp4') as [MadeMedia]
+  expect([stepsOf('GET /api/v1/media/:id').length, again]).toEqual([3, []])
   expect([made.description, made.isAttached, made.bytes.equals(bytes)]).toEqual(['A film', true, true])
   expect(instance.statuses).toHaveLength(2)
   const status = instance.statuses.find(({ text }) => text === caption)

@@ -1,0 +1,22 @@
+/** Asks a platform at growing intervals whether it has done with an uploaded file. */
+import { sleep } from '../../runtime/retry.ts'
+import { providerPollMaxMs, providerPollMs } from '../../schemas/limits/publish-limits.ts'
+import { ProviderError } from './adapter.ts'
+
+/** A limit that the question meets is waited out: another upload would cost more. @throws on `signal`, the end of the attempt */
+export async function pollUntil(signal: AbortSignal, isDone: () => Promise<boolean>): Promise<void> {
+  let waitMs = providerPollMs
+  let leastMs = 0
+  for (;;) {
+    await sleep(Math.max(waitMs, leastMs), signal)
+    signal.throwIfAborted()
+    waitMs = Math.min(2 * waitMs, providerPollMaxMs)
+    try {
+      if (await isDone()) return
+      leastMs = 0
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.failure.kind !== 'rate_limited') throw error
+      leastMs = error.failure.retryAfterMs ?? 0
+    }
+  }
+}

@@ -15,6 +15,7 @@ import { readOrMakeSalt } from '../postgres/tables/salts.ts'
 import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { advanceMarks, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
+import { listDeletedWorkspaces } from '../postgres/tables/workspace-deletions.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { restoreFastStrings } from '../runtime/fast-strings.ts'
@@ -182,6 +183,7 @@ async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, 
     ...common,
     file: join(folder, 'links.jsonl'),
     listChanged: (since, limit) => listRedirects(pg, since, limit),
+    listDeletedWorkspaces: () => listDeletedWorkspaces(pg),
     findLink: (key) => findRedirect(pg, key),
     findLinkOfId: (id) => findRedirectOfId(pg, id),
     listen: (onNotify, onReconnect) => pg.listen('links_changed', onNotify, onReconnect),

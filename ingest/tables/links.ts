@@ -21,7 +21,6 @@ export interface LinkRow {
   readonly id: number
   readonly workspace_id: number
   readonly post_id: number | null
-  /** Empty: the link is gone. */
   readonly tracking_url: string
   readonly updated_at: Date
 }
@@ -37,6 +36,8 @@ export interface LinkTarget {
 export interface LinkTableOptions extends ReplicatedTableOptions {
   /** The newest changes, newest first; since the beginning where no moment is given. */
   readonly listChanged: (since: Date | null, limit: number) => Promise<readonly LinkRow[]>
+  /** Workspaces whose links are gone. */
+  readonly listDeletedWorkspaces: () => Promise<readonly number[]>
   readonly findLink: (key: string) => Promise<LinkRow | null>
   readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
   /** Links at hand. */
@@ -84,9 +85,10 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   /** Reads all links anew, in place of the copy's. */
   async function readAll(): Promise<void> {
     const rows = await options.listChanged(null, max)
+    const deleted = new Set(await options.listDeletedWorkspaces())
     links.clear()
     // The newest last: it is the last to make room for another.
-    for (const row of rows.toReversed()) take(row)
+    for (const row of rows.toReversed()) if (!deleted.has(row.workspace_id)) take(row)
     readThrough = rows[0]?.updated_at ?? new Date(0)
     unsaved.clear()
     await copy.writeAll()
@@ -99,16 +101,15 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
 
   async function readChanges(since: Date): Promise<void> {
     const rows = await options.listChanged(since, max)
-    let isAnyGone = false
-    for (const row of rows.toReversed()) {
-      if (row.tracking_url === '') isAnyGone = links.delete(row.attribution_key) || isAnyGone
-      else if (isNews(row)) take(row)
-    }
+    const deleted = new Set(await options.listDeletedWorkspaces())
+    for (const row of rows.toReversed()) if (!deleted.has(row.workspace_id) && isNews(row)) take(row)
+    const gone = deleted.size === 0 ? [] : [...links.entries()].filter(([, link]) => deleted.has(link.workspaceId))
+    for (const [key] of gone) links.delete(key)
     readThrough = rows[0]?.updated_at ?? readThrough
     const lines = linesOf(unsaved)
     unsaved.clear()
     // The copy has a line for each present link: after a deletion it is written anew.
-    await (isAnyGone ? copy.writeAll() : copy.add(lines))
+    await (gone.length > 0 ? copy.writeAll() : copy.add(lines))
   }
 
   /** Lines of the keys that are still in the table. */

@@ -32,3 +32,6 @@ BEGIN
 END $$;
 CREATE TRIGGER links_changed AFTER INSERT OR UPDATE OR DELETE ON links
   FOR EACH STATEMENT EXECUTE FUNCTION notify_links_changed();
+-- The links of a workspace that is to be deleted lead nowhere from then on.
+CREATE TRIGGER links_gone AFTER INSERT ON workspace_deletions
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_links_changed();

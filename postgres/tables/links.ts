@@ -147,16 +147,14 @@ export async function hasLinkTargets(
   return row!
 }
 
-/**
- * A link as a redirect needs it. One of a workspace that is being deleted has an empty `tracking_url`, and is found
- * only among what changed.
- */
+/** A link as a redirect needs it. One of a workspace that is being deleted isn't found by itself, and is among the listed. */
 export interface Redirect
   extends Pick<TrackedLink, 'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'updated_at'> {
   readonly workspace_id: number
 }
 
 const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, updated_at'
+const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
 
 /**
  * Redirects of all workspaces, the last changed first; with a moment given, only those that changed since. The length
@@ -172,7 +170,7 @@ export async function listRedirects(
   const redirects = await readWithin<Redirect & { readonly changed: string }>(limit, bytesMax, (rowsMax, last) =>
     q.query(
       `SELECT ${redirectColumns}, updated_at::text AS changed FROM links
-       WHERE (($1::timestamptz IS NULL AND tracking_url <> '') OR updated_at >= $1)
+       WHERE ($1::timestamptz IS NULL OR updated_at >= $1)
          AND ($2::timestamptz IS NULL OR (updated_at, id) < ($2::timestamptz, $3::bigint))
        ORDER BY updated_at DESC, id DESC LIMIT $4`,
       [since, last?.changed ?? null, last?.id ?? null, rowsMax],
@@ -182,15 +180,13 @@ export async function listRedirects(
 }
 
 export async function findRedirectOfId(q: Queryable, id: number): Promise<Redirect | null> {
-  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE id = $1 AND tracking_url <> ''`, [
-    id,
-  ])
+  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE id = $1 AND ${isKept}`, [id])
   return row ?? null
 }
 
 export async function findRedirect(q: Queryable, key: string): Promise<Redirect | null> {
   const [row] = await q.query<Redirect>(
-    `SELECT ${redirectColumns} FROM links WHERE attribution_key = $1 AND tracking_url <> ''`,
+    `SELECT ${redirectColumns} FROM links WHERE attribution_key = $1 AND ${isKept}`,
     [key],
   )
   return row ?? null

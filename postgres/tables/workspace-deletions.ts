@@ -68,14 +68,13 @@ const accessTables: readonly Part[] = [
   ofAccounts,
 ]
 
-/** Ends everything that acts by itself. An empty `tracking_url` tells ingest that the link is gone. */
+/** Ends everything that acts by itself, but for links: there may be very many, and ingest asks whose are gone. */
 const endings: readonly (readonly [table: string, change: string])[] = [
   [
     'post_targets',
     `status = 'draft', claimed_by = NULL, next_attempt_at = NULL WHERE status IN ('scheduled', 'publishing') AND ${ofPosts}`,
   ],
   ['posts', `status = 'draft' WHERE status IN ('scheduled', 'publishing') AND ${ofWorkspace}`],
-  ['links', `tracking_url = '', updated_at = now() WHERE ${ofWorkspace}`],
   ['webhook_endpoints', `deleted_at = coalesce(deleted_at, now()), status = 'disabled' WHERE ${ofWorkspace}`],
   ['revenue_connections', `disconnected_at = coalesce(disconnected_at, now()) WHERE ${ofWorkspace}`],
   ['company_profiles', `status = 'failed' WHERE status = 'generating' AND ${ofWorkspace}`],
@@ -91,6 +90,11 @@ const tables: readonly Part[] = [
   ...([['revenue_rates'], ['ad_spend'], ['revenue_connections']] satisfies Part[]),
   ...unreferringTables.map((table): Part => [table]),
 ]
+
+/** Workspaces that are to be deleted, and those that were. */
+export async function listDeletedWorkspaces(q: Queryable): Promise<number[]> {
+  return (await q.query<{ id: number }>('SELECT workspace_id AS id FROM workspace_deletions')).map(({ id }) => id)
+}
 
 /** Requested at least so long ago, and not done. */
 export async function listDueDeletions(q: Queryable, graceMs: number): Promise<number[]> {

@@ -19,12 +19,14 @@ const copy = () => readFile(pathOf('links.jsonl'), 'utf8')
 function makeStore(...rows: LinkRow[]) {
   const store = Object.assign(fakeTable(rows), {
     sinces: [] as (number | null)[],
+    deleted: [] as number[],
     listChanged: async (since: Date | null, limit: number) => {
       store.sinces.push(since?.getTime() ?? null)
       if (store.isDown) return away()
       const changed = store.rows.filter(({ updated_at }) => since === null || updated_at >= since)
       return changed.sort((one, other) => Number(other.updated_at) - Number(one.updated_at)).slice(0, limit)
     },
+    listDeletedWorkspaces: async () => store.deleted,
     findLink: (key: string) => store.find((row) => row.attribution_key === key),
     findLinkOfId: async (id: number) => store.rows.find((row) => row.id === id) ?? null,
   })
@@ -90,13 +92,15 @@ test('goes on from its copy while Postgres is away, the newest links included, u
   expect([urlOf(table, 1), urlOf(table, 2)]).toEqual([undefined, 'https://example.com/2'])
 })
 
-test('a link that is gone leads nowhere, neither from memory nor from the copy', async () => {
-  const store = makeStore(rowOf(1, now - 1), rowOf(2))
+test('a link whose workspace is deleted leads nowhere, neither from memory nor from the copy', async () => {
+  const store = makeStore({ ...rowOf(1, now - 1e9), workspace_id: 2 }, rowOf(2))
   const { table } = await startTable(store)
-  store.rows.splice(0, 2, { ...rowOf(1), tracking_url: '' }, rowOf(2))
+  store.deleted.push(2)
   await change(store)
   expect([urlOf(table, 1), urlOf(table, 2)]).toEqual([undefined, 'https://example.com/2'])
   expect(await copy()).not.toContain('https://example.com/1')
+  const { table: another } = await startTable(store)
+  expect([urlOf(another, 1), urlOf(another, 2)]).toEqual([undefined, 'https://example.com/2'])
 })
 
 test('looks up a key once that it doesn’t have, however many ask, and believes “unknown” for a moment only', async () => {

@@ -54,11 +54,15 @@ export const connectRevenue = defineCommand({
       await auditCommand(tx, workspaceId, 'revenue_connection.connect', connected.id, metadata)
       return connected
     })
-    return { connection_id: made.id, url: `${root}/api/v1/growth/revenue/${provider}/${made.id}`, secret }
+    return { connection_id: made.id, provider, url: `${root}/api/v1/growth/revenue/${provider}/${made.id}`, secret }
   },
-  show: ({ connection_id, url, secret }) =>
-    `connection ${connection_id}\n  address  ${url}\n  secret   ${secret}  (shown this once)`,
+  show: ({ connection_id, provider, url, secret }) => {
+    const shown = `connection ${connection_id}\n  address  ${url}\n  secret   ${secret}  (shown this once)`
+    return provider === 'custom' ? `${shown}\n${uniqueIds}` : shown
+  },
 })
+
+const uniqueIds = 'Ids of payments must be unique over all custom connections of the workspace.'
 
 function secretOf(options: OptionValues, provider: RevenueProvider): string {
   const secret = readSecret(options) ?? newSecrets[provider]()

@@ -96,6 +96,7 @@ describe('a connection', () => {
     const connected = await connectProvider(stores, mine.workspaceId, 'stripe')
     expect(connected).toEqual({
       connection_id: expect.any(Number),
+      provider: 'stripe',
       url: `${testApiHost}/api/v1/growth/revenue/stripe/${connected.connection_id}`,
       secret: expect.stringMatching(/^whsec_/),
     })
@@ -115,8 +116,9 @@ describe('a connection', () => {
     const running = { base_url: 'http://localhost:8080/v1', database_url: stores.databaseUrl }
     writeFileSync(join(folder, 'dev.json'), JSON.stringify(running))
     writeFileSync(join(folder, 'secret.key'), stores.secretKey)
-    const words = ['revenue', 'connect', '--workspace', String(mine.workspaceId), '--provider', 'custom', '--json']
-    const { out } = await runSvc(words, { DATA_DIR: folder })
+    const words = ['revenue', 'connect', '--workspace', String(mine.workspaceId), '--provider', 'custom']
+    expect((await runSvc(words, { DATA_DIR: folder })).out).toContain('unique over all custom connections')
+    const { out } = await runSvc([...words, '--json'], { DATA_DIR: folder })
     const connected = JSON.parse(out) as Connected
     const path = `/api/v1/growth/revenue/custom/${connected.connection_id}`
     expect(connected.url).toBe(`http://localhost:8080${path}`)

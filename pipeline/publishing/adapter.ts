@@ -89,7 +89,7 @@ export interface Failure {
   /** For `publish_result`. */
   readonly code: string
   readonly retryAfterMs?: number | undefined
-  /** The platform said that this request published nothing: the next attempt has nothing to look up. */
+  /** This request published nothing: the platform said so, or wasn't reached. The next attempt has nothing to look up. */
   readonly isUnpublished?: boolean
   /** Nothing real is asked: the next attempt comes right after the wait, and is one of those that a target has. */
   readonly isSimulated?: boolean

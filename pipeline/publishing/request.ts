@@ -76,9 +76,20 @@ async function send(asked: Asked): Promise<Answer> {
       const said = ending.aborted
         ? 'The platform did not answer in time'
         : `The platform could not be reached: ${(error as Error).message}`
-      throw new ProviderError({ kind: 'transient', code: 'unreachable' }, said, { cause: error })
+      const failure = { kind: 'transient', code: 'unreachable', isUnpublished: isUnsent(error) } as const
+      throw new ProviderError(failure, said, { cause: error })
     }
   })
+}
+
+/**
+ * Whether no connection came about. A system's code alone doesn't tell: a connection that breaks behind the request has
+ * `EHOSTUNREACH`, too. Where a host has several addresses, all of them failed.
+ */
+function isUnsent(error: unknown): boolean {
+  const { code, syscall, errors } = error as NodeJS.ErrnoException & { readonly errors?: unknown[] }
+  if (errors !== undefined) return errors.every(isUnsent)
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo'
 }
 
 function parse(text: string, status: number): Record<string, unknown> {

@@ -256,6 +256,15 @@ test('a post whose answer is lost is found or refused as a repeat, never there t
   expect(server.posts.filter(({ text }) => text === 'Seen by nobody')).toHaveLength(2)
 })
 
+test('a post that LinkedIn’s hosts were away for is sent later, though it has a link', async () => {
+  const account = await connect()
+  server.state.isAway = true
+  const id = await schedulePost(ask, { caption: 'Away: http://127.0.0.1:1/', accounts: [account] })
+  await expect.poll(async () => (await accounts())[0].health_message).toContain('could not be reached')
+  server.state.isAway = false
+  expect((await endedPost(ask, id)).status).toBe('published')
+})
+
 test('a pipeline that stops behind the request leaves one post, which the next one finds within an hour', async () => {
   const [person, page] = [await connect(), await connectPage()]
   hinderFirst({ Stopped: ['hang after', 'hang after', 'hang after'] })

@@ -32,7 +32,15 @@ interface Asset {
 }
 
 export interface LinkedinServer extends ProviderServer {
-  readonly state: { token: string; refreshToken: string; scopes: string[]; uploadUrl: string; canPlay: boolean }
+  readonly state: {
+    token: string
+    refreshToken: string
+    scopes: string[]
+    uploadUrl: string
+    canPlay: boolean
+    /** Nothing listens at its hosts. */
+    isAway: boolean
+  }
   readonly posts: MadePost[]
   /** The bytes that were sent for an image or a video. */
   bytesOf(urn: string): Buffer
@@ -57,7 +65,7 @@ export async function startLinkedin(): Promise<LinkedinServer> {
       refreshToken: linkedinApp.refresh_token,
       scopes: [...allScopes, 'r_organization_admin'],
     },
-    ...{ uploadUrl: 'https://www.linkedin.com/dms-uploads', canPlay: true },
+    ...{ uploadUrl: 'https://www.linkedin.com/dms-uploads', canPlay: true, isAway: false },
   }
   const posts: MadePost[] = []
   const assets = new Map<string, Asset>()
@@ -262,7 +270,11 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     'POST /oauth/v2/accessToken': renewToken,
   })
   const { close } = server
-  const agent = agentTo(Number(new URL(server.url).port))
+  const [here, nowhere] = [agentTo(Number(new URL(server.url).port)), agentTo(1)]
+  const agent = new Agent().compose((dispatch) => (options, handler) => {
+    if (!/^https:\/\/(api|www)\.linkedin\.com$/.test(String(options.origin))) return dispatch(options, handler)
+    return (state.isAway ? nowhere : here).dispatch(options, handler)
+  })
   const before = getGlobalDispatcher()
   setGlobalDispatcher(agent)
   return Object.assign(server, {
@@ -277,15 +289,11 @@ export async function startLinkedin(): Promise<LinkedinServer> {
 
 /** Without TLS, but else as they would go to these hosts. */
 function agentTo(port: number): Dispatcher {
-  const here = new Agent({
+  return new Agent({
     connect: (_, done) => {
       const socket = connect(port, '127.0.0.1')
       socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null))
     },
-  })
-  return new Agent().compose((dispatch) => (options, handler) => {
-    const isLinkedin = /^https:\/\/(api|www)\.linkedin\.com$/.test(String(options.origin))
-    return isLinkedin ? here.dispatch(options, handler) : dispatch(options, handler)
   })
 }
 

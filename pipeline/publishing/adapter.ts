@@ -104,3 +104,7 @@ export class ProviderError extends Error {
     this.failure = failure
   }
 }
+
+export function asUnpublished({ failure, message, cause }: ProviderError): ProviderError {
+  return new ProviderError({ ...failure, isUnpublished: true }, message, { cause })
+}

@@ -23,7 +23,14 @@ import {
 } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf, providers } from '../../schemas/reference/providers.ts'
-import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
+import {
+  type Adapter,
+  asUnpublished,
+  type KnownIds,
+  ProviderError,
+  type Publication,
+  type Published,
+} from './adapter.ts'
 import { readLinkCard } from './link-card.ts'
 import { ask, type Calling, type LinkedinCredentials, objectIn, postIdIn, renew, type Signed } from './linkedin-api.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
@@ -85,7 +92,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
       if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
       const first = firstPostIn(error)
       if (first !== null && known !== null && (await isOurs(first, sentAt!, known))) return publishedAs(first)
-      throw new ProviderError({ ...error.failure, isUnpublished: true }, error.message, { cause: error.cause })
+      throw asUnpublished(error)
     }
   },
 

@@ -23,6 +23,7 @@ import { publishAttemptMs, publishAttemptsMax, publishLimitWaitMs } from '../../
 import {
   type Account,
   type Adapter,
+  asUnpublished,
   type Call,
   type KnownIds,
   ProviderError,
@@ -183,13 +184,17 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
       if (!isOver || isRenewed) throw error
       isRenewed = true
-      await renewals.ask(`${account.id} ${version}`, async () => {
+      const renewal = renewals.ask(`${account.id} ${version}`, async () => {
         // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
         if ((await read()).version !== version) return
         const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
         if (!renewed) throw error
         // Where another process was faster, its session is as good.
         await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
+      })
+      await renewal.catch((failed) => {
+        // Whoever's renewal it was, this target's own request was refused before.
+        throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
       })
       return work({ account, credentials: (await read()).credentials, signal, fetching })
     }

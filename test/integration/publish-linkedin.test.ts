@@ -191,10 +191,18 @@ test('an access token that has expired is renewed once for all that wait; a refr
   expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
   expect(stepsOf('POST /oauth/v2/accessToken')).toHaveLength(1)
   Object.assign(server.state, { token: 'AQX-third', refreshToken: 'revoked' })
-  expect(resultOf(await publishNow('Refused', account))).toMatchObject({
-    error: { code: 'not_authorized', message: expect.stringContaining('expired or revoked'), retryable: false },
-  })
+  const refused = await Promise.all(
+    ['e', 'f'].map((name) => publishNow(`Refused: http://127.0.0.1:1/${name}`, account)),
+  )
+  const error = { code: 'not_authorized', message: expect.stringContaining('expired or revoked'), retryable: false }
+  expect(refused.map(resultOf)).toEqual([{ error }, { error }])
   expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
+  // Nothing was published by them, so nothing has to be looked for.
+  await connect('--secret', 'AQX-third')
+  for (const { id } of refused) {
+    await reschedule(ask, id)
+    expect((await endedPost(ask, id)).status).toBe('published')
+  }
 })
 
 test('a token without a refresh token, or without a scope, expires the account with LinkedIn’s words', async () => {

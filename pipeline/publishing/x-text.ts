@@ -2,7 +2,7 @@
  * Tells whether a post on X is one of a text. X shortens links to `https://t.co/…` and names them beside the text, adds a
  * link to the post's own media, and escapes `&`, `<` and `>` (X's documentation of the Post object).
  */
-import { replaceLinks } from '../../schemas/reference/links-in-text.ts'
+import { domainToUnicode } from 'node:url'
 
 interface ShownLink {
   readonly url?: string
@@ -23,12 +23,26 @@ export function isPostOf(text: string, post: Readonly<Record<string, unknown>>):
 
 const signs = { amp: '&', lt: '<', gt: '>' }
 
-/** Without differences that X makes: it normalizes texts, drops blanks, and writes `http://` before a bare host. */
+/**
+ * Without differences that X makes: it normalizes texts, drops blanks, and writes `http://` before a bare host. Hosts and
+ * paths may be encoded on one side, and a `/` that no path follows may be on one side only.
+ */
 function comparable(text: string): string {
-  return replaceLinks(text.normalize('NFC'), (url) => (URL.canParse(url) ? new URL(url).href : url))
+  return text
+    .replace(/(?:%[0-9a-f]{2})+/gi, decoded)
+    .replace(/\bxn--[\w-]+/gi, (label) => domainToUnicode(label) || label)
+    .normalize('NFC')
     .replace(/https?:\/\//gi, '')
-    .replace(/\/(?=\s|$)/g, '')
+    .replace(/\/(?![\p{L}\p{N}])/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase()
+}
+
+function decoded(percented: string): string {
+  try {
+    return decodeURIComponent(percented)
+  } catch {
+    return percented
+  }
 }

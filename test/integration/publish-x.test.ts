@@ -105,8 +105,10 @@ test.each(losses)('what fails for now is tried again, and a post whose answer is
   const account = await connect()
   const media = [await uploadFile(api, mine.apiKey, png({ width: 7 }), { altText: 'A bear' })]
   const lost = '@bob: Größe > 5 & <b>: “https://Example.com/ä?b=1”, example.org/x und https://example.com/  !'
+  const bare = 'Visit shop.com. shop.com, now (shop.com) shop.com! shop.com?ref=x, shop.com/größe'
   const hindered = new Map<string, () => Hindrance>([
     [lost, () => how],
+    [bare, () => how],
     // This one isn't listed before X has refused it as a repetition.
     ['Refused later', () => how],
     // Another post than the next one.

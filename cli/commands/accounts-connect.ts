@@ -93,6 +93,11 @@ async function connect(
       `${platform} ${wanted.handle} is a real account: name its secret, or --type simulated to publish nowhere from now on`,
     )
   }
+  // Elsewhere the platform tells the handle: an account of the same one was made anew.
+  const isOther = sealed !== null && (before?.external_id ?? wanted.externalId) !== wanted.externalId
+  if (platform === 'linkedin' && isOther) {
+    throw new CommandFailed(`linkedin ${wanted.handle} is another account: name another --handle`)
+  }
   const handle = before === null ? wanted.handle : await renameSocialAccount(tx, before, wanted.handle)
   const account = await connectSocialAccount(tx, { ...wanted, handle })
   if (sealed === null) await deleteCredentials(tx, account.id)

@@ -61,6 +61,8 @@ test('a person and a page are connected by a token, which is stored encrypted an
     id: person.json.id,
     handle: 'ada',
   })
+  const taken = await connectLinkedin(stores, mine, '--page', '5583111', '--handle', 'ada')
+  expect(taken).toMatchObject({ code: 1, err: expect.stringContaining('linkedin ada is another account') })
   const page = await connectLinkedin(stores, mine, '--page', '5583111')
   expect(page.json).toMatchObject({ handle: 'the-shop', display_name: 'The Shop', external_id: pageUrn })
   const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')

@@ -67,10 +67,10 @@ export async function publishTarget(
       const isLast = !isWaiting && stored.attempt_count + 1 >= publishAttemptsMax
       const isOver = !['transient', 'rate_limited'].includes(failure.kind) || isLast
       // An earlier attempt that may have published it isn't undone by a refusal of this one.
-      const isUnmarked = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
-      const failed = { failure, message, isUnmarked }
+      const forgetsSent = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
+      const failed = { failure, message, forgetsSent }
       if (!isOver) return giveBack(pg, target, claim, stored, failed, !isWaiting)
-      const found = isUnmarked ? null : await lookUpOnceMore(publishing, stored, stopping)
+      const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, stopping)
       if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
       return settleFailed(pg, target, claim, failed)
     }

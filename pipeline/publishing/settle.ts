@@ -22,8 +22,7 @@ import type { Failure, Published } from './adapter.ts'
 export interface Failed {
   readonly failure: Failure
   readonly message: string
-  /** The next attempt looks for no publication of this one, or of any before. */
-  readonly isUnmarked: boolean
+  readonly forgetsSent: boolean
 }
 
 export type Outcome = 'published' | 'failed' | 'retried'
@@ -48,10 +47,10 @@ export function settleFailed(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  { failure, message, isUnmarked }: Failed,
+  { failure, message, forgetsSent }: Failed,
 ): Promise<Outcome | null> {
   return pg.transaction(async (tx) => {
-    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message), isUnmarked)
+    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message), forgetsSent)
     if (settled === null) return null
     await settleHealth(tx, target, healthAfter(failure, message), settled.ended)
     return 'failed'
@@ -68,7 +67,7 @@ export function giveBack(
   target: ClaimedTarget,
   claim: Claim,
   { attempt_count: failedBefore, late_ms: lateMs }: Pick<StoredPublication, 'attempt_count' | 'late_ms'>,
-  { failure, message, isUnmarked }: Failed,
+  { failure, message, forgetsSent }: Failed,
   isCounted: boolean,
 ): Promise<Outcome | null> {
   const { retryAfterMs = 0, isSimulated = false } = failure
@@ -77,7 +76,7 @@ export function giveBack(
   const backoff = isSimulated ? 0 : backoffMs(isCounted ? failedBefore : 0, firstMs, publishRetryMaxMs)
   const waitMs = Math.max(Math.min(retryAfterMs, publishWaitMaxMs), backoff)
   return pg.transaction(async (tx) => {
-    if (!(await retryTarget(tx, claim, { waitMs, isCounted, isUnmarked }, errorResult(failure, message)))) return null
+    if (!(await retryTarget(tx, claim, { waitMs, isCounted, forgetsSent }, errorResult(failure, message)))) return null
     if (failure.kind === 'rate_limited') await holdAccount(tx, target.social_account_id, waitMs)
     await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'
@@ -101,10 +100,10 @@ async function settle(
   claim: Claim,
   status: 'published' | 'failed',
   result: object,
-  isUnmarked = false,
+  forgetsSent = false,
 ): Promise<{ ended: EndedStatus | null } | null> {
   await lockPost(tx, workspace_id, post_id)
-  if (!(await settleTarget(tx, claim, status, result, isUnmarked))) return null
+  if (!(await settleTarget(tx, claim, status, result, forgetsSent))) return null
   const ended = await settlePost(tx, post_id)
   if (ended !== 'published' && ended !== 'failed') return { ended: null }
   const post = await readPost(tx, workspace_id, post_id)

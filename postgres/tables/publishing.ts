@@ -155,15 +155,15 @@ interface Retry {
   readonly waitMs: number
   /** Whether the attempt is one of those that a target has. */
   readonly isCounted: boolean
-  /** Nothing was published by any attempt so far. */
-  readonly isUnmarked: boolean
+  /** Removes `sent_at`: the next attempt looks nothing up. */
+  readonly forgetsSent: boolean
 }
 
 /** @returns false when the claim has ended */
 export async function retryTarget(
   q: Queryable,
   { targetId, holder }: Claim,
-  { waitMs, isCounted, isUnmarked }: Retry,
+  { waitMs, isCounted, forgetsSent }: Retry,
   result: object,
 ): Promise<boolean> {
   const retried = await q.query(
@@ -171,7 +171,7 @@ export async function retryTarget(
        sent_at = CASE WHEN $6 THEN NULL ELSE sent_at END,
        next_attempt_at = clock_timestamp() + ${intervalOf('$3')}
      WHERE ${ownSql} RETURNING id`,
-    [targetId, holder, waitMs, JSON.stringify(result), Number(isCounted), isUnmarked],
+    [targetId, holder, waitMs, JSON.stringify(result), Number(isCounted), forgetsSent],
   )
   return retried.length > 0
 }
@@ -193,7 +193,6 @@ export async function releaseTarget(q: Queryable, { targetId, holder }: Claim): 
 
 /**
  * To be called with the post's row locked, so that of its last two targets one settles the post.
- * @param isUnmarked where it is published anew, nothing is looked up before
  * @returns false when the claim has ended
  */
 export async function settleTarget(
@@ -201,13 +200,13 @@ export async function settleTarget(
   { targetId, holder }: Claim,
   status: 'published' | 'failed',
   result: object,
-  isUnmarked: boolean,
+  forgetsSent: boolean,
 ): Promise<boolean> {
   const settled = await tx.query(
     `UPDATE post_targets SET status = $3, publish_result = $4, claimed_by = NULL, next_attempt_at = NULL,
        sent_at = CASE WHEN $5 THEN NULL ELSE sent_at END
      WHERE ${ownSql} RETURNING id`,
-    [targetId, holder, status, JSON.stringify(result), isUnmarked],
+    [targetId, holder, status, JSON.stringify(result), forgetsSent],
   )
   return settled.length > 0
 }

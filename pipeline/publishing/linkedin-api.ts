@@ -72,13 +72,6 @@ export async function renew({ credentials, signal }: Signed): Promise<LinkedinCr
   }
 }
 
-/** The object in a field of an answer. @throws ProviderError where it is none */
-export function objectIn(body: Readonly<Record<string, unknown>>, field: string): Record<string, unknown> {
-  const value = body[field]
-  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  throw odd(`The platform's answer has no ${field}`)
-}
-
 /** The URN of a post that was made: it is part of links. @throws ProviderError where the answer has none */
 export function postIdIn({ header }: Answer): string {
   const id = header('x-restli-id') ?? ''

@@ -5,9 +5,9 @@
 import { sleep } from '../../runtime/retry.ts'
 import { linkedinPollMs, providerRequestMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { ProviderError, type PublishedMedia } from './adapter.ts'
-import { ask, type Calling, objectIn } from './linkedin-api.ts'
+import { ask, type Calling } from './linkedin-api.ts'
 import { partBody, type SentBody } from './media-body.ts'
-import { type Answer, askProvider, cutText, odd, textIn } from './request.ts'
+import { type Answer, askProvider, cutText, objectIn, odd, textIn } from './request.ts'
 
 /** @param owner who will publish it. @returns the image's URN. @throws ProviderError */
 export async function uploadImage(

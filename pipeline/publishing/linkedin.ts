@@ -32,11 +32,11 @@ import {
   type Published,
 } from './adapter.ts'
 import { readLinkCard } from './link-card.ts'
-import { ask, type Calling, type LinkedinCredentials, objectIn, postIdIn, renew, type Signed } from './linkedin-api.ts'
+import { ask, type Calling, type LinkedinCredentials, postIdIn, renew, type Signed } from './linkedin-api.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
-import { odd, textIn } from './request.ts'
+import { objectIn, odd, textIn } from './request.ts'
 
 const { captionLengthMax } = providers.linkedin
 const pagePrefix = 'urn:li:organization:'

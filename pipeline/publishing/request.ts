@@ -117,6 +117,13 @@ export function textIn(body: Readonly<Record<string, unknown>>, field: string): 
   throw odd(`The platform's answer has no ${field}`)
 }
 
+/** The object in a field of an answer. @throws ProviderError where it is none */
+export function objectIn(body: Readonly<Record<string, unknown>>, field: string): Record<string, unknown> {
+  const value = body[field]
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  throw odd(`The platform's answer has no ${field}`)
+}
+
 const kinds: Readonly<Record<number, ErrorKind>> = {
   401: 'reauthenticate',
   403: 'reauthenticate',

@@ -19,7 +19,7 @@ import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
-import { type Answer, askProvider, cutText, odd, textIn } from './request.ts'
+import { type Answer, askProvider, cutText, objectIn, odd, textIn } from './request.ts'
 import { isPostOf } from './x-text.ts'
 
 export interface XCredentials extends OAuth1Keys {
@@ -54,7 +54,7 @@ export const x: Adapter<XCredentials, string[]> = {
         query: { ...query, ...more },
       })
       // Without posts an answer has no `data`. One without `meta` doesn't say that there are none.
-      const meta = fieldsIn(body, 'meta')
+      const meta = objectIn(body, 'meta')
       const same = ((body['data'] ?? []) as Fields[]).filter((post) => isPostOf(text, post)).map(idIn)
       const known = await isKnown(same)
       const found = same.find((id) => !known.has(id))
@@ -74,7 +74,7 @@ export const x: Adapter<XCredentials, string[]> = {
   async publish(call, { text }, mediaIds) {
     const json = { text, ...(mediaIds.length > 0 && { media: { media_ids: mediaIds } }) }
     const { body } = await ask(call, 'POST', '/2/tweets', { json })
-    return publishedAs(call, idIn(fieldsIn(body, 'data')))
+    return publishedAs(call, idIn(objectIn(body, 'data')))
   },
 }
 
@@ -90,14 +90,14 @@ async function upload(call: Signed, file: PublishedMedia): Promise<string> {
     media_category: isImage ? 'tweet_image' : 'tweet_video',
   }
   const begun = await ask(call, 'POST', '/2/media/upload/initialize', { json })
-  const id = idIn(fieldsIn(begun.body, 'data'))
+  const id = idIn(objectIn(begun.body, 'data'))
   for (let start = 0, index = 0; start < file.bytes; start += xSegmentBytesMax, index++) {
     const end = Math.min(start + xSegmentBytesMax, file.bytes)
     const segment = formBody(file, { segment_index: String(index) }, { name: 'media', start, end })
     await ask(call, 'POST', `/2/media/upload/${id}/append`, { ...segment, deadlineMs: providerUploadMs })
   }
   const ended = await ask(call, 'POST', `/2/media/upload/${id}/finalize`)
-  await waitUntilProcessed(call, id, fieldsIn(ended.body, 'data'))
+  await waitUntilProcessed(call, id, objectIn(ended.body, 'data'))
   // X has none for videos.
   if (isImage && file.altText !== '') {
     const metadata = { alt_text: { text: file.altText } }
@@ -124,7 +124,7 @@ async function waitUntilProcessed(call: Signed, id: string, media: Fields): Prom
     await sleep(Math.min(Math.max((Number(seconds) || 0) * 1000, providerPollMs), xPollMaxMs), call.signal)
     call.signal.throwIfAborted()
     const { body } = await ask(call, 'GET', '/2/media/upload', { query: { command: 'STATUS', media_id: id } })
-    processing = fieldsIn(body, 'data')['processing_info'] as Processing | null | undefined
+    processing = objectIn(body, 'data')['processing_info'] as Processing | null | undefined
   }
 }
 
@@ -159,12 +159,6 @@ function kindOf({ status, body }: Answer): ErrorKind | undefined {
   return String(body['type']).endsWith('/oauth1-permissions') ? 'reauthenticate' : 'permanent'
 }
 
-function fieldsIn(body: Fields, name: string): Fields {
-  const value = body[name]
-  if (typeof value === 'object' && value !== null) return value as Fields
-  throw odd(`The platform's answer has no ${name}`)
-}
-
 /** Ids are parts of paths. */
 function idIn(fields: Fields): string {
   const id = textIn(fields, 'id')
@@ -174,7 +168,7 @@ function idIn(fields: Fields): string {
 
 /** Reads whose token it is. @throws ProviderError where the keys aren't accepted */
 export async function describeX(credentials: XCredentials, signal: AbortSignal) {
-  const user = fieldsIn((await ask({ credentials, signal }, 'GET', '/2/users/me')).body, 'data')
+  const user = objectIn((await ask({ credentials, signal }, 'GET', '/2/users/me')).body, 'data')
   return {
     externalId: idIn(user),
     handle: `@${textIn(user, 'username')}`,

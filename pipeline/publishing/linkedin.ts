@@ -22,7 +22,7 @@ import {
   providerClockOffMs,
 } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
-import { kindOf, providers } from '../../schemas/reference/providers.ts'
+import { kindOf } from '../../schemas/reference/providers.ts'
 import {
   type Adapter,
   asUnpublished,
@@ -38,17 +38,14 @@ import { isSameText, littleText } from './linkedin-text.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
 import { objectIn, odd, textIn } from './request.ts'
 
-const { captionLengthMax } = providers.linkedin
 const pagePrefix = 'urn:li:organization:'
 
 /** `prepare` gives the `content` of the post: files, or the article that it links to. */
 export const linkedin: Adapter<LinkedinCredentials, object | null> = {
   name: 'linkedin',
 
-  validate({ text }) {
-    const { length } = [...text]
-    return length > captionLengthMax ? `LinkedIn takes ${captionLengthMax} characters, these are ${length}` : null
-  },
+  // Readiness has judged the post by the same limits.
+  validate: () => null,
 
   async lookUp(call, publication, known) {
     if (authorOf(call).startsWith(pagePrefix)) {

@@ -28,7 +28,7 @@ export interface Publication {
   readonly targetId: number
   readonly text: string
   readonly media: readonly PublishedMedia[]
-  /** When this was first tried: null at the first attempt. */
+  /** When `publish` was first called for this target, or is now; null before that. */
   readonly sentAt: Date | null
 }
 

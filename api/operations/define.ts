@@ -31,7 +31,7 @@ export type Interface = 'rest' | 'mcp' | 'console'
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The workspace of the key. Without a plan the chain answers 402 before any handler runs. */
+/** The workspace of the key. Without a plan the chain answers 402 before any handler runs, but those of `needsNoPlan`. */
 export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
 /** Who acts: a secret key, or a member in the dashboard. */
@@ -115,6 +115,8 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly scope: Scope | SessionScope
   /** A shared link may call it: the answer names no person, or leaves that out where `context.scopes` has `viewScope`. */
   readonly isShared?: true
+  /** Also where the plan has lapsed: else whoever is a member of other workspaces, too, couldn't get out of this one. */
+  readonly needsNoPlan?: true
   readonly input: Input
   readonly output: Output
   /** Webhook events to send on success, with the output as their object. */

@@ -71,13 +71,18 @@ export async function runCall(call: Call, gateway: Gateway): Promise<Outcome> {
  * The part of the chain that comes before the operation: key, plan, access, rate limit. It never throws.
  * @param more what else is refused before the rate limit is looked at
  */
-export async function admit(caller: Caller, gateway: Gateway, ...more: readonly Guard[]): Promise<Admission> {
+export async function admit(
+  caller: Caller & Partial<Pick<Call, 'operation'>>,
+  gateway: Gateway,
+  ...more: readonly Guard[]
+): Promise<Admission> {
   const headers: Record<string, string> = {}
   try {
     const key = await gateway.authenticator.authenticate(caller.credential)
     const limit = await gateway.rateLimiter.take(key)
     Object.assign(headers, limit.headers)
-    for (const guard of [requirePlan, requireAccess, ...more]) guard(key)
+    if (!caller.operation?.needsNoPlan) requirePlan(key)
+    for (const guard of [requireAccess, ...more]) guard(key)
     if (limit.isExceeded) throw problem('rate_limited')
     return { key, headers }
   } catch (error) {

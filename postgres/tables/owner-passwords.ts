@@ -4,7 +4,7 @@ import type { Queryable } from '../client.ts'
 export interface OwnerPassword {
   readonly ownerId: number
   readonly hash: string
-  /** The owner's first workspace that is in use. */
+  /** The one to begin in: with a plan before without one, the account's own before joined ones, then the oldest. */
   readonly workspaceId: number
 }
 
@@ -44,9 +44,11 @@ export async function setOwnerPassword(
 /** Null where nobody signs in with this e-mail by a password. @param email in lower case */
 export async function findOwnerPassword(q: Queryable, email: string): Promise<OwnerPassword | null> {
   const [row] = await q.query<{ id: number; password_hash: string; workspace_id: number }>(
-    `SELECT o.id, o.password_hash, min(w.id) AS workspace_id
+    `SELECT o.id, o.password_hash, w.id AS workspace_id
      FROM owners o JOIN members m ON m.owner_id = o.id JOIN workspaces w ON w.id = m.workspace_id AND w.suspended_at IS NULL
-     WHERE o.email = $1 AND o.password_hash IS NOT NULL GROUP BY o.id`,
+     JOIN owners payer ON payer.id = w.owner_id
+     WHERE o.email = $1 AND o.password_hash IS NOT NULL
+     ORDER BY payer.plan_key IS NULL, m.role <> 'owner', w.id LIMIT 1`,
     [email],
   )
   return row === undefined ? null : { ownerId: row.id, hash: row.password_hash, workspaceId: row.workspace_id }

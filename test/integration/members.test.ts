@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
-import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { memberPassword, setUpMembers } from '../support/members.ts'
@@ -126,6 +126,26 @@ test("a member lives by the plan of the workspace's owner", async () => {
   expect([(await ask('GET', '/workspace')).status, await statusOf(key)]).toEqual([200, 200])
   await setPlan(stores.pg, mine.workspaceId, null)
   expect([(await ask('GET', '/workspace')).status, await statusOf(key)]).toEqual([402, 402])
+})
+
+test('a lapsed plan keeps nobody out of other workspaces, and signing in begins in the best one', async () => {
+  const [lapsed, paid] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  const member = await makeMember(lapsed, 'editor')
+  const signIn = async () => {
+    const ask = askAs(cookieOf(await post('/dashboard/sign-in', { email: member.email, password: memberPassword })))
+    return (await ask('GET', '/workspace')).body.id
+  }
+  expect((await join((await invite(paid, member.email, 'viewer')).token)).status).toBe(303)
+  expect(await signIn()).toBe(lapsed.workspaceId)
+  await setPlan(stores.pg, lapsed.workspaceId, null)
+  expect(await signIn()).toBe(paid.workspaceId)
+  expect([(await member.ask('GET', '/workspace')).status, (await member.ask('GET', '/workspaces')).body]).toMatchObject(
+    [...[402, [{ id: lapsed.workspaceId }, { id: paid.workspaceId }]]],
+  )
+  expect((await member.ask('POST', '/members/leave')).status).toBe(200)
+  const own = { name: 'Own', timezone: 'UTC', plan: 'starter', ownerEmail: member.email } as const
+  const { workspaceId } = await stores.pg.transaction((tx) => createWorkspace(tx, own))
+  expect(await signIn()).toBe(workspaceId)
 })
 
 test("an owner's demo is not that of a workspace where the owner is a member", async () => {

@@ -89,7 +89,9 @@ function App() {
   return (
     <>
       <header>
-        <h1>{workspace ? <WorkspaceName {...{ joined }} id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
+        <h1>
+          <WorkspaceName shown={workspace} joined={joined} />
+        </h1>
         <nav aria-label="Pages">
           {shownPages.map(([path, name]) => (
             <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>

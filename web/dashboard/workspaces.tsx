@@ -2,15 +2,24 @@
 import type { Joined } from './may.ts'
 
 interface NameProps {
-  readonly id: number
-  readonly name: string
+  /** Undefined until it is known, and where it can't be shown, such as without a plan. */
+  readonly shown: Pick<Joined, 'id' | 'name'> | undefined
   readonly joined: readonly Joined[] | undefined
 }
 
-export function WorkspaceName({ id, name, joined = [] }: NameProps) {
-  if (joined.length < 2) return <bdi>{name}</bdi>
+export function WorkspaceName({ shown, joined = [] }: NameProps) {
+  if (joined.length < 2) return shown ? <bdi>{shown.name}</bdi> : <>Dashboard</>
   return (
-    <select aria-label="Workspace" value={id} onChange={(event) => goToWorkspace(Number(event.currentTarget.value))}>
+    <select
+      aria-label="Workspace"
+      value={shown?.id ?? ''}
+      onChange={(event) => goToWorkspace(Number(event.currentTarget.value))}
+    >
+      {!shown && (
+        <option value="" disabled>
+          Choose a workspace
+        </option>
+      )}
       {joined.map((one) => (
         <option key={one.id} value={one.id}>
           {one.name}

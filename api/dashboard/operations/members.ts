@@ -112,6 +112,7 @@ const leave = defineOperation({
   tag: 'Workspace',
   effect: 'delete',
   scope: 'workspace:read',
+  needsNoPlan: true,
   input: {},
   output: Changed,
   problems: ['member_is_owner'],

@@ -41,6 +41,7 @@ export const listOwnWorkspaces = defineOperation({
   tag: 'Workspace',
   effect: 'read',
   scope: 'workspace:read',
+  needsNoPlan: true,
   input: {},
   output: z.array(JoinedWorkspace),
   async handle({ actor, stores: { pg } }) {

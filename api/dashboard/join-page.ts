@@ -13,12 +13,9 @@ const texts = {
   429: 'Too many attempts. Try again later.',
 } as const
 
-interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'email' | 'role'> {
+interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'inviterRole' | 'email' | 'role'> {
   readonly token: string
 }
-
-/** The first owner's address, until another is set. */
-const noMailbox = '.invalid'
 
 /**
  * @param status 200 for the form alone, 401 wrong password, 409 an account without one, 410 no open invitation, 422 no password,
@@ -40,8 +37,10 @@ export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): H
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
-function formOf({ workspaceName, inviter, email, role, token }: Invited): string {
-  const by = inviter.endsWith(noMailbox) ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
+function formOf({ workspaceName, inviter, inviterRole, email, role, token }: Invited): string {
+  // The owner may have no address yet but the one that is made up.
+  const isNameless = inviterRole === 'owner' && inviter.endsWith('.invalid')
+  const by = isNameless ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
   const article = role === 'viewer' ? 'a' : 'an'
   return `<p>${by} invites you to the workspace <bdi><strong>${escapeHtml(workspaceName)}</strong></bdi> as ${article} ${role}.</p>
 <p>Enter the password of your account here. If you have none yet, choose one: you sign in with it from then on.</p>

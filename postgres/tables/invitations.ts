@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { sha256Of } from '../../schemas/keys.ts'
 import { invitationMs, membersMax } from '../../schemas/limits/api-limits.ts'
-import type { GivenRole } from '../../schemas/roles.ts'
+import type { GivenRole, Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
 import { holdWorkspace } from './workspaces.ts'
 
@@ -91,6 +91,7 @@ export interface OpenInvitation extends Pick<Invitation, 'id' | 'email' | 'role'
   readonly workspaceName: string
   /** The e-mail of who invited. */
   readonly inviter: string
+  readonly inviterRole: Role
   readonly account: InvitedAccount | null
 }
 
@@ -102,8 +103,9 @@ export async function findInvitation(q: Queryable, token: string, now: number): 
   }
   const [row] = await q.query<Row>(
     `SELECT i.id, i.email, i.role, w.id AS "workspaceId", w.name AS "workspaceName", by.email AS inviter,
-       o.id AS account_id, o.password_hash
+       m.role AS "inviterRole", o.id AS account_id, o.password_hash
      FROM invitations i JOIN workspaces w ON w.id = i.workspace_id JOIN owners by ON by.id = i.invited_by
+     JOIN members m ON m.workspace_id = i.workspace_id AND m.owner_id = i.invited_by
      LEFT JOIN owners o ON o.email = i.email
      WHERE i.hash = $1 AND i.expires_at > to_timestamp($2::float8 / 1000) AND w.suspended_at IS NULL`,
     [sha256Of(token), now],

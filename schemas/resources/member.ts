@@ -16,7 +16,11 @@ export const JoinedWorkspace = z.object({
   scopes: z.array(z.enum([...scopes, manageScope, ownScope])),
 })
 
-export const InvitationCreate = z.object({ email: emailAddress, role: givenRole })
+/** No address of `.invalid` (RFC 2606): an owner without an e-mail has one, which pages show as the owner. */
+export const InvitationCreate = z.object({
+  email: emailAddress.refine((text) => !/\.invalid$/i.test(text), 'Nobody has an address that ends with .invalid'),
+  role: givenRole,
+})
 
 export const MemberUpdate = z.object({ role: givenRole })
 

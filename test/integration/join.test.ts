@@ -1,4 +1,5 @@
 /** Invitations and joining by their links: who gets in, who doesn't, and that no link takes an account over. */
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
@@ -143,6 +144,19 @@ test('a link that was withdrawn, is too old, is none, or is of a deleted workspa
   expect(await stores.pg.query('SELECT 1 FROM invitations')).toEqual([])
 })
 
+test('the page names the owner as such only where the owner invites', async () => {
+  const admin = await makeMember(mine, 'admin')
+  await stores.pg.query('UPDATE owners SET email = $2 WHERE id = $1', [admin.id, 'admin@mail.invalid'])
+  const { body } = await admin.ask('POST', '/invitations', { email: newEmail(), role: 'viewer' })
+  const texts = [new URL(body.url).searchParams.get('token')!, (await invite(mine, newEmail(), 'viewer')).token].map(
+    async (token) => (await show(token)).text(),
+  )
+  expect(await Promise.all(texts)).toEqual([
+    expect.stringContaining('<bdi>admin@mail.invalid</bdi> invites'),
+    expect.stringContaining('The owner invites'),
+  ])
+})
+
 test('no other site joins for a browser', async () => {
   const { token } = await invite(mine, newEmail(), 'viewer')
   const { host } = new URL(api.url)
@@ -186,6 +200,8 @@ test('an address is invited once, with a role to give, and not where it is a mem
     ...[{ role: 'owner' }, { role: 'root' }, { email: 'nobody' }, { email: `${'a'.repeat(250)}@x.com` }].map(
       (wrong): [object, number] => [wrong, 422],
     ),
+    // It would be shown as the owner.
+    [{ email: `owner@${randomUUID()}.INVALID` }, 422],
     ...[{ email: member.email.toUpperCase() }, { email: invited }].map((known): [object, number] => [known, 409]),
   ]
   for (const [wrong, status] of refusals) {

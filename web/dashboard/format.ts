@@ -74,10 +74,10 @@ export function localMoment(moment: string, timeZone: string): string {
   return format.format(new Date(moment)).replace(' ', 'T')
 }
 
-/** The first owner's address, until another is set. */
-const noMailbox = '.invalid'
+/** The address of an owner who has set none. */
+const noMailbox = /^owner@[0-9a-f-]{36}\.invalid$/
 
 /** A member's name: the e-mail. */
 export function accountName(email: string): string {
-  return email.endsWith(noMailbox) ? 'owner' : email
+  return noMailbox.test(email) ? 'owner' : email
 }

@@ -9,7 +9,7 @@ import { addressOf } from '../transports/rest.ts'
 export interface GatedPassword {
   /** In lower case. */
   readonly email: string
-  /** Compares or hashes a password. */
+  /** Compares or hashes a password. A right one leads on, by 303. */
   pass(): Promise<HttpReply>
   /** The page of a try too many. */
   refuse(): HttpReply
@@ -23,12 +23,15 @@ const busyRetryMs = 1_000
 export function makePasswordGate(signInLimiter: SignInLimiter, proxies: TrustedProxies): PasswordGate {
   let checks = 0
   return async (request, { email, pass, refuse }) => {
-    const waitMs = await signInLimiter.take(addressOf(request, { proxies }), email)
+    const address = addressOf(request, { proxies })
+    const waitMs = await signInLimiter.take(address, email)
     if (waitMs > 0) return retryIn(waitMs, refuse())
     if (checks >= passwordChecksMax) return retryIn(busyRetryMs, refuse())
     checks += 1
     try {
-      return await pass()
+      const reply = await pass()
+      if (reply.status === 303) await signInLimiter.giveBack(address)
+      return reply
     } finally {
       checks -= 1
     }

@@ -60,6 +60,8 @@ export function makeRateLimiter({ redis, limits, clock }: RateLimiterOptions): R
 export interface SignInLimiter {
   /** Counts a try to sign in. @returns milliseconds until the next one is allowed; 0 where this one is */
   take(address: string, email: string): Promise<number>
+  /** The address's try was a right one, and counts no longer: many people sign in from one office. */
+  giveBack(address: string): Promise<void>
 }
 
 /** @param redis as in `RateLimiterOptions` */
@@ -74,6 +76,9 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
       if (first.isExceeded) return first.msToReset
       const second = await consume(ofEmail, nameOf(email))
       return second.isExceeded ? second.msToReset : 0
+    },
+    async giveBack(address) {
+      await ofAddress.reward(nameOf(networkOf(address)))
     },
   }
 }

@@ -121,7 +121,7 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly output: Output
   /** Webhook events to send on success, with the output as their object. */
   readonly emits?: WebhookEventType
-  /** Names of ids, and of values from a closed list, in the input that the audit row has too. */
+  /** Names of ids, and of values from a closed list, in the input or the answer that the audit row has too. */
   readonly auditIds?: readonly string[]
   /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
   readonly writesOutbox?: true

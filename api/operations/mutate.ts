@@ -104,7 +104,10 @@ async function record({ operation, context, sent, ipHash }: Mutation, { body }: 
     resourceId: (body as { id?: number }).id ?? null,
     requestId,
     ipHash,
-    metadata: { fields: fieldsOf(sent, context.body), ...pick({ ...context.path, ...context.body }, auditIds) },
+    metadata: {
+      fields: fieldsOf(sent, context.body),
+      ...pick({ ...(body as object), ...context.path, ...context.body }, auditIds),
+    },
   })
 }
 

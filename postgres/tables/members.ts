@@ -12,43 +12,59 @@ export interface Member {
   readonly email: string
   readonly role: Role
   readonly added_at: Date
+  /** Keys and shared links that work or will, made by the member here. */
+  readonly keys: number
 }
 
 /** The owner first, then in the order in which they came. */
 export function listMembers(q: Queryable, workspaceId: number): Promise<Member[]> {
   return q.query<Member>(
-    `SELECT m.owner_id AS id, o.email, m.role, m.added_at FROM members m JOIN owners o ON o.id = m.owner_id
+    `SELECT m.owner_id AS id, o.email, m.role, m.added_at,
+       (SELECT count(*)::int FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.owner_id = m.owner_id
+          AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)) AS keys
+     FROM members m JOIN owners o ON o.id = m.owner_id
      WHERE m.workspace_id = $1 ORDER BY m.role = 'owner' DESC, m.added_at, m.owner_id`,
     [workspaceId],
   )
 }
 
+/** Ids of all that ended with it. */
+export interface MemberChange {
+  /** Shared links, too. */
+  readonly revoked_keys: number[]
+  readonly withdrawn_invitations: number[]
+}
+
 /** `owner`: it is the workspace's owner, who stays. */
-export type MemberChange = 'done' | 'unknown' | 'owner'
+export type MemberRefusal = 'unknown' | 'owner'
 
 /** It counts from the next request on. Run it in a transaction. */
 export async function changeRole(
   tx: Queryable,
   { workspaceId, id, role }: { readonly workspaceId: number; readonly id: number; readonly role: GivenRole },
-): Promise<MemberChange> {
-  const found = await findChangeable(tx, workspaceId, id)
-  if (found !== 'done') return found
+): Promise<MemberChange | MemberRefusal> {
+  const refusal = await findRefusal(tx, workspaceId, id)
+  if (refusal !== null) return refusal
   await tx.query('UPDATE members SET role = $3 WHERE workspace_id = $1 AND owner_id = $2', [workspaceId, id, role])
-  if (role !== 'admin') await withdrawInvitationsOf(tx, workspaceId, id)
-  return found
+  const withdrawn = role === 'admin' ? [] : await withdrawInvitationsOf(tx, workspaceId, id)
+  return { revoked_keys: [], withdrawn_invitations: withdrawn }
 }
 
 /** Run it in a transaction. An account that is left without any workspace goes, so that it can be invited anew. */
-export async function removeMember(tx: Queryable, workspaceId: number, id: number): Promise<MemberChange> {
-  const found = await findChangeable(tx, workspaceId, id)
-  if (found !== 'done') return found
-  await withdrawInvitationsOf(tx, workspaceId, id)
+export async function removeMember(
+  tx: Queryable,
+  workspaceId: number,
+  id: number,
+): Promise<MemberChange | MemberRefusal> {
+  const refusal = await findRefusal(tx, workspaceId, id)
+  if (refusal !== null) return refusal
+  const withdrawn = await withdrawInvitationsOf(tx, workspaceId, id)
   for (const table of ['browser_sessions', 'sign_in_links', 'members']) {
     await tx.query(`DELETE FROM ${table} WHERE workspace_id = $1 AND owner_id = $2`, [workspaceId, id])
   }
-  await endKeysOf(tx, [id], workspaceId)
+  const revoked = await endKeysOf(tx, [id], workspaceId)
   await deleteUnusedAccounts(tx, [id])
-  return 'done'
+  return { revoked_keys: revoked, withdrawn_invitations: withdrawn }
 }
 
 /** Deletes those of these accounts that neither own a workspace nor are a member of one. Run it in a transaction. */
@@ -70,26 +86,36 @@ export async function deleteUnusedAccounts(tx: Queryable, ids: readonly number[]
 }
 
 /** Revoked for good: else they would work again once their maker is invited again. The rows outlive the account. */
-async function endKeysOf(tx: Queryable, ids: readonly number[], workspaceId?: number): Promise<void> {
-  await tx.query(
-    `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()), owner_id = w.owner_id
-     FROM workspaces w WHERE w.id = k.workspace_id AND k.owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR w.id = $2)`,
+async function endKeysOf(tx: Queryable, ids: readonly number[], workspaceId?: number): Promise<number[]> {
+  const revoked = await tx.query<{ id: number }>(
+    `UPDATE api_keys SET revoked_at = now() WHERE owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR workspace_id = $2)
+       AND revoked_at IS NULL RETURNING id`,
     [ids, workspaceId ?? null],
   )
+  await tx.query(
+    `UPDATE api_keys k SET owner_id = w.owner_id FROM workspaces w
+     WHERE w.id = k.workspace_id AND k.owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR w.id = $2)`,
+    [ids, workspaceId ?? null],
+  )
+  return revoked.map((key) => key.id)
 }
 
 /** Holds the workspace, so that nobody invites or joins between the look and the change. */
-async function findChangeable(tx: Queryable, workspaceId: number, id: number): Promise<MemberChange> {
+async function findRefusal(tx: Queryable, workspaceId: number, id: number): Promise<MemberRefusal | null> {
   await holdWorkspace(tx, workspaceId)
   const [member] = await tx.query<Pick<Member, 'role'>>(
     'SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $2 FOR UPDATE',
     [workspaceId, id],
   )
   if (member === undefined) return 'unknown'
-  return member.role === 'owner' ? 'owner' : 'done'
+  return member.role === 'owner' ? 'owner' : null
 }
 
 /** Links that the member has seen would go on to make members. */
-async function withdrawInvitationsOf(tx: Queryable, workspaceId: number, id: number): Promise<void> {
-  await tx.query('DELETE FROM invitations WHERE workspace_id = $1 AND invited_by = $2', [workspaceId, id])
+async function withdrawInvitationsOf(tx: Queryable, workspaceId: number, id: number): Promise<number[]> {
+  const withdrawn = await tx.query<{ id: number }>(
+    'DELETE FROM invitations WHERE workspace_id = $1 AND invited_by = $2 RETURNING id',
+    [workspaceId, id],
+  )
+  return withdrawn.map((invitation) => invitation.id)
 }

@@ -31,6 +31,8 @@ export const Members = z.object({
       email: z.string(),
       role,
       added_at: dateTime,
+      /** Keys and shared links that the member made here, and that end with a removal. */
+      keys: z.int(),
       /** Whoever asks. */
       is_self: z.boolean(),
     }),

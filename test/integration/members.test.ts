@@ -27,7 +27,7 @@ async function statusOf(key: string, path = '/v1/workspace') {
 
 const membersOf = async (ask: Ask) =>
   (await ask('GET', '/members')).body as unknown as {
-    members: { id: number; email: string; role: string; is_self: boolean }[]
+    members: { id: number; email: string; role: string; is_self: boolean; keys: number }[]
     invitations: { id: number }[]
   }
 
@@ -40,13 +40,18 @@ test('another role counts from the next request on, for keys too, and ends invit
   const token = new URL(body.url).searchParams.get('token')!
   expect((await api.ask('/v1/webhooks', { key })).status).toBe(200)
   const changed = await owner('PATCH', `/members/${admin.id}`, { role: 'viewer' })
-  expect([changed.status, changed.body]).toEqual([200, { id: admin.id }])
+  const ended = { revoked_keys: [], withdrawn_invitations: [body.id] }
+  expect([changed.status, changed.body]).toEqual([200, { id: admin.id, ...ended }])
   expect([(await admin.ask('GET', '/api-keys')).status, (await admin.ask('GET', '/posts')).status]).toEqual([403, 200])
   expect([await statusOf(key, '/v1/webhooks'), await statusOf(key, '/v1/posts')]).toEqual([403, 200])
   expect((await join(token)).status).toBe(410)
   expect(await statusOf(shared)).toBe(200)
   const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
-  expect(audited).toMatchObject({ action: 'member.update', resource_id: admin.id, metadata: { role: 'viewer' } })
+  expect(audited).toMatchObject({
+    action: 'member.update',
+    resource_id: admin.id,
+    metadata: { role: 'viewer', ...ended },
+  })
   await owner('PATCH', `/members/${admin.id}`, { role: 'admin' })
   expect([(await admin.ask('GET', '/api-keys')).status, await statusOf(key, '/v1/webhooks')]).toEqual([200, 200])
 })
@@ -55,9 +60,16 @@ test('a removed member is out at once with keys and invitations, also when invit
   const owner = await signInOwner(mine)
   const admin = await makeMember(mine, 'admin')
   const key = await makeKey(admin.ask)
-  await admin.ask('POST', '/invitations', { email: 'friend@example.com', role: 'admin' })
-  expect((await membersOf(owner)).invitations.length).toBe(1)
+  const shared = await admin.ask('POST', '/shared-links', { name: 'x' })
+  const revoked = await admin.ask('POST', '/api-keys', { name: 'revoked', scopes: ['posts:read'] })
+  await admin.ask('DELETE', `/api-keys/${revoked.body.id}`)
+  const invited = await admin.ask('POST', '/invitations', { email: 'friend@example.com', role: 'admin' })
+  const before = await membersOf(owner)
+  expect([before.members.find(({ id }) => id === admin.id)?.keys, before.invitations.length]).toEqual([2, 1])
   expect((await owner('DELETE', `/members/${admin.id}`)).status).toBe(200)
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  const cutOff = { revoked_keys: [expect.any(Number), shared.body.id], withdrawn_invitations: [invited.body.id] }
+  expect(audited).toMatchObject({ action: 'member.delete', metadata: cutOff })
   expect([(await admin.ask('GET', '/workspace')).status, await statusOf(key)]).toEqual([401, 401])
   const { members, invitations } = await membersOf(owner)
   expect([members.map(({ id, is_self }) => [id, is_self]), invitations]).toEqual([[[mine.ownerId, true]], []])
@@ -77,7 +89,7 @@ test('a member of two workspaces leaves one alone, for good, and has in each the
   }
   const before = await joinAs('admin')
   const key = await makeKey(before)
-  expect((await before('POST', '/members/leave')).body).toEqual({ id: member.id })
+  expect((await before('POST', '/members/leave')).body).toMatchObject({ id: member.id })
   const there = await joinAs('viewer')
   // Invited again, the member has none of the keys of before.
   expect(await statusOf(key)).toBe(401)
@@ -86,7 +98,7 @@ test('a member of two workspaces leaves one alone, for good, and has in each the
   ])
   expect((await there('POST', '/links', {})).status).toBe(403)
   expect((await member.ask('POST', '/links', {})).status).toBe(422)
-  expect((await there('POST', '/members/leave')).body).toEqual({ id: member.id })
+  expect((await there('POST', '/members/leave')).body).toMatchObject({ id: member.id })
   expect([(await there('GET', '/workspace')).status, (await member.ask('GET', '/workspace')).status]).toEqual([
     401, 200,
   ])

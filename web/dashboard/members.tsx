@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
 import { Confirm, Dialog } from './dialog.tsx'
-import { accountName, time } from './format.ts'
+import { accountName, number, time } from './format.ts'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
 import { send, useAnswer, useChanges } from './query.ts'
 
@@ -108,12 +108,19 @@ export function Members({ timezone }: { timezone: string }) {
             remove(undefined)
           }}
         >
-          <bdi>{removed.email}</bdi> is signed out, and the keys and shared links that this member made stop working.
-          Webhooks and recipients of reports stay.
+          <bdi>{removed.email}</bdi> is signed out, and {endOf(removed.keys)}. The audit log names those. Webhooks and
+          recipients of reports stay.
         </Confirm>
       )}
     </section>
   )
+}
+
+function endOf(keys: number): string {
+  if (keys === 0) return 'no key or shared link stops working: this member made none that works'
+  return keys === 1
+    ? 'the key or shared link that this member made stops working'
+    : `the ${number(keys)} keys and shared links that this member made stop working`
 }
 
 function InviteForm({ made, close }: { made(invitation: Made & { email: string }): void; close(): void }) {

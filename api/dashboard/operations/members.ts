@@ -1,7 +1,13 @@
 /** Members of a workspace and invitations: by owner and admins in the dashboard; any member may leave. No key reaches them. */
 import { z } from 'zod'
 import { createInvitation, deleteInvitation, listInvitations } from '../../../postgres/tables/invitations.ts'
-import { changeRole, listMembers, type MemberChange, removeMember } from '../../../postgres/tables/members.ts'
+import {
+  changeRole,
+  listMembers,
+  type MemberChange,
+  type MemberRefusal,
+  removeMember,
+} from '../../../postgres/tables/members.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { CreatedInvitation, InvitationCreate, Members, MemberUpdate } from '../../../schemas/resources/member.ts'
@@ -10,7 +16,13 @@ import { defineOperation } from '../../operations/define.ts'
 import { joinPath } from '../join.ts'
 
 const MemberPath = z.object({ member_id: idInPath('member') })
-const Changed = z.object({ id: z.int() })
+/** With the ids of all that ended with the change. The audit row has them, too. */
+const ChangedMember = z.object({
+  id: z.int(),
+  revoked_keys: z.array(z.int()),
+  withdrawn_invitations: z.array(z.int()),
+})
+const ended = ['revoked_keys', 'withdrawn_invitations']
 
 const listThem = defineOperation({
   name: 'member.list',
@@ -65,7 +77,7 @@ const withdraw = defineOperation({
   effect: 'delete',
   scope: manageScope,
   input: { path: z.object({ invitation_id: idInPath('invitation') }) },
-  output: Changed,
+  output: z.object({ id: z.int() }),
   problems: ['invitation_not_found'],
   async handle({ path: { invitation_id: id }, workspace, stores: { pg } }) {
     if (!(await deleteInvitation(pg, id, workspace.id))) throw problem('invitation_not_found')
@@ -81,8 +93,8 @@ const update = defineOperation({
   effect: 'update',
   scope: manageScope,
   input: { path: MemberPath, body: MemberUpdate },
-  output: Changed,
-  auditIds: ['role'],
+  output: ChangedMember,
+  auditIds: ['role', ...ended],
   problems: ['member_not_found', 'member_is_owner'],
   async handle({ path: { member_id: id }, body: { role }, workspace, stores: { pg } }) {
     return changed(id, await changeRole(pg, { workspaceId: workspace.id, id, role }))
@@ -98,7 +110,8 @@ const remove = defineOperation({
   effect: 'delete',
   scope: manageScope,
   input: { path: MemberPath },
-  output: Changed,
+  output: ChangedMember,
+  auditIds: ended,
   problems: ['member_not_found', 'member_is_owner'],
   async handle({ path: { member_id: id }, workspace, stores: { pg } }) {
     return changed(id, await removeMember(pg, workspace.id, id))
@@ -114,7 +127,8 @@ const leave = defineOperation({
   scope: 'workspace:read',
   needsNoPlan: true,
   input: {},
-  output: Changed,
+  output: ChangedMember,
+  auditIds: ended,
   problems: ['member_is_owner'],
   async handle({ actor: { id }, workspace, stores: { pg } }) {
     return changed(id, await removeMember(pg, workspace.id, id))
@@ -124,8 +138,8 @@ const leave = defineOperation({
 export const ofMembers = [listThem, invite, withdraw, update, remove, leave]
 
 /** Another workspace's member can't be told from none. */
-function changed(id: number, change: MemberChange): { id: number } {
+function changed(id: number, change: MemberChange | MemberRefusal): (typeof ChangedMember)['_output'] {
   if (change === 'unknown') throw problem('member_not_found')
   if (change === 'owner') throw problem('member_is_owner')
-  return { id }
+  return { id, ...change }
 }

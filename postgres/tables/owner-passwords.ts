@@ -14,8 +14,8 @@ export class EmailTaken extends Error {
 }
 
 /**
- * Sets the password of a workspace's owner, null takes it off, and ends the owner's sessions and links: whoever knew the old one is
- * out. Run it in a transaction.
+ * Sets the password of a workspace's owner, null takes it off, and ends the owner's sessions, links and open invitations: whoever
+ * knew the old one is out. Run it in a transaction.
  * @param email what the owner signs in with from now on; undefined leaves it
  * @returns the e-mail to sign in with
  * @throws EmailTaken
@@ -38,6 +38,7 @@ export async function setOwnerPassword(
   )
   await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [owner!.id])
   await tx.query('DELETE FROM sign_in_links WHERE owner_id = $1', [owner!.id])
+  await tx.query('DELETE FROM invitations WHERE invited_by = $1', [owner!.id])
   return owner!.email
 }
 

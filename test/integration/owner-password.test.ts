@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { createInvitation } from '../../postgres/tables/invitations.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { signInFormBytesMax, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -75,12 +76,16 @@ test('a wrong password, an unknown e-mail and an owner without a password get th
   expect((await signIn(email, password, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
 })
 
-test('a change of the password ends sessions and links, and the old password', async () => {
+test('a change of the password ends sessions, links and invitations, and the old password', async () => {
   await setPassword(password, '--email', email)
   const cookie = await cookieOf(await signIn(email, password))
   const link = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
   expect(await statusOf(cookie)).toBe(200)
+  const friend = { email: 'friend@example.com', role: 'admin', invitedBy: mine.ownerId } as const
+  const invited = { workspaceId: mine.workspaceId, ...friend, now: Date.now() }
+  const invitation = await stores.pg.transaction((tx) => createInvitation(tx, invited))
   await setPassword('another password')
+  expect((await api.ask(`/dashboard/join?token=${(invitation as { token: string }).token}`)).status).toBe(410)
   expect(await statusOf(cookie)).toBe(401)
   expect((await api.ask(`/dashboard/sign-in?token=${link}`)).status).toBe(410)
   expect((await signIn(email, password)).status).toBe(401)

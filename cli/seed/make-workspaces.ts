@@ -27,7 +27,8 @@ export function makeWorkspaces(pg: Postgres, count: number, days: number): Promi
 async function makeWorkspace(tx: Queryable, number: number, days: number): Promise<SeedWorkspace> {
   // The first workspace of an empty installation makes the owner that the next ones find.
   const [owner] = await tx.query<{ email: string; plan_key: PlanKey | null }>(
-    'SELECT email, plan_key FROM owners ORDER BY id LIMIT 1',
+    `SELECT email, plan_key FROM owners WHERE EXISTS (SELECT FROM workspaces WHERE owner_id = owners.id)
+     ORDER BY id LIMIT 1`,
   )
   const name = `Seed ${number}`
   const plan = planFor(days, owner?.plan_key ?? null)

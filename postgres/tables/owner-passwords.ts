@@ -8,7 +8,7 @@ export interface OwnerPassword {
   readonly workspaceId: number
 }
 
-/** The e-mail that was asked for belongs to another owner. */
+/** The e-mail that was asked for belongs to another account. */
 export class EmailTaken extends Error {
   override name = 'EmailTaken'
 }
@@ -26,11 +26,12 @@ export async function setOwnerPassword(
   hash: string | null,
   email: string | undefined,
 ): Promise<string> {
-  const taken = await tx.query(
-    'SELECT 1 FROM owners WHERE email = $1 AND id != (SELECT owner_id FROM workspaces WHERE id = $2)',
+  const [taken] = await tx.query<{ owns: boolean }>(
+    `SELECT EXISTS (SELECT FROM workspaces WHERE owner_id = o.id) AS owns FROM owners o
+     WHERE email = $1 AND id != (SELECT owner_id FROM workspaces WHERE id = $2)`,
     [email ?? '', workspaceId],
   )
-  if (taken.length > 0) throw new EmailTaken(`another owner has ${email}`)
+  if (taken !== undefined) throw new EmailTaken(`${taken.owns ? 'another owner' : 'a member'} has ${email}`)
   const [owner] = await tx.query<{ id: number; email: string }>(
     `UPDATE owners SET password_hash = $2, email = coalesce($3, email)
      WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) RETURNING id, email`,

@@ -32,9 +32,7 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         {answer?.length === 0 && !isStale && (
           <p class="empty">
-            {status === 'archived'
-              ? 'None is archived.'
-              : 'No link yet. Make one for each place that you post or print. Without a campaign, its visits count as social.'}
+            {status === 'archived' ? 'None is archived.' : `No link yet.${may('links:write') ? makeOne : ''}`}
           </p>
         )}
         <ul>
@@ -45,6 +43,8 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
     </main>
   )
 }
+
+const makeOne = ' Make one for each place that you post or print. Without a campaign, its visits count as social.'
 
 /** Campaign fields that visits by the link count for, each with a default for an empty field. */
 const campaignFields = [

@@ -81,7 +81,11 @@ export function Members({ timezone }: { timezone: string }) {
               type="button"
               class="danger"
               aria-label={`Withdraw the invitation of ${email}`}
-              onClick={async () => done(await send('DELETE', `/invitations/${id}`))}
+              onClick={async () => {
+                const sent = await send('DELETE', `/invitations/${id}`)
+                if (!('refusal' in sent) && made?.id === id) setMade(undefined)
+                done(sent)
+              }}
             >
               Withdraw
             </button>

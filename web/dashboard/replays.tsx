@@ -4,6 +4,7 @@ import type { Replay } from '../../schemas/resources/replay.ts'
 import { duration, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
+import { may } from './may.ts'
 import { Failure, PageLink } from './parts.tsx'
 import { personAddress } from './person-address.ts'
 import { OneReplay } from './replay-player.tsx'
@@ -93,7 +94,8 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
         )}
         {isEmpty && !isFiltered && (
           <p class="empty">
-            No replays yet. Sessions are recorded once replay is on: see the <a href="/dashboard/settings">settings</a>.
+            No replays yet. Sessions are recorded once replay is on.{' '}
+            {may('workspace:manage') && <a href="/dashboard/settings">See the settings</a>}
           </p>
         )}
         {answer !== undefined && answer.length > 0 && (

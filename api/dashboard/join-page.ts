@@ -9,17 +9,19 @@ const texts = {
   401: 'The e-mail or password is wrong.',
   409: 'The account with this e-mail signs in by links alone. Whoever runs the service gives it a password first: <code>npx svc owner password</code>',
   410: 'This invitation was used or withdrawn, or is older than 7 days. Ask for another one.',
-  422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters.`,
+  422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters. A new one must be the same in both fields.`,
   429: 'Too many attempts. Try again later.',
 } as const
 
 interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'inviterRole' | 'email' | 'role'> {
   readonly token: string
+  /** Somebody, as far as the browser's cookie says. */
+  readonly isSignedIn: boolean
 }
 
 /**
- * @param status 200 for the form alone, 401 wrong password, 409 an account without one, 410 no open invitation, 422 no password,
- * 429 too many tries
+ * @param status 200 for the form alone, 401 wrong password, 409 an account without one, 410 no open invitation, 422 no password, or
+ * a new one that differs, 429 too many tries
  * @param invited undefined for 410: there is nothing to show
  */
 export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): HttpReply {
@@ -37,13 +39,17 @@ export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): H
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
-function formOf({ workspaceName, inviter, inviterRole, email, role, token }: Invited): string {
+function formOf({ workspaceName, inviter, inviterRole, email, role, token, isSignedIn }: Invited): string {
   // The owner may have no address yet but the one that is made up.
   const isNameless = inviterRole === 'owner' && inviter.endsWith('.invalid')
   const by = isNameless ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
+  const ending = isSignedIn
+    ? '<p>This browser is signed in already. Joining signs it in with the e-mail below instead.</p>'
+    : ''
   const article = role === 'viewer' ? 'a' : 'an'
   return `<p>${by} invites you to the workspace <bdi><strong>${escapeHtml(workspaceName)}</strong></bdi> as ${article} ${role}.</p>
-<p>Enter the password of your account here. If you have none yet, choose one: you sign in with it from then on.</p>
+<p>Enter the password of your account here. If you have none yet, choose one: you sign in with it from then on.</p>${ending}
 <form class="panel" method="post" action="/dashboard/join"><input type="hidden" name="token" value="${escapeHtml(token)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
-<label>Password <input name="password" type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="current-password" required></label><button type="submit">Join</button></form>`
+<label>Password <input name="password" type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="current-password" required></label>
+<label>New password, again <input name="again" type="password" maxlength="${passwordLengthMax}" autocomplete="new-password"></label><button type="submit">Join</button></form>`
 }

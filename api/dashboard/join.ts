@@ -19,7 +19,7 @@ import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-l
 import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
 import { joinPage } from './join-page.ts'
 import type { PasswordGate } from './password-gate.ts'
-import { isFromOwnPage, sessionCookie, tokenPattern } from './session.ts'
+import { isFromOwnPage, sessionCookie, tokenOf, tokenPattern } from './session.ts'
 import { redirect } from './sign-in.ts'
 
 export const joinPath = '/dashboard/join'
@@ -36,10 +36,12 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
     return token !== null && tokenPattern.test(token) ? findInvitation(pg, token, clock.now()) : null
   }
 
-  async function show({ query }: RequestHead): Promise<HttpReply> {
+  async function show({ query, headers }: RequestHead): Promise<HttpReply> {
     const token = new URLSearchParams(query).get('token')
     const invitation = await find(token)
-    return invitation === null ? joinPage(410) : joinPage(200, { ...invitation, token: token! })
+    return invitation === null
+      ? joinPage(410)
+      : joinPage(200, { ...invitation, token: token!, isSignedIn: isSignedIn(headers) })
   }
 
   async function join(request: HttpRequest): Promise<HttpReply> {
@@ -48,7 +50,7 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
     const token = form.get('token')
     const invitation = await find(token)
     if (invitation === null) return joinPage(410)
-    const shown = { ...invitation, token: token! }
+    const shown = { ...invitation, token: token!, isSignedIn: isSignedIn(request.headers) }
     const password = form.get('password') ?? ''
     // Before anything is known of the account: the answer is the same with and without one.
     if (!isTakenAsPassword(password)) return joinPage(422, shown)
@@ -59,6 +61,8 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
       refuse: () => joinPage(429, shown),
       async pass() {
         const known = account?.passwordHash ?? undefined
+        // Counted as a try, as it tells that there is no account.
+        if (known === undefined && form.get('again') !== password) return joinPage(422, shown)
         if (known !== undefined && !(await isPasswordOf(password, known))) return joinPage(401, shown)
         const outcome = await accept(request, invitation, known ?? (await hashPassword(password)))
         if (outcome === 'gone') return joinPage(410)
@@ -86,6 +90,10 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
   }
 
   return { show, join }
+}
+
+function isSignedIn(headers: RequestHead['headers']): boolean {
+  return tokenOf(headers.get('cookie')) !== undefined
 }
 
 /** The rules of `svc owner password`: every password that there is keeps them. */

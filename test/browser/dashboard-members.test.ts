@@ -24,6 +24,7 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await theirs.goto(`${api.url}${link.pathname}${link.search}`)
   await look(theirs, 'join')
   await theirs.fill('[name="password"]', memberPassword)
+  await theirs.fill('[name="again"]', memberPassword)
   await theirs.keyboard.press('Enter')
   await theirs.waitForURL(`${api.url}/dashboard`)
   await theirs.waitForSelector(list('Install'))

@@ -59,6 +59,17 @@ test('somebody new joins by the link from anywhere, once, and signs in with the 
     'no-store',
   ])
 
+  const already = 'This browser is signed in already'
+  const cookieOnly = { headers: { cookie: `svc_session=${'a'.repeat(43)}` } }
+  expect([text.includes(already), (await (await show(token, cookieOnly)).text()).includes(already)]).toEqual([
+    false,
+    true,
+  ])
+
+  for (const again of ['', `${memberPassword}!`]) {
+    const mistyped = await post('/dashboard/join', { token, password: memberPassword, again })
+    expect([mistyped.status, (await mistyped.text()).includes('the same in both fields')]).toEqual([422, true])
+  }
   const joined = await join(token)
   expect([joined.status, joined.headers.get('location')]).toEqual([303, '/dashboard'])
   expect(joined.headers.get('set-cookie')).toMatch(/^svc_session=[\w-]{43}; .*HttpOnly; SameSite=Lax; Secure$/)
@@ -88,7 +99,8 @@ test('an account joins by its own password alone, and is in both workspaces then
   expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
   expect(await wrong.text()).toContain('The e-mail or password is wrong')
   expect(await state()).toEqual(before)
-  const joined = await join(token, 'another password')
+  // A password that there is isn't entered twice.
+  const joined = await post('/dashboard/join', { token, password: 'another password', again: '' })
   expect(joined.status).toBe(303)
   const ask = askAs(cookieOf(joined))
   expect((await ask('GET', '/workspaces')).body).toMatchObject([

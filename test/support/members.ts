@@ -59,7 +59,7 @@ export function setUpMembers({ stores, api, now = Date.now }: Served) {
   }
 
   const join = (token: string, password = memberPassword, headers?: Record<string, string>) =>
-    post('/dashboard/join', { token, password }, headers)
+    post('/dashboard/join', { token, password, again: password }, headers)
 
   async function makeMember(
     workspace: Pick<TestWorkspace, 'workspaceId'>,

@@ -83,7 +83,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           ) : (
             <p>
               You are {ownRole() === 'viewer' ? 'a' : 'an'} {ownRole()} of this workspace. Who forgets the password is
-              removed and invited anew.
+              removed everywhere and invited anew. The owner of another workspace gets a new one from whoever runs the
+              service.
             </p>
           )}
           <form method="post" action="/dashboard/sign-out">

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { setUpApi } from '../support/api.ts'
+import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { memberPassword } from '../support/members.ts'
 
@@ -56,4 +57,17 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await theirs.goto(`${api.url}/dashboard`)
   await theirs.waitForSelector('h1:has-text("Sign in")')
   await theirs.context().close()
+})
+
+test('from a workspace whose plan has lapsed the choice at the top leads to another one', async (context) => {
+  const other = await makeWorkspace(stores)
+  await stores.pg.query(`INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'viewer')`, [
+    ...[other.workspaceId, mine.ownerId],
+  ])
+  await setPlan(stores.pg, mine.workspaceId, null)
+  const page = await signIn(context)
+  await page.waitForSelector('main :text("has not selected a plan")')
+  await look(page, 'without-plan')
+  await page.selectOption('select[aria-label="Workspace"]', String(other.workspaceId))
+  await page.waitForSelector(list('Install'))
 })

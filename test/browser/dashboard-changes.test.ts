@@ -158,26 +158,26 @@ test('a post is written, scheduled, published and archived, and each state is sh
 })
 
 test('a post is written with the preview of its networks, refused, scheduled, changed, taken back and deleted', async (context) => {
-  await makeAccount(stores, mine.workspaceId, 'x')
+  await makeAccount(stores, mine.workspaceId, 'threads')
   const page = await signIn(context)
   await page.click('nav >> text=Posts')
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Launch')
-  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(281))
+  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(501))
   await page.waitForSelector('section[aria-label="Preview"] >> text=At least one connected account')
   await page.check('input[type="checkbox"]')
-  await page.waitForSelector('section[aria-label="Preview"] >> text=281 of 280')
+  await page.waitForSelector('section[aria-label="Preview"] >> text=501 of 500')
   expect(await violations(page)).toEqual([])
   await page.click('button:text-is("Schedule")')
   await page.waitForSelector('[role="alert"]:has-text("Choose the time first")')
   await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
   await page.click('button:text-is("Schedule")')
-  await page.waitForSelector('[role="alert"]:has-text("at most 280 characters")')
+  await page.waitForSelector('[role="alert"]:has-text("at most 500 characters")')
   await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(2_201))
   await page.waitForSelector('[role="alert"]:has-text("at most 2200 characters")')
-  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(281))
-  await page.fill('text=Another caption for x', 'Short for x')
-  await page.waitForSelector('section[aria-label="Preview"] >> text=11 of 280')
+  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(501))
+  await page.fill('text=Another caption for threads', 'Short for threads')
+  await page.waitForSelector('section[aria-label="Preview"] >> text=17 of 500')
   await page.setInputFiles('input[type="file"]', { name: 'dot.png', mimeType: 'image/png', buffer: png() })
   await page.fill('text=What it shows', 'A dot')
   await page.click('button:text-is("Schedule")')
@@ -218,7 +218,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.click('button:text-is("Save")')
   await page.click('text=Unschedule')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
-  const targets = [{ platform: 'x', caption_override: 'Short for x' }]
+  const targets = [{ platform: 'threads', caption_override: 'Short for threads' }]
   const media_ids = [expect.any(Number), expect.any(Number)]
   const tags = ['spring', 'sale']
   expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, tags, status: 'draft' }])

@@ -1,7 +1,7 @@
 /** Secret keys for scripts and agents: made with scopes, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '../../schemas/resources/api-key.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Choices, Failure, Refusal, ShownOnce } from './parts.tsx'
@@ -93,29 +93,19 @@ interface KeyFormProps {
 }
 
 function KeyForm({ scopes, made, close }: KeyFormProps) {
-  const [refusal, setRefusal] = useState('')
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const sent = await send<Made>('POST', '/api-keys', {
+  const submit = (data: FormData) =>
+    send<Made>('POST', '/api-keys', {
       ...{ name: data.get('name'), scopes: data.getAll('scopes') },
       ...expiryIn(data),
     })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else made(sent.made)
-  }
   return (
-    <Dialog title="Make a key" close={close}>
-      <form class="editor" onSubmit={submit}>
-        <label>
-          Name
-          <input name="name" placeholder="What is it for?" required />
-        </label>
-        <Choices legend="Scopes" name="scopes" values={scopes} />
-        <ExpiryField />
-        <Refusal text={refusal} />
-        <button type="submit">Create</button>
-      </form>
-    </Dialog>
+    <FormDialog title="Make a key" verb="Create" {...{ close, made, submit }}>
+      <label>
+        Name
+        <input name="name" placeholder="What is it for?" required />
+      </label>
+      <Choices legend="Scopes" name="scopes" values={scopes} />
+      <ExpiryField />
+    </FormDialog>
   )
 }

@@ -1,7 +1,8 @@
-/** A dialog over the page, by the browser's own element: it holds the focus, and Escape closes it. */
+/** Dialogs over the page, by the browser's own element: it holds the focus, and Escape closes it. */
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from './parts.tsx'
+import type { Sent } from './query.ts'
 
 interface DialogProps {
   readonly title: string
@@ -52,6 +53,36 @@ export function Confirm({ title, children, close, verb, refusal = '', confirmed 
       <button type="button" class="danger" onClick={confirmed}>
         {verb}
       </button>
+    </Dialog>
+  )
+}
+
+interface FormDialogProps<Made> extends DialogProps {
+  /** Above the form. */
+  readonly intro?: ComponentChildren
+  /** The action, on the button. */
+  readonly verb: string
+  submit(data: FormData): Promise<Sent<Made>>
+  made(made: Made): void
+}
+
+/** A form for one request: its children are the fields. A refusal stands above the button, and what was written stays. */
+export function FormDialog<Made>({ title, intro, children, close, verb, submit, made }: FormDialogProps<Made>) {
+  const [refusal, setRefusal] = useState('')
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const sent = await submit(new FormData(event.currentTarget as HTMLFormElement))
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else made(sent.made)
+  }
+  return (
+    <Dialog title={title} close={close}>
+      {intro}
+      <form class="editor" onSubmit={onSubmit}>
+        {children}
+        <Refusal text={refusal} />
+        <button type="submit">{verb}</button>
+      </form>
     </Dialog>
   )
 }

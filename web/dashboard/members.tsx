@@ -1,7 +1,7 @@
 /** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
 import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { Confirm, FormDialog } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
 import { send, useAnswer, useChanges } from './query.ts'
@@ -128,40 +128,32 @@ function endOf(keys: number): string {
 }
 
 function InviteForm({ made, close }: { made(invitation: Made & { email: string }): void; close(): void }) {
-  const [refusal, setRefusal] = useState('')
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
+  const submit = async (data: FormData) => {
     const email = String(data.get('email'))
     const sent = await send<Made>('POST', '/invitations', { email, role: data.get('role') })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else made({ ...sent.made, email })
+    return 'refusal' in sent ? sent : { made: { ...sent.made, email } }
   }
   return (
-    <Dialog title="Invite a member" close={close}>
-      <form class="editor" onSubmit={submit}>
-        <label>
-          E-mail
-          <input name="email" type="email" placeholder="name@example.com" required />
-        </label>
-        <label>
-          Role
-          <select name="role">
-            {Object.keys(roles).map((role) => (
-              <option key={role}>{role}</option>
-            ))}
-          </select>
-        </label>
-        {Object.entries(roles).map(([role, does]) => (
-          <p key={role} class="note">
-            <strong>{role}</strong> {does}.
-          </p>
-        ))}
-        <p class="note">No mail is sent. You get a link to pass on.</p>
-        <Refusal text={refusal} />
-        <button type="submit">Make the link</button>
-      </form>
-    </Dialog>
+    <FormDialog title="Invite a member" verb="Make the link" {...{ close, made, submit }}>
+      <label>
+        E-mail
+        <input name="email" type="email" placeholder="name@example.com" required />
+      </label>
+      <label>
+        Role
+        <select name="role">
+          {Object.keys(roles).map((role) => (
+            <option key={role}>{role}</option>
+          ))}
+        </select>
+      </label>
+      {Object.entries(roles).map(([role, does]) => (
+        <p key={role} class="note">
+          <strong>{role}</strong> {does}.
+        </p>
+      ))}
+      <p class="note">No mail is sent. You get a link to pass on.</p>
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,10 @@
 /** Who gets the figures by e-mail, each week or each month. */
 import { useState } from 'preact/hooks'
 import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Failure, Refusal } from './parts.tsx'
-import { type Sent, send, useAnswer, useChanges } from './query.ts'
+import { send, useAnswer, useChanges } from './query.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
@@ -64,9 +64,9 @@ export function Reports({ timezone }: { timezone: string }) {
       {isAdding && (
         <RecipientForm
           close={() => setAdding(false)}
-          added={(sent) => {
+          made={(recipient) => {
             setAdding(false)
-            done(sent)
+            done({ made: recipient })
           }}
         />
       )}
@@ -102,32 +102,22 @@ function State({ of: { sent_at, has_failed, asked }, timezone }: { of: Recipient
   return <span class="label">sent {time(sent_at, timezone)}</span>
 }
 
-function RecipientForm({ added, close }: { added(sent: Sent<unknown>): void; close(): void }) {
-  const [refusal, setRefusal] = useState('')
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const sent = await send('POST', '/report-recipients', { email: data.get('email'), every: data.get('every') })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else added(sent)
-  }
+function RecipientForm({ made, close }: { made(recipient: unknown): void; close(): void }) {
+  const submit = (data: FormData) =>
+    send('POST', '/report-recipients', { email: data.get('email'), every: data.get('every') })
   return (
-    <Dialog title="Add a recipient" close={close}>
-      <form class="editor" onSubmit={submit}>
-        <label>
-          E-mail
-          <input name="email" type="email" placeholder="name@example.com" required />
-        </label>
-        <label>
-          How often
-          <select name="every">
-            <option value="weekly">each Monday</option>
-            <option value="monthly">on the 1st of each month</option>
-          </select>
-        </label>
-        <Refusal text={refusal} />
-        <button type="submit">Add</button>
-      </form>
-    </Dialog>
+    <FormDialog title="Add a recipient" verb="Add" {...{ close, made, submit }}>
+      <label>
+        E-mail
+        <input name="email" type="email" placeholder="name@example.com" required />
+      </label>
+      <label>
+        How often
+        <select name="every">
+          <option value="weekly">each Monday</option>
+          <option value="monthly">on the 1st of each month</option>
+        </select>
+      </label>
+    </FormDialog>
   )
 }

@@ -1,7 +1,7 @@
 /** Shared links, on which anybody sees the overview: made with a name, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../../schemas/resources/shared-link.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
@@ -88,25 +88,18 @@ export function SharedLinks({ timezone }: { timezone: string }) {
 }
 
 function LinkForm({ made, close }: { made(link: Made): void; close(): void }) {
-  const [refusal, setRefusal] = useState('')
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const sent = await send<Made>('POST', '/shared-links', { name: data.get('name'), ...expiryIn(data) })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else made(sent.made)
-  }
   return (
-    <Dialog title="Make a link" close={close}>
-      <form class="editor" onSubmit={submit}>
-        <label>
-          Name
-          <input name="name" placeholder="Who is it for?" required />
-        </label>
-        <ExpiryField />
-        <Refusal text={refusal} />
-        <button type="submit">Create</button>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Make a link"
+      verb="Create"
+      {...{ close, made }}
+      submit={(data) => send<Made>('POST', '/shared-links', { name: data.get('name'), ...expiryIn(data) })}
+    >
+      <label>
+        Name
+        <input name="name" placeholder="Who is it for?" required />
+      </label>
+      <ExpiryField />
+    </FormDialog>
   )
 }

@@ -1,8 +1,8 @@
 /** A new webhook endpoint: where it is, and which events it takes; all if none is selected. */
 import { useEffect, useState } from 'preact/hooks'
 import type { CreatedWebhookEndpoint } from '../../schemas/resources/webhook.ts'
-import { Dialog } from './dialog.tsx'
-import { Choices, Refusal } from './parts.tsx'
+import { FormDialog } from './dialog.tsx'
+import { Choices } from './parts.tsx'
 import { send } from './query.ts'
 
 type Made = (typeof CreatedWebhookEndpoint)['_output']
@@ -33,34 +33,25 @@ function useEventTypes(): readonly string[] {
 }
 
 export function WebhookForm({ made, close }: { made(endpoint: Made): void; close(): void }) {
-  const [refusal, setRefusal] = useState('')
   const names = useEventTypes()
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
+  const submit = (data: FormData) => {
     const events = data.getAll('events')
-    const sent = await send<Made>('POST', '/webhooks', {
+    return send<Made>('POST', '/webhooks', {
       ...{ url: data.get('url'), description: data.get('description') },
       ...(events.length > 0 && { events }),
     })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else made(sent.made)
   }
   return (
-    <Dialog title="Add an endpoint" close={close}>
-      <form class="editor" onSubmit={submit}>
-        <label>
-          URL
-          <input name="url" type="url" placeholder="https://example.com/hooks" required />
-        </label>
-        <label>
-          Description
-          <input name="description" />
-        </label>
-        <Choices legend="Events (all if none is selected)" name="events" values={names} />
-        <Refusal text={refusal} />
-        <button type="submit">Add</button>
-      </form>
-    </Dialog>
+    <FormDialog title="Add an endpoint" verb="Add" {...{ close, made, submit }}>
+      <label>
+        URL
+        <input name="url" type="url" placeholder="https://example.com/hooks" required />
+      </label>
+      <label>
+        Description
+        <input name="description" />
+      </label>
+      <Choices legend="Events (all if none is selected)" name="events" values={names} />
+    </FormDialog>
   )
 }

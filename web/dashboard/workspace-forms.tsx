@@ -4,7 +4,7 @@ import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { localDay } from './address.ts'
 import { dayAfter, dayInWords, dayMs } from './calendar-days.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { Confirm, Dialog, FormDialog } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 import { goToWorkspace } from './workspaces.tsx'
@@ -103,26 +103,22 @@ function firstKept(days: number, timezone: string): string {
 
 /** The session goes on in the new workspace, which shows how to send events. */
 export function AddWorkspace({ close }: FormProps) {
-  const [refusal, setRefusal] = useState('')
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const sent = await send<{ id: number }>('POST', '/workspaces', {
-      ...{ name: data.get('name'), timezone: data.get('timezone') },
-    })
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else goToWorkspace(sent.made.id)
-  }
   return (
-    <Dialog title="Add a workspace" close={close}>
-      <p>For another site, with its own visitors, people, posts and links.</p>
-      <form class="editor" onSubmit={submit}>
-        <Name value="" />
-        <Timezone value={Intl.DateTimeFormat().resolvedOptions().timeZone} />
-        <Refusal text={refusal} />
-        <button type="submit">Add</button>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add a workspace"
+      intro={<p>For another site, with its own visitors, people, posts and links.</p>}
+      verb="Add"
+      close={close}
+      submit={(data) =>
+        send<{ id: number }>('POST', '/workspaces', {
+          ...{ name: data.get('name'), timezone: data.get('timezone') },
+        })
+      }
+      made={({ id }) => goToWorkspace(id)}
+    >
+      <Name value="" />
+      <Timezone value={Intl.DateTimeFormat().resolvedOptions().timeZone} />
+    </FormDialog>
   )
 }
 

@@ -6,8 +6,9 @@
  * Token of a shared link: the same behind `svc_view_`.
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
  * Attribution key: 8 random base62 characters, the path of a short link.
+ * Link token: 32 random bytes in base64url, for sessions of browsers and for links that sign in or invite.
  */
-import { createHash, randomInt } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -52,6 +53,16 @@ export function makeTrackingKey(): string {
 /** Whether `text` has the shape of a tracking key. Whether there is such a key, only the key table knows. */
 export function isTrackingKeyShaped(text: string): boolean {
   return trackingShape.test(text)
+}
+
+/** A new token of a session or a link. It is given out once: keep `sha256Of` of it. */
+export function makeLinkToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** Whether `text` has the shape of such a token. Whether it is one, only its table knows. */
+export function isLinkToken(text: string): boolean {
+  return /^[\w-]{43}$/.test(text)
 }
 
 /** The end of a short link: 47 random bits, so that two links seldom get the same. */

@@ -15,11 +15,12 @@ import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
-import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { isLinkToken } from '../../schemas/keys.ts'
+import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
 import { joinPage } from './join-page.ts'
 import type { PasswordGate } from './password-gate.ts'
-import { isFromOwnPage, sessionCookie, tokenOf, tokenPattern } from './session.ts'
+import { isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
 import { redirect } from './sign-in.ts'
 
 export const joinPath = '/dashboard/join'
@@ -33,7 +34,7 @@ interface JoinOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
 
 export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions) {
   async function find(token: string | null): Promise<OpenInvitation | null> {
-    return token !== null && tokenPattern.test(token) ? findInvitation(pg, token, clock.now()) : null
+    return token !== null && isLinkToken(token) ? findInvitation(pg, token, clock.now()) : null
   }
 
   async function show({ query, headers }: RequestHead): Promise<HttpReply> {
@@ -94,10 +95,4 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
 
 function isSignedIn(headers: RequestHead['headers']): boolean {
   return tokenOf(headers.get('cookie')) !== undefined
-}
-
-/** The rules of `svc owner password`: every password that there is keeps them. */
-function isTakenAsPassword(password: string): boolean {
-  const { length } = [...password]
-  return length >= passwordLengthMin && length <= passwordLengthMax && password.isWellFormed()
 }

@@ -4,12 +4,11 @@ import { findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { problem } from '../../schemas/errors/problems.ts'
+import { isLinkToken } from '../../schemas/keys.ts'
 import { browserSessionMs } from '../../schemas/limits/api-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 
 const cookieName = 'svc_session'
-/** Tokens of sessions and of invitations. */
-export const tokenPattern = /^[\w-]{43}$/
 
 /**
  * Reads a session's credential: its cookie, then after a line break the workspace that the page shows, if it names one.
@@ -38,7 +37,7 @@ export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authentic
 export function tokenOf(cookies: string | undefined): string | undefined {
   const values = (cookies ?? '').split(';').map((cookie) => cookie.trim().split('='))
   const token = values.find(([name]) => name === cookieName)?.[1]
-  return token !== undefined && tokenPattern.test(token) ? token : undefined
+  return token !== undefined && isLinkToken(token) ? token : undefined
 }
 
 /** `Set-Cookie` of a session; of its end without a token. @param isSecure whether browsers come by TLS */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { CommandFailed } from '../command.ts'
 
 /**
@@ -12,8 +13,7 @@ import { CommandFailed } from '../command.ts'
 export async function readNewPassword(file: string | undefined): Promise<string> {
   const isAsked = file === undefined && process.stdin.isTTY
   const password = isAsked ? await askTwice() : readText(file)
-  const { length } = [...password]
-  if (length >= passwordLengthMin && length <= passwordLengthMax && password.isWellFormed()) return password
+  if (isTakenAsPassword(password)) return password
   throw new CommandFailed(`a password must have ${passwordLengthMin} to ${passwordLengthMax} characters`)
 }
 

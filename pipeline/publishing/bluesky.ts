@@ -5,7 +5,6 @@
  * each further attempt the record is asked for.
  */
 import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
-import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
 import {
@@ -113,8 +112,7 @@ async function upload(call: Calling, file: SentBody, deadlineMs = providerUpload
 
 /** The platform makes no cards of links itself. One whose picture it doesn't take soon has none. */
 async function cardOf(call: Calling, text: string): Promise<PreparedCard | null> {
-  const link = linksIn(text).find(({ url }) => URL.canParse(url))
-  const found = link ? await readLinkCard(link.url, { ...call.fetching, signal: call.signal }) : null
+  const found = await readLinkCard(text, call)
   if (found === null) return null
   const { picture, ...card } = found
   if (picture === null) return card

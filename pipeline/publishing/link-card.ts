@@ -5,8 +5,10 @@
 import { within } from '../../runtime/deadline.ts'
 import { storable } from '../../schemas/json-text.ts'
 import { linkCardMs } from '../../schemas/limits/publish-limits.ts'
+import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { type FetchedPicture, type Fetching, fetchPage, fetchPicture, PageRefused } from '../profile/fetch-page.ts'
 import { readPage } from '../profile/read-page.ts'
+import type { Call } from './adapter.ts'
 
 export interface LinkCard {
   /** As the text has it: a tracked link stays one. */
@@ -16,9 +18,14 @@ export interface LinkCard {
   readonly picture: FetchedPicture | null
 }
 
-/** @throws where `fetching.signal` is aborted */
-export async function readLinkCard(uri: string, { signal, ...target }: Fetching): Promise<LinkCard | null> {
-  const card = await within(linkCardMs, signal, (ending) => readCard(uri, { ...target, signal: ending }))
+/** The card of a text's first link; null where it has none. @throws where the call's `signal` is aborted */
+export async function readLinkCard(
+  text: string,
+  { signal, fetching }: Pick<Call<unknown>, 'signal' | 'fetching'>,
+): Promise<LinkCard | null> {
+  const link = linksIn(text).find(({ url }) => URL.canParse(url))
+  if (link === undefined) return null
+  const card = await within(linkCardMs, signal, (ending) => readCard(link.url, { ...fetching, signal: ending }))
   signal.throwIfAborted()
   return card
 }

@@ -2,6 +2,7 @@
  * Requests to LinkedIn's versioned API (its documentation: "Versioning", "Posts API", "Refresh Tokens with OAuth 2.0").
  * Each version is supported for a year at least. LinkedIn answers 426 to one that has ended.
  */
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
 import { bufferBody } from './media-body.ts'
 import { type Answer, type Asked, askProvider, odd, textIn } from './request.ts'
@@ -44,7 +45,7 @@ function kindOf({ status, body }: Answer): ErrorKind | undefined {
 function withWait(error: ProviderError): ProviderError {
   const { kind, retryAfterMs } = error.failure
   if (kind !== 'rate_limited' || retryAfterMs !== undefined || !/\bDAY\b/.test(error.message)) return error
-  const untilMidnightMs = 86_400_000 - (Date.now() % 86_400_000)
+  const untilMidnightMs = dayMs - (Date.now() % dayMs)
   return new ProviderError({ ...error.failure, retryAfterMs: untilMidnightMs }, error.message, { cause: error.cause })
 }
 

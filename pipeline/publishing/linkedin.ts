@@ -152,8 +152,7 @@ async function isOurs(id: string, sentAt: Date, known: KnownIds): Promise<boolea
 
 /** LinkedIn reads no pages for posts of its API. An image that it doesn't take soon is left out. */
 async function articleOf(call: Calling, text: string): Promise<object | null> {
-  const link = linksIn(text).find(({ url }) => URL.canParse(url))
-  const card = link ? await readLinkCard(link.url, { ...call.fetching, signal: call.signal }) : null
+  const card = await readLinkCard(text, call)
   if (card === null) return null
   const { uri: source, title, description, picture } = card
   const article = {

@@ -2,8 +2,7 @@
  * Invitations into workspaces. A link's token is never stored: only its SHA-256 to find it by. Nobody gets into an account by one:
  * whoever has an account proves it by its password. Held by test/integration/members.test.ts.
  */
-import { randomBytes } from 'node:crypto'
-import { sha256Of } from '../../schemas/keys.ts'
+import { makeLinkToken, sha256Of } from '../../schemas/keys.ts'
 import { invitationMs, membersMax } from '../../schemas/limits/api-limits.ts'
 import type { GivenRole, Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
@@ -60,7 +59,7 @@ export async function createInvitation(
   if (!state!.may) return 'denied'
   if (state!.is_member) return 'member'
   if (state!.places >= membersMax) return 'full'
-  const token = randomBytes(32).toString('base64url')
+  const token = makeLinkToken()
   const [made] = await tx.query<{ id: number }>(
     `INSERT INTO invitations (workspace_id, hash, email, role, invited_by, created_at, expires_at)
      VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000))

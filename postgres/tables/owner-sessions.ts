@@ -1,6 +1,5 @@
 /** Sign-in links and the sessions of members' browsers. Tokens are never stored: only their SHA-256 to find them by. */
-import { randomBytes } from 'node:crypto'
-import { sha256Of } from '../../schemas/keys.ts'
+import { makeLinkToken, sha256Of } from '../../schemas/keys.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
@@ -13,7 +12,7 @@ import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
  * @returns null where there is no such workspace
  */
 export async function createSignInLink(q: Queryable, workspaceId: number, now: number): Promise<string | null> {
-  const token = makeToken()
+  const token = makeLinkToken()
   await q.query('DELETE FROM sign_in_links WHERE expires_at < to_timestamp($1::float8 / 1000)', [now])
   const made = await q.query(
     `INSERT INTO sign_in_links (hash, owner_id, workspace_id, expires_at)
@@ -40,7 +39,7 @@ export async function beginBrowserSession(
   { ownerId, workspaceId }: { readonly ownerId: number; readonly workspaceId: number },
   now: number,
 ): Promise<string> {
-  const token = makeToken()
+  const token = makeLinkToken()
   for (const table of ['browser_sessions', 'invitations']) {
     await tx.query(`DELETE FROM ${table} WHERE expires_at < to_timestamp($1::float8 / 1000)`, [now])
   }
@@ -93,8 +92,4 @@ export async function moveBrowserSession(q: Queryable, token: string, workspaceI
 
 export async function endBrowserSession(q: Queryable, token: string): Promise<void> {
   await q.query('DELETE FROM browser_sessions WHERE hash = $1', [sha256Of(token)])
-}
-
-function makeToken(): string {
-  return randomBytes(32).toString('base64url')
 }

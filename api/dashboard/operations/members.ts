@@ -37,11 +37,15 @@ const listThem = defineOperation({
     const members = await listMembers(pg, workspace.id)
     const invitations = await listInvitations(pg, workspace.id, clock.now())
     return {
-      members: members.map(({ added_at, ...member }) => ({
-        ...{ ...member, added_at: added_at.toISOString(), is_self: member.id === actor.id },
+      members: members.map((member) => ({
+        ...member,
+        added_at: member.added_at.toISOString(),
+        is_self: member.id === actor.id,
       })),
-      invitations: invitations.map(({ created_at, expires_at, ...invitation }) => ({
-        ...{ ...invitation, created_at: created_at.toISOString(), expires_at: expires_at.toISOString() },
+      invitations: invitations.map((invitation) => ({
+        ...invitation,
+        created_at: invitation.created_at.toISOString(),
+        expires_at: invitation.expires_at.toISOString(),
       })),
     }
   },

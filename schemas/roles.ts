@@ -22,3 +22,8 @@ export const scopesOfRoles: Readonly<Record<Role, readonly (Scope | SessionScope
   admin: [...scopes, manageScope],
   owner: [...scopes, manageScope, ownScope],
 }
+
+/** Whether whoever has the role may invite, and change what members may do. */
+export function mayManage(role: Role): boolean {
+  return scopesOfRoles[role].includes(manageScope)
+}

@@ -2,7 +2,7 @@
  * Members of workspaces and their accounts. A member whose rights shrink loses at once whatever acts by them: sessions, keys
  * and open invitations. Held by test/integration/members.test.ts.
  */
-import type { GivenRole, Role } from '../../schemas/roles.ts'
+import { type GivenRole, mayManage, type Role } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
 import { holdWorkspace } from './workspaces.ts'
 
@@ -46,7 +46,7 @@ export async function changeRole(
   const refusal = await findRefusal(tx, workspaceId, id)
   if (refusal !== null) return refusal
   await tx.query('UPDATE members SET role = $3 WHERE workspace_id = $1 AND owner_id = $2', [workspaceId, id, role])
-  const withdrawn = role === 'admin' ? [] : await withdrawInvitationsOf(tx, workspaceId, id)
+  const withdrawn = mayManage(role) ? [] : await withdrawInvitationsOf(tx, workspaceId, id)
   return { revoked_keys: [], withdrawn_invitations: withdrawn }
 }
 

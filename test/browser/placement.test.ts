@@ -104,7 +104,7 @@ test('consent that is withdrawn, though none was required, ends recording in all
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(await other.evaluate('Svc.anonymousId()')).not.toBeNull()
   // That stored the id anew, which reaches the other tab's process a moment later.
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await expect.poll(() => visit.page.evaluate('localStorage.svc_aid ?? null')).not.toBeNull()
   await visit.page.evaluate('Svc.consent(false)')
   await expect.poll(() => other.evaluate('Svc.anonymousId()')).toBeNull()
   const before = visit.network.seen.length

@@ -182,13 +182,14 @@ CREATE TABLE IF NOT EXISTS cells
         conversions UInt32,
         samples UInt32
     ) CODEC(ZSTD(1)),
-    -- For kind `all` and for pages: samples of web vitals by value (clickhouse/rollups/round-vital.ts). Without `n`: for kind
-    -- `all` the sum and the newest value of a metric; for a page, as metric 0, its newest title.
+    -- For kind `all` and for pages: an element for each web vital, with how many samples (`counts`) have which of `values`
+    -- (clickhouse/rollups/round-vital.ts). For kind `all` it has the sum and the newest sample too. A page's newest title is its
+    -- metric 0, without values.
     sample Nested
     (
         metric UInt8,
-        value UInt64,
-        n UInt32,
+        values Array(UInt64),
+        counts Array(UInt32),
         total Float64,
         latest Tuple(at DateTime64(3, 'UTC'), id UInt64, value Float64, title String)
     ) CODEC(ZSTD(1)),

@@ -29,8 +29,8 @@ const { all, page } = cellKinds
 const day = 'workspace_id, build, day'
 const cellKey = `${day}, kind, key, detail`
 const noTime = "toDateTime64(0, 3, 'UTC')"
-const sampleColumns = ['metric', 'value', 'n', 'total', 'latest'] as const
-const noSample = `0 AS metric, 0 AS value, 0 AS n, 0. AS total, (${noTime}, toUInt64(0), 0., '') AS latest`
+const sampleColumns = ['metric', 'values', 'counts', 'total', 'latest'] as const
+const noSample = `0 AS metric, emptyArrayUInt64() AS values, emptyArrayUInt64() AS counts, 0. AS total, (${noTime}, toUInt64(0), 0., '') AS latest`
 const noSeen = `emptyArrayUInt16() AS prev_days, emptyArrayUInt64() AS visitors, ${sumNames.map((name) => `0 AS ${name}`).join(', ')}`
 
 /**
@@ -48,13 +48,15 @@ export function writeCellsSql(days: string, events: string): string {
   const seen = `SELECT 'seen' AS part, ${cellKey}, groupArrayIf(prev_day, ${isVisitor}) AS prev_days, groupArrayIf(counted.visitors, ${isVisitor}) AS visitors,
       ${sums('counted')}, ${noSample}
     FROM (${byPrevDay}) AS counted GROUP BY ${cellKey}`
-  const samples = `SELECT 'sample' AS part, ${day}, of.1 AS kind, of.2 AS key, '' AS detail, ${noSeen},
-      of.3 AS metric, of.4 AS value, sum(of.5) AS n, sum(of.6) AS total, max(of.7) AS latest
+  const byValue = `SELECT ${day}, of.1 AS kind, of.2 AS key, of.3 AS metric, of.4 AS value, sum(of.5) AS n, sum(of.6) AS sum, max(of.7) AS newest
     FROM (SELECT ${day}, arrayJoin(if(is_titled, [${sampleOf(page, '0', '0', '0', '0.', '(occurred_at, id, 0., toString(title))')}], [
-        ${sampleOf(all, 'toUInt8(metric)', 'bin', '1', '0.')}, ${sampleOf(page, 'toUInt8(metric)', 'bin', '1', '0.')},
-        ${sampleOf(all, 'toUInt8(metric)', '0', '0', 'toFloat64(metric_value)', "(occurred_at, id, toFloat64(metric_value), '')")}])) AS of
+        ${sampleOf(all, 'toUInt8(metric)', 'bin', '1', 'toFloat64(metric_value)', "(occurred_at, id, toFloat64(metric_value), '')")},
+        ${sampleOf(page, 'toUInt8(metric)', 'bin', '1', '0.')}])) AS of
       FROM (SELECT *, ${vitalValue} AS bin FROM (${events}) WHERE is_titled OR is_sample))
-    GROUP BY ${day}, kind, key, metric, value, of.5`
+    GROUP BY ${day}, kind, key, metric, value`
+  const samples = `SELECT 'sample' AS part, ${day}, kind, key, '' AS detail, ${noSeen}, metric,
+      (arraySort(groupArrayIf((value, n), n > 0)) AS sorted).1 AS values, sorted.2 AS counts, sum(sum) AS total, max(newest) AS latest
+    FROM (${byValue}) GROUP BY ${day}, kind, key, metric`
   const kinds = `SELECT 'none' AS part, ${day}, arrayJoin([${Object.values(cellKinds).join(', ')}]) AS kind,
       '' AS key, '' AS detail, ${noSeen}, ${noSample} FROM (${days})`
   const formerPages = `SELECT 'none' AS part, ${day}, ${page} AS kind, key, '' AS detail, ${noSeen}, ${noSample}

@@ -46,7 +46,7 @@ const comparedRows: readonly (readonly [rows: string, columns: readonly string[]
     [
       ...['day', 'kind', 'key', 'is_cut'],
       // Sums of floats differ in their last digits with the order of adding.
-      `arraySort(arrayZip(sample.metric, sample.value, sample.n, arrayMap(total -> round(total, 3), sample.total), sample.latest))`,
+      `arraySort(arrayZip(sample.metric, sample.values, sample.counts, arrayMap(total -> round(total, 3), sample.total), sample.latest))`,
     ],
   ],
 ]

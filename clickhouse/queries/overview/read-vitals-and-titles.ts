@@ -150,12 +150,13 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
   return { params, sql: statements.length === 0 ? 'SELECT 0 AS metric WHERE 0' : statements.join(' UNION ALL ') }
 }
 
-/** Selects the rows of the answer, from parts of rows as `cells.sample` has them: kind, key, bucket, metric, value, n, total, latest. */
+/** Selects the rows of the answer, from parts of rows as `cells.sample` has them: kind, key, in_bucket, metric, values, counts, total, latest. */
 function addedUp(parts: readonly string[]): string {
-  return `SELECT kind, key, bucket, metric, sum(n) AS count,
-      ${levelsOf('quantilesExactWeightedInterpolatedIf', 'value, n, n > 0')} AS levels,
-      sumIf(n, value <= ${limitOf('good')}) AS good, sumIf(n, value > ${limitOf('poor')}) AS poor,
-      sumIf(part_total, n = 0) AS total, maxIf(part_latest, n = 0).3 AS latest, maxIf(part_latest, n = 0).4 AS title
+  const countOf = (which: string) => `sum(arraySum((value, n) -> if(${which}, n, 0), values, counts))`
+  return `SELECT kind, key, bucket, metric, sum(arraySum(counts)) AS count,
+      ${levelsOf('quantilesExactWeightedInterpolatedArray', 'values, counts')} AS levels,
+      ${countOf(`value <= ${limitOf('good')}`)} AS good, ${countOf(`value > ${limitOf('poor')}`)} AS poor,
+      sum(part_total) AS total, max(part_latest).3 AS latest, max(part_latest).4 AS title
     FROM (SELECT *, arrayJoin(if(kind = ${all}, [toInt64(${wholePeriod}), in_bucket], [toInt64(${wholePeriod})])) AS bucket
       FROM (${parts.join(' UNION ALL ')}))
     GROUP BY kind, key, bucket, metric`
@@ -193,7 +194,7 @@ const bucketOfEvent = 'toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {b
 
 function cellsPart(which: string): string {
   return `SELECT if(cells.kind = ${all}, ${all}, ${page}) AS kind, key, ${bucketOfDay} AS in_bucket, sample.metric AS metric,
-    sample.value AS value, sample.n AS n, sample.total AS part_total, sample.latest AS part_latest
+    sample.values AS values, sample.counts AS counts, sample.total AS part_total, sample.latest AS part_latest
   FROM cells FINAL ARRAY JOIN sample
   WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND day <= {to_day:UInt16}
     AND day NOT IN {stale_days:Array(UInt16)} AND ${which}`
@@ -204,13 +205,13 @@ const isTitledCell = `(${isPageCell} AND sample.metric = ${noMetric})`
 const isEitherCell = `((cells.kind = ${all} AND key = '') OR (${isPageCell}))`
 
 function eventsPart(where: string): string {
-  const isAbout = (rows: string) => `arrayConcat(if(${isSample}, [(${all}, '', 1), (${all}, '', 0)], []), ${rows})`
-  const ofPage = `if(path IN {paths:Array(String)}, [(${page}, toString(path), metric_ != ${noMetric})], [])`
+  const ofPage = `if(path IN {paths:Array(String)}, [(${page}, toString(path))], [])`
+  const sampled = (value: string) => `if(metric_ = ${noMetric}, [], [${value}])`
   return `SELECT of.1 AS kind, of.2 AS key, ${bucketOfEvent} AS in_bucket,
-      metric_ AS metric, value_ AS value, of.3 AS n, toFloat64(metric_value) AS part_total,
+      metric_ AS metric, ${sampled('value_')} AS values, ${sampled('toUInt32(1)')} AS counts, toFloat64(metric_value) AS part_total,
       (occurred_at, id, toFloat64(metric_value), toString(title)) AS part_latest
     FROM (SELECT *, if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_,
-        arrayJoin(${isAbout(ofPage)}) AS of
+        arrayJoin(arrayConcat(if(${isSample}, [(${all}, '')], []), ${ofPage})) AS of
       FROM events WHERE ${where})`
 }
 

@@ -204,15 +204,17 @@ const isPageCell = `cells.kind = ${cellOfPage} AND key IN {paths:Array(String)}`
 const isTitledCell = `(${isPageCell} AND sample.metric = ${noMetric})`
 const isEitherCell = `((cells.kind = ${all} AND key = '') OR (${isPageCell}))`
 
+/** Events are grouped before each group counts for the workspace, its page, or both. */
 function eventsPart(where: string): string {
-  const ofPage = `if(path IN {paths:Array(String)}, [(${page}, toString(path))], [])`
-  const sampled = (value: string) => `if(metric_ = ${noMetric}, [], [${value}])`
-  return `SELECT of.1 AS kind, of.2 AS key, ${bucketOfEvent} AS in_bucket,
-      metric_ AS metric, ${sampled('value_')} AS values, ${sampled('toUInt32(1)')} AS counts, toFloat64(metric_value) AS part_total,
-      (occurred_at, id, toFloat64(metric_value), toString(title)) AS part_latest
-    FROM (SELECT *, if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_,
-        arrayJoin(arrayConcat(if(${isSample}, [(${all}, '')], []), ${ofPage})) AS of
-      FROM events WHERE ${where})`
+  return `SELECT of.1 AS kind, of.2 AS key, in_bucket, metric_ AS metric, values, counts, part_total, part_latest
+    FROM (SELECT is_listed, listed, in_bucket, metric_,
+        groupArrayIf(value_, metric_ != ${noMetric}) AS values, arrayWithConstant(length(values), toUInt32(1)) AS counts,
+        sum(toFloat64(metric_value)) AS part_total, max((occurred_at, id, toFloat64(metric_value), toString(title))) AS part_latest,
+        arrayJoin(arrayConcat(if(metric_ != ${noMetric}, [(${all}, '')], []), if(is_listed, [(${page}, toString(listed))], []))) AS of
+      FROM (SELECT *, path IN {paths:Array(String)} AS is_listed, if(is_listed, path, '') AS listed, ${bucketOfEvent} AS in_bucket,
+          if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_
+        FROM events WHERE ${where})
+      GROUP BY is_listed, listed, in_bucket, metric_)`
 }
 
 const isTitled = "(kind = 'pageview' AND title != '' AND path IN {paths:Array(String)})"

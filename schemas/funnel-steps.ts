@@ -38,9 +38,13 @@ export function readStep(text: string): FunnelStep | undefined {
 function faultOf(text: string): string | undefined {
   const step = readStep(text)
   if (step === undefined) return 'a step is path: or event: with a text behind it'
-  if (step.pattern.isNot) return 'a step can not be negated; a backslash before ! makes it a plain character'
-  if (step.pattern.texts.length - 1 > filterWildcardsMax) return `a step has at most ${filterWildcardsMax} wildcards`
-  return undefined
+  return patternFault('a step', step.pattern)
+}
+
+/** Why a text can't be what somebody did. @param noun what it is */
+export function patternFault(noun: string, { isNot, texts }: FilterPattern): string | undefined {
+  if (isNot) return `${noun} can not be negated; a backslash before ! makes it a plain character`
+  return texts.length - 1 > filterWildcardsMax ? `${noun} has at most ${filterWildcardsMax} wildcards` : undefined
 }
 
 const step = z

@@ -14,7 +14,10 @@ const viewer = [
   ...(['workspace:read', 'profile:read', 'accounts:read', 'media:read', 'posts:read', 'links:read'] as const),
   ...(['analytics:read', 'replays:read'] as const),
 ] satisfies Scope[]
-const editor = [...viewer, 'profile:write', 'media:write', 'posts:write', 'links:write'] satisfies Scope[]
+const editor = [
+  ...viewer,
+  ...(['profile:write', 'media:write', 'posts:write', 'links:write', 'analytics:write'] as const),
+] satisfies Scope[]
 
 export const scopesOfRoles: Readonly<Record<Role, readonly (Scope | SessionScope)[]>> = {
   viewer,

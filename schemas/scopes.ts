@@ -11,6 +11,7 @@ export const scopes = [
   'links:read',
   'links:write',
   'analytics:read',
+  'analytics:write',
   'replays:read',
   'audit:read',
   'webhooks:read',

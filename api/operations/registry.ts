@@ -5,10 +5,12 @@ import { listEventNames } from './analytics/list-event-names.ts'
 import { readBotAnalytics } from './analytics/read-bot-analytics.ts'
 import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
 import { readAnalyticsFunnel } from './analytics/read-funnel.ts'
+import { readAnalyticsGoals } from './analytics/read-goals.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
+import { createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
@@ -75,9 +77,13 @@ export const operations: readonly Operation[] = [
   readAnalyticsBreakdown,
   listEventNames,
   readAnalyticsFunnel,
+  readAnalyticsGoals,
   readAnalyticsRetention,
   readBotAnalytics,
   listConversions,
+  listOwnGoals,
+  createGoal,
+  removeGoal,
   listPeople,
   readJourney,
   listReplays,

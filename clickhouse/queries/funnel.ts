@@ -12,8 +12,8 @@ import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
-import { isLike, textOf } from './overview/selection.ts'
 import { composedStatement, type Reader } from './reader.ts'
+import { stepsSql } from './step-sql.ts'
 
 /** `arrayFold` goes through a block as often as its longest list has elements: groups in two levels would come in 256 blocks. */
 const ofFold = { ...composedStatement, group_by_two_level_threshold: 0, group_by_two_level_threshold_bytes: 0 }
@@ -38,11 +38,7 @@ export interface StepCount {
 export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<StepCount[]> {
   const { steps, start, end, withinMs, isOfSession, latest } = request
   const chosen = await isOfChosen(ch, request)
-  const conditions = steps.map(({ kind, pattern }, at) => {
-    const [column, which] = kind === 'path' ? ['path', "kind='pageview' AND "] : ['event_name', '']
-    return `(${which}${isLike(`toString(events.${column})`, pattern.texts, `step_${at}`)})`
-  })
-  const texts = steps.map(({ pattern }, at) => [`step_${at}`, textOf(pattern.texts)])
+  const { conditions, params } = stepsSql(steps)
   const inRange = `occurred_at>=${moment('start')} AND occurred_at<${moment('end')}`
   const begins = `${conditions[0]} AND ${inRange} AND ${chosen.sql}`
   const seen = `${inWorkspace} AND visitor!=0 AND ${isFolded}`
@@ -63,7 +59,7 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
      ARRAY JOIN arrayEnumerate(times) AS step,arrayDifference(times) AS after_ms
      GROUP BY step ORDER BY step`,
     {
-      ...{ ...chosen.params, ...Object.fromEntries(texts) },
+      ...{ ...chosen.params, ...params },
       ...{ within: withinMs, until: Math.max(start, Math.min(end + withinMs + 1, latest)) },
     },
     { settings: ofFold },

@@ -16,8 +16,11 @@ const added = [
     'PATCH /v1/media/{media_id}',
   ],
   ...['GET /v1/links/{link_id}', 'POST /v1/links/{link_id}/archive', 'POST /v1/links/{link_id}/unarchive'],
-  ...['breakdown', 'events', 'funnel', 'retention', 'bots', 'conversions'].map((one) => `GET /v1/analytics/${one}`),
+  ...['breakdown', 'events', 'funnel', 'goals', 'retention', 'bots', 'conversions'].map(
+    (one) => `GET /v1/analytics/${one}`,
+  ),
   ...['POST /v1/posts/{post_id}/queue', 'GET /v1/posting-times', 'PATCH /v1/posting-times'],
+  ...['GET /v1/goals', 'POST /v1/goals', 'DELETE /v1/goals/{goal_id}'],
   ...['GET /v1/replays', 'GET /v1/replays/{replay_id}'],
 ]
 /** Query parameters that our decisions add. */

@@ -40,6 +40,10 @@ const withoutTool = [
   'media_file.get',
   'posting_times.get',
   'posting_times.update',
+  'goals.read',
+  'goal.list',
+  'goal.create',
+  'goal.delete',
   'replay.list',
   'replay.get',
 ]

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const reads = ['workspace', 'profile', 'accounts', 'media', 'posts', 'links', 'analytics', 'replays'].map(
   (of) => `${of}:read`,
 )
-const writes = ['profile:write', 'media:write', 'posts:write', 'links:write']
+const writes = ['profile:write', 'media:write', 'posts:write', 'links:write', 'analytics:write']
 const opened: Readonly<Record<Role, readonly string[]>> = {
   viewer: reads,
   editor: [...reads, ...writes],

@@ -12,8 +12,11 @@ interface Rule {
 }
 
 const table = readFileSync(new URL('scopes-table.txt', import.meta.url), 'utf8')
-/** Our own row, as the table has none for these. */
-const added = '| GET /v1/posting-times · its mutations | posts:read · posts:write |'
+/** Our own rows, as the table has none for these. */
+const added = [
+  '| GET /v1/posting-times · its mutations | posts:read · posts:write |',
+  '| GET /v1/goals · its mutations | analytics:read · analytics:write |',
+].join('\n')
 const rules = [...rulesOf(table), ...rulesOf(`| endpoint | scope |\n${added}`)]
 
 /** The rules of the table. A cell may hold several groups of endpoints, with as many scopes. */

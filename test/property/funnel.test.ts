@@ -5,25 +5,21 @@ import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.ts'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
-import { byTime, day, groupBy, hour, kind, pairOf, visitorOf } from '../oracle/facts.ts'
-import { filterFacts, fits } from '../oracle/filters.ts'
+import { byTime, day, groupBy, hour, pairOf, visitorOf } from '../oracle/facts.ts'
+import { filterFacts } from '../oracle/filters.ts'
 import { setUpApi } from '../support/api.ts'
 import { isLong, seed } from '../support/short-form.ts'
-import { now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
+import { isOf, now, placeSites, queryOf, sites, someFilters, someRanges, steps } from './step-cases.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
 const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
 
-const step = fc.constantFrom(
-  ...['path:/', 'path:/', 'path:/a', 'path:/a', 'path:/b', 'path:/p/*', 'path:*'],
-  ...['event:signup', 'event:purchase', 'event:sign\\*up', 'event:*click', 'event:pageview'],
-)
 const cases = fc.record({
   site: sites,
   steps: fc.oneof(
-    fc.array(step, { minLength: 2, maxLength: 4 }),
+    fc.array(steps, { minLength: 2, maxLength: 4 }),
     // The same again and again, up to the most steps.
-    fc.tuple(step, fc.integer({ min: 2, max: 8 })).map(([one, times]) => Array<string>(times).fill(one)),
+    fc.tuple(steps, fc.integer({ min: 2, max: 8 })).map(([one, times]) => Array<string>(times).fill(one)),
   ),
   within: fc.constantFrom('session', '1', '2', '7', '30'),
   range: someRanges,
@@ -40,11 +36,6 @@ interface Question {
   readonly steps: readonly string[]
   readonly withinMs: number
   mayBegin(event: EventRow): boolean
-}
-
-function isOf(text: string, { kind: its, path, event_name }: EventRow): boolean {
-  const [, of, value] = /^(path|event):(.*)$/s.exec(text)!
-  return of === 'path' ? its === kind.pageview && fits(value!, path) : fits(value!, event_name)
 }
 
 /** From each first step on the next step is the first event of it after the step before. */

@@ -5,7 +5,8 @@
  */
 import fc from 'fast-check'
 import type { EventRow, Kind } from '../../schemas/event/row.ts'
-import { day, hour, minute, second } from '../oracle/facts.ts'
+import { day, hour, kind as kindNumbers, minute, second } from '../oracle/facts.ts'
+import { fits } from '../oracle/filters.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import {
   type EventLike,
@@ -71,6 +72,17 @@ export const sites: fc.Arbitrary<Site> = fc.record({
     arbitrary: fc.array(event, { minLength: 40, maxLength: 80 }),
   }),
 })
+
+/** Steps as a funnel's query has them. */
+export const steps = fc.constantFrom(
+  ...['path:/', 'path:/', 'path:/a', 'path:/a', 'path:/b', 'path:/p/*', 'path:*'],
+  ...['event:signup', 'event:purchase', 'event:sign\\*up', 'event:*click', 'event:pageview'],
+)
+
+export function isOf(text: string, { kind: its, path, event_name }: EventRow): boolean {
+  const [, of, value] = /^(path|event):(.*)$/s.exec(text)!
+  return of === 'path' ? its === kindNumbers.pageview && fits(value!, path) : fits(value!, event_name)
+}
 
 /** Filters as a query has them; most sites have none. */
 export const someFilters: fc.Arbitrary<Record<string, string[]>> = fc.oneof(

@@ -82,8 +82,12 @@ type Maker = (asker: Asker) => Promise<number>
 /** Each id is a session that nobody else has made. */
 let madeSessions = 1_000_000
 
+let madeGoals = 0
+
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
+  goal_id: (asker) =>
+    created(asker, '/v1/goals', { name: `Made ${madeGoals}`, kind: 'event', value: `made ${madeGoals++}` }),
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
     const session = madeSessions++
@@ -188,6 +192,10 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
        ON CONFLICT DO NOTHING`,
       [asker.workspaceId],
     )
+  }
+  // The document's example has to be free, a second time too.
+  if (operationId(operation) === 'create_goal') {
+    await asker.stores.pg.query('DELETE FROM goals WHERE workspace_id = $1', [asker.workspaceId])
   }
   if (operationId(operation) === 'remove_company_profile_media') {
     await asker.stores.pg.query(

@@ -3,7 +3,13 @@ import { z } from 'zod'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/overview-limits.ts'
-import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
+import {
+  comparisons,
+  type RangeQuery,
+  resolveTimeRange,
+  type Span,
+  type TimeRange,
+} from '../../../schemas/time/time-range.ts'
 import { latestEventAt } from '../../../schemas/time/time-zone.ts'
 
 /** Members of an operation's query. */
@@ -19,6 +25,14 @@ export const rangeParameters = {
     .optional()
     .describe('`YYYY-MM-DD`, or RFC 3339, local without an offset. `start` and `end` win over `hours`.'),
   end: z.string().optional().describe('The same. A day is included, a time is not. Default: now.'),
+}
+
+/** @param member of the answer that has the figures of the other period */
+export function compareParameter(member: string) {
+  return z
+    .enum(comparisons)
+    .optional()
+    .describe(`\`${member}\`: the period before (default), the same days a year earlier, or none.`)
 }
 
 /** @throws the problem of a range that can't be */

@@ -28,18 +28,11 @@ import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../
 import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
-import {
-  type Bucket,
-  bucketKinds,
-  bucketsOf,
-  comparisons,
-  type Span,
-  type TimeRange,
-} from '../../../schemas/time/time-range.ts'
+import { type Bucket, bucketKinds, bucketsOf, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { defineOperation, type FigureContext, type Stores } from '../define.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
 import { countersOf, factsOfBegun } from './metrics.ts'
-import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
+import { compareParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
@@ -51,10 +44,7 @@ const queryOf = (rowsMax: number) =>
       .enum(bucketKinds)
       .optional()
       .describe(`Buckets of series, at most ${bucketsMax}; by the length of the range when left out.`),
-    compare: z
-      .enum(comparisons)
-      .optional()
-      .describe('`metrics.previous`: the period before (default), the same days a year earlier, or none.'),
+    compare: compareParameter('metrics.previous'),
     limit: laxIntOr(overviewRowsDefault, { ge: 1, le: rowsMax, description: 'Rows of a list.' }),
     ...filterParameters,
     include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),

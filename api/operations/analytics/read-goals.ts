@@ -1,0 +1,54 @@
+/** GET /v1/analytics/goals: how many visitors of a range did what the workspace wants them to do. */
+import { z } from 'zod'
+import { type GoalCounts, readGoals } from '../../../clickhouse/queries/goals.ts'
+import { listGoals } from '../../../postgres/tables/goals.ts'
+import { readStep } from '../../../schemas/funnel-steps.ts'
+import { GoalFigures } from '../../../schemas/resources/goal.ts'
+import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
+import type { Span } from '../../../schemas/time/time-range.ts'
+import { defineOperation } from '../define.ts'
+import { readableVisitors } from '../people/visitor-rows.ts'
+import { perCent } from './metrics.ts'
+import { compareParameter, rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
+
+const GoalsQuery = z.object({ ...rangeParameters, compare: compareParameter('previous'), ...filterParameters })
+
+export const readAnalyticsGoals = defineOperation({
+  name: 'goals.read',
+  http: { method: 'GET', path: '/v1/analytics/goals' },
+  summary: 'Count the visitors of a period who reached the goals.',
+  description: 'Filters choose sessions.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  isShared: true,
+  input: { query: GoalsQuery },
+  output: GoalFigures,
+  async handle(context) {
+    const { query, workspace, stores, clock } = context
+    const goals = await listGoals(stores.pg, workspace.id)
+    return stores.share(JSON.stringify(['goals', query, workspace, goals]), async () => {
+      const rows = await readableVisitors(context)
+      const range = rangeOf(query, rows.timezone, clock.now())
+      const request = {
+        ...{ ...rows, filters: filtersOf(query) },
+        goals: goals.map(({ kind, value }) => readStep(`${kind}:${value}`)!),
+      }
+      const countsOf = (span: Span) => readGoals(stores.ch, { ...request, ...readableSpan(span, rows, clock.now()) })
+      const isCompared = range.isCompared && range.previous.start >= rows.since
+      const [counts, before] = await Promise.all([countsOf(range), isCompared ? countsOf(range.previous) : null])
+      const figures = goals.map(({ created_at: _, ...goal }, at) => ({
+        ...{ ...goal, object_id: `goal_${goal.id}`, ...shownCounts(counts, at) },
+        previous: before && shownCounts(before, at),
+      }))
+      const order = (one: (typeof figures)[number], other: typeof one) =>
+        other.visitors - one.visitors || other.completions - one.completions || other.id - one.id
+      return { range: shownRange(range), visitors: counts.visitors, rows: figures.sort(order) }
+    })
+  },
+})
+
+function shownCounts({ visitors: all, goals }: GoalCounts, at: number) {
+  const { visitors, completions } = goals[at]!
+  return { visitors, completions, conversion_rate: perCent(visitors, all) }
+}

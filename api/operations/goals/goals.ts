@@ -1,0 +1,65 @@
+/** The goals themselves. They are no tools: people decide once what they want visitors to do. read-goals.ts of analytics counts them. */
+import { z } from 'zod'
+import { deleteGoal, insertGoal, listGoals, type StoredGoal } from '../../../postgres/tables/goals.ts'
+import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { readablePath } from '../../../schemas/event/readable-path.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { goalsMax } from '../../../schemas/limits/goal-limits.ts'
+import { Goal, GoalCreate } from '../../../schemas/resources/goal.ts'
+import { defineOperation } from '../define.ts'
+
+export const listOwnGoals = defineOperation({
+  name: 'goal.list',
+  http: { method: 'GET', path: '/v1/goals' },
+  summary: 'List the goals, newest first.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: {},
+  output: z.array(Goal),
+  handle: async ({ workspace, stores: { pg } }) => (await listGoals(pg, workspace.id)).map(serialize),
+})
+
+export const createGoal = defineOperation({
+  name: 'goal.create',
+  http: { method: 'POST', path: '/v1/goals' },
+  summary: 'Create a goal: a page that visitors should view, or an event that they should cause.',
+  description: 'It counts events from before it was created, too.',
+  tag: 'Analytics',
+  effect: 'create',
+  scope: 'analytics:write',
+  input: { body: GoalCreate },
+  output: Goal,
+  problems: ['goals_full', 'goal_known'],
+  async handle({ body: { name, kind, value }, workspace, stores: { pg } }) {
+    await holdWorkspace(pg, workspace.id)
+    if ((await listGoals(pg, workspace.id)).length >= goalsMax) throw problem('goals_full')
+    // One page isn't two goals because it is written in two ways.
+    const read = kind === 'path' ? readablePath(value) : value
+    const goal = await insertGoal(pg, workspace.id, { name, kind, value: read })
+    if (goal === null) throw problem('goal_known')
+    return serialize(goal)
+  },
+})
+
+export const removeGoal = defineOperation({
+  name: 'goal.delete',
+  http: { method: 'DELETE', path: '/v1/goals/{goal_id}' },
+  summary: 'Delete a goal. The events that it counts stay.',
+  tag: 'Analytics',
+  effect: 'delete',
+  scope: 'analytics:write',
+  input: { path: z.object({ goal_id: idInPath('goal') }) },
+  output: Goal,
+  problems: ['goal_not_found'],
+  async handle({ path: { goal_id }, workspace, stores: { pg } }) {
+    const goal = await deleteGoal(pg, workspace.id, goal_id)
+    if (goal === null) throw problem('goal_not_found')
+    return serialize(goal)
+  },
+})
+
+function serialize({ created_at, ...goal }: StoredGoal): z.output<typeof Goal> {
+  return { ...goal, object_id: `goal_${goal.id}`, created_at: created_at.toISOString() }
+}

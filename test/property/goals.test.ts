@@ -1,0 +1,158 @@
+/** Every figure of goals equals a naive computation over the raw events. `SEED=n` and `RUNS=n` as elsewhere. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fixedClock } from '../../runtime/clock.ts'
+import type { EventRow } from '../../schemas/event/row.ts'
+import { goalsMax } from '../../schemas/limits/goal-limits.ts'
+import type { GoalFigures } from '../../schemas/resources/goal.ts'
+import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
+import { countDistinct, type OverviewQuery, visitorOf } from '../oracle/facts.ts'
+import { filterFacts } from '../oracle/filters.ts'
+import { previousOf, readableFrom, resolveRange, type Span } from '../oracle/range.ts'
+import { setUpApi } from '../support/api.ts'
+import { isLong, seed } from '../support/short-form.ts'
+import { isOf, now, placeSites, queryOf, sites, someFilters, someRanges, steps } from './step-cases.ts'
+
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
+const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
+
+const cases = fc.record({
+  site: sites,
+  goals: fc.uniqueArray(steps, { maxLength: 6 }),
+  // Short ones have events in the period before, too.
+  range: fc.oneof(someRanges, fc.constantFrom({ days: '2' }, { days: '4' }, { hours: '60' })),
+  compare: fc.constantFrom<Record<string, string>[]>({}, {}, { compare: 'year' }, { compare: 'none' }),
+  keptDays: fc.constantFrom(730, 730, 15),
+  filters: someFilters,
+})
+
+async function call<Answer>(key: string, path: string, method = 'GET', body?: object) {
+  const init = body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+  const response = await api.ask(path, { method, key, ...init })
+  return { status: response.status, body: (await response.json()) as Answer }
+}
+
+const goalOf = (text: string) => {
+  const [, kind, value] = /^(path|event):(.*)$/s.exec(text)!
+  return { name: text, kind, value }
+}
+
+const rateOf = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part * 10_000) / whole) / 100)
+
+function countsOf(goal: string, events: readonly EventRow[]) {
+  const done = events.filter((event) => isOf(goal, event))
+  const visitors = countVisitors(done)
+  return { visitors, completions: done.length, conversion_rate: rateOf(visitors, countVisitors(events)) }
+}
+const countVisitors = (events: readonly EventRow[]) => countDistinct(events.map(visitorOf).filter((one) => one !== ''))
+
+test('every figure equals a naive computation over the raw events, and visitors and page views those of the overview', async () => {
+  const all = fc.sample(cases, { seed, numRuns: runs })
+  const placed = await placeSites(
+    stores,
+    all.map(({ site }) => site),
+  )
+  let [reached, compared] = [0, 0]
+  for (const [at, { goals, range, compare, keptDays, filters }] of all.entries()) {
+    const { rows, timezone, apiKey, workspaceId } = placed[at]!
+    await stores.pg.query('UPDATE workspaces SET retention_days = $2 WHERE id = $1', [workspaceId, keptDays])
+    for (const goal of goals) expect((await call(apiKey, '/v1/goals', 'POST', goalOf(goal))).status).toBe(200)
+    const query = queryOf({ ...range, ...compare, ...filters })
+    const told = `SEED=${seed}, case ${at}: ${goals.join(' ')}, ${query}, ${timezone}, ${keptDays} days`
+    const { status, body } = await call<GoalFigures>(apiKey, `/v1/analytics/goals?${query}`)
+    expect(status, told).toBe(200)
+
+    const asked = Object.fromEntries(
+      Object.entries({ ...range, ...compare }).map(([name, text]) => [name, /^\d+$/.test(text) ? Number(text) : text]),
+    ) as OverviewQuery
+    const span = resolveRange(asked, { timezone, retentionDays: keptDays }, now)!
+    const since = readableFrom({ timezone, retentionDays: keptDays }, now)
+    const before = previousOf(span, asked, timezone)
+    const chosen =
+      Object.keys(filters).length === 0 ? rows : (filterFacts({ events: rows }, filters, timezone).events as EventRow[])
+    const eventsIn = ({ start, end }: Span) =>
+      chosen.filter(({ occurred_at }) => occurred_at >= Math.max(start, since) && occurred_at < end)
+    const isCompared = compare['compare'] !== 'none' && before.start >= since
+    const expected = goals.map((goal) => ({
+      ...{ ...goalOf(goal), ...countsOf(goal, eventsIn(span)) },
+      previous: isCompared ? countsOf(goal, eventsIn(before)) : null,
+    }))
+    const shown = body.rows.map(({ id: _, object_id: __, ...row }) => row)
+    const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1)
+    expect([body.visitors, [...shown].sort(byName)], told).toEqual([
+      countVisitors(eventsIn(span)),
+      expected.sort(byName),
+    ])
+    const falling = shown.map(({ visitors, completions }) => visitors * 1000 + completions)
+    expect(falling, told).toEqual([...falling].sort((one, other) => other - one))
+
+    // The overview takes far longer to answer.
+    if (at % 4 === 0) {
+      const { metrics } = (await call<AnalyticsOverview>(apiKey, `/v1/analytics/overview?include=metrics&${query}`))
+        .body
+      expect(body.visitors, told).toBe(metrics.visitors)
+      const pages = shown.find(({ name }) => name === 'path:*')
+      if (pages !== undefined && filters['path'] === undefined) expect(pages.completions, told).toBe(metrics.pageviews)
+    }
+    reached += shown.filter(({ visitors }) => visitors > 0).length
+    compared += shown.filter(({ previous }) => previous !== null && previous.visitors > 0).length
+  }
+  expect([reached > runs, compared > runs / 4]).toEqual([true, true])
+})
+
+test('goals are kept once each by name and by what they are about, in bounds, audited, and go when they are deleted', async () => {
+  const key = mine.apiKey
+  const add = (body: object) => call<Record<string, unknown>>(key, '/v1/goals', 'POST', body)
+  const [thanks, signup] = [
+    await add({ name: 'Thanks', kind: 'path', value: '/%C3%BCber/*' }),
+    await add({ name: 'Sign-up', kind: 'event', value: 'signup' }),
+  ]
+  expect(thanks).toMatchObject({ status: 200, body: { name: 'Thanks', kind: 'path', value: '/über/*' } })
+  const known = { detail: 'The workspace has a goal with this name, or one for this page or event' }
+  expect(await add({ name: 'Thanks', kind: 'event', value: 'other' })).toEqual({ status: 409, body: known })
+  expect(await add({ name: 'Other', kind: 'path', value: '/über/*' })).toEqual({ status: 409, body: known })
+  expect((await call(key, '/v1/goals')).body).toEqual([signup.body, thanks.body])
+  expect((await call<GoalFigures>(key, '/v1/analytics/goals?days=1')).body).toMatchObject({
+    visitors: 0,
+    rows: { length: 2 },
+  })
+
+  expect(await call(key, `/v1/goals/${thanks.body['object_id']}`, 'DELETE')).toEqual(thanks)
+  const none = { status: 404, body: { detail: 'Goal not found' } }
+  expect(await call(key, `/v1/goals/${thanks.body['id']}`, 'DELETE')).toEqual(none)
+  const { body: audit } = await call<{ action: string; resource_id: number }[]>(key, '/v1/audit-log')
+  expect(audit.slice(0, 3).map(({ action, resource_id }) => [action, resource_id])).toEqual([
+    ['goal.delete', thanks.body['id']],
+    ['goal.create', signup.body['id']],
+    ['goal.create', thanks.body['id']],
+  ])
+  // The longest ones in UTF-8 fit into the index.
+  const longest = (at: number) => ({
+    ...{ name: at + '😀'.repeat(118), kind: 'path', value: `/${at}${'😀'.repeat(497)}` },
+  })
+  for (let at = 1; at < goalsMax; at++) expect((await add(longest(at))).status).toBe(200)
+  expect(await add(longest(0))).toEqual({
+    status: 409,
+    body: { detail: 'The workspace has as many goals as it may have' },
+  })
+  const { body } = await call<GoalFigures>(key, '/v1/analytics/goals?path=/a&channel=Direct')
+  expect(body.rows).toHaveLength(goalsMax)
+})
+
+test.each([
+  [{ name: '' }, 'at least 1 character'],
+  [{ name: 'x'.repeat(121) }, 'at most 120 characters'],
+  [{ kind: 'page' }, "Input should be 'path' or 'event'"],
+  [{ value: '' }, 'at least 1 character'],
+  [{ value: 'x'.repeat(501) }, 'at most 500 characters'],
+  [{ value: '!/a' }, 'a goal can not be negated'],
+  [{ value: '*a'.repeat(11) }, 'a goal has at most 10 wildcards'],
+])('%j is refused: %s', async (wrong, text) => {
+  const { status, body } = await call(mine.apiKey, '/v1/goals', 'POST', {
+    name: 'A',
+    kind: 'path',
+    value: '/a',
+    ...wrong,
+  })
+  expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(text)])
+})

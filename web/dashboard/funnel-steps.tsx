@@ -1,7 +1,6 @@
 /** The steps of a funnel, put together: pages and events, with suggestions of what the range has. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { filterOf, listQuestionOf, type View } from './address.ts'
+import type { View } from './address.ts'
 import {
   type FunnelView,
   type Step,
@@ -12,18 +11,13 @@ import {
   typedValue,
   withins,
 } from './funnel-address.ts'
-import type { Overview } from './overview-data.ts'
-import { useAnswer } from './query.ts'
+import { Suggestions } from './suggestions.tsx'
 
 interface FunnelStepsProps {
   readonly view: View
   readonly funnel: FunnelView
   change(funnel: FunnelView): void
 }
-
-/** Suggestions may be ten minutes old. */
-const suggestedAgainMs = 600_000
-const suggested = 100
 
 const isFilled = ({ value }: Step) => value !== ''
 
@@ -122,31 +116,5 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
         </select>
       </div>
     </form>
-  )
-}
-
-/** The range's top pages and events, whatever the filters. */
-function Suggestions({ view }: { view: View }) {
-  const question = listQuestionOf({ ...view, filters: [] })
-  const again = { againMs: suggestedAgainMs }
-  const { answer: overview } = useAnswer<Overview>(
-    `/analytics/overview?include=top_pages&limit=${suggested}&${question}`,
-    again,
-  )
-  const { answer: events } = useAnswer<EventNames>(`/analytics/events?limit=${suggested}&${question}`, again)
-  const names = {
-    path: (overview?.top_pages ?? []).map(({ path }) => path).filter((path) => path !== ''),
-    event: (events?.rows ?? []).map(({ event }) => event),
-  }
-  return (
-    <>
-      {(Object.keys(stepKinds) as StepKind[]).map((kind) => (
-        <datalist key={kind} id={`suggested-${kind}`}>
-          {names[kind].map((name) => (
-            <option key={name} value={filterOf(kind, name).value} />
-          ))}
-        </datalist>
-      ))}
-    </>
   )
 }

@@ -19,6 +19,7 @@ import { Cards } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
 import { money, number, time } from './format.ts'
+import { Goals } from './goals.tsx'
 import { Computing, Install, isJustFilled } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
@@ -166,6 +167,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
         <Lists tabs={panelTabs.countries} kinds={[kinds.countries]} {...common} />
         <Lists tabs={panelTabs.devices} kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
         <Lists tabs={panelTabs.events} kinds={[kinds.eventNames]} {...common} />
+        <Goals {...{ view, add }} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
         {!isShared && <Recent events={answer.recent_events} timezone={timezone} />}

@@ -14,6 +14,7 @@ import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
+import { makePasswordChange, passwordPath } from './change-password.ts'
 import { makeFirstAnswers } from './first-answers.ts'
 import { joinPath, makeJoin } from './join.ts'
 import { makeSessionOperations } from './operations/registry.ts'
@@ -58,6 +59,7 @@ export function makeDashboardRoute(
   const gate = makePasswordGate(signInLimiter, proxies)
   const signIn = makeSignIn({ pg, gate, clock, isSecure, proxies })
   const joining = makeJoin({ pg, gate, clock, isSecure, proxies, hashAddress })
+  const password = makePasswordChange({ pg, authenticator, gate, clock, isSecure, proxies, hashAddress })
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -76,14 +78,16 @@ export function makeDashboardRoute(
       return method === 'POST' ? page('workspace', move, smallFormBytesMax) : refused('method_not_allowed', 'POST')
     if (path === signInPath && method === 'POST') return page('sign-in', signIn.byPassword, signInFormBytesMax)
     if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
+    if (path === passwordPath && method === 'POST') return page('password', password.change, signInFormBytesMax)
     if (!isReading) {
-      const hasForm = path === signInPath || path === joinPath
+      const hasForm = [signInPath, joinPath, passwordPath].includes(path)
       return refused('method_not_allowed', hasForm ? 'GET, HEAD, POST' : 'GET, HEAD')
     }
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
     if (asset !== undefined) return page('asset', asset)
     if (path === playerPath) return page('player', playerPage)
     if (path === joinPath) return page('join', joining.show)
+    if (path === passwordPath) return page('password', password.show)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)
   }
 

@@ -37,10 +37,40 @@ export async function setOwnerPassword(
      WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) RETURNING id, email`,
     [workspaceId, hash, email ?? null],
   )
-  await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [owner!.id])
-  await tx.query('DELETE FROM sign_in_links WHERE owner_id = $1', [owner!.id])
-  await tx.query('DELETE FROM invitations WHERE invited_by = $1', [owner!.id])
+  await endWhatAPasswordOpened(tx, owner!.id)
   return owner!.email
+}
+
+/**
+ * Gives an account another password, and ends what `setOwnerPassword` ends. Run it in a transaction.
+ * @returns false where `before` is no longer the hash of its password
+ */
+export async function changePassword(
+  tx: Queryable,
+  ownerId: number,
+  { before, after }: { readonly before: string; readonly after: string },
+): Promise<boolean> {
+  const changed = await tx.query(
+    'UPDATE owners SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING 1',
+    [ownerId, before, after],
+  )
+  if (changed.length === 0) return false
+  await endWhatAPasswordOpened(tx, ownerId)
+  return true
+}
+
+async function endWhatAPasswordOpened(tx: Queryable, ownerId: number): Promise<void> {
+  await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [ownerId])
+  await tx.query('DELETE FROM sign_in_links WHERE owner_id = $1', [ownerId])
+  await tx.query('DELETE FROM invitations WHERE invited_by = $1', [ownerId])
+}
+
+/** The hash of an account's password; null where it signs in by links alone. */
+export async function findPasswordHash(q: Queryable, ownerId: number): Promise<string | null> {
+  const [row] = await q.query<{ password_hash: string | null }>('SELECT password_hash FROM owners WHERE id = $1', [
+    ownerId,
+  ])
+  return row?.password_hash ?? null
 }
 
 /** Null where nobody signs in with this e-mail by a password. @param email in lower case */

@@ -14,6 +14,8 @@ export const JoinedWorkspace = z.object({
   name: z.string(),
   role,
   scopes: z.array(z.enum([...scopes, manageScope, ownScope])),
+  /** The session is in it. Also said where the plan has lapsed, and nothing else is. */
+  is_current: z.boolean(),
 })
 
 /** No address of `.invalid` (RFC 2606): an owner without an e-mail has one, which pages show as the owner. */

@@ -51,6 +51,16 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
     .toEqual([{ role: 'editor' }, { role: 'owner' }])
   await theirs.goto(`${api.url}/dashboard/posts`)
   await theirs.waitForSelector('text=Write a post')
+  await theirs.goto(`${api.url}/dashboard/settings`)
+  await theirs.click('text=Change your password')
+  await theirs.fill('[name="current"]', memberPassword)
+  await theirs.fill('[name="password"]', 'another password')
+  await theirs.fill('[name="again"]', 'another password')
+  await look(theirs, 'password')
+  await theirs.keyboard.press('Enter')
+  await theirs.waitForSelector('text=The password was changed')
+  await theirs.click('text=Back to the settings')
+  await theirs.waitForSelector('text=You are an editor')
   await page.click(`${section} >> text=Remove`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${section} select`, { state: 'detached' })
@@ -59,15 +69,24 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await theirs.context().close()
 })
 
-test('from a workspace whose plan has lapsed the choice at the top leads to another one', async (context) => {
-  const other = await makeWorkspace(stores)
-  await stores.pg.query(`INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'viewer')`, [
-    ...[other.workspaceId, mine.ownerId],
-  ])
-  await setPlan(stores.pg, mine.workspaceId, null)
+test('a workspace whose plan has lapsed can be left, and the choice at the top leads to another one', async (context) => {
+  const [lapsed, own] = [await makeWorkspace(stores), mine.workspaceId]
+  const join = `INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'viewer')`
+  await stores.pg.query(join, [lapsed.workspaceId, mine.ownerId])
+  await setPlan(stores.pg, lapsed.workspaceId, null)
   const page = await signIn(context)
+  const choice = 'select[aria-label="Workspace"]'
+  await page.selectOption(choice, String(lapsed.workspaceId))
   await page.waitForSelector('main :text("has not selected a plan")')
+  expect(await page.inputValue(choice)).toBe(String(lapsed.workspaceId))
   await look(page, 'without-plan')
-  await page.selectOption('select[aria-label="Workspace"]', String(other.workspaceId))
+  await page.selectOption(choice, String(own))
   await page.waitForSelector(list('Install'))
+  await page.selectOption(choice, String(lapsed.workspaceId))
+  await page.click('text=Leave the workspace')
+  await page.click('dialog .danger')
+  await page.waitForSelector('h1:has-text("Sign in")')
+  expect(await stores.pg.query('SELECT workspace_id FROM members WHERE owner_id = $1', [mine.ownerId])).toEqual([
+    { workspace_id: own },
+  ])
 })

@@ -337,7 +337,7 @@ test('the owner adds a workspace of the same plan, with a tracking key; the sess
   const listed = await (await api.ask('/api/v1/workspaces', { headers: { cookie } })).json()
   const role = { role: 'owner', scopes: scopesOfRoles.owner }
   expect(listed).toEqual([
-    { id: mine.workspaceId, name: first, ...role },
-    { id, name: 'Second site', ...role },
+    { id: mine.workspaceId, name: first, ...role, is_current: true },
+    { id, name: 'Second site', ...role, is_current: false },
   ])
 })

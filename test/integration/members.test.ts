@@ -2,11 +2,13 @@
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
+import { signInTriesOfAddressMax } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { memberPassword, setUpMembers } from '../support/members.ts'
+import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
@@ -158,6 +160,55 @@ test('a lapsed plan keeps nobody out of other workspaces, and signing in begins 
   const own = { name: 'Own', timezone: 'UTC', plan: 'starter', ownerEmail: member.email } as const
   const { workspaceId } = await stores.pg.transaction((tx) => createWorkspace(tx, own))
   expect(await signIn()).toBe(workspaceId)
+})
+
+test('members change their own password by the current one, without a plan too: all other sessions and invitations end', async () => {
+  const member = await makeMember(mine, 'admin')
+  await setPlan(stores.pg, mine.workspaceId, null)
+  const signIn = (password: string) => post('/dashboard/sign-in', { email: member.email, password })
+  const other = askAs(cookieOf(await signIn(memberPassword)))
+  const change = (fields: object, headers: object = {}) =>
+    post(
+      '/dashboard/password',
+      { current: memberPassword, password: 'another password', again: 'another password', ...fields },
+      { ...fromOwnPage, cookie: member.cookie, ...headers },
+    )
+  expect((await change({}, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+  expect((await change({}, { cookie: '' })).headers.get('location')).toBe(
+    '/dashboard/sign-in?next=%2Fdashboard%2Fpassword',
+  )
+  for (const [fields, status] of [
+    [{ current: 'not the password' }, 401],
+    [{ password: 'short', again: 'short' }, 422],
+    [{ again: 'something else' }, 422],
+  ] as const) {
+    const refused = await change(fields)
+    expect([refused.status, refused.headers.get('set-cookie')]).toEqual([status, null])
+  }
+  const at = { 'X-Forwarded-For': '203.0.113.77' }
+  for (let n = 0; n < signInTriesOfAddressMax; n++) await change({ current: 'not the password' }, at)
+  expect((await change({}, at)).status).toBe(429)
+  expect((await other('GET', '/workspaces')).status).toBe(200)
+
+  const changed = await change({})
+  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/dashboard/password?changed'])
+  expect([(await other('GET', '/workspaces')).status, (await member.ask('GET', '/workspaces')).status]).toEqual([
+    401, 401,
+  ])
+  const here = askAs(cookieOf(changed))
+  expect((await here('GET', '/workspaces')).body).toMatchObject([{ id: mine.workspaceId, is_current: true }])
+  expect([(await signIn(memberPassword)).status, (await signIn('another password')).status]).toEqual([401, 303])
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'member.change_password', actor_id: member.id, interface: 'console' })
+  expect(audited!.metadata).toEqual({})
+})
+
+test('an account that signs in by links alone gets no password in the dashboard', async () => {
+  const cookie = cookieOf(
+    await api.ask(`/dashboard/sign-in?token=${await createSignInLink(stores.pg, mine.workspaceId, now)}`),
+  )
+  const fields = { current: '', password: 'another password', again: 'another password' }
+  expect((await post('/dashboard/password', fields, { ...fromOwnPage, cookie })).status).toBe(409)
 })
 
 test("an owner's demo is not that of a workspace where the owner is a member", async () => {

@@ -12,6 +12,7 @@ import { useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
 import { addressOf, isShared, pageAt } from './shared-page.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
+import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WorkspaceName } from './workspaces.tsx'
 
@@ -62,10 +63,11 @@ function App() {
   const { answer: joined, failure: ofJoined } = useAnswer<Joined[]>(isShared ? undefined : '/workspaces', {
     againMs: roleMs,
   })
-  if (workspace !== undefined) {
-    showWorkspace(workspace.id)
-    showRole(joined?.find(({ id }) => id === workspace.id))
-  }
+  // Without a plan the workspace isn't shown, but its members may still leave it.
+  const current = joined?.find(({ id, is_current }) => (workspace === undefined ? is_current : id === workspace.id))
+  const shownId = (workspace ?? current)?.id
+  if (shownId !== undefined) showWorkspace(shownId)
+  showRole(current)
   const isKnown = workspace !== undefined && (isShared || joined !== undefined)
   const failure = ofWorkspace ?? (isKnown ? undefined : ofJoined)
   useEffect(() => {
@@ -90,7 +92,7 @@ function App() {
     <>
       <header>
         <h1>
-          <WorkspaceName shown={workspace} joined={joined} />
+          <WorkspaceName shown={workspace ?? current} joined={joined} />
         </h1>
         <nav aria-label="Pages">
           {shownPages.map(([path, name]) => (
@@ -112,6 +114,7 @@ function App() {
       {failure && (!isKnown || failure.isMissing) ? (
         <main>
           <Failure {...failure} />
+          {workspace === undefined && current !== undefined && <SigningIn />}
         </main>
       ) : (
         isKnown && pageOf()

@@ -156,32 +156,3 @@ function InviteForm({ made, close }: { made(invitation: Made & { email: string }
     </FormDialog>
   )
 }
-
-/** For whoever isn't the owner. */
-export function Leave() {
-  const [isAsking, setAsking] = useState(false)
-  const [refusal, setRefusal] = useState('')
-  const leave = async () => {
-    const sent = await send('POST', '/members/leave')
-    if ('refusal' in sent) setRefusal(sent.refusal)
-    else location.assign('/dashboard')
-  }
-  return (
-    <>
-      <button type="button" class="danger" onClick={() => setAsking(true)}>
-        Leave the workspace
-      </button>
-      {isAsking && (
-        <Confirm
-          title="Leave the workspace"
-          verb="Leave"
-          close={() => setAsking(false)}
-          refusal={refusal}
-          confirmed={leave}
-        >
-          You are signed out, and keys and shared links that you made stop working. Only another invitation leads back.
-        </Confirm>
-      )}
-    </>
-  )
-}

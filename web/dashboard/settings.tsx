@@ -5,15 +5,16 @@ import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { number, percent } from './format.ts'
-import { Copied, HowToSend } from './install.tsx'
+import { HowToSend } from './install.tsx'
 import type { PageProps } from './later.tsx'
-import { may, ownRole } from './may.ts'
-import { Leave, Members } from './members.tsx'
+import { may } from './may.ts'
+import { Members } from './members.tsx'
 import type { Overview } from './overview-data.ts'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
 import { SharedLinks } from './shared-links.tsx'
+import { SigningIn } from './signing-in.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { AddWorkspace, ChangeWorkspace } from './workspace-forms.tsx'
 
@@ -69,29 +70,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           {opened === 'change' && <ChangeWorkspace close={close} />}
           {opened === 'add' && <AddWorkspace close={close} />}
         </section>
-        <section class="panel" aria-label="Signing in">
-          <h2>Signing in</h2>
-          {may('workspace:own') ? (
-            <>
-              <p>
-                A link works once, on the server itself. A password works from any computer; a new one ends all
-                sessions.
-              </p>
-              <Copied text="npx svc owner link" />
-              <Copied text="npx svc owner password" />
-            </>
-          ) : (
-            <p>
-              You are {ownRole() === 'viewer' ? 'a' : 'an'} {ownRole()} of this workspace. Who forgets the password is
-              removed everywhere and invited anew. The owner of another workspace gets a new one from whoever runs the
-              service.
-            </p>
-          )}
-          <form method="post" action="/dashboard/sign-out">
-            <button type="submit">Sign out of this browser</button>
-          </form>
-          {!may('workspace:own') && <Leave />}
-        </section>
+        <SigningIn />
       </div>
       <Accounts workspaceId={workspace.id} />
       {may('workspace:manage') && (

@@ -2,7 +2,7 @@
 import type { Joined } from './may.ts'
 
 interface NameProps {
-  /** Undefined until it is known, and where it can't be shown, such as without a plan. */
+  /** Undefined until it is known. */
   readonly shown: Pick<Joined, 'id' | 'name'> | undefined
   readonly joined: readonly Joined[] | undefined
 }

@@ -44,9 +44,13 @@ export const listOwnWorkspaces = defineOperation({
   needsNoPlan: true,
   input: {},
   output: z.array(JoinedWorkspace),
-  async handle({ actor, stores: { pg } }) {
+  async handle({ actor, workspace: current, stores: { pg } }) {
     const joined = await listWorkspacesOf(pg, actor.id)
-    return joined.map((workspace) => ({ ...workspace, scopes: [...scopesOfRoles[workspace.role]] }))
+    return joined.map((workspace) => ({
+      ...workspace,
+      scopes: [...scopesOfRoles[workspace.role]],
+      is_current: workspace.id === current.id,
+    }))
   },
 })
 

@@ -1,0 +1,131 @@
+/**
+ * /dashboard/password: whoever is signed in gives the account another password, also where the plan has lapsed. It asks for the
+ * current one, as a browser that is left open must not become somebody else's account. All other sessions end. Held by
+ * test/integration/members.test.ts.
+ */
+import type { Postgres } from '../../postgres/client.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
+import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
+import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest } from '../../runtime/http/server.ts'
+import { Problem } from '../../schemas/errors/problems.ts'
+import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import type { Authenticator } from '../guards/authenticate.ts'
+import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import { html } from './pages.ts'
+import type { PasswordGate } from './password-gate.ts'
+import { isFromOwnPage, sessionCookie, sessionCredential } from './session.ts'
+import { redirect, signInFor } from './sign-in.ts'
+
+export const passwordPath = '/dashboard/password'
+
+interface ChangeOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  readonly gate: PasswordGate
+  isSecure(): boolean
+}
+
+export function makePasswordChange({ pg, authenticator, clock, gate, isSecure, ...gateway }: ChangeOptions) {
+  /** Null without a session. */
+  async function signedIn(head: RequestHead) {
+    try {
+      const session = await authenticator.authenticate(sessionCredential(head.headers))
+      return { session, email: session.name, hash: await findPasswordHash(pg, session.ownerId) }
+    } catch (error) {
+      if (error instanceof Problem) return null
+      throw error
+    }
+  }
+
+  async function show(head: RequestHead): Promise<HttpReply> {
+    const found = await signedIn(head)
+    if (found === null) return redirect(signInFor({ path: passwordPath, query: '' }))
+    if (head.query === 'changed') return passwordPage('changed')
+    return found.hash === null ? passwordPage(409) : passwordPage(200, found.email)
+  }
+
+  async function change(request: HttpRequest): Promise<HttpReply> {
+    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
+    const form = new URLSearchParams(request.body.toString())
+    const password = form.get('password') ?? ''
+    const found = await signedIn(request)
+    if (found === null) return redirect(signInFor({ path: passwordPath, query: '' }))
+    const { session, email, hash } = found
+    if (hash === null) return passwordPage(409)
+    if (!isTakenAsPassword(password) || form.get('again') !== password) return passwordPage(422, email)
+    return gate(request, {
+      email,
+      refuse: () => passwordPage(429, email),
+      async pass() {
+        if (!(await isPasswordOf(form.get('current') ?? '', hash))) return passwordPage(401, email)
+        const token = await set(request, session, { before: hash, after: await hashPassword(password) })
+        if (token === null) return passwordPage(401, email)
+        return redirect(`${passwordPath}?changed`, { 'Set-Cookie': sessionCookie(token, isSecure()) })
+      },
+    })
+  }
+
+  /** @returns the token of this browser's new session; null where the password was changed meanwhile */
+  function set(
+    request: HttpRequest,
+    { ownerId, name, workspace: { id: workspaceId } }: Authenticated,
+    hashes: { readonly before: string; readonly after: string },
+  ): Promise<string | null> {
+    return pg.transaction(async (tx) => {
+      if (!(await changePassword(tx, ownerId, hashes))) return null
+      const address = addressOf(request, gateway)
+      await appendAuditEvent(tx, {
+        ...{ workspaceId, action: 'member.change_password', actorType: 'user', actorId: ownerId, actorName: name },
+        ...{ interface: 'console', resourceType: 'member', resourceId: ownerId, requestId: request.requestId },
+        ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
+        metadata: {},
+      })
+      return beginBrowserSession(tx, { ownerId, workspaceId }, clock.now())
+    })
+  }
+
+  return { show, change }
+}
+
+const texts = {
+  401: 'The current password is wrong.',
+  409: 'This account signs in by links alone. Whoever runs the service gives it a password: <code>npx svc owner password</code>',
+  422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters, and be the same in both fields.`,
+  429: 'Too many attempts. Try again later.',
+} as const
+
+/**
+ * Plain HTML, so that any browser's keeper of passwords knows the form.
+ * @param state 200 for the form alone, 401 wrong password, 409 an account without one, 422 no password, or one that differs, 429 too
+ * many tries
+ * @param email whose password it is; undefined: without the form
+ */
+function passwordPage(state: 'changed' | 200 | keyof typeof texts, email?: string): HttpReply {
+  const said = {
+    changed: '<p role="status">The password was changed. All other browsers of this account are signed out.</p>',
+    200: '<p>The new password ends all other sessions of this account, and its open invitations.</p>',
+  }
+  const note =
+    state === 'changed' || state === 200 ? said[state] : `<p class="failure" role="alert">${texts[state]}</p>`
+  return html(
+    state === 'changed' ? 200 : state,
+    `<main class="sign-in"><h1>Password</h1>${note}${email === undefined ? '' : formFor(email)}<p><a href="/dashboard/settings">Back to the settings</a></p></main>`,
+  )
+}
+
+function formFor(email: string): string {
+  const chosen = `type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="new-password" required`
+  return `<form class="panel" method="post" action="${passwordPath}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
+<label>Current password <input name="current" type="password" autocomplete="current-password" required></label>
+<label>New password <input name="password" ${chosen}></label>
+<label>New password, again <input name="again" ${chosen}></label><button type="submit">Change the password</button></form>`
+}

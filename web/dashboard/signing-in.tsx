@@ -1,0 +1,65 @@
+/** How whoever is signed in gets in and out: the password, signing out, leaving. It needs no plan. */
+import { useState } from 'preact/hooks'
+import { Confirm } from './dialog.tsx'
+import { Copied } from './install.tsx'
+import { may, ownRole } from './may.ts'
+import { send } from './query.ts'
+
+export function SigningIn() {
+  return (
+    <section class="panel" aria-label="Signing in">
+      <h2>Signing in</h2>
+      {may('workspace:own') ? (
+        <>
+          <p>
+            A link works once, on the server itself. A password works from any computer; a new one ends all sessions.
+          </p>
+          <Copied text="npx svc owner link" />
+          <Copied text="npx svc owner password" />
+        </>
+      ) : (
+        <p>
+          You are {ownRole() === 'viewer' ? 'a' : 'an'} {ownRole()} of this workspace. Who forgets the password is
+          removed everywhere and invited anew. The owner of another workspace gets a new one from whoever runs the
+          service.
+        </p>
+      )}
+      <p>
+        <a href="/dashboard/password">Change your password</a>
+      </p>
+      <form method="post" action="/dashboard/sign-out">
+        <button type="submit">Sign out of this browser</button>
+      </form>
+      {!may('workspace:own') && <Leave />}
+    </section>
+  )
+}
+
+/** For whoever isn't the owner. */
+function Leave() {
+  const [isAsking, setAsking] = useState(false)
+  const [refusal, setRefusal] = useState('')
+  const leave = async () => {
+    const sent = await send('POST', '/members/leave')
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else location.assign('/dashboard')
+  }
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setAsking(true)}>
+        Leave the workspace
+      </button>
+      {isAsking && (
+        <Confirm
+          title="Leave the workspace"
+          verb="Leave"
+          close={() => setAsking(false)}
+          refusal={refusal}
+          confirmed={leave}
+        >
+          You are signed out, and keys and shared links that you made stop working. Only another invitation leads back.
+        </Confirm>
+      )}
+    </>
+  )
+}

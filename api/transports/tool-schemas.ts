@@ -22,21 +22,23 @@ export interface ToolSchemas {
 interface Told {
   /** Names of arguments and members with their descriptions; those of each tool are added. */
   readonly said: Set<string>
+  /** Greatest bounds of arguments by name, as the last tool that has the argument has them. */
+  readonly bounds: Map<string, string>
   /** The tool that shows the members of a definition. */
   readonly shownBy: ReadonlyMap<string, string>
 }
 
 /** @returns the schemas of each operation with a tool; to be called in the order of the list */
 export function makeToolSchemas(all: readonly Operation[]): (operation: Operation) => ToolSchemas {
-  const told: Told = { said: new Set(), shownBy: toolsByDefinition(all) }
+  const told: Told = { said: new Set(), bounds: new Map(), shownBy: toolsByDefinition(all) }
   return (operation) => {
-    const input = inputSchemaOf(operation, told.said)
+    const input = inputSchemaOf(operation, told)
     return { input, ...outputSchemaOf(operation, all, told) }
   }
 }
 
 /** @returns the arguments of all parts of the input, as one flat object */
-function inputSchemaOf({ input, effect, tool }: Operation, said: Set<string>): JsonSchema {
+function inputSchemaOf({ input, effect, tool }: Operation, { said, bounds }: Told): JsonSchema {
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   const definitions: Record<string, JsonSchema> = {}
@@ -46,7 +48,8 @@ function inputSchemaOf({ input, effect, tool }: Operation, said: Set<string>): J
     const { root, $defs } = rootOf(part, 'input')
     for (const [name, schema] of Object.entries((root['properties'] ?? {}) as Record<string, JsonSchema>)) {
       if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
-      properties[name] = withNews(name, plain(part === input.query ? oneOrMore(schema) : schema), said)
+      const shown = plain(part === input.query ? oneOrMore(schema) : schema)
+      properties[name] = withNews(name, withNewBounds(name, shown, bounds), said)
     }
     required.push(...((root['required'] ?? []) as string[]))
     Object.assign(definitions, $defs)
@@ -88,16 +91,29 @@ function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSche
   return schema
 }
 
+/** Leaves out greatest bounds, be it of items, that an argument of this name had in the last tool that has it. */
+function withNewBounds(name: string, schema: JsonSchema, last: Map<string, string>): JsonSchema {
+  const { maxLength, maxItems, maximum, maxProperties, ...others } = schema
+  const inside = (part: 'items' | 'additionalProperties') =>
+    typeof others[part] === 'object' && { [part]: withNewBounds(`${name} ${part}`, others[part] as JsonSchema, last) }
+  const bounds = JSON.stringify({ maxLength, maxItems, maximum, maxProperties })
+  const isNew = last.get(name) !== bounds
+  last.set(name, bounds)
+  return { ...others, ...inside('items'), ...inside('additionalProperties'), ...(isNew && JSON.parse(bounds)) }
+}
+
 /** Without least bounds that go without saying, and with null as a type. */
-function plain({ anyOf, minimum, minLength, minItems, ...schema }: JsonSchema): JsonSchema {
+function plain({ anyOf, minimum, minLength: _, minItems, items, ...schema }: JsonSchema): JsonSchema {
   const [one, other] = (anyOf ?? []) as JsonSchema[]
   const isNullable = one?.['type'] !== undefined && other?.['type'] === 'null'
-  if (isNullable) return { ...schema, ...plain(one), type: [one['type'], 'null'].flat() }
+  // A null that is there without being sent goes without saying.
+  if (schema['default'] === null) delete schema['default']
+  if (isNullable) return { ...plain(one), ...schema, type: [one['type'], 'null'].flat() }
   return {
     ...schema,
     ...(anyOf !== undefined && { anyOf }),
+    ...(items !== undefined && { items: plain(items as JsonSchema) }),
     ...(Number(minimum) > 1 && { minimum }),
-    ...(Number(minLength) > 1 && { minLength }),
     ...(Number(minItems) > 1 && { minItems }),
   }
 }
@@ -142,7 +158,7 @@ function outputSchemaOf(
   const outline = outlineOf(root, { definitions, ...how })
   if (root['type'] === 'array') {
     const items = newsOf(outline, said)
-    return { output: { type: 'object', properties: { items }, required: ['items'] }, isList: true }
+    return { output: { type: 'object', properties: { items } }, isList: true }
   }
   return { output: newsOf(shareRepeated(withoutListed(operation, outline, all)), said), isList: false }
 }

@@ -21,7 +21,7 @@ export const AuditEventResource = z
     resource_type: z.string(),
     resource_id: z.int().nullable(),
     request_id: z.string().nullable(),
-    ip_hash: z.string().nullable().meta({ description: 'Keyed hash of the address; the address itself is nowhere.' }),
+    ip_hash: z.string().nullable().meta({ description: 'Keyed hash of the address, which is kept nowhere.' }),
     metadata: z.record(z.string(), z.unknown()),
     created_at: dateTime,
     previous_hash: z.string(),

@@ -18,7 +18,7 @@ export const CompanyProfileSources = z
       )
       .min(1)
       .max(profileSourcesMax)
-      .meta({ description: 'Public pages that describe the company; they replace those before.' }),
+      .meta({ description: 'Public pages about the company, in place of those before.' }),
   })
   .meta({ id: 'CompanyProfileSources' })
 
@@ -80,7 +80,7 @@ export const CompanyProfile = z
     ...generated,
     images: z.array(ProfileMedia),
     videos: z.array(ProfileMedia),
-    error: z.string().nullable().meta({ description: 'What went wrong with sources, a line for each.' }),
+    error: z.string().nullable().meta({ description: 'Faults of sources, a line each.' }),
     generated_at: dateTime.nullable(),
     version: z.int().meta({ description: 'So often it was generated.' }),
   })

@@ -56,8 +56,8 @@ export const MediaAsset = z
     size_bytes: z.int(),
     alt_text: z.string(),
     usage_count: z.int().optional().meta({ default: 0, description: 'Posts that show it, archived ones left out.' }),
-    used_post_titles: z.array(z.string()).optional().meta({ description: 'Of these posts, the newest first.' }),
-    last_used_at: dateTime.nullable().optional().meta({ description: 'When one of them was last changed.' }),
+    used_post_titles: z.array(z.string()).optional().meta({ description: 'Of these, newest first.' }),
+    last_used_at: dateTime.nullable().optional().meta({ description: 'When one last changed.' }),
     url: z.string().meta({ description: 'Where the bytes are, for the same key.' }),
     created_at: dateTime,
   })

@@ -39,10 +39,7 @@ const tags = z
   .meta({ description: 'Every leading `#` and repeats are dropped.' })
 
 /** Repeats stay here, so that errors found later name the place that was sent. */
-const mediaIds = z
-  .array(idInBody('media'))
-  .max(postMediaMax)
-  .meta({ description: 'In the order in which they are shown.' })
+const mediaIds = z.array(idInBody('media')).max(postMediaMax).meta({ description: 'In the order shown.' })
 const accountIds = z
   .array(idInBody('social_account'))
   .max(postAccountsMax)
@@ -72,7 +69,7 @@ const platformCaptions = z
   )
   .meta({
     maxProperties: postPlatformCaptionsMax,
-    description: 'Captions in place of the base caption, by platform of the chosen accounts; empty: none.',
+    description: 'In place of the base caption, by platform of the chosen accounts; empty: none.',
   })
 
 export const PostCreate = z

@@ -18,7 +18,7 @@ export const SocialAccountResource = z
     handle: z.string(),
     display_name: z.string(),
     status: z.enum(accountStatuses),
-    external_id: z.string().nullable().optional().meta({ description: 'The id that the platform has for it.' }),
+    external_id: z.string().nullable().optional().meta({ description: "The platform's id." }),
     connection_type: z.enum(connectionTypes).optional().meta({ default: 'simulated' }),
     health_status: z.enum(healthStatuses).optional().meta({ default: 'ok' }),
     health_message: z.string().optional().meta({ default: '' }),

@@ -14,7 +14,7 @@ export const WebhookCreate = z
       .min(1)
       .max(webhookUrlLengthMax)
       .refine(isWebUrl, 'The URL must begin with https://, and have a host, no credentials and no blanks')
-      .meta({ description: 'Where deliveries are sent: https, a public host, no credentials, no blanks.' }),
+      .meta({ description: 'https, a public host, no credentials, no blanks.' }),
     events: z
       .array(eventType)
       .min(1)

@@ -12,7 +12,7 @@ export const WorkspaceResource = z
     object_id: objectId('workspace'),
     name: z.string(),
     slug: z.string(),
-    timezone: z.string().meta({ description: 'IANA name: local days and times without an offset are read in it.' }),
+    timezone: z.string().meta({ description: 'IANA name, for local days and times without an offset.' }),
     currency: z.string(),
     plan_key: z.enum(['starter', 'growth', 'scale']),
   })

@@ -9,7 +9,7 @@ export const listSocialAccounts = defineOperation({
   http: { method: 'GET', path: '/v1/social-accounts' },
   tool: 'svc.list_social_accounts',
   summary: 'List the social accounts that posts can be published to, newest first.',
-  description: 'Those that were disconnected are among them, with that status.',
+  description: 'Those of status `disconnected` are among them.',
   tag: 'Social accounts',
   effect: 'read',
   scope: 'accounts:read',

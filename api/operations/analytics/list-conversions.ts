@@ -41,7 +41,7 @@ export const listConversions = defineOperation({
   tool: 'svc.list_conversions',
   summary: 'List conversions with what they are credited to.',
   description:
-    'Each with the touches of its contact, or else of its visitor, in the 30 days before, the one that is credited, and by which rule.',
+    'Each with the touches of its contact, or else of its visitor, in the 30 days before, the credited one and the rule.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

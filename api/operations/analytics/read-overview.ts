@@ -43,7 +43,7 @@ const queryOf = (rowsMax: number) =>
     interval: z
       .enum(bucketKinds)
       .optional()
-      .describe(`Buckets of series, at most ${bucketsMax}; by the length of the range when left out.`),
+      .describe(`Buckets of series, at most ${bucketsMax}; by the range when left out.`),
     compare: compareParameter('metrics.previous'),
     limit: laxIntOr(overviewRowsDefault, { ge: 1, le: rowsMax, description: 'Rows of a list.' }),
     ...filterParameters,
@@ -61,7 +61,7 @@ export const readAnalyticsOverview = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/overview' },
   tool: 'svc.analytics_overview',
   summary: 'Read the web analytics of a period.',
-  description: `Visitors, sources, pages, conversions, web vitals, recent events and advice, in the timezone of the workspace. Name in \`include\` what you need: the whole answer is long. ${filterSigns}`,
+  description: `Visitors, sources, pages, conversions, web vitals, recent events and advice, in the workspace's timezone. Name in \`include\` what you need: the whole answer is long. ${filterSigns}`,
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

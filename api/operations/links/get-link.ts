@@ -23,7 +23,7 @@ export const getLink = defineOperation({
   tool: 'svc.get_link',
   summary: 'Get a tracked link with its clicks, and the visits, conversions and revenue that it led to.',
   description:
-    'All of it counts as far back as the plan lets analytics be read. `visits` and `revenue` are null for a key without the scope `analytics:read`.',
+    'It counts as far back as the plan reads. Without the scope `analytics:read`, `visits` and `revenue` are null.',
   tag: 'Links',
   effect: 'read',
   scope: 'links:read',

@@ -39,7 +39,7 @@ const PeopleQuery = z.object({
       description: `Letters of a contact's e-mail, name or company, or of a source or campaign. Without three letters or digits in a row only the newest ${shortSearchContactsMax.toLocaleString('en')} contacts are searched.`,
     }),
   limit: laxIntOr(peopleDefault, { ge: 1, le: peopleMax, description: 'Rows, at most.' }),
-  before_id: idInQuery('contact', 'Only what comes after the contact of this id: pages back.'),
+  before_id: idInQuery('contact', 'What comes after the contact of this id.'),
   before_anonymous_id: z
     .string()
     .max(identifierLengthMax)
@@ -54,7 +54,7 @@ export const listPeople = defineOperation({
   http: { method: 'GET', path: '/v1/people' },
   tool: 'svc.list_people',
   summary: 'List people, those seen last first.',
-  description: 'A known contact is one row, whatever number of browsers it used; other visitors are anonymous rows.',
+  description: 'A contact is one row, however many browsers it used; other visitors are anonymous rows.',
   tag: 'People',
   effect: 'read',
   scope: 'analytics:read',

@@ -33,8 +33,7 @@ const JourneyQuery = z.object({
   email: z.string().max(identifierLengthMax).optional().meta({ description: 'Of a contact, in any case.' }),
   contact_id: idOfNamed('contact', 'The `id` of a contact.'),
   anonymous_id: z.string().max(identifierLengthMax).optional().meta({
-    description:
-      'Of a browser. One that is bound to a contact names the contact, one that several used the last of them.',
+    description: 'Of a browser. One that is bound to a contact names the contact; of several, the last.',
   }),
   limit: laxIntOr(journeyEventsDefault, { ge: 1, le: journeyEventsMax, description: 'Events, at most.' }),
 })

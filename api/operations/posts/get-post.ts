@@ -13,8 +13,7 @@ export const getPost = defineOperation({
   http: { method: 'GET', path: '/v1/posts/{post_id}' },
   tool: 'svc.get_post',
   summary: 'Get a post with its targets and its performance.',
-  description:
-    'The members of `performance` are null while they can’t be read, and without the scope `analytics:read`.',
+  description: 'Members of `performance` are null while they can’t be read, and without the scope `analytics:read`.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',

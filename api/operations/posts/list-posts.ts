@@ -18,8 +18,8 @@ export const listPosts = defineOperation({
   input: {
     query: z.object({
       status: z.enum(postStatuses).optional().meta({ description: 'Only posts of this status.' }),
-      scheduled_from: writtenTime.optional().meta({ description: 'Only those of this time or later.' }),
-      scheduled_before: writtenTime.optional().meta({ description: 'Only those of an earlier time.' }),
+      scheduled_from: writtenTime.optional().meta({ description: 'This time or later.' }),
+      scheduled_before: writtenTime.optional().meta({ description: 'An earlier time.' }),
       ...pageQuery('post').shape,
     }),
   },

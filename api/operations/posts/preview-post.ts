@@ -13,7 +13,7 @@ export const previewPost = defineOperation({
   tool: 'svc.preview_post',
   summary: 'Check captions, accounts, media, time and platform constraints of a post without writing anything.',
   description:
-    'Accounts and media that do not exist are issues here, not refusals. `loc` names the place in the body that an issue is about; warnings stop nothing.',
+    "Unknown accounts and media are issues here, not refusals. `loc` is the issue's place in the body; warnings stop nothing.",
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',

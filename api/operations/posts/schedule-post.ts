@@ -15,7 +15,7 @@ export const schedulePost = defineOperation({
   tool: 'svc.schedule_post',
   summary: 'Schedule a draft or failed post for a time in the future.',
   description:
-    'The post must be ready: see `POST /v1/posts/preview`. Of a failed post, what is published already is not published again. As a tool, it reschedules a scheduled post as well.',
+    'It must be ready: see `POST /v1/posts/preview`. What a failed post has published is not published again. As a tool, it reschedules a scheduled post as well.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',

@@ -29,7 +29,7 @@ export const updatePost = defineOperation({
   tool: 'svc.update_post',
   summary: 'Change a draft or scheduled post.',
   description:
-    'What is not sent stays. Null clears `scheduled_at`, `tags`, `media_ids`, `social_account_ids` and `platform_captions`, and is ignored for `title` and `base_caption`. A scheduled post must stay ready to be published. One whose accounts all have it is `published`.',
+    'What is not sent stays. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready to be published. One whose accounts all have it is `published`.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',

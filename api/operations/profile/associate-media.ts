@@ -10,7 +10,7 @@ export const associateProfileMedia = defineOperation({
   name: 'company_profile.associate_media',
   http: { method: 'POST', path: '/v1/company-profile/media' },
   tool: 'svc.associate_company_profile_media',
-  summary: 'Give a media asset a role in the company profile; one that has a role gets this one.',
+  summary: 'Give a media asset a role in the company profile, in place of any that it has.',
   description: 'A `demo_video` is a video, all other roles are those of images.',
   tag: 'Company profile',
   effect: 'update',

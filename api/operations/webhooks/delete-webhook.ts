@@ -10,7 +10,7 @@ export const deleteWebhook = defineOperation({
   name: 'webhook_endpoint.delete',
   http: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
   tool: 'svc.delete_webhook_endpoint',
-  summary: 'Delete a webhook endpoint: nothing is sent to it any more. Its delivery records stay.',
+  summary: 'Delete a webhook endpoint. Its delivery records stay.',
   tag: 'Webhooks',
   effect: 'delete',
   scope: 'webhooks:write',

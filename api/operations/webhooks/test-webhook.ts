@@ -12,7 +12,7 @@ export const testWebhook = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks/{webhook_id}/test' },
   tool: 'svc.test_webhook_endpoint',
   summary: 'Send a test event to a webhook endpoint, whatever events it takes.',
-  description: 'A disabled endpoint that takes the test is enabled again.',
+  description: 'A disabled endpoint that takes it is enabled again.',
   tag: 'Webhooks',
   effect: 'create',
   scope: 'webhooks:write',

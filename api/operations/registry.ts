@@ -15,6 +15,7 @@ import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
+import { updateLink } from './links/update-link.ts'
 import { listMedia } from './media/list-media.ts'
 import { readMediaFile } from './media/read-media-file.ts'
 import { updateMedia } from './media/update-media.ts'
@@ -91,6 +92,7 @@ export const operations: readonly Operation[] = [
   listLinks,
   createLink,
   getLink,
+  updateLink,
   archiveLink,
   unarchiveLink,
   listAudit,

@@ -26,6 +26,7 @@ const byName: Readonly<Record<string, unknown>> = {
   event_id: 'evt_0193c1f2a7e24b6f9d3b',
   event_name: 'pageview',
   event_type: 'post.created',
+  expired_url: 'https://example.com/over',
   filename: 'bicycle.png',
   handle: '@example',
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

@@ -2,6 +2,7 @@
  * Short links: from a key to where it leads. A redirect waits for no store: the click goes to the log as events do. If
  * the log can't take it, the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
  * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
+ * A link that has expired leads elsewhere or nowhere, and its requests are no clicks.
  *
  * Held by test/integration/link-redirect.test.ts.
  */
@@ -21,7 +22,7 @@ import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 
 /** Outcome of a request for a link: the labels of the metric. */
-export type LinkOutcome = 'stored' | 'not_stored' | 'unknown' | 'unavailable'
+export type LinkOutcome = 'stored' | 'not_stored' | 'expired' | 'unknown' | 'unavailable'
 
 export interface RedirectOptions {
   readonly links: Pick<LinkTable, 'find' | 'resolve'>
@@ -63,11 +64,18 @@ export function makeRedirect(options: RedirectOptions): Redirect {
 
   function replyTo(found: LinkTarget | 'unknown' | 'unavailable', asked: LinkRequest): HttpReply {
     if (typeof found === 'object') {
+      if (found.expiresAt !== null && found.expiresAt <= asked.sender.receivedAt) return replyAfter(found)
       store(found, asked)
       return { status: 302, headers: { Location: found.url, ...redirectHeaders } }
     }
     countRequest(found)
     return found === 'unknown' ? unknownReply : unavailableReply
+  }
+
+  function replyAfter({ expiredUrl }: LinkTarget): HttpReply {
+    countRequest('expired')
+    if (expiredUrl === null) return expiredReply
+    return { status: 307, headers: { Location: expiredUrl, ...redirectHeaders } }
   }
 
   const follow: Answerer = (response, request, isClosing) => {
@@ -117,6 +125,7 @@ const prefetchHeaders = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 const redirectHeaders = { 'Cache-Control': 'private, no-store', 'Referrer-Policy': 'unsafe-url' }
 
 const unknownReply = pageReply(404, 'Link not found', 'There is no such link, or it was mistyped.')
+const expiredReply = pageReply(410, 'Link expired', 'This link has expired.')
 const unavailableReply = pageReply(503, 'Not now', 'This link can’t be looked up at the moment. Please try again.', {
   'Retry-After': String(retryAfterSeconds),
 })

@@ -7,9 +7,11 @@
  *
  * Held by test/unit/link-table.test.ts.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
+import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { isAttributionKeyShaped } from '../../schemas/keys.ts'
-import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
+import { expiredUrlBytesMax, trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
 import { makeLookUps } from './look-ups.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
@@ -22,6 +24,8 @@ export interface LinkRow {
   readonly workspace_id: number
   readonly post_id: number | null
   readonly tracking_url: string
+  readonly expires_at: Date | null
+  readonly expired_url: string | null
   readonly updated_at: Date
 }
 
@@ -31,6 +35,9 @@ export interface LinkTarget {
   readonly workspaceId: number
   readonly postId: number | null
   readonly url: string
+  /** From this moment on, in milliseconds since 1970, it leads to `expiredUrl`, or nowhere; null: never. */
+  readonly expiresAt: number | null
+  readonly expiredUrl: string | null
 }
 
 export interface LinkTableOptions extends ReplicatedTableOptions {
@@ -51,7 +58,10 @@ export interface LinkTable extends ReplicatedTable<LinkTarget> {
   ofId(id: number): LinkTarget | undefined
 }
 
-type Line = readonly [key: string, id: number, workspaceId: number, postId: number | null, url: string]
+type Line = readonly [
+  ...[key: string, id: number, workspaceId: number, postId: number | null, url: string],
+  ...[expiresAt: number | null, expiredUrl: string | null],
+]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const { clock, log, file, max = linkTableMax, bytesMax = linkTableBytesMax, keepsCopy = true } = options
@@ -59,7 +69,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const links = new LRUCache<string, LinkTarget>({
     max,
     maxSize: bytesMax,
-    sizeCalculation: ({ url }) => url.length,
+    sizeCalculation: ({ url, expiredUrl }) => url.length + (expiredUrl?.length ?? 0),
     onInsert: ({ id }, key) => keyOfId.set(id, key),
     dispose: ({ id }, key) => {
       if (keyOfId.get(id) === key) keyOfId.delete(id)
@@ -94,9 +104,8 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     await copy.writeAll()
   }
 
-  function isNews({ attribution_key, tracking_url, post_id }: LinkRow): boolean {
-    const known = links.peek(attribution_key)
-    return known?.url !== tracking_url || known?.postId !== post_id
+  function isNews(row: LinkRow): boolean {
+    return !isDeepStrictEqual(links.peek(row.attribution_key), targetOf(row))
   }
 
   async function readChanges(since: Date): Promise<void> {
@@ -151,26 +160,33 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
       const key = keyOfId.get(id)
       if (key !== undefined) return links.get(key)
       // While there is room for any other, all links are at hand.
-      if (links.size >= max || links.calculatedSize > bytesMax - trackingUrlBytesMax) void olderLinks.ask(String(id))
+      if (links.size >= max || links.calculatedSize > bytesMax - linkBytesMax) void olderLinks.ask(String(id))
       return undefined
     },
   }
 }
 
-function targetOf({ id, workspace_id, post_id, tracking_url }: LinkRow): LinkTarget {
-  return { id, workspaceId: workspace_id, postId: post_id, url: tracking_url }
+/** Characters of one link's destinations. */
+const linkBytesMax = trackingUrlBytesMax + expiredUrlBytesMax
+
+function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url }: LinkRow): LinkTarget {
+  return {
+    ...{ id, workspaceId: workspace_id, postId: post_id, url: tracking_url },
+    expiresAt: expires_at?.getTime() ?? null,
+    expiredUrl: expired_url === null ? null : trackingUrlOf(expired_url, {}),
+  }
 }
 
-function lineOf(key: string, { id, workspaceId, postId, url }: LinkTarget): string {
-  const line: Line = [key, id, workspaceId, postId, url]
+function lineOf(key: string, { id, workspaceId, postId, url, expiresAt, expiredUrl }: LinkTarget): string {
+  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl]
   return `${JSON.stringify(line)}\n`
 }
 
 /** Undefined for the last line of a copy whose writer was killed. */
 function parseLine(text: string): [string, LinkTarget] | undefined {
   try {
-    const [key, id, workspaceId, postId, url] = JSON.parse(text) as Line
-    return [key, { id, workspaceId, postId, url }]
+    const [key, id, workspaceId, postId, url, expiresAt, expiredUrl] = JSON.parse(text) as Line
+    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl }]
   } catch {
     return undefined
   }

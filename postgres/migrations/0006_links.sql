@@ -18,7 +18,11 @@ CREATE TABLE links (
   created_at        timestamptz NOT NULL DEFAULT now(),
   updated_at        timestamptz NOT NULL DEFAULT now(),
   -- Lists leave archived links out. They redirect as before: what was posted or printed goes on.
-  archived_at       timestamptz
+  archived_at       timestamptz,
+  -- From then on it leads to the other address, or nowhere. `ingest` judges the time at each redirect: nothing is written then.
+  expires_at        timestamptz,
+  expired_url       text,
+  CHECK (expired_url IS NULL OR expires_at IS NOT NULL)
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);
 CREATE INDEX links_changed ON links (updated_at, id);

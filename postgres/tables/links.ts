@@ -1,5 +1,5 @@
-/** Tracked links. A key's target never changes: `ingest` keeps it. */
-
+/** Tracked links. A key is one link's for good; where it leads may change, which `ingest` reads by `updated_at`. */
+import { isDeepStrictEqual } from 'node:util'
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
 import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/limits/api-limits.ts'
@@ -20,6 +20,9 @@ export interface TrackedLink {
   readonly utm_medium: string
   readonly utm_campaign: string
   readonly utm_content: string
+  readonly expires_at: Date | null
+  /** Null: from `expires_at` on the link leads nowhere. */
+  readonly expired_url: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -29,10 +32,12 @@ export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly label: string
   readonly destinationUrl: string
   readonly socialAccountId: number | null
+  readonly expiresAt?: Date | null
+  readonly expiredUrl?: string | null
 }
 
 const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
-  utm_source, utm_medium, utm_campaign, utm_content, created_at, updated_at`
+  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, created_at, updated_at`
 
 /** @param makeKey another each time: one that is taken isn't used */
 export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
@@ -43,13 +48,14 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
     const [link] = await tx.query<TrackedLink>(
       `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
-         social_account_id, utm_source, utm_medium, utm_campaign, utm_content)
-       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url)
+       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
        ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
       [
         ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
         ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
         ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
+        ...[made.expiresAt ?? null, made.expiredUrl ?? null],
       ],
     )
     if (link !== undefined) return link
@@ -81,7 +87,7 @@ export function listLinks(
  * Reads up to `limit` links, and as many as what they lead to comes to `bytesMax`, in pages of which none is long.
  * @param readAfter the next `rowsMax` of them after `last`, or the first ones
  */
-async function readWithin<Row extends { readonly tracking_url: string }>(
+async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url'>>(
   limit: number,
   bytesMax: number,
   readAfter: (rowsMax: number, last: Row | undefined) => Promise<Row[]>,
@@ -92,7 +98,7 @@ async function readWithin<Row extends { readonly tracking_url: string }>(
     const rowsMax = Math.min(limit - all.length, linksReadEach)
     const rows = await readAfter(rowsMax, all.at(-1))
     for (const row of rows) {
-      bytes += row.tracking_url.length
+      bytes += row.tracking_url.length + (row.expired_url?.length ?? 0)
       if (bytes > bytesMax) return all
       all.push(row)
     }
@@ -100,12 +106,55 @@ async function readWithin<Row extends { readonly tracking_url: string }>(
   }
 }
 
-export async function findLink(q: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
-  const [link] = await q.query<TrackedLink>(`SELECT ${columns} FROM links WHERE workspace_id = $1 AND id = $2`, [
-    workspaceId,
-    id,
-  ])
+export function findLink(q: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
+  return readLink(q, workspaceId, id)
+}
+
+/** The same, held until the end of the transaction. */
+export function holdLink(tx: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
+  return readLink(tx, workspaceId, id, 'FOR NO KEY UPDATE')
+}
+
+async function readLink(q: Queryable, workspaceId: number, id: number, lock = ''): Promise<TrackedLink | null> {
+  const [link] = await q.query<TrackedLink>(
+    `SELECT ${columns} FROM links WHERE workspace_id = $1 AND id = $2 ${lock}`,
+    [workspaceId, id],
+  )
   return link ?? null
+}
+
+/** The part of a link that may change. */
+export type LinkFields = Pick<
+  TrackedLink,
+  | 'label'
+  | 'destination_url'
+  | 'utm_source'
+  | 'utm_medium'
+  | 'utm_campaign'
+  | 'utm_content'
+  | 'expires_at'
+  | 'expired_url'
+>
+
+/** @param before the link, which the transaction holds; with equal fields it stays as it is */
+export async function updateLink(tx: Queryable, before: TrackedLink, fields: LinkFields): Promise<TrackedLink> {
+  const link = { ...before, ...fields }
+  if (isDeepStrictEqual(link, before)) return before
+  const params = trackingParamsOf({
+    ...{ linkId: link.id, postId: link.post_id, utmSource: link.utm_source, utmMedium: link.utm_medium },
+    ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
+  })
+  const [changed] = await tx.query<TrackedLink>(
+    `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
+       utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, updated_at = now()
+     WHERE id = $1 RETURNING ${columns}`,
+    [
+      ...[link.id, link.label, link.destination_url, trackingUrlOf(link.destination_url, params)],
+      ...[JSON.stringify(params), link.utm_source, link.utm_medium, link.utm_campaign, link.utm_content],
+      ...[link.expires_at, link.expired_url],
+    ],
+  )
+  return changed!
 }
 
 /** @returns the link; null where the workspace has none of this id. The moment of its first archiving stays. */
@@ -149,11 +198,14 @@ export async function hasLinkTargets(
 
 /** A link as a redirect needs it. One of a workspace that is being deleted isn't found by itself, and is among the listed. */
 export interface Redirect
-  extends Pick<TrackedLink, 'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'updated_at'> {
+  extends Pick<
+    TrackedLink,
+    'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'expires_at' | 'expired_url' | 'updated_at'
+  > {
   readonly workspace_id: number
 }
 
-const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, updated_at'
+const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, updated_at'
 const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
 
 /**

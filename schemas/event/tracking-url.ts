@@ -44,7 +44,10 @@ export function trackingParamsOf(link: LinkParameters): Record<string, string> {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
 }
 
-/** @param destination one that `destinationProblem` finds nothing wrong with */
+/**
+ * @param destination one that `destinationProblem` finds nothing wrong with
+ * @param params none: the destination alone, as a header may hold it
+ */
 export function trackingUrlOf(destination: string, params: Readonly<Record<string, string>>): string {
   const authority = beginning.exec(destination)![0]
   const { path, query, fragment } = divide(destination.slice(authority.length))
@@ -52,7 +55,8 @@ export function trackingUrlOf(destination: string, params: Readonly<Record<strin
   const own = Object.entries(params).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   const before = kept.join('&')
   const all = before === '' ? own : [before, ...own]
-  return `${new URL(authority).origin}${inAscii(path) || '/'}?${all.map(inAscii).join('&')}${inAscii(fragment)}`
+  const mark = all.length === 0 ? '' : '?'
+  return `${new URL(authority).origin}${inAscii(path) || '/'}${mark}${all.map(inAscii).join('&')}${inAscii(fragment)}`
 }
 
 /** The fragment begins with the first `#`, even if further marks follow; the query is without its mark. */

@@ -39,6 +39,8 @@ export const linkUtmLengthMax = 120
  * come to it.
  */
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
+/** The same of the address that a link leads to once it has expired: nothing is added to it. */
+export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
 /** Links read with one statement: up to 30 MB. */
 export const linksReadEach = 1_000
 /** Links of a list without a limit: all links of a workspace, within the bounds of one answer. */

@@ -8,10 +8,11 @@ import {
   linkLabelLengthMax,
   linkUtmLengthMax,
 } from '../limits/api-limits.ts'
+import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
-const destination = z
+const url = z
   .string()
   .min(linkDestinationLengthMin)
   .max(linkDestinationLengthMax)
@@ -19,26 +20,42 @@ const destination = z
     const message = destinationProblem(url)
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
-  .meta({ description: 'Where the link leads: http or https, a host, no credentials.' })
+const destination = url.meta({ description: 'Where the link leads: http or https, a host, no credentials.' })
+const label = z.string().min(1).max(linkLabelLengthMax)
+const expiry = {
+  expires_at: writtenTime.nullable().optional().meta({ description: 'When the link ends; null: never.' }),
+  expired_url: url.nullable().optional().meta({ description: 'Where it leads then; null: nowhere (410).' }),
+}
 
 export const linkStatuses = ['active', 'archived'] as const
 
-function utm(fallback: string) {
-  return z.string().max(linkUtmLengthMax).default(fallback)
-}
+const utm = z.string().max(linkUtmLengthMax)
 
 export const LinkCreate = z
   .strictObject({
-    label: z.string().min(1).max(linkLabelLengthMax),
+    label,
     destination_url: destination,
     post_id: idOrNull('post', 'The post that the link stands in.'),
     social_account_id: idOrNull('social_account', 'The account that it is posted from.'),
-    utm_source: utm('svc'),
-    utm_medium: utm('social'),
-    utm_campaign: utm(''),
-    utm_content: utm(''),
+    utm_source: utm.default('svc'),
+    utm_medium: utm.default('social'),
+    utm_campaign: utm.default(''),
+    utm_content: utm.default(''),
+    ...expiry,
   })
   .meta({ id: 'TrackedLinkCreate' })
+
+export const LinkUpdate = z
+  .strictObject({
+    label: label.optional(),
+    destination_url: destination.optional(),
+    utm_source: utm.optional(),
+    utm_medium: utm.optional(),
+    utm_campaign: utm.optional(),
+    utm_content: utm.optional(),
+    ...expiry,
+  })
+  .meta({ id: 'TrackedLinkUpdate' })
 
 const link = {
   id: z.int(),
@@ -55,6 +72,8 @@ const link = {
   utm_campaign: z.string(),
   utm_content: z.string(),
   tracking_params: z.record(z.string(), z.string()).optional().meta({ description: 'What the link adds.' }),
+  expires_at: dateTime.nullable(),
+  expired_url: z.string().nullable(),
   created_at: dateTime,
   updated_at: dateTime,
 }

@@ -22,7 +22,7 @@ const added = [
   ],
   ...['svc.analytics_events', 'svc.analytics_funnel', 'svc.get_retention'],
   ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
-  ...['svc.update_media', 'svc.get_link', 'svc.archive_link', 'svc.unarchive_link'],
+  ...['svc.update_media', 'svc.get_link', 'svc.update_link', 'svc.archive_link', 'svc.unarchive_link'],
   ...[
     'svc.create_webhook_endpoint',
     'svc.list_webhook_endpoints',

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { insertLink, markLinkArchived, type TrackedLink } from '../../postgres/tables/links.ts'
+import {
+  insertLink,
+  type LinkFields,
+  markLinkArchived,
+  type TrackedLink,
+  updateLink,
+} from '../../postgres/tables/links.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -107,6 +113,40 @@ test('a link is found at once after it was made, though it wasn’t there a mome
   const link = await makeLink()
   await stores.pg.query('UPDATE links SET attribution_key = $1 WHERE id = $2', [key, link.id])
   await expect.poll(async () => (await follow(key)).status).toBe(302)
+})
+
+test('from its end on a link leads elsewhere or nowhere, by the time of the request, and counts no click', async () => {
+  let link = await makeLink()
+  const change = async (fields: Partial<LinkFields>) => {
+    link = await updateLink(stores.pg, link, { ...link, ...fields })
+  }
+  const { attribution_key: key } = link
+  const lead = async (headers = {}, method = 'GET') => {
+    const { status, header } = await follow(key, headers, method)
+    return [status, header('Location'), header('Cache-Control')]
+  }
+  const there = [302, link.tracking_url, 'private, no-store']
+  expect(await lead()).toEqual(there)
+  const end = Date.now() + 3_000
+  await change({ expires_at: new Date(end), expired_url: 'https://bücher.example/vorbei?a=ö' })
+  expect(await lead()).toEqual(there)
+  expect(Date.now()).toBeLessThan(end)
+  const elsewhere = [307, 'https://xn--bcher-kva.example/vorbei?a=%C3%B6', 'private, no-store']
+  await expect.poll(() => lead(), { timeout: 10_000 }).toEqual(elsewhere)
+  expect(Date.now()).toBeGreaterThanOrEqual(end)
+  const { expired } = await requests()
+  expect(await lead({}, 'HEAD')).toEqual(elsewhere)
+  expect((await requests())['expired']).toBe(expired! + 1)
+  const stored = await clicksOf(link)
+  expect(stored.every(({ occurred_at }) => Date.parse(`${occurred_at}Z`) < end)).toBe(true)
+
+  await change({ expired_url: null })
+  await expect.poll(() => lead()).toEqual([410, undefined, 'no-store'])
+  const { header, text } = await follow(key)
+  expect([header('Content-Type'), text.includes('expired')]).toEqual(['text/html; charset=utf-8', true])
+  await change({ expires_at: null, destination_url: 'https://example.com/again' })
+  await expect.poll(() => lead()).toEqual([302, link.tracking_url, 'private, no-store'])
+  expect(link.tracking_url).toContain('/again?')
 })
 
 test('an unknown key is a 404 page, whatever it looks like', async () => {

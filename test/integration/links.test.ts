@@ -35,6 +35,7 @@ describe('POST /v1/links', () => {
       post_url: `${testApiHost}/l/${body.attribution_key}`,
       ...{ post_id: null, social_account_id: null },
       ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
+      ...{ expires_at: null, expired_url: null },
       tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: body['created_at'],
@@ -82,6 +83,10 @@ describe('POST /v1/links', () => {
     [{ post_id: 'x' }, 'int_parsing'],
     [{ social_account_id: 1.5 }, 'int_from_float'],
     [{ shortcode: 'x' }, 'extra_forbidden'],
+    [{ expires_at: '2020-01-01' }, 'value_error'],
+    [{ expires_at: 'soon' }, 'datetime_from_date_parsing'],
+    [{ expired_url: 'https://example.com' }, 'value_error'],
+    [{ expired_url: 'javascript:alert(1)' }, 'value_error'],
   ])('is 422 for %j', async (given, type) => {
     const answer = await create({ ...valid, ...given })
     expect(answer.status).toBe(422)
@@ -267,6 +272,46 @@ test('the overview’s link_clicks are those of the range and the one before, to
     }),
     { numRuns: 50 },
   )
+})
+
+test('a link is changed where it is named, keeps its short URL, and ends when it is said, or at once', async () => {
+  const change = async (id: number | string, body: object, key = mine.apiKey) => {
+    const init = { method: 'PATCH', key, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    const response = await api.ask(`/v1/links/${id}`, init)
+    return { status: response.status, body: (await response.json()) as Link & { detail: { loc: unknown }[] } }
+  }
+  await stores.pg.query(`UPDATE workspaces SET timezone = 'Asia/Kolkata' WHERE id = $1`, [mine.workspaceId])
+  const ends = { expires_at: '2100-01-01T05:30', expired_url: 'https://example.com/over' }
+  const { body: made } = await create({ ...valid, ...ends })
+  expect(made).toMatchObject({ ...ends, expires_at: '2100-01-01T00:00:00.000Z' })
+  const fields = { label: 'Autumn', destination_url: 'https://example.com/autumn', utm_medium: '', utm_content: 'x' }
+  const { body: changed } = await change(`link_${made.id}`, fields)
+  expect(changed).toEqual({
+    ...{ ...made, ...fields, updated_at: expect.any(String) },
+    tracking_url: `https://example.com/autumn?utm_source=svc&utm_content=x&svc_link_id=${made.id}`,
+    tracking_params: { utm_source: 'svc', utm_content: 'x', svc_link_id: String(made.id) },
+  })
+  expect((await change(made.id, {})).body).toEqual(changed)
+  expect((await change(made.id, { expires_at: '2020-01-01T00:00:00Z' })).body).toMatchObject({
+    ...{ expires_at: '2020-01-01T00:00:00.000Z', expired_url: ends.expired_url },
+  })
+  expect((await change(made.id, { expired_url: null })).body['expired_url']).toBeNull()
+  await change(made.id, { expired_url: ends.expired_url })
+  const { body: lasting } = await change(made.id, { expires_at: null })
+  expect(lasting).toMatchObject({ expires_at: null, expired_url: null })
+  for (const [wrong, field] of [
+    [{ expired_url: ends.expired_url }, 'expired_url'],
+    [{ ...ends, expires_at: null }, 'expired_url'],
+    [{ expires_at: '2100-01-01', expired_url: 'ftp://example.com' }, 'expired_url'],
+    [{ destination_url: 'ftp://example.com' }, 'destination_url'],
+    [{ label: null }, 'label'],
+    [{ post_id: 1 }, 'post_id'],
+  ] as const) {
+    const refused = await change(made.id, wrong)
+    expect([refused.status, refused.body.detail.map(({ loc }) => loc)]).toEqual([422, [['body', field]]])
+  }
+  expect(await list()).toEqual([lasting])
+  expect((await change(made.id, fields, (await makeWorkspace(stores)).apiKey)).status).toBe(404)
 })
 
 test('an archived link is left out of the list, stands in that of archived ones, and comes back; once more changes nothing', async () => {

@@ -8,8 +8,13 @@ import { away, fakeTable, setUpTableFolder, until } from '../support/table-folde
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (id: number) => String(id).padStart(8, '0')
+const lasting = { expires_at: null, expired_url: null }
+const targetOf = (id: number, postId: number | null = null) => ({
+  ...{ id, workspaceId: 1, postId, url: `https://example.com/${id}` },
+  ...{ expiresAt: null, expiredUrl: null },
+})
 const rowOf = (id: number, at = now, more = ''): LinkRow => ({
-  ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null },
+  ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null, ...lasting },
   ...{ tracking_url: `https://example.com/${id}${more}`, updated_at: new Date(at) },
 })
 const urlOf = (table: LinkTable, id: number) => table.find(keyOf(id))?.url
@@ -54,7 +59,7 @@ async function change(store: ReturnType<typeof makeStore>, ...added: LinkRow[]) 
 test('finds links, and those that are notified of, by reading only what has changed', async () => {
   const store = makeStore(rowOf(1, now - 1e9))
   const { table } = await startTable(store)
-  expect(table.find(keyOf(1))).toEqual({ id: 1, workspaceId: 1, postId: null, url: 'https://example.com/1' })
+  expect(table.find(keyOf(1))).toEqual(targetOf(1))
   await change(store, rowOf(2))
   expect(urlOf(table, 2)).toBe('https://example.com/2')
   // Committed after one that began later.
@@ -64,7 +69,21 @@ test('finds links, and those that are notified of, by reading only what has chan
   store.rows[1] = { ...store.rows[1]!, post_id: 9 }
   await change(store)
   expect(table.find(keyOf(2))).toMatchObject({ postId: 9 })
-  store.sinces.pop()
+  // It is given an end.
+  const end = new Date(now + 5)
+  store.rows[1] = { ...store.rows[1]!, expires_at: end, expired_url: 'https://bücher.example' }
+  await change(store)
+  const expiry = { expiresAt: now + 5, expiredUrl: 'https://xn--bcher-kva.example/' }
+  expect(table.find(keyOf(2))).toEqual({ ...targetOf(2, 9), ...expiry })
+  const copied = await copy()
+  expect(
+    copied
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).slice(5))
+      .at(-1),
+  ).toEqual(Object.values(expiry))
+  store.sinces.splice(-2)
   expect(store.sinces).toEqual([null, now - 1e9 - linkOverlapMs, now - linkOverlapMs])
   expect(store.finds).toBe(0)
 })
@@ -82,7 +101,7 @@ test('goes on from its copy while Postgres is away, the newest links included, u
   store.isDown = true
   const { table } = await startTable(store)
   expect([1, 3].map((id) => urlOf(table, id))).toEqual(['https://example.com/1', 'https://example.com/3'])
-  expect(table.find(keyOf(2))).toEqual({ id: 2, workspaceId: 1, postId: 7, url: 'https://example.com/2' })
+  expect(table.find(keyOf(2))).toEqual(targetOf(2, 7))
   // Whether there are others isn't known meanwhile.
   expect(await table.resolve(keyOf(5))).toBe('unavailable')
   store.isDown = false

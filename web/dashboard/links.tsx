@@ -1,17 +1,18 @@
 /** Tracked links: made here, copied, and what they led to. */
 import { useState } from 'preact/hooks'
 import { renderSVG } from 'uqr'
-import type { LinkWithClicks, ListedLink } from '../../schemas/resources/link.ts'
+import type { LinkWithClicks } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
+import { campaignFields, EditLink, ExpiryFields, type Link } from './link-form.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { ArchiveTabs, Copy, Facts, Failure, isArchive, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
+import { serverNow } from './request.ts'
 
-type Link = (typeof ListedLink)['_output']
 type LinkWithAll = (typeof LinkWithClicks)['_output']
 
 const listed = 100
@@ -27,7 +28,7 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
   return (
     <main>
       {failure && <Failure {...failure} />}
-      {may('links:write') && <NewLink made={changed} />}
+      {may('links:write') && <NewLink made={changed} timezone={workspace.timezone} />}
       <section class="panel" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         {answer?.length === 0 && !isStale && (
@@ -46,21 +47,14 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
 
 const makeOne = ' Make one for each place that you post or print. Without a campaign, its visits count as social.'
 
-/** Campaign fields that visits by the link count for, each with a default for an empty field. */
-const campaignFields = [
-  ['utm_source', 'Source', 'svc'],
-  ['utm_medium', 'Medium', 'social'],
-  ['utm_campaign', 'Campaign', ''],
-  ['utm_content', 'Content', ''],
-] as const
-
-function NewLink({ made }: { made(): void }) {
+function NewLink({ made, timezone }: { made(): void; readonly timezone: string }) {
   const [refusal, setRefusal] = useState('')
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
-    const filled = campaignFields.map(([name]) => [name, data.get(name)]).filter(([, value]) => value !== '')
+    const names = [...campaignFields.map(([name]) => name), 'expires_at', 'expired_url']
+    const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
       ...Object.fromEntries(filled),
@@ -76,11 +70,12 @@ function NewLink({ made }: { made(): void }) {
       <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
       <button type="submit">Make a link</button>
       <details class="wide">
-        <summary>Campaign</summary>
+        <summary>Campaign and expiry</summary>
         <div class="controls">
           {campaignFields.map(([name, label, usual]) => (
             <input key={name} name={name} aria-label={label} placeholder={usual ? `${label}: ${usual}` : label} />
           ))}
+          <ExpiryFields timezone={timezone} />
         </div>
       </details>
       <Refusal text={refusal} />
@@ -97,6 +92,7 @@ interface OneLinkProps {
 
 function OneLink({ link, workspace, status, changed }: OneLinkProps) {
   const [isOpen, setOpen] = useState(false)
+  const [isEdited, edit] = useState(false)
   const [refusal, setRefusal] = useState('')
   const [verb, label] = status === 'active' ? (['archive', 'Archive'] as const) : (['unarchive', 'Put back'] as const)
   const archive = async () => {
@@ -111,6 +107,7 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
           <span class="name">
             <bdi>{link.label}</bdi> <bdi class="label">{link.destination_url}</bdi>
           </span>
+          <Expiry at={link.expires_at} timezone={workspace.timezone} />
           {link.clicks != null && (
             <span class="number">
               {number(link.clicks)} {link.clicks === 1 ? 'click' : 'clicks'}
@@ -123,6 +120,11 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
             <Refusal text={refusal} />
             <p class="label">{link.post_url}</p>
             <Numbers id={link.id} workspace={workspace} />
+            {may('links:write') && (
+              <button type="button" aria-label={`Change ${link.label}`} onClick={() => edit(true)}>
+                Change
+              </button>
+            )}
             {may('links:write') && (
               <button
                 type="button"
@@ -137,8 +139,24 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
         )}
       </details>
       <Copy text={link.post_url} label="Copy short link" />
+      {isEdited && (
+        <EditLink
+          {...{ link, timezone: workspace.timezone }}
+          close={() => edit(false)}
+          changed={() => {
+            edit(false)
+            changed()
+          }}
+        />
+      )}
     </li>
   )
+}
+
+function Expiry({ at, timezone }: { readonly at: string | null; readonly timezone: string }) {
+  if (at === null) return null
+  if (Date.parse(at) <= serverNow()) return <span class="bad">expired</span>
+  return <span class="label">until {time(at, timezone)}</span>
 }
 
 function Numbers({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {

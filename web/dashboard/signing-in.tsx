@@ -27,10 +27,12 @@ export function SigningIn() {
       <p>
         <a href="/dashboard/password">Change your password</a>
       </p>
-      <form method="post" action="/dashboard/sign-out">
-        <button type="submit">Sign out of this browser</button>
-      </form>
-      {!may('workspace:own') && <Leave />}
+      <div class="controls">
+        <form method="post" action="/dashboard/sign-out">
+          <button type="submit">Sign out of this browser</button>
+        </form>
+        {!may('workspace:own') && <Leave />}
+      </div>
     </section>
   )
 }

@@ -3,6 +3,7 @@ import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
+import { expiryAfter } from './expiry.ts'
 import { serializeLink } from './serialize.ts'
 
 export const createLink = defineOperation({
@@ -16,7 +17,7 @@ export const createLink = defineOperation({
   input: { body: LinkCreate },
   output: LinkResource,
   emits: 'link.created',
-  async handle({ body, workspace, stores: { pg }, config }) {
+  async handle({ body, workspace, clock, stores: { pg }, config }) {
     const targets = { postId: body.post_id, socialAccountId: body.social_account_id }
     const { post, account } = await hasLinkTargets(pg, workspace.id, targets)
     const errors = [
@@ -26,6 +27,7 @@ export const createLink = defineOperation({
         : [valueError(['body', 'social_account_id'], body.social_account_id, 'Social account not found')]),
     ]
     if (errors.length > 0) throw invalid(errors)
+    const expiry = expiryAfter(null, body, { timezone: workspace.timezone, now: clock.now() })
     const link = await insertLink(pg, {
       workspaceId: workspace.id,
       label: body.label,
@@ -33,6 +35,7 @@ export const createLink = defineOperation({
       ...targets,
       ...{ utmSource: body.utm_source, utmMedium: body.utm_medium },
       ...{ utmCampaign: body.utm_campaign, utmContent: body.utm_content },
+      ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url },
     })
     return serializeLink(link, config.shortUrlHost)
   },

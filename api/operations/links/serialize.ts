@@ -2,11 +2,12 @@
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 
 /** @param shortUrlHost the root of short URLs, without a slash at its end */
-export function serializeLink({ created_at, updated_at, ...link }: TrackedLink, shortUrlHost: string) {
+export function serializeLink({ expires_at, created_at, updated_at, ...link }: TrackedLink, shortUrlHost: string) {
   return {
     ...link,
     object_id: `link_${link.id}`,
     post_url: `${shortUrlHost}/${link.attribution_key}`,
+    expires_at: expires_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   }

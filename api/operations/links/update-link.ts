@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
+import { defineOperation } from '../define.ts'
+import { expiryAfter } from './expiry.ts'
+import { serializeLink } from './serialize.ts'
+
+export const updateLink = defineOperation({
+  name: 'link.update',
+  http: { method: 'PATCH', path: '/v1/links/{link_id}' },
+  tool: 'svc.update_link',
+  summary: 'Change where a tracked link leads, and until when. Its short URL stays.',
+  description: 'What is not sent stays. A past `expires_at` ends it at once.',
+  tag: 'Links',
+  effect: 'update',
+  scope: 'links:write',
+  input: { path: z.object({ link_id: idInPath('link') }), body: LinkUpdate },
+  output: LinkResource,
+  problems: ['link_not_found'],
+  async handle({ path: { link_id }, body, workspace, clock, stores: { pg }, config }) {
+    const link = await holdLink(pg, workspace.id, link_id)
+    if (link === null) throw problem('link_not_found')
+    const changed = await writeLink(pg, link, {
+      label: body.label ?? link.label,
+      destination_url: body.destination_url ?? link.destination_url,
+      utm_source: body.utm_source ?? link.utm_source,
+      utm_medium: body.utm_medium ?? link.utm_medium,
+      utm_campaign: body.utm_campaign ?? link.utm_campaign,
+      utm_content: body.utm_content ?? link.utm_content,
+      ...expiryAfter(link, body, { timezone: workspace.timezone, now: clock.now() }),
+    })
+    return serializeLink(changed, config.shortUrlHost)
+  },
+})

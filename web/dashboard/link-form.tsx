@@ -1,0 +1,83 @@
+/** The fields of a tracked link, for a new one and for a change. */
+import { useState } from 'preact/hooks'
+import type { ListedLink } from '../../schemas/resources/link.ts'
+import { changesOf } from './changes-of.ts'
+import { FormDialog } from './dialog.tsx'
+import { localMoment } from './format.ts'
+import { send } from './query.ts'
+
+export type Link = (typeof ListedLink)['_output']
+
+/** Campaign fields that visits by the link count for, each with a default for an empty field. */
+export const campaignFields = [
+  ['utm_source', 'Source', 'svc'],
+  ['utm_medium', 'Medium', 'social'],
+  ['utm_campaign', 'Campaign', ''],
+  ['utm_content', 'Content', ''],
+] as const
+
+interface ExpiryProps {
+  readonly timezone: string
+  readonly of?: Pick<Link, 'expires_at' | 'expired_url'>
+}
+
+export function ExpiryFields({ timezone, of }: ExpiryProps) {
+  return (
+    <>
+      <label>
+        Expires, in {timezone}{' '}
+        <input name="expires_at" type="datetime-local" defaultValue={shownEnd(of?.expires_at, timezone)} />
+      </label>
+      <label>
+        Then leads to (empty: nowhere){' '}
+        <input name="expired_url" type="url" placeholder="https://example.com/" defaultValue={of?.expired_url ?? ''} />
+      </label>
+    </>
+  )
+}
+
+function shownEnd(moment: string | null | undefined, timezone: string): string {
+  return moment == null ? '' : localMoment(moment, timezone)
+}
+
+interface EditProps {
+  readonly link: Link
+  readonly timezone: string
+  close(): void
+  changed(): void
+}
+
+export function EditLink({ link: { id, ...fields }, timezone, close, changed }: EditProps) {
+  /** As the form was filled. */
+  const [link] = useState(fields)
+  const submit = (data: FormData) => {
+    const before = { ...link, expires_at: shownEnd(link.expires_at, timezone), expired_url: link.expired_url ?? '' }
+    const changes = changesOf({ ...before, ...Object.fromEntries(data) }, before)
+    const { expires_at: end, expired_url: url } = changes
+    return send('PATCH', `/links/${id}`, {
+      ...changes,
+      ...(end !== undefined && { expires_at: end || null }),
+      ...(url !== undefined && { expired_url: url || null }),
+    })
+  }
+  return (
+    <FormDialog title="Change the link" verb="Save" {...{ close, submit, made: changed }}>
+      <label>
+        Label
+        <input name="label" defaultValue={link.label} required />
+      </label>
+      <label>
+        Destination
+        <input name="destination_url" type="url" defaultValue={link.destination_url} required />
+      </label>
+      {campaignFields.map(([name, label]) => (
+        <label key={name}>
+          {label}
+          <input name={name} defaultValue={link[name]} />
+        </label>
+      ))}
+      <ExpiryFields timezone={timezone} of={link} />
+      <p class="note">The short URL stays as it is. An expired link counts no clicks.</p>
+    </FormDialog>
+  )
+}

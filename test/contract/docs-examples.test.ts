@@ -57,7 +57,7 @@ describe.each([
   let isUnsettled = false
   beforeAll(async () => {
     const dev = { base_url: `${root}/v1`, tracking_url: ingest.url, ...(await firstWorkspace()) }
-    reader = makeReader(
+    reader = await makeReader(
       folder,
       dev,
       {
@@ -70,6 +70,7 @@ describe.each([
       svc,
     )
   })
+  afterAll(() => reader?.close())
 
   test.each(examples.map((example) => ({ example, line: example.line })))(
     'the example at line $line does what the page shows',

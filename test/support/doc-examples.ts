@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { projectFile } from '../../runtime/paths.ts'
+import { startCurl } from './curl.ts'
 
 export interface Example {
   readonly line: number
@@ -46,6 +46,7 @@ export function examplesOf(page: string): Example[] {
 export interface Reader {
   /** Runs one example and answers what came back last, if anything did. */
   follow(example: Example): Promise<Answer | undefined>
+  close(): void
 }
 
 /** How `npx svc` is run. */
@@ -55,21 +56,19 @@ export interface SvcProgram {
 }
 
 /** @param dev what stands in `.data/dev.json`  @param addresses from those of the page to those of the test */
-export function makeReader(
+export async function makeReader(
   folder: string,
   dev: Record<string, unknown>,
   addresses: Record<string, string>,
   svc: SvcProgram,
-): Reader {
+): Promise<Reader> {
   const programs = join(folder, 'bin')
   const answers = join(folder, 'answers')
   mkdirSync(join(folder, '.data'), { recursive: true })
   mkdirSync(programs)
   writeFileSync(join(folder, '.data/dev.json'), JSON.stringify(dev))
-  writeFileSync(
-    join(programs, 'curl'),
-    `#!/bin/sh\nexec "${process.execPath}" "${projectFile('test/support/curl.mjs')}" "$@"\n`,
-  )
+  const curl = await startCurl({ addresses, answersFile: answers })
+  writeFileSync(join(programs, 'curl'), curl.program)
   chmodSync(join(programs, 'curl'), 0o755)
   // The page's workspace is the only one of its reader, but not of the test.
   const settings = Object.entries(svc.environment).map(([name, value]) => `${name}='${value}'`)
@@ -78,7 +77,6 @@ export function makeReader(
   chmodSync(join(programs, 'npx'), 0o755)
   const env = {
     PATH: [programs, dirname(process.execPath), process.env['PATH']].join(delimiter),
-    DOC_ADDRESSES: JSON.stringify(addresses),
     DOC_ANSWERS: answers,
   }
 
@@ -100,6 +98,7 @@ export function makeReader(
   }
 
   return {
+    close: curl.close,
     async follow(example) {
       rmSync(answers, { force: true })
       // Variables pass from block to block; nobody has to wait here, as the test does it.

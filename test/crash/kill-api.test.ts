@@ -17,12 +17,12 @@ import { type ServiceProcess, startApiProcess } from '../support/service-process
 import { drawsOf, isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 
-const rounds = isLong ? 50 : 5
+const rounds = isLong ? 50 : 3
 const burstRounds = isLong ? 50 : 2
 const roundMs = 1_000
 const clients = { posting: 8, uploading: 6 }
-/** Pause of each client between two posts. */
-const pauseMs = isLong ? 0 : 20
+/** Pause of each client between two of its works: in short some of each are under way at a kill, and cores are left. */
+const pauseMs = isLong ? { posting: 0, uploading: 0 } : { posting: 40, uploading: 80 }
 const draw = drawsOf('kill-api')
 
 const stores = setUpStores()
@@ -157,7 +157,7 @@ test(
     }
     const post = async (key: string) => {
       posts.set(key, await untilMade(() => createPost(key)))
-      await sleep(pauseMs)
+      await sleep(pauseMs.posting)
     }
     const send = async (key: string) => {
       const bytes = film({ data: 1_000 + Math.floor(draw() * 200_000) })
@@ -165,6 +165,7 @@ test(
       const id = await untilMade(() => upload(bytes, 'a.mp4', key))
       expect(uploads.has(id)).toBe(false)
       uploads.set(id, sha256(bytes))
+      await sleep(pauseMs.uploading)
     }
     const running = [
       ...Array.from({ length: clients.posting }, () => client(post)),

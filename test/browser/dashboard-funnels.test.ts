@@ -6,7 +6,7 @@ import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 const markup = '<img src=x onerror="document.title=1">'
 

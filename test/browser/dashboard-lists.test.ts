@@ -6,7 +6,7 @@ import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { makeAccount } from '../support/publishing.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 
 test('another workspace is added by keyboard, waits for its first event, and the name leads back', async (context) => {

@@ -8,7 +8,7 @@ import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 const weekMs = 7 * 86_400_000
 

@@ -14,7 +14,7 @@ import {
 } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 const minute = 60_000
 const dateBefore = (days: number) => new Date(Date.now() - days * 24 * 60 * minute).toISOString().slice(0, 10)

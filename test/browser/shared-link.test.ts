@@ -8,7 +8,7 @@ import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 
 const card = (page: Page, name: string, value: string) =>

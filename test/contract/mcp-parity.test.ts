@@ -12,7 +12,7 @@ import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support
 import { type Asker, exampleBody, filledPath, goodBody, madePath, objectNames } from '../support/api-requests.ts'
 import { callTool, connectClient, type ToolResult } from '../support/mcp.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const tools = [...makeTools(operations).values()]
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 

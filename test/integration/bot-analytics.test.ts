@@ -11,7 +11,7 @@ import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type BotVisitLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
 
 const now = Date.UTC(2026, 10, 20, 14)
-const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
 const day = 86_400_000
 const hour = 3_600_000

@@ -8,7 +8,7 @@ import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { callTool } from '../support/mcp.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 
 async function ask<Body = Record<string, unknown>>(query: string): Promise<{ status: number; body: Body }> {
   const response = await api.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })

@@ -8,7 +8,7 @@ import { setUpApi } from '../support/api.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const ingest = setUpIngest(stores)
 const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
 /** Minutes from the begin, ten hours ago. */

@@ -9,7 +9,7 @@ import { type SentEvent, settlePeople, track } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { connectProvider, creditAll, sendEvent } from '../support/revenue.ts'
 
-const { stores, api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const ingest = setUpIngest(stores)
 const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
 

@@ -20,7 +20,7 @@ import { mergeAndRefreshPeople } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { type Connected, connectProvider, creditAll, readLedger, sendEvent } from '../support/revenue.ts'
 
-const { stores, api } = setUpApi({ sharesWorkspace: true })
+const { stores, api } = setUpApi({ hasYearlyParts: true, sharesWorkspace: true })
 let workspace: TestWorkspace & { apiKey: string }
 let connected: Connected
 let folder: string

@@ -12,7 +12,7 @@ import { isLong, seed } from '../support/short-form.ts'
 import { isOf, now, placeSites, queryOf, sites, someFilters, someRanges, steps } from './step-cases.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
-const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
 const cases = fc.record({
   site: sites,

@@ -40,7 +40,7 @@ const together = 25
 const askedAtOnce = 5
 const timeoutMs = 300_000 + runs * 2_000
 
-const { stores, api } = setUpApi({ sharesWorkspace: true })
+const { stores, api } = setUpApi({ hasYearlyParts: true, sharesWorkspace: true })
 const ingest = setUpIngest(stores)
 
 interface History {

@@ -12,7 +12,7 @@ import { isLong, seed } from '../support/short-form.ts'
 import { now, type PlacedSite, placeSites, queryOf } from './step-cases.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 80))
-const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
 type Interval = 'day' | 'week' | 'month'
 

@@ -13,7 +13,7 @@ import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
-import { setUpStores, type TestStores } from './stores.ts'
+import { type StoreOptions, setUpStores, type TestStores } from './stores.ts'
 import { makeWorkspace, type TestWorkspace } from './workspace.ts'
 
 export { makeWorkspace, type TestWorkspace } from './workspace.ts'
@@ -27,7 +27,7 @@ export interface TestApi {
   close(): Promise<void>
 }
 
-export interface TestApiOptions {
+export interface TestApiOptions extends StoreOptions {
   readonly operations?: readonly Operation[]
   readonly pg?: TestStores['pg']
   readonly ch?: TestStores['ch']
@@ -93,7 +93,7 @@ export function setUpApi(options: TestApiOptions = {}): {
   readonly api: TestApi
   readonly mine: TestWorkspace
 } {
-  const stores = setUpStores()
+  const stores = setUpStores(options)
   const api = {} as TestApi
   const mine = {} as TestWorkspace
   beforeAll(async () => {

@@ -7,8 +7,8 @@ import type { Overview } from './overview.ts'
 import type { RunningProduct } from './product.ts'
 import { isLong } from './short-form.ts'
 
-const askEveryMs = isLong ? 1_000 : 300
-const patience = { timeout: 60_000, interval: 5 }
+const askEveryMs = isLong ? 1_000 : 700
+const patience = { timeout: 60_000, interval: 250 }
 
 /** Holds each answer until then against what was said of events. @returns the moments as of which answers were */
 export async function holdOverviews(running: RunningProduct, ledger: Ledger, until: AbortSignal): Promise<Set<string>> {

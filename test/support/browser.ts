@@ -88,15 +88,15 @@ export function userAgentOf(majorVersion: number | string, name: 'Chrome' | 'Hea
 
 /**
  * Features that are turned off. Chromium takes the last of two lists on a command line, so this one has playwright's,
- * too. The last three load two pages for the address bar of each window, which took a third of the processor's time of
- * a context.
+ * too. Three that begin with WebUI load two pages for the address bar of each window, which took a third of the
+ * processor's time of a context. The last starts a process for a page that mostly isn't opened: a ninth of it.
  */
 const unwantedFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades', 'LensOverlay'],
   ...['HttpsFirstBalancedModeAutoEnable', 'MediaRouter', 'PaintHolding', 'ThirdPartyStoragePartitioning'],
   ...['AvoidCorsURLLoaderRestartOnRedirect', 'TcpPortRandomizationWin', 'OptimizationHints', 'AimEnabled'],
   ...['NetworkTimeServiceQuerying', 'PreconnectToSearch'],
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'SpareRendererForSitePerProcess'],
 ]
 
 /** As people's browsers are: with a back-forward cache, and without a mark of being driven. */

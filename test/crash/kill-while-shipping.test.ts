@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { countedOnce, exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores, type TestStores } from '../support/stores.ts'
 import { isInsert, type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** Where the process is killed: seen from the stores, between two steps of shipping. */
@@ -61,53 +61,64 @@ function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'post
   }
 }
 
-/** Each with stores of its own and at once: most of it is waiting. */
-test.concurrent.each(points)(
+const stores = setUpStores()
+/** None: all passes. */
+let watches: ReturnType<typeof watchesFor> | undefined
+const proxies: TcpProxy[] = []
+let ingest: TestIngest
+
+/** The process that one kill has brought is the next one's victim. */
+async function start(node?: TestIngest): Promise<void> {
+  const [CLICKHOUSE_URL, DATABASE_URL] = proxies.map(({ url }) => url) as [string, string]
+  ingest = await startIngest(stores, { CLICKHOUSE_URL, DATABASE_URL }, node)
+}
+
+beforeAll(async () => {
+  for (const name of ['clickhouse', 'postgres'] as const) {
+    const watch: ProxyWatch = {
+      toStore: (chunk) => watches?.[name].toStore?.(chunk) ?? true,
+      fromStore: (chunk) => watches?.[name].fromStore?.(chunk) ?? true,
+    }
+    proxies.push(await startTcpProxy(name === 'clickhouse' ? stores.clickhouseUrl : stores.databaseUrl, watch))
+  }
+  await start()
+})
+afterAll(async () => {
+  await ingest?.stop('SIGKILL')
+  for (const proxy of proxies) await proxy.close()
+})
+
+test.each(points)(
   'kill -9 while shipping, at the point "%s", loses and doubles nothing, in rows and figures',
   async (point) => {
-    const stores = await freshStores()
-    const proxies: TcpProxy[] = []
-    let ingest: TestIngest | undefined
-    try {
-      for (let round = 0; round < rounds; round++) {
-        let isArmed = false
-        const watches = watchesFor(point, () => ingest!.child.kill('SIGKILL'))
-        const armed = (watch: ProxyWatch): ProxyWatch => ({
-          toStore: (chunk) => !isArmed || (watch.toStore?.(chunk) ?? true),
-          fromStore: (chunk) => !isArmed || (watch.fromStore?.(chunk) ?? true),
-        })
-        const clickhouse = await startTcpProxy(stores.clickhouseUrl, armed(watches.clickhouse))
-        const postgres = await startTcpProxy(stores.databaseUrl, armed(watches.postgres))
-        proxies.push(clickhouse, postgres)
-        ingest = await startIngest(stores, { CLICKHOUSE_URL: clickhouse.url, DATABASE_URL: postgres.url }, ingest)
-        isArmed = true
-        const event = { event_type: 'identify', event_name: `round ${round}`, anonymous_id: 'v' }
-        const events = Array.from({ length: 50 }, (_, i) => ({
-          ...event,
-          email: `${round}-${i}@example.com`,
-          client_event_id: `${round}-${i}`,
-        }))
-        // On a busy machine the kill may come before the answer: the rows are on disk all the same.
-        const answer = await ingest.post('/track/batch', { tracking_key: ingest.key, events }).catch(() => undefined)
-        if (answer) expect(answer.body.accepted).toBe(50)
-        await vi.waitUntil(() => ingest!.child.signalCode === 'SIGKILL', patience)
-        ingest = await startIngest(stores, {}, ingest)
-        // A sender that got no answer would send again: counted once, too.
-        await ingest.post('/track/batch', { tracking_key: ingest.key, events })
-        await ingest.shipped()
-        await vi.waitUntil(async () => (await countOf(stores, `round ${round}`)).join() === '50,50', patience)
-        expect(await judgeFigures(stores, isLong ? 'all' : 'none')).toEqual(isLong ? exactFigures : countedOnce)
-        await ingest.stop()
-      }
-      const [row] = await stores.ch.query<{ rows: number; ids: number; claims: number }>(
-        'SELECT count() AS rows, uniqExact(id) AS ids, uniqExact(client_event_id) AS claims FROM events',
-      )
-      expect(row).toEqual({ rows: 50 * rounds, ids: 50 * rounds, claims: 50 * rounds })
-    } finally {
-      await ingest?.stop('SIGKILL')
-      for (const proxy of proxies) await proxy.close()
-      await stores.close()
+    for (let round = 0; round < rounds; round++) {
+      const name = `${point}, round ${round}`
+      const victim = ingest
+      watches = watchesFor(point, () => victim.child.kill('SIGKILL'))
+      const event = { event_type: 'identify', event_name: name, anonymous_id: 'v' }
+      const events = Array.from({ length: 50 }, (_, i) => ({
+        ...event,
+        email: `${round}-${i}@example.com`,
+        client_event_id: `${name}-${i}`,
+      }))
+      // On a busy machine the kill may come before the answer: the rows are on disk all the same.
+      const answer = await victim.post('/track/batch', { tracking_key: victim.key, events }).catch(() => undefined)
+      if (answer) expect(answer.body.accepted).toBe(50)
+      await vi.waitUntil(() => victim.child.signalCode === 'SIGKILL', patience)
+      watches = undefined
+      await start(victim)
+      // A sender that got no answer would send again: counted once, too.
+      await ingest.post('/track/batch', { tracking_key: ingest.key, events })
+      await ingest.shipped()
+      await vi.waitUntil(async () => (await countOf(stores, name)).join() === '50,50', patience)
+      expect(await judgeFigures(stores, isLong ? 'all' : 'none')).toEqual(isLong ? exactFigures : countedOnce)
     }
+    const [row] = await stores.ch.query<{ rows: number; ids: number; claims: number }>(
+      `SELECT count() AS rows, uniqExact(id) AS ids, uniqExact(client_event_id) AS claims FROM events
+       WHERE startsWith(event_name, {point:String})`,
+      { point },
+    )
+    expect(row).toEqual({ rows: 50 * rounds, ids: 50 * rounds, claims: 50 * rounds })
   },
   300_000 * rounds,
 )

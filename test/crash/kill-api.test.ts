@@ -6,7 +6,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { sweepMedia } from '../../api/media/sweep.ts'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -27,12 +27,14 @@ const draw = drawsOf('kill-api')
 
 const stores = setUpStores()
 let mine: TestWorkspace
+/** That of the test before, unless it failed between a kill and the next start. */
 let api: ServiceProcess
 const started: ServiceProcess[] = []
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
+  if (!started.some((one) => one === api && one.child.signalCode === null)) api = await start()
 })
-afterEach(() => Promise.all(started.splice(0).map((one) => one.kill())))
+afterAll(() => Promise.all(started.map((one) => one.kill())))
 
 async function start(): Promise<ServiceProcess> {
   const made = await startApiProcess(stores)
@@ -148,7 +150,6 @@ async function expectUploads(told: ReadonlyMap<number, string>): Promise<void> {
 test(
   `makes one post a key, one file an upload and one audit row each, over ${rounds} kills in flight, with the chain unbroken`,
   async () => {
-    api = await start()
     const posts = new Map<string, number>()
     const uploads = new Map<number, string>()
     const stop = new AbortController()
@@ -212,7 +213,6 @@ async function burst(key: string): Promise<Burst> {
 test(
   `of a hundred equal requests at once one is the original, the others equal replays or 409, over ${burstRounds} rounds, with a kill in flight in each`,
   async () => {
-    api = await start()
     const told = new Map<string, number>()
     let cut = 0
     for (let round = 0; round < burstRounds; round++) {
@@ -246,9 +246,8 @@ const waitingSql = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%append_audit_event%'`
 
 test('a holder that is killed at the last statement of its work leaves nothing of it, and its key free', async () => {
-  const survivor = await start()
+  const survivor = api
   const holder = await start()
-  api = survivor
   const first = await untilMade(() => createPost('first'))
   await stores.pg.transaction(async (tx) => {
     // The chain is ours until the end of this transaction.
@@ -302,7 +301,6 @@ test.each([
   ['swept, and the same upload works again', true],
   ['taken over by the same upload, which no sweep undoes', false],
 ])('a file whose upload was killed before its row is %s', async (_, isSwept) => {
-  api = await start()
   const bytes = png({ padTo: 5_000 })
   await killBeforeTheRow(bytes, 'one')
   expect([await rows(), files()]).toEqual([[], [sha256(bytes)]])
@@ -321,7 +319,6 @@ test.each([
 })
 
 test('an upload that is killed in the middle of its file leaves nothing after the next start, and works again', async () => {
-  api = await start()
   const bytes = film({ data: 500_000 })
   const form = uploadForm(bytes, 'a.mp4')
   const head = `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nIdempotency-Key: three\r\nContent-Length: ${form.length}\r\n\r\n`

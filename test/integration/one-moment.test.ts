@@ -14,6 +14,8 @@ import { setUpStores } from '../support/stores.ts'
 
 const visitors = isLong ? 20_000 : 300
 const portions = isLong ? 60 : 5
+/** Between two questions: in short a few meet each fold. */
+const pauseMs = isLong ? 20 : 150
 const now = Date.parse('2026-11-20T14:25:00Z')
 const [minute, day] = [60_000, 86_400_000]
 
@@ -62,7 +64,7 @@ async function askWhileFolding(workspace: TestWorkspace, burst: readonly EventLi
   const answers: Overview[] = []
   const ask = async () => answers.push(await workspace.ask(query, now))
   const askAgainAndAgain = async () => {
-    for (; !isOver; await sleep(20)) await ask()
+    for (; !isOver; await sleep(pauseMs)) await ask()
     await ask()
   }
   const folding = async () => {

@@ -229,8 +229,8 @@ test('removes a person everywhere, and leaves what is as if the person had never
   expect(await eraseNext(workOn(stores), Date.now())).toBe(false)
 })
 
-/** In short every sixth of its calls is its last one. */
-const deathsApart = isLong ? 1 : 6
+/** In short every twelfth of its calls is its last one. */
+const deathsApart = isLong ? 1 : 12
 
 test('an erasure that dies at its calls in turn is done again, and comes to the same', async () => {
   const workspace = await prepare([...anns, ...others])

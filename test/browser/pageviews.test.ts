@@ -74,35 +74,41 @@ test('the first pageview has the address that the page was loaded with, though t
     begin()
   </script>`
   visit.site(shop, { '/': { head: app }, '/old': { head: app } })
-  await visit.page.goto(`${root}/?utm_source=news&utm_medium=email`)
+  await visit.page.goto(`${root}/?utm_source=news&svc_link_id=5&svc_post_id=6`)
   await visit.expectSent('pageview', 1)
   await visit.page.goto(`${root}/old?utm_source=news`)
   const views = await visit.expectSent('pageview', 3)
   expect(views.map(({ url }) => url)).toEqual([
-    `${root}/?utm_source=news&utm_medium=email`,
+    `${root}/?utm_source=news&svc_link_id=5&svc_post_id=6`,
     `${root}/old?utm_source=news`,
     `${root}/new`,
   ])
   expect(await visit.stored('pageview')).toHaveLength(3)
 })
 
-test('a page that comes back from the back-forward cache is a pageview of the same visit', async (context) => {
+test('a page that comes back from the back-forward cache is a pageview of the same visit, and no landing', async (context) => {
   const visit = await startVisit(surface, context)
   const tell = `<script>addEventListener('pageshow', ({ persisted }) => fetch('/told?' + persisted))</script>`
-  visit.site(shop, { '/a': { head: tell }, '/b': { head: tell }, '/told': { snippet: '' } })
+  const home = { main: '<a href="/a?source=pricing&svc_link_id=5">a</a>' }
+  visit.site(shop, { '/': home, '/a': { head: tell }, '/b': { head: tell }, '/told': { snippet: '' } })
   const told = () => visit.network.seen.filter(({ url }) => url.pathname === '/told').map(({ url }) => url.search)
-  await visit.page.goto(`${root}/a`)
+  await visit.page.goto(root, { referer: 'https://news.example/' })
   await visit.expectSent('pageview', 1)
-  await visit.page.goto(`${root}/b`)
+  await visit.page.click('a')
   await visit.expectSent('pageview', 2)
+  await visit.page.goto(`${root}/b`)
+  await visit.expectSent('pageview', 3)
   // Not by playwright's own way back, which waits for a load that doesn't come.
   await visit.page.evaluate(`history.back()`).catch(() => {})
-  const events = await visit.expectSent('pageview', 3)
+  const events = await visit.expectSent('pageview', 4)
   expect(told()).toEqual(['?false', '?false', '?true'])
-  expect(events.map(({ url }) => new URL(url!).pathname)).toEqual(['/a', '/b', '/a'])
+  expect(events.map(({ url }) => new URL(url!).pathname)).toEqual(['/', '/a', '/b', '/a'])
   expect(new Set(events.map(({ session_id }) => session_id)).size).toBe(1)
-  expect(new Set(events.map(({ client_event_id }) => client_event_id)).size).toBe(3)
-  expect(await visit.stored('pageview')).toHaveLength(3)
+  expect(new Set(events.map(({ client_event_id }) => client_event_id)).size).toBe(4)
+  const { last_touch } = await visit.page.evaluate<{ last_touch: object }>('Svc.journey()')
+  expect(last_touch).toMatchObject({ url: `${root}/`, referrer: 'https://news.example/' })
+  const rows = await visit.stored('pageview')
+  expect(rows.map(({ source }) => source)).toEqual(['news.example', 'direct', 'direct', 'direct'])
 })
 
 test('the script twice in a page, also with the queue before it, records everything once', async (context) => {

@@ -19,7 +19,8 @@ declare const window: { Temporal?: { Now: { timeZoneId(): string } } }
 export let isOpen: boolean | undefined
 /** As it is stored; of the last activity on this page. */
 export let session = ''
-let journey = readJourney(location.href, Date.now())
+/** The journey in the page's address, until consent is withdrawn. */
+export let journey = readJourney(location.href, Date.now())
 
 /** Records what happens from now on, and what was held: consent was given, or isn't needed. */
 export function begin(): void {
@@ -27,7 +28,6 @@ export function begin(): void {
   if (journey) {
     write('svc_aid', journey[1])
     write('svc_sid', journey[2])
-    journey = false
   }
   for (const event of queue) stamp(event)
   takeStored()

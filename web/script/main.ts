@@ -86,7 +86,7 @@ function start(): void {
   watchPages()
   // One listener for the whole page, which sees what the page's own ones stop.
   if (!isAutocaptureOff) {
-    for (const type of ['click', 'auxclick', 'submit'] as const) {
+    for (const type of ['auxclick', 'click', 'submit'] as const) {
       on(type, (event) => isOpen && takeClick([event, event.composedPath()]), true)
     }
   }
@@ -94,7 +94,7 @@ function start(): void {
   on('pointerdown', loadLate)
   on('online', send)
   // Consent was withdrawn in another tab, which has made the id empty first, and not given again since.
-  on('storage', ({ key, newValue }) => key! + newValue === 'svc_aid' && !localStorage[key!] && api.consent(false))
+  on('storage', (event) => event.key! + event.newValue === 'svc_aid' && !localStorage['svc_aid'] && api.consent(false))
   allow()
   // Calls that a prerendered page has queued happen once it is shown.
   call(...(target.q || []))

@@ -113,5 +113,5 @@ function requestOf(events: QueuedEvent[]): [url: string, body: string] {
     event.anonymous_id = event.anonymous_id || browserId()
     event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
   }
-  return [`${base}api/v1/growth/track/batch`, JSON.stringify({ tracking_key: key, events })]
+  return [base + 'api/v1/growth/track/batch', JSON.stringify({ tracking_key: key, events })]
 }

@@ -3,7 +3,7 @@
  * (`#/…`, `#!…`). Each time the page is hidden, the visitor's acts since the last time go out.
  */
 import { titleMs } from './bounds.ts'
-import { isOpen, record, session, type View } from './events.ts'
+import { isOpen, journey, record, session, type View } from './events.ts'
 import { guard, on } from './listen.ts'
 import { sendAtEnd, takeStored } from './outbox.ts'
 import { addressOf, nextSession, sessionIdOf } from './sessions.ts'
@@ -13,7 +13,8 @@ import { read } from './storage.ts'
 export let view: View
 /** The page that was loaded, or came back from the cache: what is measured of loading is its. */
 export let landing: View
-let referrer = addressOf(document.referrer)
+/** A journey goes on from another of the owner's sites: that one didn't bring the visitor. */
+let referrer = journey ? '' : addressOf(document.referrer)
 /** The address that the page was loaded with, until it is recorded: many apps change theirs as they start. */
 let loaded = addressOf(location.href)
 /** Tells the present page from others; empty where none is recorded. */
@@ -28,8 +29,8 @@ let depth = 0
 /** Records the page, unless it is the one that was recorded last. Without consent it is a new one to whoever begins again. */
 export const page = guard((extra?: object): void => {
   const url = loaded || addressOf(location.href)
-  // It is the same page where an app takes the campaign out of its address, or its router begins with an empty route.
-  const name = url.replace(/#([^!/].*|\/?)$|[?&](utm_[^&#]*|)/g, '')
+  // It is the same page where an app takes the campaign or link out of its address, or its router begins with an empty route.
+  const name = url.replace(/#([^!/].*|\/?)$|[?&](utm_[^&#]*|svc_[^&#]*|)/g, '')
   if (isOpen === false) current = ''
   else if (name !== current) {
     leave()
@@ -54,7 +55,9 @@ export function watchPages(): void {
   on('popstate', schedulePage)
   on('pageshow', (event) => {
     if (event.persisted) {
-      referrer = current = ''
+      // It is no landing: its campaign and the site that led to it counted when it was loaded.
+      referrer = location.origin
+      current = ''
       // At once: its title is there, and what is measured of its return must not go to the page that was landed on before.
       page()
     }
@@ -69,7 +72,7 @@ export function watchPages(): void {
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
     history[name] = (...args) => {
-      original.call(history, ...args)
+      original.apply(history, args)
       schedulePage()
     }
   }
@@ -100,10 +103,8 @@ function leave(): void {
 
 function look(): void {
   if (!isOpen) return
-  depth = Math.min(
-    100,
-    Math.max(depth, Math.round((100 * (scrollY + innerHeight)) / document.documentElement.scrollHeight)),
-  )
+  // Ingest bounds it by 100: beyond are pages that are pulled past their end.
+  depth = Math.max(depth, Math.round((100 * (scrollY + innerHeight)) / document.documentElement.scrollHeight))
 }
 
 function countEngagement(): void {

@@ -1,6 +1,6 @@
 /**
  * When an event happened, by what its sender says: `occurred_at`, corrected by the difference between the sender's clock
- * (`sent_at`) and ours, never later than now and not older than 72 hours.
+ * (`sent_at`) and ours, never later than now and not older than 72 hours. Held by test/unit/enrich-place-and-time.test.ts.
  */
 
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
@@ -19,15 +19,14 @@ export interface Timed {
  */
 export function timeOf(event: Timed, receivedAt: number, timezone: string): number {
   const { occurred_at: occurredAt, sent_at: sentAt } = event
-  let skew = 0
-  if (sentAt) {
-    skew = receivedAt - parseEventTime(sentAt, timezone)
-    if (Number.isNaN(skew)) return Number.NaN
-    // A clock that is off by days says nothing of the time between two events.
-    if (Math.abs(skew) > clockSkewMaxMs) skew = 0
-  }
+  const sent = sentAt ? parseEventTime(sentAt, timezone) : receivedAt
+  if (Number.isNaN(sent)) return Number.NaN
   if (!occurredAt) return receivedAt
-  const time = parseEventTime(occurredAt, timezone) + skew
+  const occurred = parseEventTime(occurredAt, timezone)
+  const age = sent - occurred
+  // A clock that is off by days still tells an event's age, unless it was set in between. An impossible age shows that.
+  const isAge = Math.abs(receivedAt - sent) <= clockSkewMaxMs || (age >= 0 && age <= eventAgeMaxMs)
+  const time = isAge ? receivedAt - age : occurred
   if (time >= receivedAt) return receivedAt
   // False for NaN, too.
   return time >= receivedAt - eventAgeMaxMs ? time : Number.NaN

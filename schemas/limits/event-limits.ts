@@ -42,7 +42,7 @@ export const responseMsMax = 2 ** 32 - 1
 
 /** Events older than this are refused by the public interface; older data comes in by the local import only. */
 export const eventAgeMaxMs = 72 * hour
-/** A sender's clock may be wrong by up to 72 hours; otherwise `sent_at` doesn't correct `occurred_at`. */
+/** A sender's clock that is further off corrects `occurred_at` only to an age that an event may have. */
 export const clockSkewMaxMs = 72 * hour
 
 /** Bytes of a click's row in the log: its referrer, and short names. */

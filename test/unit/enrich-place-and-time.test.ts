@@ -71,10 +71,14 @@ describe('the time of an event', () => {
     [{ occurred_at: '9999-12-31T23:59:59Z' }, now],
     // Local to the workspace without an offset.
     [{ occurred_at: '2026-11-20T12:00:00' }, now - hour],
-    // Corrected by the clock that sent it, unless that is off by days.
+    // Corrected by the clock that sent it. If that is off by days, only to an age that an event may have.
     [{ occurred_at: iso(now - 2 * hour - 1000), sent_at: iso(now - 2 * hour) }, now - 1000],
     [{ occurred_at: iso(now + 2 * hour - 1000), sent_at: iso(now + 2 * hour) }, now - 1000],
     [{ occurred_at: iso(now - 1000), sent_at: iso(now - 73 * hour) }, now - 1000],
+    [{ occurred_at: iso(now - 1000), sent_at: iso(now + 73 * hour) }, now - 1000],
+    [{ occurred_at: iso(now - 120 * hour - 1000), sent_at: iso(now - 120 * hour) }, now - 1000],
+    [{ occurred_at: iso(now + 120 * hour - 1000), sent_at: iso(now + 120 * hour) }, now - 1000],
+    [{ occurred_at: '1970-01-01T00:00:00Z', sent_at: '1970-01-01T00:00:01Z' }, now - 1000],
   ])('that says %j is within what it says and now', (event, at) => {
     expect(rowOf(event)).toMatchObject({ occurred_at: at, received_at: now })
   })
@@ -84,7 +88,7 @@ describe('the time of an event', () => {
     const msg = 'Value error, the event should not be older than 72 hours'
     const error = { type: 'value_error', loc: ['body', 'occurred_at'], msg, input, ctx: { error: {} } }
     expect(enrich({ occurred_at: input })).toEqual({ stream: 'rejected', detail: [error] })
-    expect(enrich({ occurred_at: '1970-01-01T00:00:00Z', sent_at: '1970-01-01T00:00:01Z' }).stream).toBe('rejected')
+    expect(enrich({ occurred_at: '1970-01-01T00:00:00Z', sent_at: '1970-01-04T00:00:01Z' }).stream).toBe('rejected')
     const enriched = enrich({ occurred_at: 'x', sent_at: '2026-13-01T00:00:00Z' })
     expect(enriched.stream === 'rejected' && enriched.detail.map(({ loc, type }) => [...loc, type].join(' '))).toEqual([
       'body occurred_at datetime_from_date_parsing',

@@ -1,5 +1,6 @@
 /** Lines of a CSV file by the names in its first line, in constant memory. */
 import { createReadStream, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import type { Loc } from '../../schemas/errors/validation-errors.ts'
 import type { Parsed } from '../../schemas/errors/zod-errors.ts'
@@ -69,12 +70,61 @@ async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): Asyn
       yield parsed.value
     }
   } catch (error) {
-    if (error instanceof CommandFailed) throw error
-    if (error instanceof CsvError) throw new CommandFailed(`${path} can't be read as CSV: ${error.message}`)
-    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`)
+    throw failureOf(path, error)
   } finally {
     file.destroy()
   }
+}
+
+/** A line of a file that needn't be right to its end. */
+export interface CsvRow {
+  /** The number of its last line in the file, from 1 on. */
+  readonly number: number
+  readonly line: CsvLine
+  /** It has as many cells as the first line. */
+  readonly isWhole: boolean
+}
+
+/** Lines that are handed on at a time. */
+const rowsEach = 1_000
+
+/**
+ * Reads a file once, from `text`, whatever its lines hold.
+ * @param bytesMax of one line
+ * @throws CommandFailed naming the file, from the line on whose quotes don't match, or that is too long
+ */
+export async function* readCsvRows(path: string, text: Readable, bytesMax: number): AsyncGenerator<CsvRow[]> {
+  const parser = parse({
+    ...{ bom: true, columns: (names: string[]) => namesOf(path, names, undefined) },
+    ...{ skip_empty_lines: true, info: true, relax_column_count: true, max_record_size: bytesMax },
+  })
+  text.on('error', (error) => parser.destroy(error))
+  text.pipe(parser)
+  let rows: CsvRow[] = []
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: CsvLine; info: CsvInfo }>) {
+      rows.push({ number: info.lines, line: filled(record), isWhole: info.error === undefined })
+      if (rows.length < rowsEach) continue
+      yield rows
+      rows = []
+    }
+  } catch (error) {
+    throw failureOf(path, error)
+  } finally {
+    text.destroy()
+  }
+  if (rows.length > 0) yield rows
+}
+
+interface CsvInfo {
+  readonly lines: number
+  readonly error?: unknown
+}
+
+function failureOf(path: string, error: unknown): CommandFailed {
+  if (error instanceof CommandFailed) return error
+  if (error instanceof CsvError) return new CommandFailed(`${path} can't be read as CSV: ${error.message}`)
+  return new CommandFailed(`${path} can't be read: ${(error as Error).message}`)
 }
 
 function namesOf(path: string, written: readonly string[], known: readonly string[] | undefined): string[] {

@@ -4,6 +4,7 @@
  */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { logLineBytesMax } from '../../schemas/limits/event-limits.ts'
 import { CommandFailed } from '../command.ts'
@@ -19,11 +20,41 @@ export interface LineReader {
   tooLong(): number
 }
 
+export interface TextFile {
+  /** Its text, unpacked, in pieces. */
+  readonly text: Readable
+  /** Bytes of the file read so far, compressed ones where it is. */
+  bytesRead(): number
+  close(): void
+}
+
 const newline = 10
 const chunkBytes = 256 * 1024
 
 /** @throws CommandFailed naming the file, when it can't be opened */
 export async function openLines(path: string): Promise<LineReader> {
+  const file = await openText(path)
+  const counts = { textBytes: 0, tooLong: 0 }
+
+  async function* lines(): AsyncGenerator<string[]> {
+    for await (const { found, bytes } of linesOf(path, file, logLineBytesMax)) {
+      counts.textBytes += bytes
+      const whole = found.filter((line) => line !== null)
+      counts.tooLong += found.length - whole.length
+      yield whole.map((line) => line.toString('utf8'))
+    }
+  }
+
+  return {
+    lines: lines(),
+    bytesRead: file.bytesRead,
+    textBytes: () => counts.textBytes,
+    tooLong: () => counts.tooLong,
+  }
+}
+
+/** Opens a text file, plain or gzipped. @throws CommandFailed naming the file, when it can't be opened */
+export async function openText(path: string): Promise<TextFile> {
   const isGzipped = await startsAsGzip(path)
   const file = createReadStream(path, { highWaterMark: chunkBytes })
   const text = isGzipped ? createGunzip({ chunkSize: chunkBytes }) : file
@@ -31,51 +62,51 @@ export async function openLines(path: string): Promise<LineReader> {
     file.on('error', (error) => text.destroy(error))
     file.pipe(text as NodeJS.WritableStream & typeof text)
   }
-  const counts = { textBytes: 0, tooLong: 0 }
-
-  async function* lines(): AsyncGenerator<string[]> {
-    let rest: Buffer = Buffer.alloc(0)
-    // Within a line beyond the bound: everything up to the next newline belongs to it.
-    let isSkipping = false
-    try {
-      for await (const chunk of text as AsyncIterable<Buffer>) {
-        counts.textBytes += chunk.length
-        const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-        const found: string[] = []
-        let start = 0
-        for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
-          if (isSkipping) isSkipping = false
-          else if (end - start > logLineBytesMax) counts.tooLong++
-          else found.push(toText(bytes, start, end))
-          start = end + 1
-        }
-        rest = isSkipping ? Buffer.alloc(0) : Buffer.from(bytes.subarray(start))
-        if (rest.length > logLineBytesMax) {
-          counts.tooLong++
-          isSkipping = true
-          rest = Buffer.alloc(0)
-        }
-        yield found
-      }
-    } catch (error) {
-      throw new CommandFailed(`${path} can't be read to its end: ${(error as Error).message}`)
-    } finally {
-      file.destroy()
-    }
-    if (rest.length > 0) yield [toText(rest, 0, rest.length)]
-  }
-
-  return {
-    lines: lines(),
-    bytesRead: () => file.bytesRead,
-    textBytes: () => counts.textBytes,
-    tooLong: () => counts.tooLong,
-  }
+  return { text, bytesRead: () => file.bytesRead, close: () => file.destroy() }
 }
 
-function toText(bytes: Buffer, start: number, end: number): string {
+/**
+ * The lines of a file's text in pieces of a chunk each, without their ends. Null stands for a line longer than
+ * `bytesMax`. `bytes` is the chunk's length.
+ * @throws CommandFailed naming the file, when it can't be read to its end
+ */
+export async function* linesOf(
+  path: string,
+  { text, close }: TextFile,
+  bytesMax: number,
+): AsyncGenerator<{ readonly found: readonly (Buffer | null)[]; readonly bytes: number }> {
+  let rest: Buffer = Buffer.alloc(0)
+  // Within a line beyond the bound: everything up to the next newline belongs to it.
+  let isSkipping = false
+  try {
+    for await (const chunk of text as AsyncIterable<Buffer>) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const found: (Buffer | null)[] = []
+      let start = 0
+      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+        if (isSkipping) isSkipping = false
+        else found.push(end - start > bytesMax ? null : withoutReturn(bytes, start, end))
+        start = end + 1
+      }
+      rest = isSkipping ? Buffer.alloc(0) : Buffer.from(bytes.subarray(start))
+      if (rest.length > bytesMax) {
+        found.push(null)
+        isSkipping = true
+        rest = Buffer.alloc(0)
+      }
+      yield { found, bytes: chunk.length }
+    }
+  } catch (error) {
+    throw new CommandFailed(`${path} can't be read to its end: ${(error as Error).message}`)
+  } finally {
+    close()
+  }
+  if (rest.length > 0) yield { found: [withoutReturn(rest, 0, rest.length)], bytes: 0 }
+}
+
+function withoutReturn(bytes: Buffer, start: number, end: number): Buffer {
   const isCrLf = end > start && bytes[end - 1] === 13
-  return bytes.toString('utf8', start, isCrLf ? end - 1 : end)
+  return bytes.subarray(start, isCrLf ? end - 1 : end)
 }
 
 async function startsAsGzip(path: string): Promise<boolean> {

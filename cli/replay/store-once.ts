@@ -15,6 +15,8 @@ import { CommandFailed } from '../command.ts'
 import type { SendCounts } from './send.ts'
 
 export interface EncodedRow {
+  /** Unless a row of this `clientEventId` is stored already. */
+  readonly id: number
   readonly clientEventId: string
   readonly occurredAt: number
   readonly bytes: Buffer
@@ -27,7 +29,7 @@ export interface Destination {
   readonly workspaceId: number
   readonly counts: Pick<SendCounts, 'deduplicated' | 'retries'>
   readonly signal: AbortSignal
-  /** Called with the ids of rows that are stored, once all of an insert are. */
+  /** Called with the ids of rows that an earlier or simultaneous run stored, once all of an insert are. */
   readonly advanceImported: (ids: readonly number[]) => Promise<void>
 }
 
@@ -39,17 +41,22 @@ const retryMaxMs = 10_000
  * The first insert of the same rows has the same token in every run, so of two simultaneous ones one stores nothing. A
  * server that died can remember a token without its rows. Rows that are still missing afterwards therefore go in under
  * a token of their own.
+ * @param rows no two with the same `clientEventId`
+ * @returns the ids of the rows that were found stored, by their `clientEventId`; any other has its own
  */
-export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): Promise<void> {
+export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): Promise<ReadonlyMap<string, number>> {
   const { ch, stream, workspaceId, counts, signal } = to
   const queryId = `import-${stream}-${workspaceId}-${hashOf(rows.slice(0, 1))}`
+  const stored = new Map<string, number>()
+  let isCounted = false
   await retrying(signal, async (attempt) => {
     if (attempt > 0) counts.retries++
     if (signal.aborted) throw new CommandFailed('interrupted')
     // The look-up is only reliable once the insert before is known to have ended.
     await ch.killInsert(queryId)
     const { missing, found } = await lookUp(to, rows)
-    if (attempt === 0) counts.deduplicated += rows.length - missing.length
+    if (!isCounted) counts.deduplicated += rows.length - missing.length
+    isCounted = true
     if (missing.length > 0) {
       await insert(to, missing, queryId, `${queryId}-${hashOf(missing)}`)
       const after = await lookUp(to, missing)
@@ -58,8 +65,10 @@ export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): P
       // Another run may have stored them meanwhile.
       found.push(...after.found)
     }
-    if (found.length > 0) await to.advanceImported(found)
+    for (const { client_event_id, id } of found) stored.set(client_event_id, id)
+    if (found.length > 0) await to.advanceImported(found.map(({ id }) => id))
   })
+  return stored
 }
 
 /** Repeats `work`, a few times, while its store isn't there. */
@@ -86,13 +95,18 @@ function insert({ ch, stream }: Destination, rows: readonly EncodedRow[], queryI
   })
 }
 
-/** Which of the rows are missing, and the ids of those that are stored. */
+interface Stored {
+  readonly client_event_id: string
+  readonly id: number
+}
+
+/** Which of the rows are missing, and those that are stored. */
 async function lookUp(
   { ch, stream, workspaceId }: Destination,
   rows: readonly EncodedRow[],
-): Promise<{ missing: EncodedRow[]; found: number[] }> {
+): Promise<{ missing: EncodedRow[]; found: Stored[] }> {
   const times = rows.map(({ occurredAt }) => occurredAt)
-  const stored = await ch.query<{ client_event_id: string; id: number }>(
+  const stored = await ch.query<Stored>(
     `SELECT client_event_id, id FROM {table:Identifier}
      WHERE workspace_id = {workspaceId:UInt32} AND client_event_id IN {ids:Array(String)}
        AND occurred_at BETWEEN fromUnixTimestamp64Milli({from:Int64}, 'UTC')
@@ -108,7 +122,7 @@ async function lookUp(
   const known = new Set(stored.map((row) => row.client_event_id))
   return {
     missing: rows.filter(({ clientEventId }) => !known.has(clientEventId)),
-    found: stored.map(({ id }) => id),
+    found: stored,
   }
 }
 

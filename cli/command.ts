@@ -24,8 +24,9 @@ export interface Option {
 
 export interface Invocation {
   readonly options: OptionValues
-  /** The argument of a command that takes one. */
+  /** The argument of a command that takes one, and those behind it of a command that takes several. */
   readonly argument: string
+  readonly moreArguments: readonly string[]
   readonly installation: Installation
   readonly environment: Environment
   /** One line, or a running one, for the person: on standard error. */
@@ -51,7 +52,7 @@ export interface Command<Result = unknown> {
   /** `keys create`. */
   readonly name: string
   readonly summary: string
-  /** The one positional argument, as the help names it. */
+  /** The positional argument, as the help names it; there may be several of one that ends with `…`. */
   readonly argument?: string
   readonly options: Readonly<Record<string, Option>>
   /** It goes on with what is wrong in the environment, to tell of it. Any other command ends there. */
@@ -76,6 +77,7 @@ const everywhere: Readonly<Record<string, Option>> = {
 export interface Parsed {
   readonly options: OptionValues
   readonly argument: string
+  readonly moreArguments: readonly string[]
 }
 
 /**
@@ -86,15 +88,15 @@ export function parseWords(command: Command, words: string[]): Parsed {
   const options = { ...command.options, ...everywhere }
   const { values, positionals } = parseStrictly(words, options)
   const parsed = new OptionValues(values)
-  if (parsed.flag('help')) return { options: parsed, argument: '' }
+  if (parsed.flag('help')) return { options: parsed, argument: '', moreArguments: [] }
   for (const [name, { isRequired }] of Object.entries(options)) {
     if (isRequired && values[name] === undefined) throw new UsageError(`--${name} is required`)
   }
   const [argument, ...more] = positionals
   if (command.argument === undefined && argument !== undefined) throw new UsageError(`unexpected \`${argument}\``)
   if (command.argument !== undefined && !argument) throw new UsageError(`${command.argument} is required`)
-  if (more.length > 0) throw new UsageError(`unexpected \`${more[0]}\``)
-  return { options: parsed, argument: argument ?? '' }
+  if (more.length > 0 && !command.argument?.endsWith('…')) throw new UsageError(`unexpected \`${more[0]}\``)
+  return { options: parsed, argument: argument ?? '', moreArguments: more }
 }
 
 function parseStrictly(words: string[], options: Readonly<Record<string, Option>>) {

@@ -7,6 +7,7 @@ import { importAds } from './commands/ads-import.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
 import { updateBots } from './commands/bots-update.ts'
 import { doctor } from './commands/doctor.ts'
+import { importHistory } from './commands/events-import.ts'
 import { checkFigures } from './commands/figures-check.ts'
 import { rebuildFigures } from './commands/figures-rebuild.ts'
 import { showFigures } from './commands/figures-status.ts'
@@ -59,6 +60,7 @@ export const commands: readonly Command[] = [
   updateBots,
   migrate,
   replay,
+  importHistory,
   seed,
   showFigures,
   checkFigures,

@@ -31,7 +31,7 @@ export async function runCommandLine(
   const command = findCommand(words)
   if (command === undefined) return showOverview(words, terminal)
   try {
-    const { options, argument } = parseWords(command, withoutName(command, words))
+    const { options, ...given } = parseWords(command, withoutName(command, words))
     if (options.flag('help')) {
       terminal.out(`${helpOf(command)}\n`)
       return 0
@@ -43,7 +43,7 @@ export async function runCommandLine(
     const installation = openInstallation(config)
     const progress = makeProgress(terminal)
     try {
-      const invocation = { options, argument, installation, environment: { variables, wrong }, progress, signal }
+      const invocation = { options, ...given, installation, environment: { variables, wrong }, progress, signal }
       const result = await command.run(invocation)
       progress.end()
       terminal.out(`${options.flag('json') ? JSON.stringify(result) : command.show(result)}\n`)

@@ -1,0 +1,50 @@
+import { statSync } from 'node:fs'
+import { auditCommand } from '../audit-command.ts'
+import { defineCommand, UsageError } from '../command.ts'
+import { importFiles } from '../imports/import-history.ts'
+import { makeHistoryReader, products } from '../imports/read-history.ts'
+import type { Tallied } from '../imports/tally.ts'
+
+export const importHistory = defineCommand({
+  name: 'events import',
+  summary: 'Import events of the past with their own times; the same files again change nothing.',
+  argument: 'FILE…',
+  options: {
+    from: {
+      value: products.join('|'),
+      meaning: 'The product that the files come from; without it they hold our own events.',
+    },
+    site: { value: 'URL', meaning: 'With --from umami: where pages belong that name no host.' },
+    'dry-run': { meaning: 'Read and check all, and store nothing.' },
+    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+  },
+  async run({ options, argument, moreArguments, installation, progress, signal }) {
+    const files = [argument, ...moreArguments]
+    const missing = files.filter((path) => !statSync(path, { throwIfNoEntry: false })?.isFile())
+    if (missing.length > 0) throw new UsageError(`there is no file ${missing.join(', ')}`)
+    const from = options.oneOf('from', products)
+    const site = options.httpUrl('site')?.origin
+    if (site !== undefined && from !== 'umami') throw new UsageError('--site goes with --from umami only')
+    const isDryRun = options.flag('dry-run')
+    const workspace = await installation.workspace(options.id('workspace'))
+    if (!isDryRun) {
+      const metadata = { files: files.length, ...(from !== undefined && { from }) }
+      await installation.postgres().transaction((tx) => auditCommand(tx, workspace.id, 'events.import', null, metadata))
+    }
+    const startedAt = performance.now()
+    const open = makeHistoryReader(from, site)
+    const summary = await importFiles({ files, open, workspace, isDryRun, installation, progress, signal })
+    const seconds = Math.round((performance.now() - startedAt) / 10) / 100
+    return { workspace_id: workspace.id, dry_run: isDryRun, files: files.length, ...summary, seconds }
+  },
+  show: ({ refused_by, left_out_by, ...summary }) =>
+    [
+      ...Object.entries(summary).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`),
+      ...refused_by.map((each) => `refused: ${told(each)}`),
+      ...left_out_by.map((each) => `left out: ${told(each)}`),
+    ].join('\n'),
+})
+
+function told({ reason, count, first }: Tallied): string {
+  return `${count} × ${reason} (${first.join(', ')}${count > first.length ? ' …' : ''})`
+}

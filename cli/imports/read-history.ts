@@ -1,0 +1,95 @@
+/** The lines of a file of events, in our format or another product's, each with its events. */
+
+import { parseJsonBody } from '../../schemas/json-body.ts'
+import { importedLineBytesMax } from '../../schemas/limits/event-limits.ts'
+import { linesOf, openText, type TextFile } from '../replay/read-lines.ts'
+import { fromPosthog } from './from-posthog.ts'
+import { fromUmami } from './from-umami.ts'
+import { fromOwnFormat, type Mapped, textOf } from './imported-event.ts'
+import { type CsvRow, readCsvRows } from './read-csv.ts'
+
+export const products = ['umami', 'posthog'] as const
+export type Product = (typeof products)[number]
+
+export interface HistoryLine {
+  /** In the file, from 1 on. */
+  readonly number: number
+  readonly mapped: Mapped
+  /** As it stands there, for the id of an event without one. */
+  readonly text: Buffer
+}
+
+export interface HistoryFile {
+  readonly lines: AsyncIterable<HistoryLine[]>
+  bytesRead(): number
+}
+
+/** Opens one of the files of an import. @throws CommandFailed naming the file, when it can't be opened */
+export type OpenHistory = (path: string) => Promise<HistoryFile>
+
+/** @param site origin of pages that name none */
+export function makeHistoryReader(product: Product | undefined, site: string | undefined): OpenHistory {
+  const refuseOtherWebsite = makeWebsiteCheck()
+  const mapRow = ({ line, isWhole }: CsvRow): Mapped => {
+    if (!isWhole) return { refused: 'the line has another number of cells than the first one' }
+    return refuseOtherWebsite(line) ?? fromUmami(line, site)
+  }
+  return async (path) => {
+    const file = await openText(path)
+    const lines =
+      product === 'umami'
+        ? csvLines(path, file, mapRow)
+        : jsonLines(path, file, product === 'posthog' ? fromPosthog : fromOwnFormat)
+    return { lines, bytesRead: file.bytesRead }
+  }
+}
+
+async function* jsonLines(
+  path: string,
+  file: TextFile,
+  map: (value: unknown) => Mapped,
+): AsyncGenerator<HistoryLine[]> {
+  let number = 0
+  for await (const { found } of linesOf(path, file, importedLineBytesMax)) {
+    const lines: HistoryLine[] = []
+    for (const text of found) {
+      number++
+      if (text === null) {
+        const refused = `the line is longer than ${importedLineBytesMax} bytes`
+        lines.push({ number, mapped: { refused }, text: Buffer.alloc(0) })
+      } else if (!isBlank(text)) lines.push({ number, mapped: mapText(text, map), text })
+    }
+    yield lines
+  }
+}
+
+function mapText(text: Buffer, map: (value: unknown) => Mapped): Mapped {
+  const parsed = parseJsonBody(text)
+  if (parsed.ok) return map(parsed.value)
+  return { refused: parsed.status === 400 ? 'the line is no UTF-8, or too deep' : 'the line is no valid JSON' }
+}
+
+function isBlank(text: Buffer): boolean {
+  return text.every((byte) => byte === 0x20 || byte === 0x09)
+}
+
+async function* csvLines(path: string, file: TextFile, map: (row: CsvRow) => Mapped): AsyncGenerator<HistoryLine[]> {
+  try {
+    for await (const rows of readCsvRows(path, file.text, importedLineBytesMax)) {
+      // Each event has an id of its own.
+      yield rows.map((row) => ({ number: row.number, mapped: map(row), text: Buffer.alloc(0) }))
+    }
+  } finally {
+    file.close()
+  }
+}
+
+/** The table holds all websites of an installation, and a workspace is one. */
+function makeWebsiteCheck(): (line: CsvRow['line']) => Mapped | undefined {
+  let first: string | undefined
+  return (line) => {
+    const website = textOf(line['website_id'])
+    first ??= website
+    return website === first ? undefined : { refused: `website_id: not ${first}, as the first line has` }
+  }
+}

@@ -1,0 +1,181 @@
+/** `svc events import`: history comes in with its own times, once, whatever is wrong in a file or happens to a run. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { noCountry } from '../../schemas/event/row.ts'
+import { importedLineBytesMax } from '../../schemas/limits/event-limits.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
+import { setUpApi } from '../support/api.ts'
+import { svcOn } from '../support/command-line.ts'
+import { compileService } from '../support/compile.ts'
+import { foldStored } from '../support/figures.ts'
+import { setUpFolder } from '../support/test-folder.ts'
+
+const { stores, api, mine } = setUpApi()
+const folder = setUpFolder()
+const day = new Date(Date.now() - 40 * dayMs).toISOString().slice(0, 10)
+
+function write(name: string, lines: readonly (string | object)[]): string {
+  const path = join(folder, name)
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+  writeFileSync(path, name.endsWith('.gz') ? gzipSync(text) : text)
+  return path
+}
+
+async function importing(...words: string[]) {
+  const said = await svcOn(stores, 'events', 'import', ...words, '--workspace', String(mine.workspaceId))
+  if (said.code !== 0) throw new Error(said.err)
+  return said.json
+}
+
+function rows<Row>(columns: string): Promise<Row[]> {
+  const sql = `SELECT ${columns} FROM events WHERE workspace_id = {id:UInt32}`
+  return stores.ch.query<Row>(sql, { id: mine.workspaceId })
+}
+
+const inbox = () =>
+  stores.pg.query<{ event_id: number }>('SELECT event_id FROM inbox WHERE workspace_id = $1', [mine.workspaceId])
+
+const view = (visitor: string, time: string, fields: object = {}) => ({
+  ...{ event_name: 'pageview', anonymous_id: visitor, session_id: `${visitor}-s`, url: 'https://example.com/pricing' },
+  ...{ occurred_at: `${day}T${time}Z`, ...fields },
+})
+
+test('events of an old day are in the figures of that day; wrong lines are named, and the same file again changes nothing', async () => {
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const path = write('history.jsonl.gz', [
+    view('a', '12:00:00', { referrer: 'https://www.google.com/', user_agent: agent, ip: '193.0.6.139' }),
+    view('b', '09:00:00', { client_event_id: 'b-1', sent_at: '2020-01-01T00:00:00Z' }),
+    '',
+    '{"event_name": "pageview"',
+    { event_name: 'pageview', anonymous_id: 'c' },
+    view('c', '10:00:00', { occurred_at: new Date(Date.now() + dayMs).toISOString() }),
+    view('c', '10:00:00', { value_cents: 1 }),
+    `{"event_name": "${'x'.repeat(importedLineBytesMax)}"}`,
+    view('b', '09:00:00', { client_event_id: 'b-1' }),
+    view('a', '12:05:00', { event_type: 'conversion', event_name: 'signup', email: 'ada@example.com' }),
+  ])
+  expect(await importing(path, '--dry-run')).toMatchObject({ dry_run: true, events: 4, stored: 0, refused: 5 })
+  expect(await rows('id')).toEqual([])
+
+  const refusal = (reason: string, line: number) => ({ reason, count: 1, first: [`${path}:${line}`] })
+  expect(await importing(path)).toMatchObject({
+    ...{ lines: 9, events: 4, stored: 3, known_before: 1, refused: 5, left_out: 0 },
+    refused_by: [
+      refusal('the line is no valid JSON', 4),
+      refusal('occurred_at: Field required', 5),
+      refusal('occurred_at: later than now', 6),
+      refusal('value_cents: Extra inputs are not permitted', 7),
+      refusal(`the line is longer than ${importedLineBytesMax} bytes`, 8),
+    ],
+    ...{ first_occurred_at: `${day}T09:00:00.000Z`, last_occurred_at: `${day}T12:05:00.000Z` },
+  })
+  const figures = async () => {
+    await foldStored(stores)
+    const query = `start=${day}T00:00:00Z&end=${day}T23:59:59Z`
+    const response = await api.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })
+    const { metrics, top_sources, devices } = (await response.json()) as Record<string, object>
+    return { metrics, top_sources, devices }
+  }
+  const before = await figures()
+  expect(before.metrics).toMatchObject({ visitors: 2, sessions: 2, pageviews: 2, conversions: 1, new_contacts: 1 })
+  expect(before.top_sources).toMatchObject([{ source: 'google', medium: 'organic' }, { source: 'direct' }])
+  expect(await rows('browser, country, event_name')).toEqual(
+    expect.arrayContaining([
+      { browser: 'Firefox', country: 'NL', event_name: 'pageview' },
+      { browser: '', country: noCountry, event_name: 'pageview' },
+    ]),
+  )
+  expect(await importing(path)).toMatchObject({ stored: 0, known_before: 4 })
+  const { metrics, ...lists } = await figures()
+  expect(lists).toEqual({ top_sources: before.top_sources, devices: before.devices })
+  expect(metrics).toMatchObject({ visitors: 2, sessions: 2, pageviews: 2, conversions: 1, new_contacts: 1 })
+  expect(await inbox()).toHaveLength(1)
+})
+
+test('an import that is killed and repeated stores each event and each person once', async () => {
+  const lines = Array.from({ length: 25_000 }, (_, at) => ({
+    ...view(`v${at % 500}`, '10:00:00'),
+    // In no order, over half a year.
+    occurred_at: new Date(Date.now() - ((at * 7919) % 180) * dayMs - at).toISOString(),
+    ...(at % 10 === 0 && { event_type: 'identify', event_name: 'identify', email: `p${at}@example.com` }),
+  }))
+  const path = write('long.ndjson', lines)
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey, dataDir } = stores
+  const child = spawn(
+    process.execPath,
+    [await compileService('cli/svc.ts'), 'events', 'import', path, '--workspace', String(mine.workspaceId)],
+    {
+      stdio: 'ignore',
+      env: {
+        ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
+        DATA_DIR: dataDir,
+      },
+    },
+  )
+  const exited = once(child, 'exit')
+  while ((await rows('id')).length === 0 && child.exitCode === null) await delay(5)
+  child.kill('SIGKILL')
+  expect(await exited).toEqual([null, 'SIGKILL'])
+  expect(await importing(path)).toMatchObject({ lines: lines.length, events: lines.length, refused: 0 })
+  const stored = await rows<{ id: number; client_event_id: string; kind: string }>('id, client_event_id, kind')
+  expect(stored).toHaveLength(lines.length)
+  expect(new Set(stored.map(({ client_event_id }) => client_event_id)).size).toBe(lines.length)
+  const identified = stored.filter(({ kind }) => kind === 'identify').map(({ id }) => id)
+  const people = new Set((await inbox()).map(({ event_id }) => event_id))
+  expect([people.size, identified.every((id) => people.has(id))]).toEqual([lines.length / 10, true])
+})
+
+test('rows of other products have what these knew of the visitor; of Umami’s table one website is imported', async () => {
+  const umami = write('website_event.csv', [
+    'website_id,session_id,visit_id,event_id,hostname,browser,os,device,country,url_path,referrer_domain,event_type,created_at',
+    `w1,s1,v1,e1,example.com,edge-chromium,Windows 10,laptop,de,/a,,1,${day} 10:00:00.123+00`,
+    `w1,s1,v1,e2,example.com,edge-chromium,Windows 10,laptop,DE,/b,example.com,1,${day} 10:01:00`,
+    `w2,s9,v9,e9,example.org,chrome,Linux,desktop,FR,/z,,1,${day} 10:00:00`,
+    'w1,s1',
+  ])
+  const posthog = write('posthog.jsonl', [
+    {
+      ...{ uuid: 'u1', event: '$pageview', distinct_id: 'd1', timestamp: `${day}T11:00:00.000000+00:00` },
+      properties: {
+        $current_url: 'https://example.com/c',
+        $browser: 'Mobile Safari',
+        $os: 'iOS',
+        $device_type: 'Mobile',
+      },
+    },
+    { uuid: 'u2', event: '$feature_flag_called', distinct_id: 'd1', timestamp: `${day}T11:00:01Z`, properties: {} },
+  ])
+  expect(await importing(umami, '--from', 'umami')).toMatchObject({
+    ...{ lines: 4, stored: 2 },
+    refused_by: [
+      { reason: 'website_id: not w1, as the first line has', first: [`${umami}:4`] },
+      { reason: 'the line has another number of cells than the first one', first: [`${umami}:5`] },
+    ],
+  })
+  expect(await importing(posthog, '--from', 'posthog')).toMatchObject({
+    ...{ stored: 1, refused: 0, left_out_by: [{ reason: '$feature_flag_called', count: 1, first: [`${posthog}:2`] }] },
+  })
+  const columns = 'client_event_id AS id, path, source, browser, os, device, country, toString(occurred_at) AS at'
+  const made = (await rows<{ id: string }>(columns)).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const desktop = { source: 'direct', browser: 'Edge', os: 'Windows', device: 'desktop', country: 'DE' }
+  expect(made).toEqual([
+    {
+      ...{ id: 'posthog-u1', path: '/c', source: 'direct', browser: 'Safari', os: 'iOS', device: 'mobile' },
+      ...{ country: noCountry, at: `${day} 11:00:00.000` },
+    },
+    { id: 'umami-e1', path: '/a', ...desktop, at: `${day} 10:00:00.123` },
+    { id: 'umami-e2', path: '/b', ...desktop, at: `${day} 10:01:00.000` },
+  ])
+})
+
+test('a file that is not there, and an option of another product, are refused before anything is read', async () => {
+  const path = write('one.jsonl', [view('a', '10:00:00')])
+  const refused = async (...words: string[]) => svcOn(stores, 'events', 'import', ...words)
+  expect(await refused(path, 'gone.jsonl')).toMatchObject({ code: 2, err: expect.stringContaining('gone.jsonl') })
+  expect(await refused(path, '--site', 'https://example.com')).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,150 @@
+/** Rows of Umami and PostHog as tracking events: each event is one that the public interface would take. */
+import { expect, test } from 'vitest'
+import { fromPosthog } from '../../cli/imports/from-posthog.ts'
+import { fromUmami } from '../../cli/imports/from-umami.ts'
+import type { ImportedEvent, Mapped } from '../../cli/imports/imported-event.ts'
+import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
+
+function eventsOf(mapped: Mapped): readonly ImportedEvent[] {
+  if ('refused' in mapped || 'leftOut' in mapped) expect.fail(JSON.stringify(mapped))
+  for (const { event } of mapped) expect(validateBatchEvent(event, 0)).toBeNull()
+  return mapped
+}
+const eventOf = (mapped: Mapped) => eventsOf(mapped)[0]!.event
+
+/** As Umami Cloud exports the table. */
+const umamiRow = {
+  ...{ website_id: '5c5c1a52-0000-4000-8000-000000000001', session_id: '1d1c7f4e-0000-4000-8000-00000000000a' },
+  ...{ visit_id: '9b0e6a10-0000-4000-8000-00000000000b', event_id: '7a2f11aa-0000-4000-8000-00000000000c' },
+  ...{ hostname: 'example.com', browser: 'ios', os: 'iOS', device: 'mobile', screen: '390x844', language: 'de-DE' },
+  ...{ country: 'DE', region: 'DE-BE', city: 'Berlin', url_path: '/app/#/orders' },
+  ...{ url_query: 'utm_source=newsletter&utm_medium=email', utm_source: 'newsletter', utm_medium: 'email' },
+  ...{ referrer_path: '/search', referrer_query: 'q=a', referrer_domain: 'duckduckgo.com', page_title: 'Orders' },
+  ...{ event_type: '1', created_at: '2024-03-05 14:22:31' },
+}
+
+test('a page view of Umami has its page, referrer, visitor, visit and time, and what was known of the visitor', () => {
+  expect(eventsOf(fromUmami(umamiRow, undefined))).toEqual([
+    {
+      event: {
+        event_name: 'pageview',
+        url: 'https://example.com/app/?utm_source=newsletter&utm_medium=email#/orders',
+        referrer: 'https://duckduckgo.com/search?q=a',
+        title: 'Orders',
+        anonymous_id: umamiRow.session_id,
+        session_id: umamiRow.visit_id,
+        occurred_at: '2024-03-05 14:22:31Z',
+        language: 'de-DE',
+        screen_width: 390,
+        client_event_id: `umami-${umamiRow.event_id}`,
+      },
+      visitor: { country: 'DE', device: 'mobile', browser: 'Safari', os: 'iOS' },
+    },
+  ])
+})
+
+test('rows of older Umamis have neither visit nor host, and NULL as databases write it', () => {
+  const {
+    hostname: _,
+    visit_id: __,
+    ...old
+  } = { ...umamiRow, referrer_domain: '\\N', created_at: '2023-03-05 14:22:31.123+02' }
+  expect(eventOf(fromUmami(old, 'https://shop.example'))).toMatchObject({
+    ...{ occurred_at: '2023-03-05 14:22:31.123+02:00', session_id: undefined, referrer: undefined },
+    url: expect.stringMatching(/^https:\/\/shop\.example\/app/),
+  })
+  expect(eventOf(fromUmami(old, undefined))).toMatchObject({ url: expect.stringMatching(/^\/app/) })
+})
+
+test('own events of Umami keep their name, measurements become vitals, links and pixels are left out', () => {
+  const custom = { ...umamiRow, event_type: '2', event_name: 'Sign up', tag: 'b' }
+  expect(eventOf(fromUmami(custom, undefined))).toMatchObject({ event_name: 'Sign up', properties: { tag: 'b' } })
+  const measured = eventsOf(
+    fromUmami({ ...umamiRow, event_type: '5', lcp: '1812.5', cls: '0.02', ttfb: '90.0' }, undefined),
+  )
+  expect(measured.map(({ event }) => [event['client_event_id'], event['properties']])).toEqual([
+    [`umami-${umamiRow.event_id}-LCP`, { metric: 'LCP', value: 1812.5 }],
+    [`umami-${umamiRow.event_id}-CLS`, { metric: 'CLS', value: 0.02 }],
+  ])
+  expect(fromUmami({ ...umamiRow, event_type: '4' }, undefined)).toEqual({ leftOut: 'event_type 4' })
+  expect(fromUmami({ website_id: 'w' }, undefined)).toEqual({ refused: 'event_id: Field required' })
+})
+
+/** As posthog-js sends it and a batch export writes it. */
+const posthogRow = (event: string, properties: object = {}, row: object = {}) => ({
+  ...{ uuid: '018f9f3e-8c1b-7d52-9a71-5f1b0f7f2a10', event, distinct_id: '018f9f3e-0000-7000-8000-00000000000d' },
+  ...{ person_id: 'b6f1', timestamp: '2024-05-22T17:09:29.220000Z', team_id: 1, elements_chain: '' },
+  properties: {
+    ...{ $os: 'Mac OS X', $browser: 'Chrome', $device_type: 'Desktop', $browser_language: 'en-US', token: 'phc_x' },
+    ...{ $current_url: 'https://example.com/pricing?utm_source=x', $host: 'example.com', $pathname: '/pricing' },
+    ...{ $session_id: '018f9f3e-1111', $device_id: '018f9f3e-2222', $referrer: '$direct', $screen_width: 1728 },
+    ...{
+      $ip: '193.0.6.139',
+      $geoip_country_code: 'NL',
+      $geoip_city_name: 'Amsterdam',
+      utm_source: 'x',
+      title: 'Pricing',
+    },
+    ...properties,
+  },
+  ...row,
+})
+
+test('a page view of PostHog has its page, visitor, session and time, and what was known of the visitor', () => {
+  expect(eventsOf(fromPosthog(posthogRow('$pageview')))).toEqual([
+    {
+      event: {
+        event_name: 'pageview',
+        url: 'https://example.com/pricing?utm_source=x',
+        title: 'Pricing',
+        anonymous_id: '018f9f3e-2222',
+        session_id: '018f9f3e-1111',
+        occurred_at: '2024-05-22T17:09:29.220000Z',
+        language: 'en-US',
+        screen_width: 1728,
+        client_event_id: 'posthog-018f9f3e-8c1b-7d52-9a71-5f1b0f7f2a10',
+      },
+      visitor: { country: 'NL', device: 'desktop', browser: 'Chrome', os: 'macOS' },
+    },
+  ])
+})
+
+test('an event of a server is its distinct_id’s, and has address and user agent where these were sent', () => {
+  const properties = JSON.stringify({
+    $ip: '193.0.6.139',
+    $raw_user_agent: 'Mozilla/5.0',
+    plan: 'pro',
+    $lib: 'posthog-node',
+  })
+  expect(eventOf(fromPosthog(posthogRow('plan changed', {}, { distinct_id: 'user-1', properties })))).toMatchObject({
+    ...{ event_name: 'plan changed', anonymous_id: 'user-1', ip: '193.0.6.139', user_agent: 'Mozilla/5.0' },
+    properties: { plan: 'pro' },
+  })
+})
+
+test('PostHog’s own events become ours where there are such, and are left out by their name elsewhere', () => {
+  const of = (event: string, properties?: object) => eventOf(fromPosthog(posthogRow(event, properties)))
+  const left = { $prev_pageview_duration: 12.5, $prev_pageview_max_scroll_percentage: 0.4 }
+  expect(of('$pageleave', left)).toMatchObject({
+    ...{ event_name: 'page_leave', properties: { engagement_ms: 12_500, scroll_depth: 40 } },
+  })
+  const click = { $event_type: 'click', $el_text: 'Buy' }
+  expect(of('$autocapture', click)).toMatchObject({ event_name: 'button_click', properties: { text: 'Buy' } })
+  const away = { ...click, $external_click_url: 'https://other.example/' }
+  expect(of('$autocapture', away)).toMatchObject({ event_name: 'outbound_click' })
+  expect(of('$autocapture', { $event_type: 'submit' })).toMatchObject({ event_name: 'form_submit' })
+  const set = { $set: { email: 'ada@example.com', name: 'Ada' }, $anon_distinct_id: 'anon-1' }
+  expect(of('$identify', set)).toMatchObject({
+    ...{ event_type: 'identify', email: 'ada@example.com', full_name: 'Ada', anonymous_id: '018f9f3e-2222' },
+    properties: { user_id: '018f9f3e-0000-7000-8000-00000000000d' },
+  })
+  const vitals = eventsOf(
+    fromPosthog(posthogRow('$web_vitals', { $web_vitals_LCP_value: 900, $web_vitals_INP_value: 40 })),
+  )
+  expect(vitals.map(({ event }) => event['properties'])).toEqual([
+    { metric: 'LCP', value: 900 },
+    { metric: 'INP', value: 40 },
+  ])
+  expect(fromPosthog(posthogRow('$feature_flag_called'))).toEqual({ leftOut: '$feature_flag_called' })
+  expect(fromPosthog({ event: '$pageview', properties: {} })).toEqual({ refused: 'timestamp: Field required' })
+})

@@ -37,6 +37,8 @@ export const importHistory = defineCommand({
     const seconds = Math.round((performance.now() - startedAt) / 10) / 100
     return { workspace_id: workspace.id, dry_run: isDryRun, files: files.length, ...summary, seconds }
   },
+  /** Where nothing was understood, the files are of another product. */
+  exitCode: ({ events, refused }) => (events === 0 && refused > 0 ? 1 : 0),
   show: ({ refused_by, left_out_by, ...summary }) =>
     [
       ...Object.entries(summary).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`),

@@ -91,12 +91,12 @@ const rowsEach = 1_000
 /**
  * Reads a file once, from `text`, whatever its lines hold.
  * @param bytesMax of one line
- * @throws CommandFailed naming the file, from the line on whose quotes don't match, or that is too long
+ * @throws CommandFailed naming the file and the line, where one is too long: perhaps its quotes have no end
  */
 export async function* readCsvRows(path: string, text: Readable, bytesMax: number): AsyncGenerator<CsvRow[]> {
   const parser = parse({
     ...{ bom: true, columns: (names: string[]) => namesOf(path, names, undefined) },
-    ...{ skip_empty_lines: true, info: true, relax_column_count: true, max_record_size: bytesMax },
+    ...{ skip_empty_lines: true, info: true, relax_column_count: true, relax_quotes: true, max_record_size: bytesMax },
   })
   text.on('error', (error) => parser.destroy(error))
   text.pipe(parser)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { importedLineBytesMax } from '../../schemas/limits/event-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
@@ -95,6 +96,8 @@ test('events of an old day are in the figures of that day; wrong lines are named
   expect(lists).toEqual({ top_sources: before.top_sources, devices: before.devices })
   expect(metrics).toMatchObject({ visitors: 2, sessions: 2, pageviews: 2, conversions: 1, new_contacts: 1 })
   expect(await inbox()).toHaveLength(1)
+  const audited = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 10 })
+  expect(audited.filter(({ action }) => action === 'events.import')).toHaveLength(2)
 })
 
 test('an import that is killed and repeated stores each event and each person once', async () => {
@@ -118,7 +121,7 @@ test('an import that is killed and repeated stores each event and each person on
     },
   )
   const exited = once(child, 'exit')
-  while ((await rows('id')).length === 0 && child.exitCode === null) await delay(5)
+  while ((await rows<{ count: number }>('count() AS count'))[0]!.count === 0 && child.exitCode === null) await delay(5)
   child.kill('SIGKILL')
   expect(await exited).toEqual([null, 'SIGKILL'])
   expect(await importing(path)).toMatchObject({ lines: lines.length, events: lines.length, refused: 0 })
@@ -137,6 +140,7 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
     `w1,s1,v1,e2,example.com,edge-chromium,Windows 10,laptop,DE,/b,example.com,1,${day} 10:01:00`,
     `w2,s9,v9,e9,example.org,chrome,Linux,desktop,FR,/z,,1,${day} 10:00:00`,
     'w1,s1',
+    `w1,s1,v1,e3,example.com,edge-chromium,Windows 10,laptop,DE,/a"b,,1,${day} 10:02:00`,
   ])
   const posthog = write('posthog.jsonl', [
     {
@@ -151,7 +155,7 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
     { uuid: 'u2', event: '$feature_flag_called', distinct_id: 'd1', timestamp: `${day}T11:00:01Z`, properties: {} },
   ])
   expect(await importing(umami, '--from', 'umami')).toMatchObject({
-    ...{ lines: 4, stored: 2 },
+    ...{ lines: 5, stored: 3 },
     refused_by: [
       { reason: 'website_id: not w1, as the first line has', first: [`${umami}:4`] },
       { reason: 'the line has another number of cells than the first one', first: [`${umami}:5`] },
@@ -170,12 +174,14 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
     },
     { id: 'umami-e1', path: '/a', ...desktop, at: `${day} 10:00:00.123` },
     { id: 'umami-e2', path: '/b', ...desktop, at: `${day} 10:01:00.000` },
+    { id: 'umami-e3', path: '/a"b', ...desktop, at: `${day} 10:02:00.000` },
   ])
 })
 
-test('a file that is not there, and an option of another product, are refused before anything is read', async () => {
+test('a file that is not there, one of another product, and an option of one, are refused', async () => {
   const path = write('one.jsonl', [view('a', '10:00:00')])
   const refused = async (...words: string[]) => svcOn(stores, 'events', 'import', ...words)
   expect(await refused(path, 'gone.jsonl')).toMatchObject({ code: 2, err: expect.stringContaining('gone.jsonl') })
+  expect(await refused(write('mixed.csv', ['a,b', '1,2']))).toMatchObject({ code: 1, json: { refused: 2 } })
   expect(await refused(path, '--site', 'https://example.com')).toMatchObject({ code: 2 })
 })

@@ -35,6 +35,7 @@ export const guides: GuideList = {
     retention: 'What is kept, for how long, and how it is erased',
   },
   Optional: {
+    import: 'Bring in events of the past: your own, or those of Umami and PostHog',
     cli: 'The commands of the operator',
     settings: 'All settings of the services',
     operations: 'Run it: metrics, backups, what to do when a store is away',

@@ -10,6 +10,7 @@ import { devices } from './event/row.ts'
 import { repeated } from './lax.ts'
 import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/overview-limits.ts'
 import { channels } from './reference/channels.ts'
+import { isCountryCode } from './reference/country-zones.ts'
 
 /** They look at the session's entry, or its exit. Any pageview or event may have one of the last three. */
 export const filterNames = [
@@ -65,6 +66,12 @@ const storedForms: Partial<Record<FilterName, (value: string) => string>> = {
   path: readablePath,
   entry_path: readablePath,
   exit_path: readablePath,
+  country: countryAsStored,
+}
+
+/** A code in lower case, with `!` or without, is meant as the one in upper case. */
+function countryAsStored(value: string): string {
+  return /^!?[a-z]{2}$/.test(value) ? value.toUpperCase() : value
 }
 
 /** Undefined where nothing is filtered. */
@@ -120,8 +127,11 @@ function filterParameter(name: FilterName) {
       if (texts.length - 1 > filterWildcardsMax) {
         return refuse((loc) => valueError(loc, text, `a filter has at most ${filterWildcardsMax} wildcards`))
       }
-      if (names === undefined || texts.length > 1 || names.includes(texts[0]!)) return
-      refuse((loc) => enumError(loc, text, names))
+      if (texts.length > 1) return
+      if (name === 'country' && texts[0] !== 'unknown' && !isCountryCode(texts[0]!.toUpperCase())) {
+        return refuse((loc) => valueError(loc, text, 'a country is an ISO alpha-2 code, or `unknown`'))
+      }
+      if (names !== undefined && !names.includes(texts[0]!)) refuse((loc) => enumError(loc, text, names))
     })
   const list = z.array(value).max(filterValuesMax).optional()
   return repeated(list.meta({ description: `${meanings[name]}.` }))

@@ -27,5 +27,5 @@ export const importAds = defineCommand({
     })
     return { workspace_id: workspaceId, lines }
   },
-  show: ({ workspace_id, lines }) => `${lines} lines of ad spend are kept for workspace ${workspace_id}`,
+  show: ({ workspace_id, lines }) => `lines of ad spend kept for workspace ${workspace_id}: ${lines}`,
 })

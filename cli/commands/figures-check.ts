@@ -16,7 +16,7 @@ export const checkFigures = defineCommand({
   },
   show: ({ workspaces, differences }) =>
     differences.length === 0
-      ? `the figures of ${workspaces} workspaces are right`
+      ? `all figures are right (workspaces: ${workspaces})`
       : table(
           ['workspace', 'different days'],
           differences.map((one) => [String(one.workspace_id), String(one.days)]),

@@ -1,4 +1,4 @@
-import { readCustom } from '../../api/revenue/providers/custom.ts'
+import { customFields, readCustom } from '../../api/revenue/providers/custom.ts'
 import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import { type Parsed, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
@@ -20,7 +20,7 @@ export const importRevenue = defineCommand({
     const pg = installation.postgres()
     const now = Date.now()
     const lines = await importCsv<Line>({
-      ...{ path: argument, each: importLinesEach, signal },
+      ...{ path: argument, columns: ['provider', ...customFields], each: importLinesEach, signal },
       read: (line) => readLine(line, timezone),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
@@ -30,7 +30,7 @@ export const importRevenue = defineCommand({
     })
     return { workspace_id: workspaceId, lines }
   },
-  show: ({ workspace_id, lines }) => `${lines} lines are in the ledger of workspace ${workspace_id}`,
+  show: ({ workspace_id, lines }) => `lines in the ledger of workspace ${workspace_id}: ${lines}`,
 })
 
 interface Line {

@@ -31,5 +31,5 @@ export const importRates = defineCommand({
     })
     return { workspace_id: workspaceId, currency, lines }
   },
-  show: ({ workspace_id, currency, lines }) => `${lines} rates into ${currency} are kept for workspace ${workspace_id}`,
+  show: ({ workspace_id, currency, lines }) => `rates into ${currency} kept for workspace ${workspace_id}: ${lines}`,
 })

@@ -53,7 +53,7 @@ export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Findin
   const stuck = behind.filter(
     ({ holder, oldest_ms, still_ms }) => (holder === 'node' ? oldest_ms : still_ms) > marksBehindWarnMs,
   )
-  if (stuck.length === 0) return [ok('marks', `those of ${leases.length} leases are where their rows end`)]
+  if (stuck.length === 0) return [ok('marks', `all are where their rows end (leases: ${leases.length})`)]
   return stuck.map(({ first, holder, still_ms, rows, workspaces }) => {
     const text = `that of lease ${first} hasn't moved for ${span(still_ms)}, rows above it: ${rows}`
     return warning('marks', `${text}: ${remedyOf(holder, workspaces)}`)

@@ -12,8 +12,8 @@ export type CsvLine = Readonly<Record<string, string>>
 
 export interface CsvImport<Value> {
   readonly path: string
-  /** Names on the first line; undefined: others may stand there as well. */
-  readonly columns?: readonly string[]
+  /** Names that may stand on the first line. */
+  readonly columns: readonly string[]
   read(line: CsvLine): Parsed<Value>
   /** @param firstOf how many lines there are in all, with the first values */
   take(values: readonly Value[], firstOf: number | undefined): Promise<void>
@@ -48,7 +48,9 @@ export async function importCsv<Value>(of: CsvImport<Value>): Promise<number> {
 
 /** A pipe can't be read twice. */
 function requireFile(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandFailed(`there is no file ${path}`)
+  if (!found.isFile()) {
     throw new CommandFailed(`${path} is no file: it is read twice, so write it to one first`)
   }
 }
@@ -129,6 +131,8 @@ function failureOf(path: string, error: unknown): CommandFailed {
 
 function namesOf(path: string, written: readonly string[], known: readonly string[] | undefined): string[] {
   const names = written.map((name) => name.trim().toLowerCase())
+  if (names.length === 1 && /[;\t]/.test(names[0]!))
+    throw new CommandFailed(`${path}, line 1: columns are separated by commas`)
   const odd = known && names.find((name) => name !== '' && !known.includes(name))
   if (odd !== undefined) throw new CommandFailed(`${path} has a column \`${odd}\`: there are ${known!.join(', ')}`)
   return names

@@ -99,7 +99,9 @@ function pagesOf({ top_pages }: Report): Table {
 }
 
 function sourcesOf({ top_sources }: Report): Table {
-  const rows = top_sources.map(({ source, medium, visitors }) => ({
+  // One without visitors is listed for its revenue alone.
+  const seen = top_sources.filter(({ visitors }) => visitors > 0)
+  const rows = seen.map(({ source, medium, visitors }) => ({
     ...{ label: plain(source), note: medium === 'none' ? '' : plain(medium), value: number(visitors) },
   }))
   return { title: 'Sources, by visitors', rows }

@@ -28,7 +28,7 @@ export interface RevenueFigures extends RevenueTotals {
   /** By source and medium, and by source and campaign. */
   readonly sources: RevenueByKey
   readonly campaigns: RevenueByKey
-  /** By the entry of the credited session; empty where none is known. */
+  /** By the entry of the credited session. Payments without one are at no page. */
   readonly pages: RevenueByKey
   readonly devices: RevenueByKey
   readonly browsers: RevenueByKey
@@ -47,7 +47,8 @@ const kinds = {
 } as const
 
 /** Entries of the period, with their value in the workspace's currency, or null. */
-const entries = `SELECT e.entry, e.value_cents, e.currency, e.occurred_at, p.source, p.medium, p.campaign, p.path, p.device, p.browser, p.country,
+const entries = `SELECT e.entry, e.value_cents, e.currency, e.occurred_at, p.source, p.medium, p.campaign, p.device, p.browser, p.country,
+    CASE WHEN p.visitor IS NOT NULL THEN p.path END AS path,
     CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor)::bigint END AS cents
   FROM revenue_entries e JOIN revenue_payments p ON p.id = e.payment_id
   LEFT JOIN revenue_rates r
@@ -76,7 +77,7 @@ export async function readRevenueFigures(
 ): Promise<RevenueFigures> {
   const divided = Object.entries(kinds).map(
     ([kind, key]) =>
-      `SELECT '${kind}' AS kind, ${key} AS key, sum(cents)::bigint AS cents FROM divided WHERE cents IS NOT NULL GROUP BY ${key}`,
+      `SELECT '${kind}' AS kind, ${key} AS key, sum(cents)::bigint AS cents FROM divided WHERE cents IS NOT NULL AND ${key} IS NOT NULL GROUP BY ${key}`,
   )
   const rows = await q.query<Row>(
     `WITH entries AS MATERIALIZED (${entries}),

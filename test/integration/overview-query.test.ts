@@ -238,10 +238,11 @@ test('nothing is of times in which there can be nothing, however far away', asyn
   }
 })
 
-test('a device or channel that is none is refused, and lists have bounds', async () => {
+test('a device, channel or country that is none is refused, and lists have bounds', async () => {
   for (const [query, place] of [
     ['device=phone', ['query', 'device', 0]],
     ['channel=Organic', ['query', 'channel', 0]],
+    ['country=Germany', ['query', 'country', 0]],
     [`path=${'*a'.repeat(11)}`, ['query', 'path', 0]],
     [Array.from({ length: 21 }, () => 'path=a').join('&'), ['query', 'path']],
   ] as const) {
@@ -251,4 +252,5 @@ test('a device or channel that is none is refused, and lists have bounds', async
   expect((await askFigures(`path=${'*a'.repeat(10)}\\*`)).status).toBe(200)
   // A wildcard may fit some.
   expect((await askFigures('device=*o*')).status).toBe(200)
+  expect((await askFigures('country=de&country=!unknown&country=G*')).status).toBe(200)
 })

@@ -119,6 +119,7 @@ describe('a payment is credited', () => {
     await workspace.addEvents([
       eventOf('laptop', '2025-10-01T09:00:00Z', google),
       eventOf('laptop', '2025-11-19T09:00:00Z', { path: '/docs', country: 'FR' }),
+      eventOf('app', '2025-11-19T09:00:00Z', { path: '' }),
     ])
     await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
     await pay({ email: 'nobody@example.com', occurred_at: '2025-11-20T11:00:00Z', value_cents: 7 })
@@ -274,8 +275,15 @@ describe('imports', () => {
     )
     const { code, err } = await svc('revenue', 'import', path)
     expect([code, err]).toEqual([1, expect.stringContaining('line 3: value_cents:')])
+    const head = 'id,value_cents,currency,occurred_at'
+    for (const [text, fault] of [
+      [`${head},E-Mail\nc,5,USD,2025-11-18T12:00:00Z,ada@example.com\n`, 'has a column `e-mail`'],
+      [head.replaceAll(',', ';'), 'line 1: columns are separated by commas'],
+    ] as const) {
+      expect((await svc('revenue', 'import', file(text))).err).toContain(fault)
+    }
     expect(await readLedger(stores, workspace.id)).toEqual([])
-    expect((await svc('revenue', 'import', join(folder, 'none.csv'))).code).toBe(1)
+    expect((await svc('revenue', 'import', join(folder, 'none.csv'))).err).toContain('there is no file')
     expect((await svc('revenue', 'import', file('"'))).code).toBe(1)
   })
 

@@ -21,6 +21,9 @@ const CustomEvent = z.object({
   occurred_at: writtenTime,
 })
 
+/** Names of the fields of an event. */
+export const customFields: readonly string[] = Object.keys(CustomEvent.shape)
+
 function readEvent(event: z.output<typeof CustomEvent>, timeZone: string) {
   const { type, value_cents: valueCents, currency: unit, occurred_at: at } = event
   const occurredAt = at.isLocal ? wallToUtc(at.time, timeZone) : at.time

@@ -48,7 +48,7 @@ export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot:
 }
 
 /** `none` stands for what has no name: a filter can't ask for it. */
-const nameless = 'none'
+export const nameless = 'none'
 
 /** Rows that the API gives to keys; owners get more. */
 const rowsOfKeysMax = 100
@@ -95,7 +95,7 @@ export const pages = ofOverview(
   'path',
   'top_pages',
   ['pageviews', 'visitors', 'sessions', 'conversions', 'revenue_cents', 'bounce_rate'],
-  ({ path, title }) => ({ key: String(path), label: String(path), title: `${title}\n${path}` }),
+  ({ path, title }) => ({ key: String(path), label: String(path) || nameless, title: `${title}\n${path}` }),
 )
 export const countries = ofOverview('Countries', 'country', 'countries', counts, keyed)
 export const devices = ofOverview('Devices', 'device', 'devices', counts, keyed)

@@ -21,6 +21,8 @@ export interface PostProps {
   readonly post: Post
   readonly workspace: Workspace
   readonly queue: Queue
+  /** Another number: the post may have changed. */
+  readonly round: number
   changed(): void
 }
 
@@ -124,8 +126,10 @@ export function Changes({ post, workspace, queue, changed, queued }: ChangesProp
   )
 }
 
-export function Detail({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
-  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
+type DetailProps = Pick<PostProps, 'workspace' | 'round'> & { readonly id: number }
+
+export function Detail({ id, workspace: { currency }, round }: DetailProps) {
+  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`, { round })
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
   const { base_caption, targets, performance } = answer
   const shown = (value: number | null) => (value === null ? '–' : number(value))

@@ -78,7 +78,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
       `/posts/${sent.made.id}/${path}`,
       time === undefined ? undefined : { scheduled_at: time },
     )
-    return 'refusal' in scheduled ? scheduled.refusal : ''
+    if (!('refusal' in scheduled)) return ''
+    return isScheduled ? scheduled.refusal : `It is saved as a draft. ${scheduled.refusal}`
   }
 
   /** A link names its post, so a new one is saved first; then the captions with their links are. */

@@ -86,17 +86,15 @@ function today(timezone: string): string {
   return localDay(Date.now(), timezone)
 }
 
-interface Shown extends Omit<PostProps, 'post'> {
-  readonly round: number
-}
+type Shown = Omit<PostProps, 'post'>
 
 /** Asks for the posts of the days that are shown, and for drafts, which may have no time. */
-function Calendar({ round, ...shown }: Shown & Omit<CalendarProps, 'posts'>) {
+function Calendar(shown: Shown & Omit<CalendarProps, 'posts'>) {
   const days = daysOfSpan(shown.span, shown.day)
   const times = new URLSearchParams({ scheduled_from: days[0]!, scheduled_before: dayAfter(days.at(-1)!, 1) })
   const { answer, failure } = useAnswer<[timed: Post[], drafts: Post[]]>(
     `/posts?${times}&limit=${shownMax} /posts?status=draft&limit=${shownMax}`,
-    { round },
+    { round: shown.round },
   )
   const posts = useMemo(
     () => answer && [...answer[0], ...answer[1].filter(({ scheduled_at }) => scheduled_at === null)],
@@ -113,7 +111,7 @@ function Calendar({ round, ...shown }: Shown & Omit<CalendarProps, 'posts'>) {
   )
 }
 
-function List({ round, search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
+function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
   const {
     answer: posts,
     failure,
@@ -122,7 +120,7 @@ function List({ round, search, navigate, ...shown }: Shown & Pick<PageProps, 'se
     pager,
   } = useListPage<Post>(isArchive(search) ? '/posts?status=archived' : '/posts', {
     each: listed,
-    round,
+    round: shown.round,
     after: ({ id }) => ({ before_id: String(id) }),
   })
   return (
@@ -158,7 +156,7 @@ function OnePost({ post, ...shown }: PostProps) {
         {isOpen && (
           <>
             <Changes post={post} {...shown} />
-            <Detail id={id} workspace={shown.workspace} />
+            <Detail id={id} {...shown} />
           </>
         )}
       </details>

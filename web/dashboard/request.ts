@@ -101,9 +101,17 @@ export function refusalOf({ response, body }: ApiAnswer): string {
     : detail.map(({ loc, msg }) => [fieldOf(loc), sayingOf(msg)].filter(Boolean).join(': ')).join('. ')
 }
 
-/** `["body", "source_urls", 0]` is `Source URLs 1`. */
-function fieldOf([, ...steps]: Fault['loc']): string {
-  const words = steps.map((step) => (typeof step === 'number' ? step + 1 : step.replaceAll('_', ' '))).join(' ')
+/** Labels of fields that forms call otherwise than the API. */
+const labels: Readonly<Record<string, string>> = {
+  ...{ base_caption: 'Caption', media_ids: 'Images and videos', scheduled_at: 'Time', expires_at: 'Expires' },
+}
+
+/** `["body", "source_urls", 0]` is `Source URLs 1`. A filter in the address has no number. */
+function fieldOf([part, ...steps]: Fault['loc']): string {
+  const label = labels[String(steps[0])]
+  if (label !== undefined) return label
+  const named = part === 'query' ? steps.filter((step) => typeof step === 'string') : steps
+  const words = named.map((step) => (typeof step === 'number' ? step + 1 : step.replaceAll('_', ' '))).join(' ')
   const name = words.replace(/\burl(s?)\b/g, 'URL$1').replace(/^utm\b/, 'UTM')
   return name.slice(0, 1).toUpperCase() + name.slice(1)
 }

@@ -31,7 +31,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
     open(undefined)
     setRound((before) => before + 1)
   }
-  const { name, object_id, timezone, currency, plan_key } = workspace
+  // Asked for again right after a change.
+  const { name, object_id, timezone, currency, plan_key } = settings ?? workspace
   return (
     <main>
       {failure && <Failure {...failure} />}

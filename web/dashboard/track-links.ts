@@ -32,7 +32,8 @@ export async function trackLinks<Draft extends Captions>(
   const addresses = new Set(all.flatMap((text) => linksIn(text).map(({ url }) => url)))
   const found = [...addresses].filter((address) => !isShort(address))
   const shortened = new Map<string, string>()
-  let refusal = found.length === 0 ? 'The captions have no address that isn’t tracked: each begins with http:// or https://.' : ''
+  let refusal =
+    found.length === 0 ? 'The captions have no address that isn’t tracked: each begins with http:// or https://.' : ''
   for (const address of found) {
     if (refusal !== '') break
     const label = [...`${title}: ${address.replace(/^https?:\/\//, '')}`].slice(0, labelLength).join('')

@@ -12,6 +12,7 @@ import {
 } from './address.ts'
 import { countryName } from './filter-values.ts'
 import { daysInWords } from './format.ts'
+import { nameless } from './list-kinds.ts'
 
 interface ViewControlsProps {
   readonly view: View
@@ -51,8 +52,8 @@ export function ViewControls(props: ViewControlsProps) {
             {view.filters.map(({ name, value }, at) => (
               <li key={`${name} ${value}`}>
                 <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
-                  {name.replace('_', ' ')}: <bdi>{shownValue(value, name === 'country' ? countryName : undefined)}</bdi>{' '}
-                  ×
+                  {name.replace('_', ' ')}:{' '}
+                  <bdi>{shownValue(value, name === 'country' ? countryName : undefined) || nameless}</bdi> ×
                 </button>
               </li>
             ))}

@@ -1,7 +1,7 @@
 /** Signs a member's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
 import type { Postgres } from '../../postgres/client.ts'
-import { findOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
+import { findOwnerPassword, holdPassword } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession, signInByLink } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { isPasswordOf } from '../../runtime/crypto/password.ts'
@@ -65,7 +65,11 @@ export function makeSignIn({ pg, gate, clock, proxies, isSecure }: SignInOptions
       async pass() {
         const found = await findOwnerPassword(pg, email)
         if (!(await isPasswordOf(password, found?.hash)) || found === null) return signInPage(401, next)
-        return begun(await pg.transaction((tx) => beginBrowserSession(tx, found, clock.now())), next)
+        const session = await pg.transaction(async (tx) =>
+          // A password that was changed meanwhile opens nothing.
+          (await holdPassword(tx, found)) ? beginBrowserSession(tx, found, clock.now()) : null,
+        )
+        return session === null ? signInPage(401, next) : begun(session, next)
       },
     })
   }

@@ -304,6 +304,8 @@ test('a link is changed where it is named, keeps its short URL, and ends when it
     [{ ...ends, expires_at: null }, 'expired_url'],
     [{ expires_at: '2100-01-01', expired_url: 'ftp://example.com' }, 'expired_url'],
     [{ destination_url: 'ftp://example.com' }, 'destination_url'],
+    [{ destination_url: made.post_url }, 'destination_url'],
+    [{ ...ends, expired_url: `${made.post_url}?a` }, 'expired_url'],
     [{ label: null }, 'label'],
     [{ post_id: 1 }, 'post_id'],
   ] as const) {

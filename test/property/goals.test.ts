@@ -146,6 +146,8 @@ test.each([
   [{ value: '' }, 'at least 1 character'],
   [{ value: 'x'.repeat(501) }, 'at most 500 characters'],
   [{ value: '!/a' }, 'a goal can not be negated'],
+  [{ value: 'https://example.com/a' }, 'which begins with / or *'],
+  [{ value: '/a?b=*' }, 'which begins with / or *'],
   [{ value: '*a'.repeat(11) }, 'a goal has at most 10 wildcards'],
 ])('%j is refused: %s', async (wrong, text) => {
   const { status, body } = await call(mine.apiKey, '/v1/goals', 'POST', {

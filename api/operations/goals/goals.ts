@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { deleteGoal, insertGoal, listGoals, type StoredGoal } from '../../../postgres/tables/goals.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
-import { problem } from '../../../schemas/errors/problems.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { readablePath } from '../../../schemas/event/readable-path.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { goalsMax } from '../../../schemas/limits/goal-limits.ts'
@@ -33,6 +34,9 @@ export const createGoal = defineOperation({
   output: Goal,
   problems: ['goals_full', 'goal_known'],
   async handle({ body: { name, kind, value }, workspace, stores: { pg } }) {
+    if (kind === 'path' && !isPath.test(value)) {
+      throw invalid([valueError(['body', 'value'], value, 'a page is named by its path, which begins with / or *')])
+    }
     await holdWorkspace(pg, workspace.id)
     if ((await listGoals(pg, workspace.id)).length >= goalsMax) throw problem('goals_full')
     // One page isn't two goals because it is written in two ways.
@@ -59,6 +63,9 @@ export const removeGoal = defineOperation({
     return serialize(goal)
   },
 })
+
+/** Without host and query: no stored path has these. */
+const isPath = /^[/*][^?]*$/
 
 function serialize({ created_at, ...goal }: StoredGoal): z.output<typeof Goal> {
   return { ...goal, object_id: `goal_${goal.id}`, created_at: created_at.toISOString() }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
-import { problem } from '../../../schemas/errors/problems.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
@@ -20,6 +21,12 @@ export const updateLink = defineOperation({
   output: LinkResource,
   problems: ['link_not_found'],
   async handle({ path: { link_id }, body, workspace, clock, stores: { pg }, config }) {
+    const loops = (['destination_url', 'expired_url'] as const).flatMap((name) => {
+      const url = body[name]
+      if (url == null || !isShortUrl(url, config.shortUrlHost)) return []
+      return [valueError(['body', name], url, 'a link that is changed leads to no short link: it could lead to itself')]
+    })
+    if (loops.length > 0) throw invalid(loops)
     const link = await holdLink(pg, workspace.id, link_id)
     if (link === null) throw problem('link_not_found')
     const changed = await writeLink(pg, link, {
@@ -34,3 +41,9 @@ export const updateLink = defineOperation({
     return serializeLink(changed, config.shortUrlHost)
   },
 })
+
+/** @param root of short URLs, without a slash at its end */
+function isShortUrl(url: string, root: string): boolean {
+  const [{ host, pathname }, short] = [new URL(url), new URL(`${root}/`)]
+  return host === short.host && pathname.startsWith(short.pathname)
+}

@@ -20,8 +20,11 @@ export const importHistory = defineCommand({
   },
   async run({ options, argument, moreArguments, installation, progress, signal }) {
     const files = [argument, ...moreArguments]
-    const missing = files.filter((path) => !statSync(path, { throwIfNoEntry: false })?.isFile())
-    if (missing.length > 0) throw new UsageError(`there is no file ${missing.join(', ')}`)
+    for (const path of files) {
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (found === undefined) throw new UsageError(`there is no file ${path}`)
+      if (!found.isFile()) throw new UsageError(`${path} is a folder or a pipe: name files`)
+    }
     const from = options.oneOf('from', products)
     const site = options.httpUrl('site')?.origin
     if (site !== undefined && from !== 'umami') throw new UsageError('--site goes with --from umami only')

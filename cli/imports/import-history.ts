@@ -64,8 +64,15 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
   /** Undefined, or why the event is refused. */
-  async function take({ event: sent, visitor }: ImportedEvent, line: HistoryLine): Promise<string | undefined> {
-    const event = { ...sent, client_event_id: sent['client_event_id'] || idOf(idKey, line) } as unknown as TrackEvent
+  async function take(
+    { event: sent, visitor }: ImportedEvent,
+    line: HistoryLine,
+    at: number,
+  ): Promise<string | undefined> {
+    const event = {
+      ...sent,
+      client_event_id: sent['client_event_id'] || idOf(idKey, line, at),
+    } as unknown as TrackEvent
     const read = readEvent(event, workspace.timezone, now)
     if (typeof read === 'string') return read
     const sender = { address: '', userAgent: '', country: countryOf(visitor), receivedAt: read.occurredAt }
@@ -99,8 +106,8 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
         if ('refused' in mapped) refused.add(mapped.refused, place)
         else if ('leftOut' in mapped) leftOut.add(mapped.leftOut, place)
         else {
-          for (const event of mapped) {
-            const reason = await take(event, line)
+          for (const [nth, event] of mapped.entries()) {
+            const reason = await take(event, line, nth)
             if (reason !== undefined) refused.add(reason, place)
           }
         }
@@ -139,9 +146,9 @@ function reasonOf([fault]: readonly { readonly loc: readonly (string | number)[]
   return `${field ?? 'the event'}: ${msg}`
 }
 
-/** Equal lines at one place get the same id. */
-function idOf(key: Buffer, { number, text }: HistoryLine): string {
-  return createHmac('sha256', key).update(`${number}\0`).update(text).digest('base64url')
+/** Equal lines at one place get the same ids, one for each event. */
+function idOf(key: Buffer, { number, text }: HistoryLine, nth: number): string {
+  return createHmac('sha256', key).update(`${number} ${nth}\0`).update(text).digest('base64url')
 }
 
 function countryOf(visitor: KnownVisitor | undefined): string {

@@ -89,6 +89,7 @@ export interface CsvRow {
 
 /** Lines that are handed on at a time. */
 const rowsEach = 1_000
+const charactersEach = 4 * 2 ** 20
 
 /**
  * Reads a file once, from `text`, whatever its lines hold.
@@ -103,14 +104,18 @@ export async function* readCsvRows(path: string, text: Readable, bytesMax: numbe
   text.on('error', (error) => parser.destroy(error))
   text.pipe(parser)
   let rows: CsvRow[] = []
+  let characters = 0
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: CsvLine; info: CsvInfo }>) {
       rows.push({ number: info.lines, line: filled(record), isWhole: info.error === undefined })
-      if (rows.length < rowsEach) continue
+      for (const text of Object.values(record)) characters += text.length
+      if (rows.length < rowsEach && characters < charactersEach) continue
       yield rows
       rows = []
+      characters = 0
     }
   } catch (error) {
+    if (rows.length > 0) yield rows
     throw failureOf(path, error)
   } finally {
     text.destroy()

@@ -32,7 +32,9 @@ export function makeHistoryReader(product: Product | undefined, site: string | u
   const refuseOtherWebsite = makeWebsiteCheck()
   const mapRow = ({ line, isWhole }: CsvRow): Mapped => {
     if (!isWhole) return { refused: 'the line has another number of cells than the first one' }
-    return refuseOtherWebsite(line) ?? fromUmami(line, site)
+    const mapped = fromUmami(line, site)
+    // Links and pixels stand there under ids of their own.
+    return 'leftOut' in mapped ? mapped : (refuseOtherWebsite(line) ?? mapped)
   }
   return async (path) => {
     const file = await openText(path)

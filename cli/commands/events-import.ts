@@ -20,11 +20,10 @@ export const importHistory = defineCommand({
   },
   async run({ options, argument, moreArguments, installation, progress, signal }) {
     const files = [argument, ...moreArguments]
-    for (const path of files) {
-      const found = statSync(path, { throwIfNoEntry: false })
-      if (found === undefined) throw new UsageError(`there is no file ${path}`)
-      if (!found.isFile()) throw new UsageError(`${path} is a folder or a pipe: name files`)
-    }
+    const missing = files.filter((path) => !statSync(path, { throwIfNoEntry: false }))
+    if (missing.length > 0) throw new UsageError(`there is no file ${missing.join(', ')}`)
+    const others = files.filter((path) => !statSync(path).isFile())
+    if (others.length > 0) throw new UsageError(`folders and pipes are no files: ${others.join(', ')}`)
     const from = options.oneOf('from', products)
     const site = options.httpUrl('site')?.origin
     if (site !== undefined && from !== 'umami') throw new UsageError('--site goes with --from umami only')

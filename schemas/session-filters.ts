@@ -69,9 +69,9 @@ const storedForms: Partial<Record<FilterName, (value: string) => string>> = {
   country: countryAsStored,
 }
 
-/** A code in lower case, with `!` or without, is meant as the one in upper case. */
+/** A code means the one in upper case, with `!` or without. */
 function countryAsStored(value: string): string {
-  return /^!?[a-z]{2}$/.test(value) ? value.toUpperCase() : value
+  return /^!?[a-z]{2}$/i.test(value) ? value.toUpperCase() : value
 }
 
 /** Undefined where nothing is filtered. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { devices } from '../../schemas/event/row.ts'
 import { channels } from '../../schemas/reference/channels.ts'
 import { countryName } from '../../schemas/reference/country-names.ts'
+import { isCountryCode } from '../../schemas/reference/country-zones.ts'
 import { filterNames as known, readPattern } from '../../schemas/session-filters.ts'
 import * as address from '../../web/dashboard/address.ts'
 import * as values from '../../web/dashboard/filter-values.ts'
@@ -57,6 +58,7 @@ test('a country is its name as lists show it, its code, or nothing', () => {
   for (const [name, code] of codes) {
     if (code !== 'unknown') expect(name).toBe(countryName(code))
     expect([name, values.countryCode(name), values.countryCode(code)]).toEqual([name, code, code])
+    expect([code, code === 'unknown' || isCountryCode(code)]).toEqual([code, true])
     expect(values.countryName(code)).toBe(name)
   }
   const texts = ['germany', ' de ', 'DD', 'UK', "cote d'ivoire", 'unknown', 'Germ', 'D*', 'XX', 'ZZ', '']

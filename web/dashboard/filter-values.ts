@@ -48,8 +48,8 @@ export const examples: Readonly<Partial<Record<FilterName, string>>> = {
 /** English, as the API's lists are. */
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 const unknown = 'unknown'
-/** Intl names them, but no visit comes from there. */
-const nowhere = new Set(['EZ', 'QO', 'XA', 'XB', 'ZZ'])
+/** Intl names them, but no visit comes from there: they are no codes of countries, and the API refuses them. */
+const nowhere = new Set('AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ'.split(' '))
 /** Without regard to case, accents and punctuation. */
 const { compare } = new Intl.Collator('en', { sensitivity: 'base', ignorePunctuation: true })
 

@@ -33,7 +33,7 @@ export async function trackLinks<Draft extends Captions>(
   const found = [...addresses].filter((address) => !isShort(address))
   const shortened = new Map<string, string>()
   let refusal =
-    found.length === 0 ? 'The captions have no address that isn’t tracked: each begins with http:// or https://.' : ''
+    found.length === 0 ? 'The captions have no address that isn’t tracked and begins with http:// or https://.' : ''
   for (const address of found) {
     if (refusal !== '') break
     const label = [...`${title}: ${address.replace(/^https?:\/\//, '')}`].slice(0, labelLength).join('')

@@ -9,5 +9,5 @@ export const rebuildFigures = defineCommand({
     const builds = await runBuilds(invocation, 'figures')
     return { workspaces: builds.length }
   },
-  show: ({ workspaces }) => `the figures of ${workspaces} workspaces were built anew`,
+  show: ({ workspaces }) => `figures were built anew (workspaces: ${workspaces})`,
 })

@@ -56,7 +56,7 @@ export const erasePeople = defineCommand({
       await sleep(pauseMs, signal)
     }
   },
-  show: ({ events }) => `the person was erased, with ${events} events`,
+  show: ({ events }) => `the person was erased (events: ${events})`,
 })
 
 function nameIn(options: OptionValues): NamedPerson {

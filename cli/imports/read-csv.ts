@@ -2,7 +2,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import type { Loc } from '../../schemas/errors/validation-errors.ts'
+import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import type { Parsed } from '../../schemas/errors/zod-errors.ts'
 import { importLineBytesMax, importLinesMax } from '../../schemas/limits/revenue-limits.ts'
 import { CommandFailed } from '../command.ts'
@@ -56,8 +56,9 @@ function requireFile(path: string): void {
 }
 
 async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): AsyncGenerator<Value> {
+  let names: readonly string[] = []
   const parser = parse({
-    ...{ bom: true, columns: (names: string[]) => namesOf(path, names, columns) },
+    ...{ bom: true, columns: (written: string[]) => (names = namesOf(path, written, columns)) },
     ...{ trim: true, skip_empty_lines: true, info: true, max_record_size: importLineBytesMax },
   })
   const file = createReadStream(path)
@@ -68,7 +69,7 @@ async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): Asyn
     for await (const { record, info } of parser as AsyncIterable<{ record: CsvLine; info: { lines: number } }>) {
       if (++lines > importLinesMax) throw new CommandFailed(`${path} has more than ${importLinesMax} lines`)
       const parsed = read(filled(record))
-      if (!parsed.ok) throw new CommandFailed(`${path}, line ${info.lines}: ${told(parsed.errors[0]!)}`)
+      if (!parsed.ok) throw new CommandFailed(`${path}, ${faultOf(parsed.errors[0]!, info.lines, names)}`)
       yield parsed.value
     }
   } catch (error) {
@@ -147,8 +148,11 @@ function filled(record: CsvLine): CsvLine {
   return Object.fromEntries(Object.entries(record).filter(([, text]) => text !== ''))
 }
 
-function told({ loc, msg }: { readonly loc: Loc; readonly msg: string }): string {
-  return `${loc.slice(1).join('.') || 'the line'}: ${msg}`
+/** A column that no line has is the fault of the first line. */
+function faultOf({ type, loc, msg }: ValidationError, line: number, names: readonly string[]): string {
+  const field = loc.slice(1).join('.')
+  if (type === 'missing' && !names.includes(field)) return `line 1 has no column \`${field}\``
+  return `line ${line}: ${field || 'the line'}: ${msg}`
 }
 
 /** A cell with a whole number becomes that number. */

@@ -95,7 +95,7 @@ describe('a payment is credited', () => {
     // By the session of the touch, which began before the range.
     for (const chosen of [{ path: ['/pricing'] }, { entry_path: ['/offer'] }, { channel: ['Email'] }])
       expect([chosen, await revenueOf(chosen)]).toEqual([chosen, 1_000])
-    for (const other of [{ path: ['/other'] }, { source: ['google'] }, { country: ['!DE'] }, { event: ['sign_up'] }])
+    for (const other of [{ path: ['/other'] }, { source: ['google'] }, { country: ['!dE'] }, { event: ['sign_up'] }])
       expect([other, await revenueOf(other)]).toEqual([other, 0])
   })
 
@@ -279,6 +279,8 @@ describe('imports', () => {
     for (const [text, fault] of [
       [`${head},E-Mail\nc,5,USD,2025-11-18T12:00:00Z,ada@example.com\n`, 'has a column `e-mail`'],
       [head.replaceAll(',', ';'), 'line 1: columns are separated by commas'],
+      ['value_cents,currency\n5,USD\n', 'line 1 has no column `id`'],
+      [`${head}\n,5,USD,2025-11-18T12:00Z\n`, 'line 2: id: Field required'],
     ] as const) {
       expect((await svc('revenue', 'import', file(text))).err).toContain(fault)
     }

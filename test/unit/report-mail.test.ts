@@ -50,6 +50,11 @@ test('few visitors have no changes, and a long name is cut', () => {
   expect(/\/ä+…/.exec(text)![0]).toHaveLength(reportNameLengthMax)
 })
 
+test('a source without visitors, which is known by its revenue alone, is left out', () => {
+  const top_sources = [{ source: 'direct', medium: 'none', visitors: 0 }]
+  expect(write({ top_sources }).text).toContain('Sources, by visitors\n  none\n')
+})
+
 test('figures that begin later than the period say so', () => {
   const { text, html } = write({ metrics: { ...metrics, previous: null, readable_from: '2026-10-02T22:00:00Z' } })
   const said = 'No figures are kept from before Oct 3, 2026'

@@ -22,6 +22,7 @@ interface RunningProduct {
   readonly database_url?: string
   readonly clickhouse_url?: string
   readonly redis_url?: string
+  readonly has_mail?: boolean
   /** Ids of the processes; none where the file was written by hand. */
   readonly pids?: Readonly<Record<string, number | null>>
 }
@@ -52,6 +53,8 @@ export interface Installation {
   runningIngestUrl(): string | undefined
   /** The tracking key of the running product's first workspace, if one runs. */
   runningTrackingKey(): string | undefined
+  /** Whether the running product of our stores was given a mail server and a sender. */
+  hasRunningMail(): boolean
   /**
    * The workspace of this id, or without one the first.
    * @throws CommandFailed when there is none
@@ -87,7 +90,7 @@ export function openInstallation(config: Config): Installation {
   function locate(
     setting: string,
     fromEnvironment: string | undefined,
-    field: Exclude<keyof RunningProduct, 'pids'>,
+    field: Exclude<keyof RunningProduct, 'has_mail' | 'pids'>,
   ): string {
     const found = fromEnvironment ?? (isRunningOurs() ? runningProduct()[field] : undefined)
     if (found !== undefined) return found
@@ -143,6 +146,7 @@ export function openInstallation(config: Config): Installation {
     },
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
     runningIngestUrl: () => (isRunningOurs() ? runningProduct().tracking_url : undefined),
+    hasRunningMail: () => isRunningOurs() && runningProduct().has_mail === true,
     // Stores of the environment are another installation than the running one.
     runningTrackingKey: () => (config.databaseUrl ? undefined : runningProduct().tracking_key),
     workspace: async (id) => {

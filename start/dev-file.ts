@@ -22,6 +22,8 @@ export interface DevFile {
   database_url: string
   redis_url: string
   data_dir: string
+  /** Whether the services were given both settings of mail. */
+  has_mail: boolean
   pids: Pids
 }
 

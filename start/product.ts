@@ -100,7 +100,10 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     running.services = services.map(({ runnable }) => startSupervised(runnable))
 
     const ingestPort = services.find((service) => service.name === 'ingest')?.port ?? front.port
-    dev = devOf(addresses, ingestPort, first, urls, folder.path)
+    dev = {
+      ...devOf(addresses, ingestPort, first, urls, folder.path),
+      has_mail: config.smtpServer !== undefined && config.mailFrom !== undefined,
+    }
     const written = writeDev()
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
     await Promise.all(running.services.map(({ firstUp }) => firstUp))
@@ -215,7 +218,7 @@ function devOf(
   { trackingKey, apiKey, workspaceId }: FirstWorkspace,
   { clickhouseUrl, databaseUrl, redisUrl }: StoreUrls,
   dataDir: string,
-): Omit<DevFile, 'pids'> {
+): Omit<DevFile, 'pids' | 'has_mail'> {
   return {
     base_url: `${localRoot}/v1`,
     api_host: apiHost,

@@ -411,4 +411,9 @@ test('without mail it says whose environment it means, and warns once reports ha
   expect((await examine()).of('mail')).toMatchObject(warning(`${unset}, and reports have 1 recipient:`))
   await add('b@example.com')
   expect((await examine()).of('mail')).toMatchObject(warning('reports have 2 recipients:'))
+  // `npm start` tells whether its services have mail.
+  const file = join(dataDir, 'dev.json')
+  onTestFinished(() => rmSync(file))
+  writeFileSync(file, JSON.stringify({ database_url: stores.databaseUrl, has_mail: true }))
+  expect((await examine()).of('mail')).toMatchObject(ok('`npm start` has both'))
 })

@@ -76,6 +76,7 @@ test('writes dev.json for its owner alone, with every member, and pids that live
     database_url: expect.stringMatching(/^postgres:/),
     redis_url: expect.stringMatching(/^redis:/),
     data_dir: dataDir,
+    has_mail: false,
     pids: Object.fromEntries(
       ['ingest', 'api', 'pipeline', 'clickhouse', 'postgres', 'redis'].map((name) => [name, expect.any(Number)]),
     ),

@@ -1,7 +1,7 @@
 /** Settings with webhooks; lists of the dashboard that have more than a page; what a journey shows. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { makeAccount } from '../support/publishing.ts'
@@ -29,6 +29,8 @@ test('another workspace is added by keyboard, waits for its first event, and the
 
 test('settings have the snippet at any time; an endpoint is made by keyboard, refused, tried, delivered to again, removed', async (context) => {
   const page = await signIn(context)
+  await withoutPolls(page)
+  await page.reload()
   await page.waitForSelector('.install')
   for (const key of ['g', 't']) await page.keyboard.press(key)
   await page.waitForSelector(`${list('Tracking')} pre:has-text("svc.js?key=svc_pk_")`)
@@ -63,6 +65,7 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('Workspace')} dd:has-text("Asia/Kolkata")`)
   await page.waitForSelector(`${list('Workspace')} dd:has-text("<i>Harbour</i>")`)
+  await page.waitForSelector('h1:has-text("<i>Harbour</i>")')
   await page.waitForSelector(`${list('Workspace')} dd:has-text("as long as the plan allows")`)
   await page.click(`${list('Workspace')} >> text=Change`)
   await page.fill('dialog [name="retention"]', '7')

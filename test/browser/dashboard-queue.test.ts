@@ -1,7 +1,7 @@
 /** Posting times of the dashboard, and posts that join the queue. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -25,6 +25,7 @@ test('posting times are set by keys, and posts take the free ones: from the list
   }
   await ask('POST', '/v1/posts', idea)
   const page = await signIn(context)
+  await withoutPolls(page)
   await page.goto(`${api.url}/dashboard/posts`)
   await page.click('summary:has-text("Idea")')
   await page.click('text=Set posting times')
@@ -44,7 +45,10 @@ test('posting times are set by keys, and posts take the free ones: from the list
   await page.click(`${list('Posts')} >> text=Add to queue`)
   await page.waitForSelector('[role="status"]:has-text("It goes out")')
   expect(await postOf('Idea')).toEqual(['scheduled', free[0]])
+  const target = (status: string) => page.waitForSelector(`${list('Posts')} li.event:has-text("${status}")`)
+  await target('scheduled')
   await page.click('text=Undo')
+  await target('draft')
   await expect.poll(() => postOf('Idea')).toEqual(['draft', idea.scheduled_at])
 
   await page.click('text=Write a post')

@@ -38,6 +38,14 @@ export function setUpDashboard({ stores, api, mine }: Served) {
 /** The part of a page with that name. */
 export const list = (title: string) => `section[aria-label="${title}"]`
 
+/** From the next page on nothing is asked for again by itself: whatever a change shows, it shows at once. */
+export async function withoutPolls(page: Page): Promise<void> {
+  await page.addInitScript(`{
+    const { setTimeout } = window
+    window.setTimeout = (call, ms, ...rest) => (ms < 5_000 || ms === undefined ? setTimeout(call, ms, ...rest) : 0)
+  }`)
+}
+
 /** By the debugger's own door: the policy of the page lets no script in. */
 export async function violations(page: Page): Promise<unknown> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)

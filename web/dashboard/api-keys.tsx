@@ -5,18 +5,18 @@ import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Choices, Failure, Refusal, ShownOnce } from './parts.tsx'
-import { send, useAnswer, useChanges } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 
 type Key = (typeof ApiKeyResource)['_output']
 type Answer = (typeof ApiKeysResource)['_output']
 type Made = (typeof CreatedApiKey)['_output']
 
 export function ApiKeys({ timezone }: { timezone: string }) {
-  const { round, refusal, done } = useChanges()
+  const { refusal, done } = useRefusal()
   const [made, setMade] = useState<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Key>()
-  const { answer, failure } = useAnswer<Answer>('/api-keys', { round })
+  const { answer, failure } = useAnswer<Answer>('/api-keys')
   return (
     <section class="panel" aria-label="API keys">
       <h2>

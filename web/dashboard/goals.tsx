@@ -7,7 +7,7 @@ import { number, percent } from './format.ts'
 import { type StepKind, stepKinds, typedValue } from './funnel-address.ts'
 import { may } from './may.ts'
 import { Failure, Refusal } from './parts.tsx'
-import { send, useAnswer, useChanges } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 import { Suggestions } from './suggestions.tsx'
 
 type Row = GoalFigures['rows'][number]
@@ -21,12 +21,10 @@ interface GoalsProps {
 const againMs = 15_000
 
 export function Goals({ view, add }: GoalsProps) {
-  const { round, refusal, done } = useChanges()
+  const { refusal, done } = useRefusal()
   const [isAdding, setAdding] = useState(false)
   const [removed, remove] = useState<Row>()
-  const { answer, failure, isStale } = useAnswer<GoalFigures>(`/analytics/goals?${questionOf(view)}`, {
-    ...{ againMs, round },
-  })
+  const { answer, failure, isStale } = useAnswer<GoalFigures>(`/analytics/goals?${questionOf(view)}`, { againMs })
   const mayChange = may('analytics:write')
   const most = Math.max(1, ...(answer?.rows ?? []).map(({ visitors }) => visitors))
   return (

@@ -44,10 +44,9 @@ interface EditProps {
   readonly link: Link
   readonly timezone: string
   close(): void
-  changed(): void
 }
 
-export function EditLink({ link: { id, ...fields }, timezone, close, changed }: EditProps) {
+export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps) {
   /** As the form was filled. */
   const [link] = useState(fields)
   const submit = (data: FormData) => {
@@ -61,7 +60,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close, changed }: 
     })
   }
   return (
-    <FormDialog title="Change the link" verb="Save" {...{ close, submit, made: changed }}>
+    <FormDialog title="Change the link" verb="Save" {...{ close, submit, made: close }}>
       <label>
         Label
         <input name="label" defaultValue={link.label} required />

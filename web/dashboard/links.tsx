@@ -10,7 +10,7 @@ import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { ArchiveTabs, Copy, Facts, Failure, isArchive, Refusal } from './parts.tsx'
-import { send, useAnswer } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 import { serverNow } from './request.ts'
 
 type LinkWithAll = (typeof LinkWithClicks)['_output']
@@ -18,17 +18,15 @@ type LinkWithAll = (typeof LinkWithClicks)['_output']
 const listed = 100
 
 export function LinksPage({ search, workspace, navigate }: PageProps) {
-  const [round, setRound] = useState(0)
   const status = isArchive(search) ? 'archived' : 'active'
   const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
-    ...{ each: listed, round },
+    each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
-  const changed = () => setRound((before) => before + 1)
   return (
     <main>
       {failure && <Failure {...failure} />}
-      {may('links:write') && <NewLink made={changed} timezone={workspace.timezone} />}
+      {may('links:write') && <NewLink timezone={workspace.timezone} />}
       <section class="panel" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         {answer?.length === 0 && !isStale && (
@@ -36,9 +34,7 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
             {status === 'archived' ? 'None is archived.' : `No link yet.${may('links:write') ? makeOne : ''}`}
           </p>
         )}
-        <ul>
-          {!isStale && answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, changed, status }} />)}
-        </ul>
+        <ul>{!isStale && answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, status }} />)}</ul>
         {pager}
       </section>
     </main>
@@ -47,8 +43,8 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
 
 const makeOne = ' Make one for each place that you post or print. Without a campaign, its visits count as social.'
 
-function NewLink({ made, timezone }: { made(): void; readonly timezone: string }) {
-  const [refusal, setRefusal] = useState('')
+function NewLink({ timezone }: { readonly timezone: string }) {
+  const { refusal, done } = useRefusal()
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
@@ -59,10 +55,8 @@ function NewLink({ made, timezone }: { made(): void; readonly timezone: string }
       ...{ label: data.get('label'), destination_url: data.get('destination') },
       ...Object.fromEntries(filled),
     })
-    if ('refusal' in sent) return setRefusal(sent.refusal)
-    setRefusal('')
-    form.reset()
-    made()
+    done(sent)
+    if ('made' in sent) form.reset()
   }
   return (
     <form class="controls" onSubmit={submit} aria-label="New link">
@@ -87,19 +81,14 @@ interface OneLinkProps {
   readonly link: Link
   readonly workspace: Workspace
   readonly status: 'active' | 'archived'
-  changed(): void
 }
 
-function OneLink({ link, workspace, status, changed }: OneLinkProps) {
+function OneLink({ link, workspace, status }: OneLinkProps) {
   const [isOpen, setOpen] = useState(false)
   const [isEdited, edit] = useState(false)
-  const [refusal, setRefusal] = useState('')
+  const { refusal, done } = useRefusal()
   const [verb, label] = status === 'active' ? (['archive', 'Archive'] as const) : (['unarchive', 'Put back'] as const)
-  const archive = async () => {
-    const sent = await send('POST', `/links/${link.id}/${verb}`)
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    changed()
-  }
+  const archive = async () => done(await send('POST', `/links/${link.id}/${verb}`))
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -139,16 +128,7 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
         )}
       </details>
       <Copy text={link.post_url} label="Copy short link" />
-      {isEdited && (
-        <EditLink
-          {...{ link, timezone: workspace.timezone }}
-          close={() => edit(false)}
-          changed={() => {
-            edit(false)
-            changed()
-          }}
-        />
-      )}
+      {isEdited && <EditLink {...{ link, timezone: workspace.timezone }} close={() => edit(false)} />}
     </li>
   )
 }

@@ -6,7 +6,6 @@ import { type Asked, useAnswer } from './query.ts'
 interface PagesOf<Row> {
   /** Rows of a page. */
   readonly each: number
-  readonly round?: number
   /** The parameters that ask for what stands behind a row. */
   after(row: Row): Readonly<Record<string, string>>
 }
@@ -25,12 +24,11 @@ export interface ListPage<Row> extends Asked<readonly Row[]> {
  *
  * @param path with its query, under `/api/v1`; another one begins at its first page
  */
-export function useListPage<Row>(path: string, { each, round = 0, after }: PagesOf<Row>): ListPage<Row> {
+export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): ListPage<Row> {
   const [place, setPlace] = useState<{ readonly path: string; readonly cursors: readonly string[] }>()
   const cursors = place?.path === path ? place.cursors : []
   const asked = useAnswer<readonly Row[]>(
     `${path}${path.includes('?') ? '&' : '?'}limit=${each}${cursors.at(-1) ?? ''}`,
-    { round },
   )
   const { answer, isStale } = asked
   // While another page of the same list is awaited, the one before stays, and isn't wrong.

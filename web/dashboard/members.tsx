@@ -4,7 +4,7 @@ import type { CreatedInvitation, Members as MembersResource } from '../../schema
 import { Confirm, FormDialog } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
-import { send, useAnswer, useChanges } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 
 type Answer = (typeof MembersResource)['_output']
 type Member = Answer['members'][number]
@@ -17,11 +17,11 @@ const roles = {
 } as const
 
 export function Members({ timezone }: { timezone: string }) {
-  const { round, refusal, done } = useChanges()
+  const { refusal, done } = useRefusal()
   const [made, setMade] = useState<Made & { readonly email: string }>()
   const [isInviting, setInviting] = useState(false)
   const [removed, remove] = useState<Member>()
-  const { answer, failure } = useAnswer<Answer>('/members', { round })
+  const { answer, failure } = useAnswer<Answer>('/members')
   return (
     <section class="panel" aria-label="Members">
       <h2>

@@ -11,7 +11,7 @@ import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
 import { type Queue, QueueButton } from './posting-times.tsx'
-import { type Sent, send, useAnswer } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
 
@@ -21,9 +21,6 @@ export interface PostProps {
   readonly post: Post
   readonly workspace: Workspace
   readonly queue: Queue
-  /** Another number: the post may have changed. */
-  readonly round: number
-  changed(): void
 }
 
 interface ChangesProps extends PostProps {
@@ -40,37 +37,29 @@ const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-export function Changes({ post, workspace, queue, changed, queued }: ChangesProps) {
+export function Changes({ post, workspace, queue, queued }: ChangesProps) {
   const [isEditing, setEditing] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
-  const [refusal, setRefusal] = useState('')
+  const { refusal, done } = useRefusal()
   /** The post before it was added to the queue, and its time there. */
   const [added, setAdded] = useState<{ readonly before: Post; readonly at: string }>()
-  const told = (sent: Sent<unknown>) => {
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    changed()
-  }
   const act = async (method: 'POST' | 'DELETE', path: string) => {
     const sent = await send(method, `/posts/${post.id}${path}`)
     setDeleting(false)
-    told(sent)
+    done(sent)
   }
   const addToQueue = async () => {
     const sent = await send<Post>('POST', `/posts/${post.id}/queue`)
-    told(sent)
+    done(sent)
     if ('refusal' in sent) return
     const at = sent.made.scheduled_at!
     setAdded({ before: post, at })
     queued?.(at)
   }
-  const edited = () => {
-    setEditing(false)
-    changed()
-  }
   /** Published targets aren't published again. */
-  const tryAgain = async () => told(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() }))
+  const tryAgain = async () => done(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() }))
   if (!may('posts:write')) return null
-  if (isEditing) return <PostForm post={post} workspace={workspace} queue={queue} done={edited} />
+  if (isEditing) return <PostForm post={post} workspace={workspace} queue={queue} done={() => setEditing(false)} />
   const { timezone } = workspace
   return (
     <div class="controls">
@@ -115,7 +104,7 @@ export function Changes({ post, workspace, queue, changed, queued }: ChangesProp
             <button
               type="button"
               class="link"
-              onClick={async () => told(await takeSteps(post.id, stepsToDraft(added.before)))}
+              onClick={async () => done(await takeSteps(post.id, stepsToDraft(added.before)))}
             >
               Undo
             </button>
@@ -126,10 +115,8 @@ export function Changes({ post, workspace, queue, changed, queued }: ChangesProp
   )
 }
 
-type DetailProps = Pick<PostProps, 'workspace' | 'round'> & { readonly id: number }
-
-export function Detail({ id, workspace: { currency }, round }: DetailProps) {
-  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`, { round })
+export function Detail({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
+  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
   const { base_caption, targets, performance } = answer
   const shown = (value: number | null) => (value === null ? '–' : number(value))

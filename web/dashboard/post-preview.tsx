@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PostPreview } from '../../schemas/resources/post.ts'
 import type { Draft } from './post-draft.ts'
-import { send } from './query.ts'
+import { consult } from './query.ts'
 
 type Preview = (typeof PostPreview)['_output']
 
@@ -28,7 +28,7 @@ export function usePreview(draft: Draft, altTextSaves: number): Told {
     const body = JSON.parse(asked) as Draft
     let isGone = false
     async function ask(): Promise<void> {
-      const sent = await send<Preview>('POST', '/posts/preview', body)
+      const sent = await consult<Preview>('/posts/preview', body)
       if (isGone) return
       if ('made' in sent) setPreview(sent.made)
       setRefusal('refusal' in sent ? sent.refusal : '')

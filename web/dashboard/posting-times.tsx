@@ -49,11 +49,10 @@ const workdays = everyDay.slice(0, 5)
 interface EditorProps {
   readonly known: Times
   readonly timezone: string
-  changed(): void
   close(): void
 }
 
-export function PostingTimesEditor({ known, timezone, changed, close }: EditorProps) {
+export function PostingTimesEditor({ known, timezone, close }: EditorProps) {
   const [refusal, setRefusal] = useState('')
   const [times, setTimes] = useState(known.times)
   /** One change after another, each of the list that the one before has left: quick hands lose none. */
@@ -64,7 +63,6 @@ export function PostingTimesEditor({ known, timezone, changed, close }: EditorPr
       setRefusal('refusal' in sent ? sent.refusal : '')
       if ('refusal' in sent) return before
       setTimes(sent.made.times)
-      changed()
       return sent.made.times
     })
   }

@@ -22,9 +22,6 @@ export interface CalendarProps {
   readonly span: Span
   /** The one that is looked at: `YYYY-MM-DD`. */
   readonly day: string
-  /** Another number: posts may have changed. */
-  readonly round: number
-  changed(): void
   go(day: string, span?: Span): void
   /** Begins a post for a day, at a time of it: `HH:MM`, or the usual one. */
   write(day: string, time?: string): void
@@ -37,7 +34,7 @@ const signs: Readonly<Record<Post['status'], string>> = {
   ...{ published: '✓', failed: '!', archived: '–' },
 }
 
-export function PostsCalendar({ posts, workspace, queue, span, day, round, changed, go, write }: CalendarProps) {
+export function PostsCalendar({ posts, workspace, queue, span, day, go, write }: CalendarProps) {
   const [opened, open] = useState<number>()
   const days = daysOfSpan(span, day)
   const localTime = (post: Post) =>
@@ -46,7 +43,6 @@ export function PostsCalendar({ posts, workspace, queue, span, day, round, chang
     posts,
     timezone: workspace.timezone,
     localTime,
-    changed,
     isShown: (on) => days.includes(on),
     go,
   })
@@ -186,14 +182,14 @@ export function PostsCalendar({ posts, workspace, queue, span, day, round, chang
       {openedPost && (
         <Dialog title={openedPost.title} close={() => open(undefined)}>
           <Changes
-            {...{ workspace, queue, round, changed }}
+            {...{ workspace, queue }}
             post={openedPost}
             queued={(at) => {
               const on = localMoment(at, workspace.timezone).slice(0, 10)
               if (!days.includes(on)) go(on)
             }}
           />
-          <Detail id={openedPost.id} {...{ workspace, round }} />
+          <Detail id={openedPost.id} workspace={workspace} />
         </Dialog>
       )}
     </section>

@@ -23,13 +23,7 @@ const views = { list: 'List', month: 'Month', week: 'Week' } as const
 type ViewName = keyof typeof views
 
 export function PostsPage({ search, workspace, navigate }: PageProps) {
-  const [round, setRound] = useState(0)
   const [written, write] = useState<{ readonly at: string | undefined }>()
-  const changed = () => setRound((before) => before + 1)
-  const done = () => {
-    write(undefined)
-    changed()
-  }
   const params = new URLSearchParams(search)
   const named = params.get('view') ?? ''
   const view: ViewName = Object.hasOwn(views, named) ? (named as ViewName) : 'list'
@@ -37,14 +31,14 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const day = asked.length === 10 && isDay(asked) ? asked : today(workspace.timezone)
   const go = (to: ViewName, on: string) => navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on })}`)
   const now = () => localMoment(new Date().toISOString(), workspace.timezone)
-  const { answer: times } = useAnswer<(typeof PostingTimes)['_output']>('/posting-times', { round })
+  const { answer: times } = useAnswer<(typeof PostingTimes)['_output']>('/posting-times')
   const [isSettingUp, setUp] = useState(false)
   const queue = { known: times, setUp: () => setUp(true) }
-  const common = { workspace, changed, round, queue }
+  const common = { workspace, queue }
   return (
     <main>
       {written ? (
-        <PostForm workspace={workspace} at={written.at} queue={queue} done={done} />
+        <PostForm workspace={workspace} at={written.at} queue={queue} done={() => write(undefined)} />
       ) : (
         <div class="controls">
           <fieldset class="choices" aria-label="View">
@@ -76,7 +70,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
         />
       )}
       {isSettingUp && times && (
-        <PostingTimesEditor known={times} timezone={workspace.timezone} changed={changed} close={() => setUp(false)} />
+        <PostingTimesEditor known={times} timezone={workspace.timezone} close={() => setUp(false)} />
       )}
     </main>
   )
@@ -94,7 +88,6 @@ function Calendar(shown: Shown & Omit<CalendarProps, 'posts'>) {
   const times = new URLSearchParams({ scheduled_from: days[0]!, scheduled_before: dayAfter(days.at(-1)!, 1) })
   const { answer, failure } = useAnswer<[timed: Post[], drafts: Post[]]>(
     `/posts?${times}&limit=${shownMax} /posts?status=draft&limit=${shownMax}`,
-    { round: shown.round },
   )
   const posts = useMemo(
     () => answer && [...answer[0], ...answer[1].filter(({ scheduled_at }) => scheduled_at === null)],
@@ -120,7 +113,6 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
     pager,
   } = useListPage<Post>(isArchive(search) ? '/posts?status=archived' : '/posts', {
     each: listed,
-    round: shown.round,
     after: ({ id }) => ({ before_id: String(id) }),
   })
   return (
@@ -156,7 +148,7 @@ function OnePost({ post, ...shown }: PostProps) {
         {isOpen && (
           <>
             <Changes post={post} {...shown} />
-            <Detail id={id} {...shown} />
+            <Detail id={id} workspace={shown.workspace} />
           </>
         )}
       </details>

@@ -1,16 +1,13 @@
 /** Facts about the company: the pages they come from, each claim with its quote, and what went wrong. */
-import { useState } from 'preact/hooks'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { percent, time } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
-import { send, useAnswer } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 
 export function ProfilePage({ workspace }: { workspace: Workspace }) {
-  const [round, setRound] = useState(0)
   const { answer, failure } = useAnswer<CompanyProfile>('/company-profile', {
-    round,
     isHurried: ({ status }) => status === 'generating',
   })
   return (
@@ -18,7 +15,7 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
       {failure && <Failure {...failure} />}
       {answer && (
         <>
-          {may('profile:write') && <Sources profile={answer} changed={() => setRound(round + 1)} />}
+          {may('profile:write') && <Sources profile={answer} />}
           <Known profile={answer} workspace={workspace} />
           <Evidence profile={answer} />
         </>
@@ -27,20 +24,15 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
   )
 }
 
-function Sources({ profile, changed }: { profile: CompanyProfile; changed(): void }) {
+function Sources({ profile }: { profile: CompanyProfile }) {
   const { status, source_urls, error } = profile
-  const [refusal, setRefusal] = useState('')
-  const run = async (sending: ReturnType<typeof send>) => {
-    const sent = await sending
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    changed()
-  }
+  const { refusal, done } = useRefusal()
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget as HTMLFormElement)
     const lines = String(data.get('sources')).split('\n')
     const urls = lines.map((line) => line.trim()).filter((line) => line !== '')
-    void run(send('PATCH', '/company-profile/sources', { source_urls: urls }))
+    void send('PATCH', '/company-profile/sources', { source_urls: urls }).then(done)
   }
   return (
     <form class="panel editor" onSubmit={submit} aria-label="Sources">
@@ -59,7 +51,7 @@ function Sources({ profile, changed }: { profile: CompanyProfile; changed(): voi
         <button
           type="button"
           disabled={source_urls.length === 0 || status === 'generating'}
-          onClick={() => run(send('POST', '/company-profile/refresh'))}
+          onClick={async () => done(await send('POST', '/company-profile/refresh'))}
         >
           {status === 'generating' ? 'Being generated…' : 'Generate again'}
         </button>

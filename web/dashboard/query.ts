@@ -1,6 +1,6 @@
 /** Asks the API as the owner who is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
-import { Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
+import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 import { isShared } from './shared-page.ts'
 
 export interface Failed {
@@ -50,8 +50,6 @@ interface UseOptions<Answer> {
   readonly isHurried?: (answer: Answer) => boolean
   /** How long until it is asked again. */
   readonly againMs?: number
-  /** Another number asks at once. */
-  readonly round?: number
 }
 
 const revoked = 'This link is wrong, has expired, or was revoked. Whoever gave it to you can make another one'
@@ -80,10 +78,12 @@ async function read(path: string, signal: AbortSignal): Promise<unknown> {
  */
 export function useAnswer<Answer>(
   path: string | undefined,
-  { isHurried = () => false, againMs = liveMs, round = 0 }: UseOptions<Answer> = {},
+  { isHurried = () => false, againMs = liveMs }: UseOptions<Answer> = {},
 ): Asked<Answer> {
   const [known, setKnown] = useState(() => takeWhatCame<Answer>(path))
   const [failed, setFailed] = useState<Failed & { readonly path: string }>()
+  /** Another number asks at once. */
+  const [round, setRound] = useState(0)
   useEffect(() => {
     if (path === undefined) return
     const asked = path
@@ -130,6 +130,7 @@ export function useAnswer<Answer>(
       askWhenSeen()
     }
     addEventListener('online', onOnline, { signal: leaving.signal })
+    writes.addEventListener('answered', () => setRound((before) => before + 1), { signal: leaving.signal })
     // An answer that came with the page counts as asked for.
     if (known?.path === path && round === 0)
       timer = setTimeout(askWhenSeen, isHurried(known.answer) ? soonAgainMs : againMs)
@@ -146,15 +147,11 @@ export function useAnswer<Answer>(
 /** The result of one request: what was made or asked for, or what is wrong with it in words. */
 export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
 
-/** For a list that is changed: each change raises `round`, so that the list is asked for anew. */
-export function useChanges() {
-  const [round, setRound] = useState(0)
+/** Why the last change was refused; '' where it wasn't. */
+export function useRefusal() {
   const [refusal, setRefusal] = useState('')
-  const done = (sent: Sent<unknown>) => {
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    setRound((before) => before + 1)
-  }
-  return { round, refusal, done }
+  const done = (sent: Sent<unknown>) => setRefusal('refusal' in sent ? sent.refusal : '')
+  return { refusal, done }
 }
 
 type Method = 'POST' | 'PATCH' | 'DELETE'
@@ -167,6 +164,8 @@ interface Write {
 
 /** By name. */
 const underWay = new Map<string, Promise<Sent<unknown>>>()
+/** Says `answered` after the last write under way: it may have changed whatever is shown, which is asked for anew then. */
+const writes = new EventTarget()
 /**
  * Writes whose answer was lost, by the resource they change. A repeat keeps its key, unless another write to the resource
  * came in between: then it is a new request.
@@ -183,15 +182,34 @@ export function send<Answer>(
   if (body instanceof FormData) {
     return write(`${method} ${path} ${nameOf(body)}`, path, { method, body, withinMs: Number.POSITIVE_INFINITY })
   }
-  const text = JSON.stringify(body)
-  const name = `${method} ${path} ${text}`
+  const name = `${method} ${path} ${JSON.stringify(body)}`
   const same = underWay.get(name) as Promise<Sent<Answer>> | undefined
   if (same !== undefined) return same
-  const init = text === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: text }
-  const sending = write<Answer>(name, path, { method, ...init, ...options })
+  const sending = write<Answer>(name, path, { method, ...(body && inJson(body)), ...options })
   underWay.set(name, sending)
-  void sending.finally(() => underWay.delete(name))
+  void sending.finally(() => {
+    underWay.delete(name)
+    // The next one of several begins at once.
+    setTimeout(() => underWay.size === 0 && writes.dispatchEvent(new Event('answered')))
+  })
   return sending
+}
+
+/** Asks a question that has a body, and changes nothing. */
+export async function consult<Answer>(path: string, body: object): Promise<Sent<Answer>> {
+  try {
+    return sentOf(await request(path, { method: 'POST', ...inJson(body) }))
+  } catch (error) {
+    return { refusal: (error as Error).message }
+  }
+}
+
+function inJson(body: object) {
+  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+function sentOf<Answer>(answer: ApiAnswer): Sent<Answer> {
+  return answer.response.ok ? { made: answer.body as Answer } : { refusal: refusalOf(answer) }
 }
 
 /** Sent again after a lost answer it has the same key, so the server does it once. */
@@ -208,7 +226,7 @@ async function write<Answer>(name: string, path: string, options: RequestOptions
     const headers = { ...options.headers, 'Idempotency-Key': key }
     const answer = await request(path, { ...options, headers })
     if (!isFinal(answer.response)) lost.set(place, { name, key })
-    return answer.response.ok ? { made: answer.body as Answer } : { refusal: refusalOf(answer) }
+    return sentOf(answer)
   } catch (error) {
     lost.set(place, { name, key })
     return { refusal: (error as Error).message }

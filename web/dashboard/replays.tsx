@@ -1,5 +1,4 @@
 /** Replays: recorded sessions, newest first, and the player of one. */
-import { useState } from 'preact/hooks'
 import type { Replay } from '../../schemas/resources/replay.ts'
 import { duration, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
@@ -35,11 +34,9 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     const value = address.get(name)
     if (value) asked.set(name, value)
   }
-  const [round, setRound] = useState(0)
   const { answer, failure, isStale, isAwaited, pager } = useListPage<Replay>(`/replays?${asked}`, {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
-    round,
   })
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
@@ -49,7 +46,6 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     }
     for (const name of ['contact_id', 'anonymous_id']) if (address.has(name)) next.set(name, address.get(name)!)
     navigate(`/dashboard/replays${next.size > 0 ? `?${next}` : ''}`)
-    setRound(round + 1)
   }
   const isFiltered = asked.size > 1
   const isEmpty = answer?.length === 0 && !isStale

@@ -4,17 +4,17 @@ import type { ReportRecipientResource, ReportRecipients } from '../../schemas/re
 import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Failure, Refusal } from './parts.tsx'
-import { send, useAnswer, useChanges } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
 
 export function Reports({ timezone }: { timezone: string }) {
-  const { round, refusal, done } = useChanges()
+  const { refusal, done } = useRefusal()
   const [isAdding, setAdding] = useState(false)
   const [removed, remove] = useState<Recipient>()
   const isHurried = ({ recipients }: Answer) => recipients.some(({ asked }) => asked?.state === 'waiting')
-  const { answer, failure } = useAnswer<Answer>('/report-recipients', { round, isHurried })
+  const { answer, failure } = useAnswer<Answer>('/report-recipients', { isHurried })
   return (
     <section class="panel" aria-label="Reports by e-mail">
       <h2>

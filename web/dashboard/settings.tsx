@@ -25,14 +25,9 @@ const seldomMs = 60_000
 export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const { answer, failure } = useAnswer<Overview>('/analytics/overview?include=snippet', { againMs: seldomMs })
   const [opened, open] = useState<'change' | 'add'>()
-  const [round, setRound] = useState(0)
-  const { answer: settings } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs, round })
-  const close = () => {
-    open(undefined)
-    setRound((before) => before + 1)
-  }
-  // Asked for again right after a change.
-  const { name, object_id, timezone, currency, plan_key } = settings ?? workspace
+  const { answer: settings } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
+  const close = () => open(undefined)
+  const { name, object_id, timezone, currency, plan_key } = workspace
   return (
     <main>
       {failure && <Failure {...failure} />}

@@ -5,17 +5,17 @@ import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
-import { send, useAnswer, useChanges } from './query.ts'
+import { send, useAnswer, useRefusal } from './query.ts'
 
 type Links = (typeof SharedLinksResource)['_output']
 type Made = (typeof CreatedSharedLink)['_output']
 
 export function SharedLinks({ timezone }: { timezone: string }) {
-  const { round, refusal, done } = useChanges()
+  const { refusal, done } = useRefusal()
   const [made, setMade] = useState<Made>()
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Links[number]>()
-  const { answer, failure } = useAnswer<Links>('/shared-links', { round })
+  const { answer, failure } = useAnswer<Links>('/shared-links')
   return (
     <section class="panel" aria-label="Shared links">
       <h2>

@@ -12,7 +12,6 @@ interface MovesOf {
   readonly posts: readonly Post[] | undefined
   readonly timezone: string
   localTime(post: Post): string | null
-  changed(): void
   isShown(day: string): boolean
   go(day: string): void
 }
@@ -24,7 +23,7 @@ interface Said {
 }
 const nothing: Said = { message: '', refusal: '' }
 
-export function useMoves({ posts, timezone, localTime, changed, isShown, go }: MovesOf) {
+export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   const [dragged, setDragged] = useState<Post>()
   const [target, aim] = useState<string>()
   const [said, say] = useState(nothing)
@@ -112,7 +111,6 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     isSending.current = false
     setAhead('made' in sent ? (before) => new Map(before).set(post.id, sent.made) : new Map())
     say('made' in sent ? done : { ...nothing, refusal: sent.refusal })
-    changed()
   }
 
   const press = useTouchDrag<Post>({

@@ -9,7 +9,7 @@ import { Confirm } from './dialog.tsx'
 import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
 import { Facts, Failure, Refusal, ShownOnce } from './parts.tsx'
-import { send, useChanges } from './query.ts'
+import { send, useRefusal } from './query.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
 type Endpoint = (typeof WebhookEndpointResource)['_output']
@@ -20,11 +20,11 @@ const listed = 20
 const tones: Readonly<Record<Delivery['status'], string>> = { delivered: 'good', failed: 'bad', pending: 'label' }
 
 export function Webhooks({ timezone }: { timezone: string }) {
-  const { round, refusal, done } = useChanges()
+  const { refusal, done } = useRefusal()
   const [made, setMade] = useState<Made>()
   const [isMaking, setMaking] = useState(false)
   const [removed, remove] = useState<Endpoint>()
-  const pages = { each: listed, round, after: ({ id }: { readonly id: number }) => ({ before_id: String(id) }) }
+  const pages = { each: listed, after: ({ id }: { readonly id: number }) => ({ before_id: String(id) }) }
   const endpoints = useListPage<Endpoint>('/webhooks', pages)
   const deliveries = useListPage<Delivery>('/webhooks/deliveries', pages)
   const failure = endpoints.failure ?? deliveries.failure

@@ -58,7 +58,7 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.fill('input[name="label"]', 'Spring')
   await page.fill('input[name="destination"]', 'ftp://example.com/')
   await page.click('text=Make a link')
-  expect(await page.textContent('[role="alert"]')).toContain('Destination URL: ')
+  expect(await page.textContent('[role="alert"]')).toContain('Destination: ')
   await page.fill('input[name="destination"]', `${api.url}/docs`)
   await page.click('text=Make a link')
   const link = `${list('Links')} summary:has-text("Spring")`
@@ -75,7 +75,9 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.click('[aria-label="Change Spring"]')
   await page.fill('dialog [name="expired_url"]', 'https://example.com/over')
   await page.click('dialog [type="submit"]')
-  await page.waitForSelector('dialog [role="alert"]:has-text("Expired URL: It needs a time at which the link expires")')
+  await page.waitForSelector(
+    'dialog [role="alert"]:has-text("Then leads to: It needs a time at which the link expires")',
+  )
   await page.fill('dialog [name="expires_at"]', '2020-01-01T09:30')
   await look(page, 'link-form')
   await page.click('dialog [type="submit"]')
@@ -266,7 +268,7 @@ test('the company profile is generated from pages that are named here, with a qu
     await page.click('nav >> text=Company')
     await page.fill('textarea', 'ftp://example.com/')
     await page.click('text=Save the pages')
-    await page.waitForSelector('[role="alert"]:has-text("Source URLs 1: ")')
+    await page.waitForSelector('[role="alert"]:has-text("Public pages 1: ")')
     await page.fill('textarea', `${sites.url}/shop`)
     await page.click('text=Save the pages')
     await page.waitForSelector('text=Being generated')

@@ -77,3 +77,28 @@ test('posting times are set by keys, and posts take the free ones: from the list
   await page.click(`[data-day="${next}"] .chip.free`)
   expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T17:30`)
 })
+
+test('a post that can’t go out is kept as a draft, and the form says so once, in its own words', async (context) => {
+  await makeAccount(stores, mine.workspaceId, 'instagram')
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts`)
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'No image')
+  await page.fill('form >> text=Caption', 'c')
+  await page.check('form label:has-text("instagram") input')
+  await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
+  await page.waitForSelector('[aria-label="Preview"] >> text=needs an image')
+  await page.click('form button:text-is("Schedule")')
+  const refused = page.locator('form [role="alert"]')
+  await expect
+    .poll(() => refused.allTextContents())
+    .toEqual([
+      expect.stringMatching(/^Saved as a draft, but not scheduled: Images and videos: Instagram needs an image/),
+    ])
+  expect(await page.getByText('needs an image').count()).toBe(1)
+  await page.waitForSelector('form h2:text-is("Change the post")')
+  await page.waitForSelector('summary:has-text("No image"):has-text("draft")')
+  await page.fill('form input[type="datetime-local"]', '2020-03-01T09:30')
+  await page.click('form button:text-is("Schedule")')
+  await page.waitForSelector('form [role="alert"]:has-text("Time: ")')
+})

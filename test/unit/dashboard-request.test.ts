@@ -57,6 +57,8 @@ test('a refusal names the field and says what is wrong, without the marks of the
   expect(refused(['body', 'scopes'], 'List should have at least 1 item after validation, not 0')).toBe(
     'Scopes: must have at least 1 item',
   )
-  expect(refused(['body', 'source_urls', 0], 'Field required')).toBe('Source URLs 1: is required')
+  expect(refused(['body', 'source_urls', 0], 'Field required')).toBe('Public pages 1: is required')
+  expect(refused(['body', 'platform_captions', 'x'], 'Field required')).toBe('Another caption for x: is required')
+  expect(refused(['query', 'device', 0], 'Input should be unknown')).toBe('Device: must be unknown')
   expect(refused(['body'], 'Value error, One is needed')).toBe('One is needed')
 })

@@ -52,6 +52,9 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   }, [at])
   const isScheduled = post?.status === 'scheduled'
   const isBusy = isSending || uploads > 0
+  const heading = saved.current ? 'Change the post' : 'New post'
+  // The refusal names the field, too.
+  const isSaid = (text: string) => refusal.includes(text)
 
   /** A time that nobody changed isn't sent: a local time may be twice in a night. */
   async function write(next: Draft): Promise<Sent<{ readonly id: number }>> {
@@ -79,7 +82,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
       time === undefined ? undefined : { scheduled_at: time },
     )
     if (!('refusal' in scheduled)) return ''
-    return isScheduled ? scheduled.refusal : `It is saved as a draft. ${scheduled.refusal}`
+    const kept = isScheduled ? 'Saved' : 'Saved as a draft'
+    return `${kept}, but not ${pressed === 'now' ? 'published' : 'scheduled'}: ${scheduled.refusal}`
   }
 
   /** A link names its post, so a new one is saved first; then the captions with their links are. */
@@ -114,8 +118,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   }
 
   return (
-    <form class="panel editor" aria-label={post ? 'Change the post' : 'New post'} onSubmit={submit}>
-      <h2>{post ? 'Change the post' : 'New post'}</h2>
+    <form class="panel editor" aria-label={heading} onSubmit={submit}>
+      <h2>{heading}</h2>
       <label>
         Title (only you see it)
         <input required value={draft.title} onInput={(event) => change({ title: event.currentTarget.value })} />
@@ -154,8 +158,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
           onInput={(event) => change({ scheduled_at: event.currentTarget.value || null })}
         />
       </label>
-      {preview && <PreviewOf preview={preview} draft={draft} change={change} />}
-      <Refusal text={previewRefusal} />
+      {preview && <PreviewOf {...{ preview, isSaid, draft, change }} />}
+      {!isSaid(previewRefusal) && <Refusal text={previewRefusal} />}
       <Refusal text={refusal} />
       <div class="controls">
         <button type="submit" value="save" disabled={isBusy}>

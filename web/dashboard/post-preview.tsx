@@ -48,11 +48,14 @@ export function usePreview(draft: Draft, altTextSaves: number): Told {
 
 interface PreviewProps {
   readonly preview: Preview
+  /** Whether the form says the message of an issue already. */
+  isSaid(message: string): boolean
   readonly draft: Draft
   change(changes: Partial<Draft>): void
 }
 
-export function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps) {
+export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, change }: PreviewProps) {
+  const issues = all.filter(({ message }) => !isSaid(message))
   const platforms = [...new Map(targets.map((target) => [target.platform, target])).values()]
   const write = (platform: string, text: string) => {
     const { [platform]: _, ...others } = draft.platform_captions

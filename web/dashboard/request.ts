@@ -101,19 +101,32 @@ export function refusalOf({ response, body }: ApiAnswer): string {
     : detail.map(({ loc, msg }) => [fieldOf(loc), sayingOf(msg)].filter(Boolean).join(': ')).join('. ')
 }
 
-/** Labels of fields that forms call otherwise than the API. */
+/** Fields whose label in the forms is another one than their name says. */
 const labels: Readonly<Record<string, string>> = {
-  ...{ base_caption: 'Caption', media_ids: 'Images and videos', scheduled_at: 'Time', expires_at: 'Expires' },
+  alt_text: 'Alternative text',
+  base_caption: 'Caption',
+  destination_url: 'Destination',
+  email: 'E-mail',
+  every: 'How often',
+  expired_url: 'Then leads to',
+  expires_at: 'Expires',
+  media_ids: 'Images and videos',
+  platform_captions: 'Another caption for',
+  replay_share: 'Percentage of sessions recorded',
+  retention_days: 'Days to keep analytics',
+  scheduled_at: 'Time',
+  social_account_ids: 'Accounts',
+  source_urls: 'Public pages',
+  url: 'URL',
+  ...{ utm_source: 'Source', utm_medium: 'Medium', utm_campaign: 'Campaign', utm_content: 'Content' },
 }
 
-/** `["body", "source_urls", 0]` is `Source URLs 1`. A filter in the address has no number. */
-function fieldOf([part, ...steps]: Fault['loc']): string {
-  const label = labels[String(steps[0])]
-  if (label !== undefined) return label
-  const named = part === 'query' ? steps.filter((step) => typeof step === 'string') : steps
-  const words = named.map((step) => (typeof step === 'number' ? step + 1 : step.replaceAll('_', ' '))).join(' ')
-  const name = words.replace(/\burl(s?)\b/g, 'URL$1').replace(/^utm\b/, 'UTM')
-  return name.slice(0, 1).toUpperCase() + name.slice(1)
+/** `["body", "source_urls", 0]` is `Public pages 1`. In the address a name has one value as a rule: it gets no number. */
+function fieldOf([part, field = '', ...steps]: Fault['loc']): string {
+  const name = labels[field] ?? String(field).replaceAll('_', ' ')
+  const within = steps.map((step) => (typeof step === 'number' ? step + 1 : step.replaceAll('_', ' ')))
+  const words = [name, ...(part === 'query' ? [] : within)].join(' ')
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
 function sayingOf(msg: string): string {

@@ -111,6 +111,12 @@ test('filters by rows, which stand as chips and in the address, with the figures
   await page.keyboard.press('Escape')
   await page.click('.chips button')
   await card(page, 'visitors', '3')
+
+  await add({ visitor: 3, path: '' })
+  await page.goto(`${api.url}/dashboard?path=`)
+  await page.waitForSelector(`${list('Recent events')} .name:has-text("pageview (no page)")`)
+  expect(await page.textContent('.chips')).toContain('path: (no page)')
+  expect(await rows(page, 'Pages')).toEqual(['(no page)'])
 })
 
 test('the filter form offers what exists, takes countries by name, and refuses other texts itself', async (context) => {

@@ -47,8 +47,10 @@ export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot:
   return [filterOf(filter, key, isNot), ...(medium === undefined || isNot ? [] : [filterOf('medium', medium)])]
 }
 
-/** `none` stands for what has no name: a filter can't ask for it. */
-export const nameless = 'none'
+/** Stands for what has no name. */
+export function namelessOf(filter: FilterName): string {
+  return filter.endsWith('path') ? '(no page)' : 'none'
+}
 
 /** Rows that the API gives to keys; owners get more. */
 const rowsOfKeysMax = 100
@@ -77,7 +79,7 @@ function ofSessions(title: string, by: BreakdownName & FilterName): ListKind {
     ...{ title, filter: by, columns: names, limitMax: 1_000, isOfOverview: false },
     ask: (limit) => `/analytics/breakdown?by=${by}&limit=${limit}`,
     rowsOf: ({ rows }) =>
-      rows.map(({ key, label, ...figures }) => ({ key, label: label === '' ? nameless : label, figures })),
+      rows.map(({ key, label, ...figures }) => ({ key, label: label === '' ? namelessOf(by) : label, figures })),
   }
 }
 
@@ -95,7 +97,7 @@ export const pages = ofOverview(
   'path',
   'top_pages',
   ['pageviews', 'visitors', 'sessions', 'conversions', 'revenue_cents', 'bounce_rate'],
-  ({ path, title }) => ({ key: String(path), label: String(path) || nameless, title: `${title}\n${path}` }),
+  ({ path, title }) => ({ key: String(path), label: String(path) || namelessOf('path'), title: `${title}\n${path}` }),
 )
 export const countries = ofOverview('Countries', 'country', 'countries', counts, keyed)
 export const devices = ofOverview('Devices', 'device', 'devices', counts, keyed)
@@ -111,7 +113,7 @@ export const eventNames: ListKind = {
   ask: (limit) => `/analytics/events?limit=${limit}`,
   rowsOf: (answer) =>
     (answer as unknown as EventNames).rows.map(({ event, visitors, events, sessions, conversions }) => ({
-      ...{ key: event, label: event === '' ? nameless : event },
+      ...{ key: event, label: event === '' ? namelessOf('event') : event },
       figures: { visitors, events, sessions, conversions },
     })),
 }

@@ -208,7 +208,7 @@ function Recent({ events, timezone }: { events: Overview['recent_events']; timez
         {acts.slice(0, 10).map(({ id, event_name, path, occurred_at }) => (
           <li key={id} class="event">
             <span class="name">
-              <bdi>{event_name}</bdi> <bdi class="label">{path}</bdi>
+              <bdi>{event_name}</bdi> <bdi class="label">{path || kinds.namelessOf('path')}</bdi>
             </span>
             <time dateTime={occurred_at}>{time(occurred_at, timezone)}</time>
           </li>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import {
   type Comparison,
   comparisons,
+  type FilterName,
   type RangeKey,
   rangeKeys,
   ranges,
@@ -12,7 +13,7 @@ import {
 } from './address.ts'
 import { countryName } from './filter-values.ts'
 import { daysInWords } from './format.ts'
-import { nameless } from './list-kinds.ts'
+import { namelessOf } from './list-kinds.ts'
 
 interface ViewControlsProps {
   readonly view: View
@@ -52,8 +53,7 @@ export function ViewControls(props: ViewControlsProps) {
             {view.filters.map(({ name, value }, at) => (
               <li key={`${name} ${value}`}>
                 <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
-                  {name.replace('_', ' ')}:{' '}
-                  <bdi>{shownValue(value, name === 'country' ? countryName : undefined) || nameless}</bdi> ×
+                  {name.replace('_', ' ')}: <bdi>{shownValue(value, (text) => nameOf(name, text))}</bdi> ×
                 </button>
               </li>
             ))}
@@ -96,4 +96,8 @@ export function ViewControls(props: ViewControlsProps) {
       )}
     </div>
   )
+}
+
+function nameOf(filter: FilterName, value: string): string {
+  return (filter === 'country' ? countryName(value) : value) || namelessOf(filter)
 }

@@ -116,6 +116,21 @@ test('consent that is withdrawn, though none was required, ends recording in all
   expect(namesOf(await visit.stored())).toEqual(['pageview', 'pageview'])
 })
 
+test('consent that is withdrawn in another tab ends this one, though an act of it has just stored the id anew', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  /** As another tab's erasure arrives here, whose id `oldValue` was, while this tab's storage holds `localStorage.svc_aid`. */
+  const hear = (oldValue: string) =>
+    visit.page.evaluate(`
+      dispatchEvent(new StorageEvent('storage', { key: 'svc_aid', oldValue: ${oldValue}, newValue: '' }))
+      Svc.anonymousId()
+    `)
+  expect(await hear('"the id before consent was given again"')).not.toBeNull()
+  expect(await hear('localStorage.svc_aid')).toBeNull()
+})
+
 test('consent that is refused on a page that waits for it ends recording in the tabs where it was given before', async (context) => {
   const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
   visit.site(shop, { '/': {} })

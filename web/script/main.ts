@@ -93,8 +93,13 @@ function start(): void {
   on('load', loadLate)
   on('pointerdown', loadLate)
   on('online', send)
-  // Consent was withdrawn in another tab, which has made the id empty first, and not given again since.
-  on('storage', (event) => event.key! + event.newValue === 'svc_aid' && !localStorage['svc_aid'] && api.consent(false))
+  // Consent was withdrawn in another tab, which has made the id empty first, and not given again since: that makes
+  // another id. An act before this event has stored the same one anew.
+  on(
+    'storage',
+    ({ key, newValue, oldValue }) =>
+      key! + newValue === 'svc_aid' && (localStorage['svc_aid'] || oldValue) === oldValue && api.consent(false),
+  )
   allow()
   // Calls that a prerendered page has queued happen once it is shown.
   call(...(target.q || []))

@@ -29,8 +29,14 @@ import {
   type Watermark,
 } from '../../postgres/tables/folds.ts'
 import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
+import { forEachAtMost } from '../../runtime/for-each.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
-import { conversionsPerLookUp, foldEventsMax, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
+import {
+  conversionsPerLookUp,
+  foldEventsMax,
+  lookUpsAtOnce,
+  visitorsPerLookUpMax,
+} from '../../schemas/limits/figure-limits.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { type LocalDays, localDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
@@ -62,14 +68,13 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const version = await takeFoldVersion(pg)
   const state = await readFoldState(pg)
   if (state.version > version) throw overtaken()
-  const taken = await takeEvents(ch, state, eventsMax)
-  if (taken.added.length === 0 && state.repairs.length === 0) {
+  const { touched, ...taken } = await takeEvents(ch, state, eventsMax)
+  if (touched === undefined) {
     const { watermarks, asOf } = taken
     if (asOf > state.asOf)
       await commitFold(pg, { from: state.version, version: state.version, asOf, watermarks, repairIds: [] })
     return { sessions: 0, isAllTaken: true }
   }
-  const touched = await readTouched(ch, taken.added, state.repairs)
   const builds = await buildsOf(pg, touched)
   const visible = rangesOf(taken.watermarks)
   const rows = new RowsToWrite(version)
@@ -94,8 +99,9 @@ function overtaken(): Error {
 }
 
 interface TakenEvents {
+  /** Undefined: there is nothing to fold. */
+  readonly touched: TouchedVisitor[] | undefined
   readonly watermarks: readonly Watermark[]
-  readonly added: readonly IdRange[]
   /** Every event answered 202 before this is below the watermarks. */
   readonly asOf: number
   readonly isAll: boolean
@@ -103,17 +109,22 @@ interface TakenEvents {
 
 /** Takes at most `eventsMax` unfolded events, the oldest ids first. */
 async function takeEvents(ch: ClickHouse, state: FoldState, eventsMax: number): Promise<TakenEvents> {
-  const { folded, shipped, asOf, shippedAsOf } = state
+  const { folded, shipped, asOf, shippedAsOf, repairs } = state
   const added = subtractRanges(rangesOf(shipped), rangesOf(folded))
-  const isFew = added.reduce((ids, { from, through }) => ids + through - from + 1, 0) <= eventsMax
-  const cut = isFew ? undefined : await findCut(ch, added, eventsMax)
-  if (cut === undefined) return { watermarks: shipped, added, asOf: Math.max(asOf, shippedAsOf), isAll: true }
+  const all = { watermarks: shipped, asOf: Math.max(asOf, shippedAsOf), isAll: true }
+  if (added.length === 0 && repairs.length === 0) return { ...all, touched: undefined }
+  // Mostly all can be taken. Ids have gaps, so only reading tells.
+  const touched = await readTouched(ch, added, repairs, eventsMax)
+  if (touched !== undefined) return { ...all, touched }
+  const cut = (await findCut(ch, added, eventsMax)) ?? Number.POSITIVE_INFINITY
   const foldedThrough = new Map(folded.map(({ firstSegment, through }) => [firstSegment, through]))
   const watermarks = shipped.map((watermark) => {
     const before = foldedThrough.get(watermark.firstSegment) ?? watermark.firstSegment * segmentRowsMax - 1
     return { ...watermark, through: Math.max(before, Math.min(watermark.through, cut)) }
   })
-  return { watermarks, added: subtractRanges(rangesOf(watermarks), rangesOf(folded)), asOf, isAll: false }
+  const oldest = await readTouched(ch, subtractRanges(rangesOf(watermarks), rangesOf(folded)), repairs, eventsMax)
+  if (oldest === undefined) throw new Error('more events than may be taken have the oldest ids')
+  return { touched: oldest, watermarks, asOf, isAll: false }
 }
 
 /** The builds that touched workspaces have, each made where it is missing. Events of a workspace that is gone stay unfolded. */
@@ -155,29 +166,39 @@ async function deriveTouched(
   { version, visible }: DerivationOptions,
   rows: RowsToWrite,
 ): Promise<void> {
+  const { timezone } = group[0]!
   const buildOf = new Map(group.map(({ workspaceId, build }) => [workspaceId, build]))
   const own = touched.filter(({ workspaceId }) => buildOf.has(workspaceId))
   if (own.length === 0) return
-  const days = localDays(group[0]!.timezone, ...spanOf(own))
-  for (const { fromDay, all } of groupByDay(own, ({ firstAt }) => days.dayOf(firstAt))) {
-    for (const visitors of inPortions(all, visitorsPerLookUpMax)) {
-      await ensureLease()
-      const asked = visitors
-        .filter(({ visitor }) => visitor !== '0')
-        .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))
-      const known = asked.length === 0 ? new Map<string, KnownVisitor>() : await readKnown(ch, asked, fromDay)
-      const reach = reachOf(group[0]!.timezone, days, fromDay, [...known.values()])
-      const hours = visitors.flatMap(({ workspaceId, visitor, hours: touchedHours }) => {
-        const knownDays = known.get(nameOf(workspaceId, visitor))?.days ?? []
-        const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
-        return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
-      })
-      await addDerived(pg, readSessionDays(ch, { hours }, visible, reach), rows, ({ workspaceId, visitor }) => {
-        const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
-        return { build: buildOf.get(workspaceId)!, version, fromDay, history }
-      })
-    }
+  const days = localDays(timezone, ...spanOf(own))
+  const lookUps = groupByDay(own, ({ firstAt }) => days.dayOf(firstAt)).flatMap(({ fromDay, all }) =>
+    inPortions(all, visitorsPerLookUpMax).map((visitors) => ({ fromDay, visitors })),
+  )
+  const failed = new AbortController()
+  const lookUp = async ({ fromDay, visitors }: (typeof lookUps)[number]) => {
+    await ensureLease()
+    const asked = visitors
+      .filter(({ visitor }) => visitor !== '0')
+      .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))
+    const known = asked.length === 0 ? new Map<string, KnownVisitor>() : await readKnown(ch, asked, fromDay)
+    const reach = reachOf(timezone, days, fromDay, [...known.values()])
+    const hours = visitors.flatMap(({ workspaceId, visitor, hours: touchedHours }) => {
+      const knownDays = known.get(nameOf(workspaceId, visitor))?.days ?? []
+      const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
+      return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
+    })
+    await addDerived(pg, readSessionDays(ch, { hours }, visible, reach), rows, ({ workspaceId, visitor }) => {
+      const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
+      return { build: buildOf.get(workspaceId)!, version, fromDay, history }
+    })
   }
+  // Late events make few visitors of earlier days, who are looked up beside those of today.
+  await forEachAtMost(lookUpsAtOnce, lookUps, failed.signal, (each) =>
+    lookUp(each).catch((error) => {
+      failed.abort()
+      throw error
+    }),
+  )
 }
 
 /** Derives all rows of a share of a workspace's visitors. */

@@ -36,20 +36,24 @@ export async function findCut(
   return row && row.id - 1
 }
 
-/** @param added ids of new events @param repairs hours whose events, or whose events of one visitor, count as new */
+/**
+ * @param added ids of new events
+ * @param repairs hours whose events, or whose events of one visitor, count as new
+ * @returns undefined where more than `max` events are new by their ids
+ */
 export async function readTouched(
   ch: Pick<ClickHouse, 'query'>,
   added: readonly IdRange[],
   repairs: readonly EventRepair[],
-): Promise<TouchedVisitor[]> {
+  max: number,
+): Promise<TouchedVisitor[] | undefined> {
   const { sql, params } = idsIn(added, 'added')
   const repaired = (key: string, columns: string, which: string) => `(${key}) IN (SELECT ${columns}
     FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)}, {repair_visitors:Array(String)})) AS t)
     WHERE ${which})`
   const hour = "t.1, toDateTime(t.2 * 3600, 'UTC')"
   // Apart, because of conditions that are joined by OR neither the index of ids nor the order key is used.
-  const conditions = [
-    sql,
+  const ofRepairs = [
     ...(repairs.some(({ visitor }) => visitor === null)
       ? [repaired('workspace_id, toStartOfHour(occurred_at)', hour, "t.3 = ''")]
       : []),
@@ -57,15 +61,15 @@ export async function readTouched(
       ? [repaired('workspace_id, toStartOfHour(occurred_at), visitor', `${hour}, toUInt64(t.3)`, "t.3 != ''")]
       : []),
   ]
-  const parts = conditions.map(
-    (which) => `SELECT workspace_id, visitor, occurred_at FROM events WHERE ${which} AND ${isDatable}`,
-  )
-  return ch.query<TouchedVisitor>(
+  const part = (isAdded: 0 | 1, which: string) =>
+    `SELECT workspace_id, visitor, occurred_at, ${isAdded} AS is_added FROM events WHERE ${which} AND ${isDatable}`
+  const parts = [`${part(1, sql)} LIMIT {limit:UInt64}`, ...ofRepairs.map((which) => part(0, which))]
+  const rows = await ch.query<TouchedVisitor & { readonly addedEvents: number }>(
     `SELECT workspace_id AS workspaceId, toString(visitor) AS visitor, min(${eventMs}) AS firstAt,
-       groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours
-     FROM (${parts.join(' UNION ALL ')}) AS touched GROUP BY workspaceId, touched.visitor`,
+       groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours, sum(is_added) AS addedEvents
+     FROM (${parts.map((each) => `SELECT * FROM (${each})`).join(' UNION ALL ')}) AS touched GROUP BY workspaceId, touched.visitor`,
     {
-      ...params,
+      ...{ ...params, limit: max + 1 },
       ...(repairs.length > 0 && {
         repair_workspaces: repairs.map(({ workspaceId }) => workspaceId),
         repair_hours: repairs.map(({ hour }) => hour),
@@ -74,6 +78,7 @@ export async function readTouched(
     },
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
+  return rows.reduce((events, { addedEvents }) => events + addedEvents, 0) > max ? undefined : rows
 }
 
 export interface KnownVisitor {

@@ -109,13 +109,13 @@ async function copyNew(
   const hours = waiting.flatMap(({ workspaceId, hour }) => (hour === null ? [] : [{ workspaceId, hour }]))
   if (added.length > 0 || hours.length > 0) {
     const which = eventsIn(added, hours)
-    for (const visitors of inPortions(await readVisitorsIn(ch, which), visitorsPerLookUpMax)) {
+    const [ofBrowsers, hashes] = await Promise.all([readVisitorsIn(ch, which), readEmailsIn(ch, which)])
+    for (const visitors of inPortions(ofBrowsers, visitorsPerLookUpMax)) {
       await ensureLease()
       const bindings = await readBindingsOfVisitors(pg, visitors)
       for (const { contactId } of bindings) contactIds.add(contactId)
       await copyEventsOf(ch, distinct(bindings), which)
     }
-    const hashes = await readEmailsIn(ch, which)
     if (hashes.length > 0) await copyEventsWithEmail(ch, which)
     for (const some of inPortions(hashes, visitorsPerLookUpMax)) {
       for (const { contactId } of await findContactsByHash(pg, some)) contactIds.add(contactId)

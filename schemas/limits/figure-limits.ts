@@ -21,6 +21,8 @@ export const foldEventsMax = 200_000
 export const buildPartEventsMax = 500_000
 /** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
 export const visitorsPerLookUpMax = 20_000
+/** Look-ups of a fold that run side by side. */
+export const lookUpsAtOnce = 2
 /** Up to 100 visitors within 40 days share one look-up, because a statement costs more than deriving extra days. */
 export const sharedLookUpVisitorsMax = 100
 export const sharedLookUpDaysMax = 40

@@ -6,7 +6,7 @@
  * A process may die between any two of these. Steps before "mark as sent" are repeated. After it, the next attempt first
  * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. The mark is
  * removed where nothing can be there (`isUnpublished`), and where a person decides (`unknown`). Expected failures settle
- * the target or give it back. An unavailable store throws, and the claim expires.
+ * the target or give it back. Before the outcome is known an unavailable store throws, and the claim expires.
  */
 
 import type { Postgres } from '../../postgres/client.ts'
@@ -18,6 +18,7 @@ import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { publishAttemptMs, publishAttemptsMax, publishLimitWaitMs } from '../../schemas/limits/publish-limits.ts'
 import {
@@ -53,10 +54,11 @@ export async function publishTarget(
   const claim = { targetId: target.id, holder }
   const { pg, log } = publishing
   const stored = await readPublication(pg, target.id)
+  const written = (write: () => Promise<Outcome | null>) => untilWritten(write, stopping)
   return within(publishAttemptMs, stopping, async (ending) => {
     try {
       const published = await attempt(publishing, stored, claim, ending)
-      return published === null ? null : await settlePublished(pg, target, claim, published)
+      return published === null ? null : await written(() => settlePublished(pg, target, claim, published))
     } catch (error) {
       if (error instanceof StoreUnavailable || stopping.aborted) throw error
       const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
@@ -69,13 +71,34 @@ export async function publishTarget(
       // An earlier attempt that may have published it isn't undone by a refusal of this one.
       const forgetsSent = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
       const failed = { failure, message, forgetsSent }
-      if (!isOver) return giveBack(pg, target, claim, stored, failed, !isWaiting)
+      if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
       const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, stopping)
-      if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
-      return settleFailed(pg, target, claim, failed)
+      const { name: provider } = adapterOf(stored)
+      return written(() =>
+        found === null
+          ? settleFailed(pg, target, claim, failed)
+          : settlePublished(pg, target, claim, { ...found, provider }),
+      )
     }
   })
 }
+
+/**
+ * Some platforms can't be asked what became of a post. So an outcome that is known is written as soon as Postgres is back,
+ * while the claim may have ended: then it is nobody's any more, and null.
+ */
+async function untilWritten(write: () => Promise<Outcome | null>, stopping: AbortSignal): Promise<Outcome | null> {
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || stopping.aborted) throw error
+      await sleep(settleRetryMs, stopping)
+    }
+  }
+}
+
+const settleRetryMs = 500
 
 const tooLate = new ProviderError({ kind: 'transient', code: 'timeout' }, 'Publishing took too long')
 /** Tried again as well, and ends the same way. */

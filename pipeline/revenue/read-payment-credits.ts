@@ -26,7 +26,7 @@ export interface PaymentOfVisitors {
 export type PersonTouch = Required<Touch>
 
 export const uncredited: Credit = {
-  ...{ rule: 'none', source: 'direct', medium: 'none', campaign: '', path: '' },
+  ...{ rule: 'none', source: 'direct', medium: 'none', campaign: '', path: null },
   ...{ device: 'unknown', browser: 'unknown', country: 'unknown', link_id: null, post_id: null },
   ...{ visitor: null, session: null, session_at: null },
 }
@@ -62,7 +62,8 @@ interface Session {
   readonly source: string
   readonly medium: string
   readonly campaign: string
-  readonly path: string
+  /** The entry page; null where it viewed none. */
+  readonly path: string | null
   readonly device: string
   readonly browser: string
   readonly country: string
@@ -167,7 +168,7 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
     ...(!touch && facts?.source && { source: facts.source, medium: facts.medium }),
     campaign: origin?.campaign ?? touch?.campaign ?? facts?.campaign ?? '',
     ...(facts && { visitor: facts.visitor, session: facts.session, session_at: facts.first_at }),
-    ...{ path: facts?.path ?? '', link_id: origin?.link_id || null, post_id: origin?.post_id || null },
+    ...{ path: facts?.path ?? null, link_id: origin?.link_id || null, post_id: origin?.post_id || null },
     ...{
       device: facts?.device || 'unknown',
       browser: facts?.browser || 'unknown',
@@ -264,7 +265,7 @@ async function readSessions(
   return ch.query<Session>(
     `SELECT toString(visitor) AS visitor, toString(session) AS session, day, toUnixTimestamp64Milli(first_at) AS first_at,
        toUnixTimestamp64Milli(last_at) AS last_at, nth_day, toString(source) AS source, toString(medium) AS medium,
-       toString(campaign) AS campaign, toString(entry_path) AS path,
+       toString(campaign) AS campaign, if(entry_path != '' OR session_pageviews > 0, toString(entry_path), NULL) AS path,
        toString(device) AS device, toString(browser) AS browser, toString(country) AS country
      FROM sessions FINAL WHERE ${ofVisitors} AND day IN {days:Array(Int32)}`,
     {

@@ -30,8 +30,8 @@ CREATE TABLE revenue_payments (
   source       text NOT NULL DEFAULT 'direct',
   medium       text NOT NULL DEFAULT 'none',
   campaign     text NOT NULL DEFAULT '',
-  -- The credited session's; its entry's path is empty where no session is known.
-  path         text NOT NULL DEFAULT '',
+  -- The credited session's; no path where no session is known, or it viewed no page.
+  path         text,
   device       text NOT NULL DEFAULT 'unknown',
   browser      text NOT NULL DEFAULT 'unknown',
   country      text NOT NULL DEFAULT 'unknown',

@@ -84,7 +84,8 @@ export interface Credit {
   readonly source: string
   readonly medium: string
   readonly campaign: string
-  readonly path: string
+  /** The page on which the credited session began; null where there is none. */
+  readonly path: string | null
   readonly device: string
   readonly browser: string
   readonly country: string

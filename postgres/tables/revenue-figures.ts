@@ -28,7 +28,7 @@ export interface RevenueFigures extends RevenueTotals {
   /** By source and medium, and by source and campaign. */
   readonly sources: RevenueByKey
   readonly campaigns: RevenueByKey
-  /** By the entry of the credited session. Payments without one are at no page. */
+  /** By the entry of the credited session. Payments without a session, or with one that viewed no page, are at none. */
   readonly pages: RevenueByKey
   readonly devices: RevenueByKey
   readonly browsers: RevenueByKey
@@ -48,7 +48,7 @@ const kinds = {
 
 /** Entries of the period, with their value in the workspace's currency, or null. */
 const entries = `SELECT e.entry, e.value_cents, e.currency, e.occurred_at, p.source, p.medium, p.campaign, p.device, p.browser, p.country,
-    CASE WHEN p.visitor IS NOT NULL THEN p.path END AS path,
+    p.path,
     CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor)::bigint END AS cents
   FROM revenue_entries e JOIN revenue_payments p ON p.id = e.payment_id
   LEFT JOIN revenue_rates r

@@ -128,10 +128,14 @@ test('the script twice in a page, also with the queue before it, records everyth
 
 test('a fragment is no page of its own, unless it is a route', async (context) => {
   const visit = await visitShop(surface, context, {
-    '/': { main: '<a id="jump" href="#there">there</a><a id="route" href="#/orders">orders</a>' },
+    '/': {
+      main: '<a id="jump" href="#there">there</a><a id="menu" href="#!">menu</a><a id="route" href="#/orders">orders</a>',
+    },
   })
-  await visit.page.click('#jump')
-  await visit.expectSent('link_click', 1)
+  // A link that leads nowhere, and the empty routes that routers begin with.
+  for (const id of ['jump', 'menu']) await visit.page.click(`#${id}`)
+  for (const route of ['#/', '#!/']) await visit.page.evaluate(`history.replaceState(null, '', '${route}')`)
+  await visit.expectSent('link_click', 2)
   await visit.page.click('#route')
   const views = await visit.expectSent('pageview', 2)
   expect(views.map(({ url }) => url)).toEqual([`${root}/`, `${root}/#/orders`])

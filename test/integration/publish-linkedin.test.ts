@@ -4,6 +4,7 @@ import { type Dispatcher, MockAgent } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { linkedin } from '../../pipeline/publishing/linkedin.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { linkedinPostsEach, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import {
@@ -274,6 +275,21 @@ test('a post that LinkedIn’s hosts were away for is sent later, though it has 
   await expect.poll(async () => (await accounts())[0].health_message).toContain('could not be reached')
   server.state.isAway = false
   expect((await endedPost(ask, id)).status).toBe('published')
+})
+
+test('an answer of LinkedIn that can’t be stored while Postgres is away is stored when it is back', async () => {
+  const account = await connect()
+  await publisher.close()
+  let failures = 0
+  const transaction: typeof stores.pg.transaction = (work) =>
+    server.posts.length > 0 && ++failures < 3
+      ? Promise.reject(new StoreUnavailable('postgres', 'away'))
+      : stores.pg.transaction(work)
+  publisher = runPublisher({ ...stores, pg: { ...stores.pg, transaction } }, undefined, server.agent)
+  // With media no look-up could tell.
+  const post = await publishNow('Answered', account, [await picture()])
+  expect(resultOf(post)).toMatchObject({ external_id: postOf('Answered').id })
+  expect([failures > 2, server.posts.length]).toEqual([true, 1])
 })
 
 test('a pipeline that stops behind the request leaves one post, which the next one finds within an hour', async () => {

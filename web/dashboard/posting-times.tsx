@@ -6,7 +6,7 @@ import { dayAfter, dayInWords, firstWeekday, weekOf } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Refusal } from './parts.tsx'
-import { send } from './query.ts'
+import { consult, send } from './query.ts'
 
 type Times = (typeof PostingTimes)['_output']
 type PostingTime = Times['times'][number]
@@ -55,15 +55,18 @@ interface EditorProps {
 export function PostingTimesEditor({ known, timezone, close }: EditorProps) {
   const [refusal, setRefusal] = useState('')
   const [times, setTimes] = useState(known.times)
-  /** One change after another, each of the list that the one before has left: quick hands lose none. */
-  const latest = useRef(Promise.resolve(known.times))
+  /** One change after another: quick hands lose none. */
+  const latest = useRef(Promise.resolve())
+  /** Each is of the list as it is then: others may have changed it meanwhile. */
   const change = (changeOf: (before: readonly PostingTime[]) => PostingTime[]) => {
-    latest.current = latest.current.then(async (before) => {
-      const sent = await send<Times>('PATCH', '/posting-times', { times: changeOf(before) })
+    latest.current = latest.current.then(async () => {
+      const before = await consult<Times>('/posting-times')
+      const sent =
+        'refusal' in before
+          ? before
+          : await send<Times>('PATCH', '/posting-times', { times: changeOf(before.made.times) })
       setRefusal('refusal' in sent ? sent.refusal : '')
-      if ('refusal' in sent) return before
-      setTimes(sent.made.times)
-      return sent.made.times
+      if ('made' in sent) setTimes(sent.made.times)
     })
   }
   const add = (event: SubmitEvent) => {

@@ -195,10 +195,10 @@ export function send<Answer>(
   return sending
 }
 
-/** Asks a question that has a body, and changes nothing. */
-export async function consult<Answer>(path: string, body: object): Promise<Sent<Answer>> {
+/** Asks once, and changes nothing. @param body of a question that needs one */
+export async function consult<Answer>(path: string, body?: object): Promise<Sent<Answer>> {
   try {
-    return sentOf(await request(path, { method: 'POST', ...inJson(body) }))
+    return sentOf(await request(path, body && { method: 'POST', ...inJson(body) }))
   } catch (error) {
     return { refusal: (error as Error).message }
   }

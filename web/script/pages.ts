@@ -30,7 +30,7 @@ let depth = 0
 export const page = guard((extra?: object): void => {
   const url = loaded || addressOf(location.href)
   // It is the same page where an app takes the campaign or link out of its address, or its router begins with an empty route.
-  const name = url.replace(/#([^!/].*|\/?)$|[?&](utm_[^&#]*|svc_[^&#]*|)/g, '')
+  const name = url.replace(/#([^!/].*|[!/]*)$|[?&](utm_[^&#]*|svc_[^&#]*|)/g, '')
   if (isOpen === false) current = ''
   else if (name !== current) {
     leave()

@@ -45,10 +45,12 @@ export class RowsToWrite {
   /** Visitors and credits first: nothing reads them for figures before the coverage includes them. */
   async insert(ch: Pick<ClickHouse, 'insertRows'>, coverage?: SessionRow): Promise<void> {
     if (coverage !== undefined) this.append('sessions', coverage)
-    for (const table of Object.keys(tables) as Table[]) {
+    const insert = async (table: Table) => {
       const bytes = this.lines[table].end()
       if (bytes.length > 0) await insertLines(ch, table, tables[table], bytes, `fold-${this.version}`)
     }
+    await Promise.all([insert('visitors'), insert('credits')])
+    await insert('sessions')
   }
 
   private append(table: Table, row: object): void {

@@ -58,8 +58,8 @@ export function record(
     occurred_at: new Date().toISOString(),
     ...view,
     properties: { ...properties },
-    screen_width: screen.width,
     language: navigator.language,
+    screen_width: screen.width,
     // Intl says the same; but its first use takes a slow processor longer than 50 ms.
     timezone: window.Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...more,

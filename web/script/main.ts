@@ -49,7 +49,13 @@ const api: SvcApi = {
   // A name stays among the properties: as a field it would have the event refused, unless it is a text that is short.
   identify: (email, properties) => email && act('identify', properties, { event_type: 'identify', email }),
   conversion: (name, properties) => act(name, properties, { event_type: 'conversion' }),
-  webVital: (metric, value, extra) => act('web_vital', { ...extra, metric, value }, {}, true),
+  webVital: (metric, value, extra) => act('web_vital', { ...extra, value, metric }, {}, true),
+  journey: () => ({
+    anonymous_id: api.anonymousId(),
+    session_id: api.sessionId(),
+    first_touch: readJson<SvcTouch>('svc_first'),
+    last_touch: readJson<SvcTouch>('svc_last'),
+  }),
   consent: (given) => {
     isGiven = given === true
     if (isGiven) allow()
@@ -69,12 +75,6 @@ const api: SvcApi = {
     } catch {}
     return url
   },
-  journey: () => ({
-    anonymous_id: api.anonymousId(),
-    session_id: api.sessionId(),
-    first_touch: readJson<SvcTouch>('svc_first'),
-    last_touch: readJson<SvcTouch>('svc_last'),
-  }),
 }
 
 function act(name: string, properties?: object, more?: object, isPassive?: boolean): void {
@@ -86,19 +86,19 @@ function start(): void {
   watchPages()
   // One listener for the whole page, which sees what the page's own ones stop.
   if (!isAutocaptureOff) {
-    for (const type of ['auxclick', 'click', 'submit'] as const) {
+    for (const type of ['click', 'auxclick', 'submit'] as const) {
       on(type, (event) => isOpen && takeClick([event, event.composedPath()]), true)
     }
   }
-  on('load', loadLate)
   on('pointerdown', loadLate)
+  on('load', loadLate)
   on('online', send)
   // Consent was withdrawn in another tab, which has made the id empty first, and not given again since: that makes
   // another id. An act before this event has stored the same one anew.
   on(
     'storage',
     ({ key, newValue, oldValue }) =>
-      key! + newValue === 'svc_aid' && (localStorage['svc_aid'] || oldValue) === oldValue && api.consent(false),
+      key! + newValue === 'svc_aid' && (localStorage[key!] || oldValue) === oldValue && api.consent(false),
   )
   allow()
   // Calls that a prerendered page has queued happen once it is shown.

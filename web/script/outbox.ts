@@ -75,7 +75,7 @@ export async function send(): Promise<void> {
       keepalive: body.length < keepaliveCharactersMax,
       signal: AbortSignal.timeout?.(deadlineMs),
     })
-    wait = status > 499 || status === 429 || status === 408 ? +headers.get('Retry-After')! || 1 : 0
+    wait = status > 499 || status === 429 || status === 408 ? +headers.get('retry-after')! || 1 : 0
   } catch {}
   isBusy = false
   failures = wait && failures + 1
@@ -113,5 +113,5 @@ function requestOf(events: QueuedEvent[]): [url: string, body: string] {
     event.anonymous_id = event.anonymous_id || browserId()
     event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
   }
-  return [base + 'api/v1/growth/track/batch', JSON.stringify({ tracking_key: key, events })]
+  return [base + 'api/v1/growth/track/batch', JSON.stringify({ events, tracking_key: key })]
 }

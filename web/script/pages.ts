@@ -30,7 +30,7 @@ let depth = 0
 export const page = guard((extra?: object): void => {
   const url = loaded || addressOf(location.href)
   // It is the same page where an app takes the campaign or link out of its address, or its router begins with an empty route.
-  const name = url.replace(/#([^!/].*|[!/]*)$|[?&](utm_[^&#]*|svc_[^&#]*|)/g, '')
+  const name = url.replace(/#([^!/].*|\W*)$|[?&](utm_[^&#]*|svc_[^&#]*|)/g, '')
   if (isOpen === false) current = ''
   else if (name !== current) {
     leave()
@@ -53,8 +53,8 @@ export const schedulePage = guard(() => {
 
 export function watchPages(): void {
   on('popstate', schedulePage)
-  on('pageshow', (event) => {
-    if (event.persisted) {
+  on('pageshow', ({ persisted }) => {
+    if (persisted) {
       // It is no landing: its campaign and the site that led to it counted when it was loaded.
       referrer = location.origin
       current = ''

@@ -20,6 +20,7 @@ import { listMedia } from './media/list-media.ts'
 import { readMediaFile } from './media/read-media-file.ts'
 import { updateMedia } from './media/update-media.ts'
 import { uploadMedia } from './media/upload-media.ts'
+import { createNote, listOwnNotes, removeNote } from './notes/notes.ts'
 import { listPeople } from './people/list-people.ts'
 import { readJourney } from './people/read-journey.ts'
 import { archivePost } from './posts/archive-post.ts'
@@ -85,6 +86,9 @@ export const operations: readonly Operation[] = [
   listOwnGoals,
   createGoal,
   removeGoal,
+  listOwnNotes,
+  createNote,
+  removeNote,
   listPeople,
   readJourney,
   listReplays,

@@ -5,13 +5,13 @@ import { postingTimesMax, queueDaysMax } from '../limits/publish-limits.ts'
 import { dateTime } from './date-time.ts'
 
 const weekday = { ge: 1, le: 7, description: '1 is Monday, 7 is Sunday.' }
-const time = z
+export const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
   .meta({ description: "Hour and minute, local to the workspace's timezone.", examples: ['09:00'] })
 
 export const PostingTimesUpdate = z
-  .object({ times: z.array(z.object({ weekday: laxIntNeeded(weekday), time })).max(postingTimesMax) })
+  .object({ times: z.array(z.object({ weekday: laxIntNeeded(weekday), time: timeOfDay })).max(postingTimesMax) })
   .meta({ id: 'PostingTimesUpdate' })
 
 export const PostingTimes = z

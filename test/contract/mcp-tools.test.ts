@@ -44,6 +44,9 @@ const withoutTool = [
   'goal.list',
   'goal.create',
   'goal.delete',
+  'note.list',
+  'note.create',
+  'note.delete',
   'replay.list',
   'replay.get',
 ]

@@ -102,7 +102,7 @@ function otherBody(operation: Operation, values: Values): RequestInit | undefine
   )
   if (member === undefined) return undefined
   const [name, value] = member as [string, string]
-  const isTime = /^\d{4}-\d\d-\d\dT/.test(value)
+  const isTime = /^\d{4}-\d\d-\d\d(T|$)/.test(value)
   return goodBody(operation, values, {
     [name]: isTime ? value.replace(/^\d{4}/, (year) => String(Number(year) + 1)) : `${value}2`,
   })

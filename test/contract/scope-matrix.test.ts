@@ -157,6 +157,7 @@ test('a shared link opens the figures and what draws them, and no tool', async (
       'goals.read',
       'retention.read',
       'bots.read',
+      'note.list',
     ],
   ])
   for (const method of ['initialize', 'tools/list', 'tools/call']) {

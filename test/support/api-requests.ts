@@ -88,6 +88,7 @@ let madeGoals = 0
 export const makers: Readonly<Record<string, Maker>> = {
   goal_id: (asker) =>
     created(asker, '/v1/goals', { name: `Made ${madeGoals}`, kind: 'event', value: `made ${madeGoals++}` }),
+  note_id: (asker) => created(asker, '/v1/notes', { day: '2026-11-20', text: 'Made' }),
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
     const session = madeSessions++

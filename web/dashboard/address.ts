@@ -169,6 +169,11 @@ export function crawlersQuestionOf(view: View): string {
   return new URLSearchParams({ ...timeOf(view), limit: '10' }).toString()
 }
 
+/** The query for the notes of the range. */
+export function notesQuestionOf(view: View): string {
+  return new URLSearchParams(timeOf(view)).toString()
+}
+
 /** The query for the series that a chart compares with. */
 export function comparedQuestionOf({ filters }: View, { from, to }: Days, interval: string): string {
   const params = new URLSearchParams({ ...spanOf(from, to), interval, compare: 'none', include: 'traffic_series' })

@@ -1,14 +1,19 @@
 /** The series of one counter over the range, and over the period before at the same places. The same numbers stand in a table for those who don't see it. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import UPlot from 'uplot'
+import type { Note } from '../../schemas/resources/note.ts'
 import { dayMs } from './calendar-days.ts'
 import 'uplot/dist/uPlot.min.css'
 import { type Chartable, type Days, daysOf, localDay } from './address.ts'
 import { brief, briefDuration, briefMoney, duration, localMoment, money, number, timeMark } from './format.ts'
+import { type NotesByBucket, notesByBucket } from './note-buckets.ts'
+import { drawMarks, showTip } from './note-marks.ts'
 import type { Overview } from './overview-data.ts'
 
 const height = 220
+const none: readonly Note[] = []
 
 type Points = NonNullable<Overview['traffic_series']>
 
@@ -16,6 +21,10 @@ export interface ChartProps {
   readonly points: Points
   /** Points of the compared period: as many buckets, or a few more or less. */
   readonly before?: Points | undefined
+  /** Those of the range are marked at their buckets. */
+  readonly notes?: readonly Note[]
+  /** Under the chart. */
+  readonly children?: ComponentChildren
   readonly of: Chartable
   readonly label: string
   readonly currency: string
@@ -25,7 +34,8 @@ export interface ChartProps {
   zoom(days: Days): void
 }
 
-export function Chart({ points, before, of, label, currency, timezone, asOf, zoom }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { points, before, of, label, currency, timezone, asOf, zoom, notes = none, children } = props
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | null>(null)
   const { shown, shortly, steps: valueSteps } = textsOf(of, currency)
@@ -40,8 +50,9 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
   ]
   const hasBefore = before !== undefined
   // The chart's callbacks read this: they are made once.
-  const now = useRef({ points, of, zoom })
-  now.current = { points, of, zoom }
+  const marked = useMemo(() => notesByBucket(notes, points, timezone), [notes, points, timezone])
+  const now = useRef({ points, of, zoom, marked })
+  now.current = { points, of, zoom, marked }
 
   useEffect(() => {
     // Kept: an observer may still be called when the page is gone.
@@ -60,7 +71,11 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
         height,
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timezone),
         cursor: { y: false, drag: { x: true, y: false, setScale: false } },
-        hooks: { setSelect: [(chart) => zoomTo(chart, timezone, now.current)] },
+        hooks: {
+          draw: [(chart) => markNotes(chart, now.current.marked)],
+          setCursor: [(chart) => tellNotes(chart, now.current.marked)],
+          setSelect: [(chart) => zoomTo(chart, timezone, now.current)],
+        },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
         // The last mark may stand at the end.
         padding: [null, markPixels / 3, null, null],
@@ -98,7 +113,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
       made.destroy()
     }
   }, [of, label, currency, timezone, points.length < 40, hasBefore, scheme])
-  useEffect(() => plot.current?.setData(data), [points, before, of, whole])
+  useEffect(() => plot.current?.setData(data), [points, before, of, whole, marked])
 
   return (
     <figure class="panel chart">
@@ -117,6 +132,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
           </tbody>
         </table>
       </div>
+      {children}
     </figure>
   )
 }
@@ -203,6 +219,24 @@ function wholeOf(points: Points, asOf: string): number {
 
 /** A range that ends now ends a little after the moment that its figures are of. */
 const answeredWithinMs = 60_000
+function placeOf(chart: UPlot, bucket: number): number {
+  return chart.valToPos(chart.data[0][bucket]!, 'x')
+}
+
+function markNotes(chart: UPlot, marked: NotesByBucket): void {
+  drawMarks(
+    chart.over,
+    [...marked.keys()].map((bucket) => placeOf(chart, bucket)),
+  )
+}
+
+/** Those of the bucket under the pointer. */
+function tellNotes(chart: UPlot, marked: NotesByBucket): void {
+  const bucket = chart.cursor.idx ?? -1
+  const notes = marked.get(bucket)
+  showTip(chart.over, notes ?? [], notes === undefined ? 0 : placeOf(chart, bucket))
+}
+
 /** Shorter ones are clicks. */
 const dragPixelsMin = 8
 

@@ -1,7 +1,9 @@
-/** The chart with the series of the compared period under it, which is asked for apart. */
-import { comparedQuestionOf, type Days, lengthOf, localDay, type View } from './address.ts'
+/** The chart with the series of the compared period under it, and with notes. Both are asked for apart. */
+import type { Note } from '../../schemas/resources/note.ts'
+import { comparedQuestionOf, type Days, lengthOf, localDay, notesQuestionOf, type View } from './address.ts'
 import { dayAfter, dayMs } from './calendar-days.ts'
 import { Chart, type ChartProps } from './chart.tsx'
+import { Notes } from './notes.tsx'
 import type { Overview } from './overview-data.ts'
 import { useAnswer } from './query.ts'
 
@@ -14,6 +16,8 @@ interface ComparedChartProps extends ChartProps {
 
 /** It is of the past: only late events change it. */
 const pastMs = 60_000
+/** Others write few. */
+const notesMs = 60_000
 
 export function ComparedChart({ view, metrics, isStale, ...chart }: ComparedChartProps) {
   const { previous_range: before, range } = metrics
@@ -22,7 +26,12 @@ export function ComparedChart({ view, metrics, isStale, ...chart }: ComparedChar
       ? undefined
       : `/analytics/overview?${comparedQuestionOf(view, periodOf(view, before, range.timezone), range.bucket)}`
   const compared = useAnswer<Overview>(question, { againMs: pastMs })
-  return <Chart {...chart} before={compared.isStale ? undefined : compared.answer?.traffic_series} />
+  const { answer: notes, failure } = useAnswer<readonly Note[]>(`/notes?${notesQuestionOf(view)}`, { againMs: notesMs })
+  return (
+    <Chart {...chart} {...(notes && { notes })} before={compared.isStale ? undefined : compared.answer?.traffic_series}>
+      <Notes {...{ notes, failure, range }} />
+    </Chart>
+  )
 }
 
 /** Whole local days, unless moments were chosen. */

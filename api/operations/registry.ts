@@ -42,6 +42,7 @@ import { removeProfileMediaAsset } from './profile/remove-media.ts'
 import { updateProfileSources } from './profile/update-sources.ts'
 import { getReplay } from './replays/get-replay.ts'
 import { listReplays } from './replays/list-replays.ts'
+import { createSegment, listOwnSegments, removeSegment } from './segments/segments.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -89,6 +90,9 @@ export const operations: readonly Operation[] = [
   listOwnNotes,
   createNote,
   removeNote,
+  listOwnSegments,
+  createSegment,
+  removeSegment,
   listPeople,
   readJourney,
   listReplays,

@@ -47,6 +47,9 @@ const withoutTool = [
   'note.list',
   'note.create',
   'note.delete',
+  'segment.list',
+  'segment.create',
+  'segment.delete',
   'replay.list',
   'replay.get',
 ]

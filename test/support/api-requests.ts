@@ -83,12 +83,14 @@ type Maker = (asker: Asker) => Promise<number>
 let madeSessions = 1_000_000
 
 let madeGoals = 0
+let madeSegments = 0
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
   goal_id: (asker) =>
     created(asker, '/v1/goals', { name: `Made ${madeGoals}`, kind: 'event', value: `made ${madeGoals++}` }),
   note_id: (asker) => created(asker, '/v1/notes', { day: '2026-11-20', text: 'Made' }),
+  segment_id: (asker) => created(asker, '/v1/segments', { name: `Made ${madeSegments++}`, filters: { os: ['Linux'] } }),
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
     const session = madeSessions++
@@ -195,9 +197,9 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  if (operationId(operation) === 'create_goal') {
-    await asker.stores.pg.query('DELETE FROM goals WHERE workspace_id = $1', [asker.workspaceId])
-  }
+  const named = { create_goal: 'goals', create_segment: 'segments' }[operationId(operation)]
+  if (named !== undefined)
+    await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1`, [asker.workspaceId])
   if (operationId(operation) === 'remove_company_profile_media') {
     await asker.stores.pg.query(
       'INSERT INTO company_profile_media (workspace_id, media_id, role) VALUES ($1, $2, $3)',

@@ -10,7 +10,7 @@ import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
-import { ViewDialogs } from './view-dialogs.tsx'
+import { type ViewDialog, ViewDialogs } from './view-dialogs.tsx'
 
 /** It reads many events: it is asked for less often than the overview. */
 const againMs = 15_000
@@ -18,8 +18,12 @@ const againMs = 15_000
 export function FunnelsPage({ search, workspace, navigate }: PageProps) {
   const view = untilNow(readView(search), localDay(Date.now(), workspace.timezone))
   const funnel = readFunnel(search)
-  const [opened, open] = useState<'filter' | 'calendar'>()
-  const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
+  const [opened, open] = useState<ViewDialog>()
+  const opening = {
+    openFilter: () => open('filter'),
+    openCalendar: () => open('calendar'),
+    openSaved: () => open('saved'),
+  }
   const close = () => open(undefined)
   const go = (next: View) => navigate(writeFunnel(next, readFunnel(location.search)))
   const change = (next: FunnelView) => navigate(writeFunnel(readView(location.search), next))

@@ -30,7 +30,7 @@ import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { Lists } from './tables.tsx'
 import { ViewControls } from './view-controls.tsx'
-import { ViewDialogs } from './view-dialogs.tsx'
+import { type ViewDialog, ViewDialogs } from './view-dialogs.tsx'
 import { Vitals } from './vitals.tsx'
 
 interface PageProps {
@@ -69,9 +69,13 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   const { answer: year, failure: yearFailure } = useAnswer<Overview>(isBare ? everQuestion : undefined, {
     againMs: everMs,
   })
-  const [opened, open] = useState<'filter' | 'calendar'>()
+  const [opened, open] = useState<ViewDialog>()
   const close = () => open(undefined)
-  const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
+  const opening = {
+    openFilter: () => open('filter'),
+    openCalendar: () => open('calendar'),
+    openSaved: () => open('saved'),
+  }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
   const dialogs = <ViewDialogs {...{ view, timezone: workspace.timezone, opened, overview: answer, go, close }} />
   const wasShown = useRef(false)
@@ -186,6 +190,7 @@ interface ControlsProps extends PageProps {
   readonly live: number
   openFilter(): void
   openCalendar(): void
+  openSaved(): void
 }
 
 function Controls({ view, go, live, workspace: { timezone }, ...opening }: ControlsProps) {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import {
   type Comparison,
   comparisons,
+  type Filter,
   type FilterName,
   type RangeKey,
   rangeKeys,
@@ -14,6 +15,7 @@ import {
 import { countryName } from './filter-values.ts'
 import { daysInWords } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
+import { isShared } from './shared-page.ts'
 
 interface ViewControlsProps {
   readonly view: View
@@ -29,6 +31,7 @@ interface ViewControlsProps {
   go(view: View): void
   openFilter(): void
   openCalendar(): void
+  openSaved?(): void
 }
 
 export function ViewControls(props: ViewControlsProps) {
@@ -37,6 +40,7 @@ export function ViewControls(props: ViewControlsProps) {
     go,
     openFilter,
     openCalendar,
+    openSaved,
     timezone,
     isCompared = false,
     ownRange,
@@ -53,7 +57,7 @@ export function ViewControls(props: ViewControlsProps) {
             {view.filters.map(({ name, value }, at) => (
               <li key={`${name} ${value}`}>
                 <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
-                  {name.replace('_', ' ')}: <bdi>{shownValue(value, (text) => nameOf(name, text))}</bdi> ×
+                  <FilterText {...{ name, value }} /> ×
                 </button>
               </li>
             ))}
@@ -61,6 +65,11 @@ export function ViewControls(props: ViewControlsProps) {
           <button type="button" onClick={openFilter}>
             Filter
           </button>
+          {openSaved && !isShared && (
+            <button type="button" onClick={openSaved}>
+              Saved views
+            </button>
+          )}
         </>
       )}
       <span class="range">
@@ -95,6 +104,14 @@ export function ViewControls(props: ViewControlsProps) {
         </select>
       )}
     </div>
+  )
+}
+
+export function FilterText({ name, value }: Filter) {
+  return (
+    <>
+      {name.replace('_', ' ')}: <bdi>{shownValue(value, (text) => nameOf(name, text))}</bdi>
+    </>
   )
 }
 

@@ -1,13 +1,16 @@
-/** The dialogs that the controls of a page's view open: another filter, other days. */
+/** The dialogs that the controls of a page's view open: another filter, other days, saved filters. */
 import { localDay, type View, withDays, withFilter } from './address.ts'
 import { FilterForm } from './filter-form.tsx'
 import type { Overview } from './overview-data.ts'
 import { RangeCalendar } from './range-calendar.tsx'
+import { SavedViews } from './saved-views.tsx'
+
+export type ViewDialog = 'filter' | 'calendar' | 'saved'
 
 interface ViewDialogsProps {
   readonly view: View
   readonly timezone: string
-  readonly opened: 'filter' | 'calendar' | undefined
+  readonly opened: ViewDialog | undefined
   /** The filter form suggests values of its lists. */
   readonly overview?: Overview | undefined
   go(view: View): void
@@ -16,6 +19,7 @@ interface ViewDialogsProps {
 
 export function ViewDialogs({ view, timezone, opened, overview, go, close }: ViewDialogsProps) {
   if (opened === 'filter') return <FilterForm {...{ overview, close }} add={(filter) => go(withFilter(view, filter))} />
+  if (opened === 'saved') return <SavedViews {...{ view, go, close }} />
   if (opened !== 'calendar') return null
   const today = localDay(Date.now(), timezone)
   return <RangeCalendar {...{ days: view.days, timezone, close }} choose={(days) => go(withDays(view, days, today))} />

@@ -10,3 +10,14 @@ CREATE TABLE notes (
   created_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX ON notes (workspace_id, day);
+
+-- Filters with a name, for everybody in the workspace.
+CREATE TABLE segments (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  name         text NOT NULL,
+  -- Lists of values by the filter's name, as a query of the overview has them.
+  filters      jsonb NOT NULL,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (workspace_id, name)
+);

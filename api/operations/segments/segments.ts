@@ -1,0 +1,61 @@
+/** Filters under a name. They are no tools: people choose them in the dashboard, and a model writes the filters themselves. */
+import { z } from 'zod'
+import { deleteSegment, insertSegment, listSegments, type StoredSegment } from '../../../postgres/tables/segments.ts'
+import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { segmentsMax } from '../../../schemas/limits/segment-limits.ts'
+import { Segment, SegmentCreate } from '../../../schemas/resources/segment.ts'
+import { defineOperation } from '../define.ts'
+
+export const listOwnSegments = defineOperation({
+  name: 'segment.list',
+  http: { method: 'GET', path: '/v1/segments' },
+  summary: 'List the saved filters by their names.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: {},
+  output: z.array(Segment),
+  handle: async ({ workspace, stores: { pg } }) => (await listSegments(pg, workspace.id)).map(serialize),
+})
+
+export const createSegment = defineOperation({
+  name: 'segment.create',
+  http: { method: 'POST', path: '/v1/segments' },
+  summary: 'Save filters under a name.',
+  tag: 'Analytics',
+  effect: 'create',
+  scope: 'analytics:write',
+  input: { body: SegmentCreate },
+  output: Segment,
+  problems: ['segments_full', 'segment_known'],
+  async handle({ body, workspace, stores: { pg } }) {
+    await holdWorkspace(pg, workspace.id)
+    if ((await listSegments(pg, workspace.id)).length >= segmentsMax) throw problem('segments_full')
+    const segment = await insertSegment(pg, workspace.id, body)
+    if (segment === null) throw problem('segment_known')
+    return serialize(segment)
+  },
+})
+
+export const removeSegment = defineOperation({
+  name: 'segment.delete',
+  http: { method: 'DELETE', path: '/v1/segments/{segment_id}' },
+  summary: 'Delete saved filters.',
+  tag: 'Analytics',
+  effect: 'delete',
+  scope: 'analytics:write',
+  input: { path: z.object({ segment_id: idInPath('segment') }) },
+  output: Segment,
+  problems: ['segment_not_found'],
+  async handle({ path: { segment_id }, workspace, stores: { pg } }) {
+    const segment = await deleteSegment(pg, workspace.id, segment_id)
+    if (segment === null) throw problem('segment_not_found')
+    return serialize(segment)
+  },
+})
+
+function serialize({ created_at, ...segment }: StoredSegment): z.output<typeof Segment> {
+  return { ...segment, object_id: `segment_${segment.id}`, created_at: created_at.toISOString() }
+}

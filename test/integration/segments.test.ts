@@ -1,0 +1,47 @@
+/** Saved filters by the API: what the overview's query takes, and nothing else. */
+import { expect, test } from 'vitest'
+import { filterValuesMax } from '../../schemas/limits/overview-limits.ts'
+import { segmentsMax } from '../../schemas/limits/segment-limits.ts'
+import type { Segment } from '../../schemas/resources/segment.ts'
+import { setUpApi } from '../support/api.ts'
+import { asking } from '../support/publishing.ts'
+
+const { api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+const add = (name: string, filters: object) => ask<Segment>('POST', '/v1/segments', { name, filters })
+
+test('filters are kept under a name of their own, listed by name, audited, and go when they are deleted', async () => {
+  const filters = { source: ['google', '!news*'], country: ['fr'], path: ['/a\\*b'] }
+  const search = await add('Search', filters)
+  expect(search).toMatchObject({ status: 200, body: { name: 'Search', filters } })
+  const phones = await add('phones', { device: ['mobile'] })
+  const known = { detail: 'The workspace has a segment (saved view) with this name' }
+  expect(await add('Search', { device: ['mobile'] })).toEqual({ status: 409, body: known })
+  expect((await ask('GET', '/v1/segments')).body).toEqual([phones.body, search.body])
+  expect(await ask('DELETE', `/v1/segments/${search.body.object_id}`)).toEqual(search)
+  const none = { status: 404, body: { detail: 'Segment not found' } }
+  expect(await ask('DELETE', `/v1/segments/${search.body.id}`)).toEqual(none)
+  const { body: audit } = await ask<{ action: string }[]>('GET', '/v1/audit-log')
+  expect(audit.map(({ action }) => action)).toEqual(['segment.delete', 'segment.create', 'segment.create'])
+
+  for (let at = 1; at < segmentsMax; at++) expect((await add(`S${at}`, { os: ['Linux'] })).status).toBe(200)
+  const full = { detail: 'The workspace has as many segments (saved views) as it may have' }
+  expect(await add('One more', { os: ['Linux'] })).toEqual({ status: 409, body: full })
+})
+
+test.each<[object, string[], string]>([
+  [{}, [], 'there must be a filter'],
+  [{ source: [] }, [], 'there must be a filter'],
+  [{ sauce: ['google'] }, ['sauce'], 'Extra inputs are not permitted'],
+  [{ days: ['7'], os: ['Linux'] }, ['days'], 'Extra inputs are not permitted'],
+  [{ source: 'google' }, ['source'], 'valid list'],
+  [{ country: ['Mars'] }, ['country', '0'], 'a country is an ISO alpha-2 code'],
+  [{ channel: ['TV'] }, ['channel', '0'], 'Input should be'],
+  [{ path: ['*a'.repeat(11)] }, ['path', '0'], 'at most 10 wildcards'],
+  [{ path: Array(filterValuesMax + 1).fill('/') }, ['path'], `at most ${filterValuesMax} items`],
+  [{ path: Array(5).fill('x'.repeat(2_000)) }, [], 'at most 8000 characters'],
+])('filters %j are refused at %j: %s', async (filters, place, text) => {
+  const { status, body } = await ask('POST', '/v1/segments', { name: 'S', filters })
+  expect([status, body.detail[0].loc.map(String)]).toEqual([422, ['body', 'filters', ...place]])
+  expect(body.detail[0].msg).toContain(text)
+})

@@ -1,0 +1,108 @@
+/** Filters that the workspace has saved under names: a click puts one in place of the page's filters. */
+import { useState } from 'preact/hooks'
+import type { Segment } from '../../schemas/resources/segment.ts'
+import { type Filter, filterNames, type View } from './address.ts'
+import { Confirm, Dialog } from './dialog.tsx'
+import { may } from './may.ts'
+import { Failure, Refusal } from './parts.tsx'
+import { send, useAnswer, useRefusal } from './query.ts'
+import { FilterText } from './view-controls.tsx'
+
+interface SavedViewsProps {
+  readonly view: View
+  go(view: View): void
+  close(): void
+}
+
+/** Others save few. */
+const againMs = 60_000
+
+export function SavedViews({ view, go, close }: SavedViewsProps) {
+  const { answer, failure } = useAnswer<readonly Segment[]>('/segments', { againMs })
+  const { refusal, done } = useRefusal()
+  const [deleted, setDeleted] = useState<Segment>()
+  const mayChange = may('analytics:write')
+  const apply = (filters: readonly Filter[]) => {
+    go({ ...view, filters })
+    close()
+  }
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const sent = await send('POST', '/segments', {
+      name: new FormData(form).get('name'),
+      filters: Object.fromEntries(view.filters.map(({ name }) => [name, valuesOf(view.filters, name)])),
+    })
+    done(sent)
+    if ('made' in sent) form.reset()
+  }
+  if (deleted) {
+    return (
+      <Confirm
+        title="Delete this view"
+        verb="Delete"
+        close={() => setDeleted(undefined)}
+        confirmed={async () => {
+          done(await send('DELETE', `/segments/${deleted.id}`))
+          setDeleted(undefined)
+        }}
+      >
+        <bdi>{deleted.name}</bdi> is no longer offered to anybody in the workspace. No figure changes.
+      </Confirm>
+    )
+  }
+  return (
+    <Dialog title="Saved views" close={close}>
+      {failure && <Failure {...failure} />}
+      {answer === undefined && !failure && <p class="empty">…</p>}
+      {answer?.length === 0 && (
+        <p class="empty">A saved view is a name for filters, such as “Phones in France”, for all of the workspace.</p>
+      )}
+      <ul aria-label="Saved views">
+        {answer?.map((segment) => (
+          <li key={segment.id} class="saved">
+            <button type="button" class="row" onClick={() => apply(filtersOf(segment))}>
+              <span class="name">
+                <bdi>{segment.name}</bdi>
+              </span>
+              <span class="name label">
+                {filtersOf(segment).map((filter, at) => (
+                  <span key={`${filter.name} ${filter.value}`}>
+                    {at > 0 && ', '}
+                    <FilterText {...filter} />
+                  </span>
+                ))}
+              </span>
+            </button>
+            {mayChange && (
+              <button
+                type="button"
+                class="link"
+                aria-label={`Delete ${segment.name}`}
+                onClick={() => setDeleted(segment)}
+              >
+                ×
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Refusal text={refusal} />
+      {mayChange && view.filters.length === 0 && <p class="note">Filter the page first, then save its filters here.</p>}
+      {mayChange && view.filters.length > 0 && (
+        <form class="controls" onSubmit={save}>
+          <input name="name" aria-label="Name" placeholder="Name of these filters" maxLength={120} required />
+          <button type="submit">Save these filters</button>
+        </form>
+      )}
+    </Dialog>
+  )
+}
+
+function filtersOf({ filters }: Segment): Filter[] {
+  return filterNames.flatMap((name) => (filters[name] ?? []).map((value) => ({ name, value })))
+}
+
+function valuesOf(filters: readonly Filter[], wanted: Filter['name']): string[] {
+  return filters.flatMap(({ name, value }) => (name === wanted ? [value] : []))
+}

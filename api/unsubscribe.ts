@@ -1,6 +1,6 @@
 /**
- * /unsubscribe/TOKEN: ends a recipient's reports. Scanners of mail open links, so GET only shows a button; POST removes the
- * recipient, as mail programs do by one click (RFC 8058). A token that we didn't make costs no look-up, and a recipient
+ * /unsubscribe/TOKEN: ends a recipient's reports, or alerts. Scanners of mail open links, so GET only shows a button; POST ends the
+ * mails, as mail programs do by one click (RFC 8058). A token that we didn't make costs no look-up, and a recipient
  * who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
  */
 import type { Postgres } from '../postgres/client.ts'
@@ -24,8 +24,8 @@ const label = 'unsubscribe'
 const address = /^\/unsubscribe\/([\w-]{1,200})$/
 
 const pages = {
-  asked: `<p>Press the button to get no more of these reports.</p><form class="panel" method="post"><button type="submit">Unsubscribe</button></form>`,
-  done: '<p role="status">You are unsubscribed. No more of these reports will be sent to you.</p>',
+  asked: `<p>Press the button to get no more of these mails.</p><form class="panel" method="post"><button type="submit">Unsubscribe</button></form>`,
+  done: '<p role="status">You are unsubscribed. No more of these mails will be sent to you.</p>',
   unknown: '<p class="failure" role="alert">This link isn’t whole. Copy it from the mail again.</p>',
 } as const
 
@@ -57,6 +57,6 @@ export function routeUnsubscribe(
 
 /** Without a referrer: whoever knows the address can unsubscribe the recipient. */
 function page(status: number, name: keyof typeof pages): HttpReply {
-  const shown = html(status, `<main class="sign-in"><h1>Reports by e-mail</h1>${pages[name]}</main>`)
+  const shown = html(status, `<main class="sign-in"><h1>Figures by e-mail</h1>${pages[name]}</main>`)
   return { ...shown, headers: { ...shown.headers, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } }
 }

@@ -15,6 +15,8 @@ import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
+import { startAlertMailer } from './alerts/send-alerts.ts'
+import { startTrafficWatch } from './alerts/watch-traffic.ts'
 import { startFoldLoop } from './fold/loop.ts'
 import type { JobLoop } from './job-loop.ts'
 import { startMerger } from './people/merger.ts'
@@ -76,7 +78,9 @@ async function main(): Promise<void> {
     },
     pipelineMetrics,
   )
-  const reporters = reportersOf(config, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const ofFigures = { pg, ch, clock: systemClock, log, metrics: pipelineMetrics }
+  const reporters = reportersOf(config, ofFigures)
+  const trafficWatch = startTrafficWatch({ ...ofFigures, apiHost, isMailSetUp: reporters.length > 0 })
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -91,6 +95,7 @@ async function main(): Promise<void> {
       creditLoop.close(),
       profiler.close(),
       ...reporters.map((reporter) => reporter.close()),
+      trafficWatch.close(),
       folder.close(),
       merger.close(),
     ])
@@ -112,12 +117,12 @@ function reportersOf(
 ): JobLoop[] {
   if (smtpServer === undefined && mailFrom === undefined) return []
   if (smtpServer === undefined || mailFrom === undefined || apiHost === undefined) {
-    context.log.warn('no reports are sent by e-mail: they need SMTP_URL, MAIL_FROM and API_HOST')
+    context.log.warn('no reports and alerts are sent by e-mail: they need SMTP_URL, MAIL_FROM and API_HOST')
     return []
   }
   const box = makeSecretBox(secretKey, secretBoxPurpose)
   const own = { ...context, apiHost, box, mailer: makeMailer(smtpServer, mailFrom) }
-  return [startReporter(own), startAskedReporter(own)]
+  return [startReporter(own), startAskedReporter(own), startAlertMailer(own)]
 }
 
 main().catch((error) => {

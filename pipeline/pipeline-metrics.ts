@@ -40,7 +40,7 @@ export interface PipelineMetrics {
   /** After an attempt was settled. */
   published(outcome: 'published' | 'failed' | 'retried'): void
   publishBacklogIs(targets: number, oldestSeconds: number): void
-  /** After an attempt to send a report by e-mail. */
+  /** After an attempt to send a report or an alert by e-mail. */
   reported(outcome: 'sent' | 'failed' | 'retried'): void
 }
 
@@ -66,9 +66,11 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   ])
   const publishDue = metrics.gauge('svc_publish_due_targets', 'Targets of posts that are due and not settled.')
   const dueAge = metrics.gauge('svc_publish_lag_seconds', 'For how long the oldest of them has been due.')
-  const reported = metrics.counter('svc_report_mails_total', 'Attempts to send reports by e-mail, by outcome.', [
-    'outcome',
-  ])
+  const reported = metrics.counter(
+    'svc_report_mails_total',
+    'Attempts to send reports and alerts by e-mail, by outcome.',
+    ['outcome'],
+  )
   const clockOff = metrics.gauge(
     'svc_clock_off_seconds',
     "By how much a store's clock was ahead of this machine's when data was to be deleted.",

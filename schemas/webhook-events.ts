@@ -17,6 +17,8 @@ export const webhookEventTypes = [
   'revenue.refunded',
   'company_profile.updated',
   'social_account.health_changed',
+  'traffic.spike',
+  'traffic.drop',
   'webhook.test',
 ] as const
 

@@ -1,4 +1,4 @@
-/** The figures of a report: the API's own overview, asked as a client asks it. */
+/** The figures of reports and alerts: the API's own overview, asked as a client asks it. */
 import { computeOverview, type OverviewContext, OverviewQuery } from '../../api/operations/analytics/read-overview.ts'
 import type { DueReport } from '../../postgres/tables/report-recipients.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -13,24 +13,50 @@ export interface Report
   readonly metrics: OverviewMetrics
 }
 
+/** All that figures are read with. */
+export type FigureSource = Pick<ReportContext, 'pg' | 'ch' | 'clock' | 'apiHost'>
+
 /** @returns undefined where the workspace, or its plan, is gone meanwhile */
 export async function readReport(
-  { pg, ch, clock, apiHost }: Pick<ReportContext, 'pg' | 'ch' | 'clock' | 'apiHost'>,
+  source: FigureSource,
   { workspaceId, every, first, last }: Omit<DueReport, 'recipients'>,
 ): Promise<Report | undefined> {
+  const read = await askOverview(source, workspaceId, {
+    ...{ start: first, end: last, limit: String(reportRows) },
+    include: ['metrics', 'top_sources', 'top_pages'],
+  })
+  if (read === undefined) return undefined
+  const { workspace, answer } = read
+  const { metrics, top_sources, top_pages } = answer
+  return { every, first, last, workspace, metrics: metrics as OverviewMetrics, top_sources, top_pages }
+}
+
+/** The first sources and pages since a moment. @returns undefined as `readReport` */
+export async function readBusiest(
+  source: FigureSource,
+  workspaceId: number,
+  { since, rows }: { readonly since: Date; readonly rows: number },
+): Promise<Pick<AnalyticsOverview, 'top_sources' | 'top_pages'> | undefined> {
+  const read = await askOverview(source, workspaceId, {
+    ...{ start: since.toISOString(), limit: String(rows), include: ['top_sources', 'top_pages'] },
+  })
+  return read?.answer
+}
+
+async function askOverview(
+  { pg, ch, clock, apiHost }: FigureSource,
+  workspaceId: number,
+  query: Readonly<Record<string, string | readonly string[]>>,
+) {
   const workspace = await readWorkspace(pg, workspaceId)
   if (workspace === null || workspace.plan_key === null) return undefined
   const context: OverviewContext = {
-    query: OverviewQuery.parse({
-      ...{ start: first, end: last, limit: String(reportRows) },
-      include: ['metrics', 'top_sources', 'top_pages'],
-    }),
+    query: OverviewQuery.parse(query),
     scopes: ['analytics:read'],
     workspace: { ...workspace, plan_key: workspace.plan_key },
     stores: { pg, ch, share: (_, work) => work() },
     clock,
     config: { apiHost },
   }
-  const { metrics, top_sources, top_pages } = await computeOverview(context)
-  return { every, first, last, workspace, metrics: metrics as OverviewMetrics, top_sources, top_pages }
+  return { workspace, answer: await computeOverview(context) }
 }

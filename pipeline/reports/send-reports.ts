@@ -157,7 +157,7 @@ export async function sendMail(
   { report, recipient: { id, email, createdAt }, suffix = '' }: ReportMail,
   giveUp: AbortSignal,
 ): Promise<void> {
-  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { id, createdAt })}`
+  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { id, createdAt, from: 'reports' })}`
   const mail = writeMail(report, { apiHost, unsubscribeUrl })
   const messageId = `report-${report.first}-${report.every}-${id}-${createdAt.getTime()}${suffix}`
   await mailer.send({ ...mail, to: email, messageId }, giveUp)

@@ -1,16 +1,11 @@
-/**
- * A report as a mail: plain text, and the same as simple HTML without images. Names of pages and sources are what anybody
- * sent: they are cut, lose what could break a line or turn the direction of writing, and are escaped. Pure;
- * test/unit/report-mail.test.ts.
- */
+/** A report as a mail. Pure; test/unit/report-mail.test.ts. */
 import { type ComparedName, change, changeText, makeFigureTexts } from '../../schemas/figure-texts.ts'
-import { escapeHtml } from '../../schemas/install-snippet.ts'
-import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
-import type { Mail } from './mailer.ts'
+import type { TrafficSpike } from '../../schemas/resources/traffic-alert.ts'
+import { composeMail, type MailLinks, plain, type Row, type Table, type WrittenMail } from './mail-layout.ts'
 import type { Report } from './read-report.ts'
 
 /** Mails are written in English, wherever the process runs. */
-const locale = 'en'
+export const locale = 'en'
 const { number, percent, duration, money } = makeFigureTexts(locale)
 
 interface Figure {
@@ -30,38 +25,15 @@ const figures: readonly Figure[] = [
   { name: 'revenue_cents', label: 'Revenue', show: money },
 ]
 
-interface Row {
-  readonly label: string
-  readonly value: string
-  /** Beside it, and less important. */
-  readonly note: string
-}
-
-interface Table {
-  readonly title: string
-  readonly rows: readonly Row[]
-}
-
-export interface MailLinks {
-  readonly apiHost: string
-  readonly unsubscribeUrl: string
-}
-
-export function writeMail(
-  report: Report,
-  { apiHost, unsubscribeUrl }: MailLinks,
-): Pick<Mail, 'subject' | 'text' | 'html' | 'unsubscribeUrl'> {
+export function writeMail(report: Report, { apiHost, unsubscribeUrl }: MailLinks): WrittenMail {
   const { every, first, last } = report
   const name = plain(report.workspace.name)
-  const period = periodOf(report)
-  const dashboardUrl = `${apiHost}/dashboard?${new URLSearchParams({ start: first, end: last })}`
-  const reason = `You get this ${every} report because the owner of ${name} added your address.`
-  const tables = [figuresOf(report), pagesOf(report), sourcesOf(report)]
-  const written = { name, period, dashboardUrl, unsubscribeUrl, reason, tables, kept: keptFrom(report.metrics) }
-  return {
-    ...{ subject: `${name}: ${period}`, unsubscribeUrl },
-    ...{ text: textOf(written), html: htmlOf(written) },
-  }
+  return composeMail({
+    ...{ name, headline: periodOf(report), unsubscribeUrl, note: keptFrom(report.metrics) },
+    dashboardUrl: `${apiHost}/dashboard?${new URLSearchParams({ start: first, end: last })}`,
+    reason: `You get this ${every} report because the owner of ${name} added your address.`,
+    tables: [figuresOf(report), pagesOf(report), sourcesOf(report)],
+  })
 }
 
 function periodOf({ every, first, last }: Report): string {
@@ -91,70 +63,18 @@ function figuresOf({ metrics, workspace: { currency } }: Report): Table {
   return { title: 'Figures, and their change to the time before', rows }
 }
 
-function pagesOf({ top_pages }: Report): Table {
+export function pagesOf({ top_pages }: Pick<TrafficSpike, 'top_pages'>): Table {
   const rows = top_pages.map(({ path, title, pageviews }) => ({
     ...{ label: plain(path), note: plain(title), value: number(pageviews) },
   }))
   return { title: 'Pages, by page views', rows }
 }
 
-function sourcesOf({ top_sources }: Report): Table {
+export function sourcesOf({ top_sources }: Pick<TrafficSpike, 'top_sources'>): Table {
   // One without visitors is listed for its revenue alone.
   const seen = top_sources.filter(({ visitors }) => visitors > 0)
   const rows = seen.map(({ source, medium, visitors }) => ({
     ...{ label: plain(source), note: medium === 'none' ? '' : plain(medium), value: number(visitors) },
   }))
   return { title: 'Sources, by visitors', rows }
-}
-
-/** One line, without control characters and those that are not seen, and not longer than a mail can show. */
-function plain(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]+/gu, ' ').trim()
-  const letters = [...line]
-  return letters.length > reportNameLengthMax ? `${letters.slice(0, reportNameLengthMax - 1).join('')}…` : line
-}
-
-interface Written extends Pick<Mail, 'unsubscribeUrl'> {
-  readonly name: string
-  readonly period: string
-  readonly dashboardUrl: string
-  readonly reason: string
-  readonly tables: readonly Table[]
-  readonly kept: string
-}
-
-function textOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables, kept }: Written): string {
-  const parts = tables.map(({ title, rows }) => {
-    const lines = rows.map(({ label, value, note }) => `  ${label}: ${value}${note === '' ? '' : ` (${note})`}`)
-    return [title, ...(lines.length > 0 ? lines : ['  none'])].join('\n')
-  })
-  return [
-    `${name}, ${period}`,
-    ...(kept === '' ? [] : [kept]),
-    ...parts,
-    `All figures, where ${name} is the chosen workspace: ${dashboardUrl}`,
-    `${reason}\nUnsubscribe: ${unsubscribeUrl}\n`,
-  ].join('\n\n')
-}
-
-const grey = 'color:#666;font-size:13px'
-const cell = 'padding:4px 12px 4px 0;border-bottom:1px solid #ddd;text-align:left'
-
-function htmlOf({ name, period, dashboardUrl, unsubscribeUrl, reason, tables, kept }: Written): string {
-  const parts = tables.map(({ title, rows }) => {
-    const lines = rows.map(
-      ({ label, value, note }) =>
-        `<tr><td style="${cell}"><bdi>${escapeHtml(label)}</bdi></td><td style="${cell}"><strong>${escapeHtml(value)}</strong></td><td style="${cell};${grey}"><bdi>${escapeHtml(note)}</bdi></td></tr>`,
-    )
-    const table = `<table style="border-collapse:collapse">${lines.join('\n')}</table>`
-    return `<h2 style="font-size:16px">${title}</h2>\n${lines.length > 0 ? table : '<p>none</p>'}`
-  })
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(`${name}: ${period}`)}</title></head>
-<body style="font-family:sans-serif;max-width:640px">
-<h1 style="font-size:20px"><bdi>${escapeHtml(name)}</bdi>, ${escapeHtml(period)}</h1>
-${kept === '' ? '' : `<p style="${grey}">${kept}</p>\n`}${parts.join('\n')}
-<p><a href="${escapeHtml(dashboardUrl)}">All figures</a>, where <bdi>${escapeHtml(name)}</bdi> is the chosen workspace</p>
-<p style="${grey}">${escapeHtml(reason)} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p>
-</body></html>
-`
 }

@@ -5,6 +5,8 @@ CREATE TABLE report_recipients (
   -- In lower case. It stands nowhere else, not in the audit log either.
   email        text NOT NULL,
   every        text NOT NULL CHECK (every IN ('weekly', 'monthly')),
+  -- Gets traffic alerts too.
+  alerts       boolean NOT NULL DEFAULT false,
   -- Links to unsubscribe name it beside the id: an id that a restored sequence gives again is another recipient.
   created_at   timestamptz NOT NULL DEFAULT now(),
   -- The first day of the last period that was claimed, and its state. Before the first claim both are null.

@@ -65,6 +65,20 @@ export async function readFoldedAsOf(q: Queryable): Promise<Pick<FoldState, 'ver
   return row!
 }
 
+/**
+ * When a node of ingest was last heard of that had events which weren't shipped for this long; milliseconds since 1970, 0
+ * without one. If it died, its events of until then aren't in figures, though `asOf` goes on.
+ */
+export async function readLastBacklog(q: Queryable, lagMs: number): Promise<number> {
+  const [row] = await q.query<{ at: number }>(
+    `SELECT coalesce(${milliseconds('max(updated_at)')}, 0) AS at FROM segment_leases_taken
+     WHERE shipped_through < end_segment * $1::bigint - 1 AND updated_at > 'epoch'
+       AND complete_at < updated_at - ${intervalOf('$2')}`,
+    [segmentRowsMax, lagMs],
+  )
+  return row!.at
+}
+
 export interface FoldProgress {
   readonly version: number
   /** Since when shipped events wait for a fold, about; 0 where none do. */

@@ -7,6 +7,7 @@
  * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its mail may be there. A report that is
  * too late has failed. Held by test/integration/reports.test.ts.
  */
+import type { Subscription } from '../../runtime/crypto/unsubscribe-token.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../client.ts'
 import { appendSystemChange } from './audit.ts'
@@ -15,6 +16,8 @@ export interface ReportRecipient {
   readonly id: number
   readonly email: string
   readonly every: ReportKind
+  /** Gets traffic alerts too. */
+  readonly alerts: boolean
   readonly created_at: Date
   readonly sent_at: Date | null
   readonly has_failed: boolean
@@ -24,7 +27,7 @@ export interface ReportRecipient {
   readonly asked_failure: string | null
 }
 
-const columns = `id, email, every, created_at, sent_at, coalesce(state = 'failed', false) AS has_failed,
+const columns = `id, email, every, alerts, created_at, sent_at, coalesce(state = 'failed', false) AS has_failed,
   asked_at, asked_state, asked_failure`
 
 /** In the order in which they were added. */
@@ -41,6 +44,7 @@ export async function countReportRecipients(q: Queryable): Promise<number> {
 }
 
 export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'every'> {
+  readonly alerts?: boolean | undefined
   readonly workspaceId: number
   readonly createdAt: Date
 }
@@ -48,14 +52,27 @@ export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'eve
 /** @returns null where the address gets these reports already */
 export async function insertReportRecipient(
   tx: Queryable,
-  { workspaceId, email, every, createdAt }: NewReportRecipient,
+  { workspaceId, email, every, alerts = false, createdAt }: NewReportRecipient,
 ): Promise<number | null> {
   const [made] = await tx.query<{ id: number }>(
-    `INSERT INTO report_recipients (workspace_id, email, every, created_at) VALUES ($1, $2, $3, $4)
+    `INSERT INTO report_recipients (workspace_id, email, every, alerts, created_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT DO NOTHING RETURNING id`,
-    [workspaceId, email, every, createdAt],
+    [workspaceId, email, every, alerts, createdAt],
   )
   return made?.id ?? null
+}
+
+/** Without alerts, those that wait aren't sent either. @returns false where the workspace has no such recipient */
+export async function setRecipientAlerts(
+  tx: Queryable,
+  id: number,
+  { workspaceId, alerts }: { readonly workspaceId: number; readonly alerts: boolean },
+): Promise<boolean> {
+  const changed = await tx.query(
+    'UPDATE report_recipients SET alerts = $3 WHERE id = $1 AND workspace_id = $2 RETURNING 1',
+    [id, workspaceId, alerts],
+  )
+  return changed.length > 0
 }
 
 /** @returns false where the workspace has no such recipient */
@@ -67,19 +84,22 @@ export async function deleteReportRecipient(tx: Queryable, id: number, workspace
   return gone.length > 0
 }
 
-/** Removes the recipient by the link of a mail. Does nothing where it is gone. */
-export async function unsubscribe(
-  tx: Queryable,
-  { id, createdAt }: { readonly id: number; readonly createdAt: Date },
-): Promise<void> {
-  const [gone] = await tx.query<{ workspaceId: number }>(
-    `DELETE FROM report_recipients WHERE id = $1 AND date_trunc('milliseconds', created_at) = $2
-     RETURNING workspace_id AS "workspaceId"`,
-    [id, createdAt],
-  )
+/** Ends what the link of a mail is about: a link of alerts leaves the reports. Does nothing where it has ended. */
+export async function unsubscribe(tx: Queryable, { id, createdAt, from }: Subscription): Promise<void> {
+  const named = `named.id = $1 AND date_trunc('milliseconds', named.created_at) = $2`
+  // An address that gets weekly and monthly reports has two rows, and one mail of each alert.
+  const sql =
+    from === 'alerts'
+      ? `UPDATE report_recipients r SET alerts = false FROM report_recipients named
+         WHERE ${named} AND r.alerts AND (r.workspace_id, r.email) = (named.workspace_id, named.email)`
+      : `DELETE FROM report_recipients r USING report_recipients named WHERE ${named} AND r.id = named.id`
+  const [gone] = await tx.query<{ workspaceId: number }>(`${sql} RETURNING r.workspace_id AS "workspaceId"`, [
+    id,
+    createdAt,
+  ])
   if (gone === undefined) return
   const change = { action: 'report_recipient.unsubscribe', actorName: 'recipient', resourceId: id } as const
-  await appendSystemChange(tx, { ...change, ...gone, metadata: {} })
+  await appendSystemChange(tx, { ...change, ...gone, metadata: { from } })
 }
 
 /** Timezones of workspaces that have recipients. */

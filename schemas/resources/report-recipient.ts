@@ -14,12 +14,18 @@ export const emailAddress = z
   .max(reportEmailLengthMax)
   .refine((text) => z.regexes.email.test(text), 'This is no e-mail address')
 
-export const ReportRecipientCreate = z.object({ email: emailAddress, every })
+/** Whether the recipient gets traffic alerts too. */
+const alerts = z.boolean()
+
+export const ReportRecipientCreate = z.object({ email: emailAddress, every, alerts: alerts.default(false) })
+
+export const ReportRecipientUpdate = z.strictObject({ alerts })
 
 export const ReportRecipientResource = z.object({
   id: z.int(),
   email: z.string(),
   every,
+  alerts,
   created_at: dateTime,
   /** When the last report went out. */
   sent_at: dateTime.nullable(),

@@ -119,7 +119,7 @@ const webhooksPage = readDoc('docs/webhooks.md')
 
 const byPipeline = [
   ...['post.published', 'post.failed', 'social_account.health_changed'],
-  ...['company_profile.updated', 'conversion.recorded', 'contact.merged'],
+  ...['company_profile.updated', 'conversion.recorded', 'contact.merged', 'traffic.spike', 'traffic.drop'],
   ...mergeEvents,
 ]
 const byProviders = ['revenue.recorded', 'revenue.refunded']

@@ -1,4 +1,4 @@
-/** Who gets the figures by e-mail, each week or each month. */
+/** Who gets the figures by e-mail, each week or each month, and traffic alerts too. */
 import { useState } from 'preact/hooks'
 import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
@@ -40,6 +40,17 @@ export function Reports({ timezone }: { timezone: string }) {
             </span>
             <span class="label">{recipient.every}</span>
             <State {...{ timezone }} of={recipient} />
+            <label>
+              <input
+                type="checkbox"
+                aria-label={`Traffic alerts to ${recipient.email}, ${recipient.every}`}
+                checked={recipient.alerts}
+                onChange={async ({ currentTarget: { checked } }) =>
+                  done(await send('PATCH', `/report-recipients/${recipient.id}`, { alerts: checked }))
+                }
+              />{' '}
+              alerts
+            </label>
             {answer.is_mail_set_up && (
               <button
                 type="button"
@@ -80,7 +91,7 @@ export function Reports({ timezone }: { timezone: string }) {
             remove(undefined)
           }}
         >
-          <bdi>{removed.email}</bdi> gets no more {removed.every} reports.
+          <bdi>{removed.email}</bdi> gets no more {removed.every} reports{removed.alerts && ', and no alerts'}.
         </Confirm>
       )}
     </section>
@@ -104,7 +115,9 @@ function State({ of: { sent_at, has_failed, asked }, timezone }: { of: Recipient
 
 function RecipientForm({ made, close }: { made(recipient: unknown): void; close(): void }) {
   const submit = (data: FormData) =>
-    send('POST', '/report-recipients', { email: data.get('email'), every: data.get('every') })
+    send('POST', '/report-recipients', {
+      ...{ email: data.get('email'), every: data.get('every'), alerts: data.get('alerts') !== null },
+    })
   return (
     <FormDialog title="Add a recipient" verb="Add" {...{ close, made, submit }}>
       <label>
@@ -117,6 +130,11 @@ function RecipientForm({ made, close }: { made(recipient: unknown): void; close(
           <option value="weekly">each Monday</option>
           <option value="monthly">on the 1st of each month</option>
         </select>
+      </label>
+      <label>
+        <span>
+          <input name="alerts" type="checkbox" /> Traffic alerts too
+        </span>
       </label>
     </FormDialog>
   )

@@ -15,6 +15,7 @@ import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
 import { SharedLinks } from './shared-links.tsx'
 import { SigningIn } from './signing-in.tsx'
+import { TrafficAlerts } from './traffic-alerts.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { AddWorkspace, ChangeWorkspace } from './workspace-forms.tsx'
 
@@ -73,6 +74,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         <>
           <Members timezone={timezone} />
           <Reports timezone={timezone} />
+          <TrafficAlerts timezone={timezone} />
           <ApiKeys timezone={timezone} />
           <SharedLinks timezone={timezone} />
         </>

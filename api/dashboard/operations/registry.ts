@@ -6,6 +6,7 @@ import { eraseThisPerson } from './erase-person.ts'
 import { ofMembers } from './members.ts'
 import { ofReportRecipients } from './report-recipients.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
+import { ofTrafficAlerts } from './traffic-alerts.ts'
 import {
   createOwnWorkspace,
   type DemoStores,
@@ -20,6 +21,6 @@ export function makeSessionOperations(stores: DemoStores): readonly Operation[] 
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
     ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
-    ...[...ofReportRecipients, ...ofMembers, makeFillDemo(stores)],
+    ...[...ofReportRecipients, ...ofTrafficAlerts, ...ofMembers, makeFillDemo(stores)],
   ]
 }

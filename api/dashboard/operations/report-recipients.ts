@@ -7,6 +7,7 @@ import {
   insertReportRecipient,
   listReportRecipients,
   type ReportRecipient,
+  setRecipientAlerts,
 } from '../../../postgres/tables/report-recipients.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
@@ -22,6 +23,7 @@ import {
   ReportRecipientCreate,
   type ReportRecipientResource,
   ReportRecipients,
+  ReportRecipientUpdate,
 } from '../../../schemas/resources/report-recipient.ts'
 import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
@@ -57,14 +59,31 @@ const addRecipient = defineOperation({
   // Answers are kept for retries: this one has no address.
   output: RecipientId,
   problems: ['report_recipients_full', 'report_recipient_known'],
-  async handle({ body: { email, every }, workspace, clock, stores: { pg } }) {
+  async handle({ body: { email, every, alerts }, workspace, clock, stores: { pg } }) {
     await holdWorkspace(pg, workspace.id)
     const there = await listReportRecipients(pg, workspace.id)
     if (there.length >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
-      ...{ workspaceId: workspace.id, email: email.toLowerCase(), every, createdAt: new Date(clock.now()) },
+      ...{ workspaceId: workspace.id, email: email.toLowerCase(), every, alerts, createdAt: new Date(clock.now()) },
     })
     if (id === null) throw problem('report_recipient_known')
+    return { id }
+  },
+})
+
+const updateRecipient = defineOperation({
+  name: 'report_recipient.update',
+  http: { method: 'PATCH', path: '/v1/report-recipients/{recipient_id}' },
+  summary: 'Say whether a recipient gets traffic alerts too.',
+  tag: 'Workspace',
+  effect: 'update',
+  scope: manageScope,
+  input: { path: z.object({ recipient_id: idInPath('recipient') }), body: ReportRecipientUpdate },
+  output: RecipientId,
+  problems: ['report_recipient_not_found'],
+  async handle({ path: { recipient_id: id }, body: { alerts }, workspace, stores: { pg } }) {
+    const isThere = await setRecipientAlerts(pg, id, { workspaceId: workspace.id, alerts })
+    if (!isThere) throw problem('report_recipient_not_found')
     return { id }
   },
 })
@@ -111,17 +130,17 @@ const sendReport = defineOperation({
   },
 })
 
-export const ofReportRecipients = [listRecipients, addRecipient, removeRecipient, sendReport]
+export const ofReportRecipients = [listRecipients, addRecipient, updateRecipient, removeRecipient, sendReport]
 
 function serialize(
-  { id, email, every, created_at, sent_at, has_failed, asked_at, asked_state, asked_failure }: ReportRecipient,
+  { created_at, sent_at, asked_at, asked_state, asked_failure, ...recipient }: ReportRecipient,
   now: number,
 ): z.output<typeof ReportRecipientResource> {
-  const rest = { created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null, has_failed }
-  if (asked_at === null || asked_state === null) return { id, email, every, ...rest, asked: null }
+  const about = { ...recipient, created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null }
+  if (asked_at === null || asked_state === null) return { ...about, asked: null }
   const isWaiting = asked_state === 'waiting' || asked_state === 'sending'
   const isLate = isWaiting && asked_at.getTime() <= now - askedReportMaxMs
   const state = isLate ? 'failed' : isWaiting ? 'waiting' : asked_state
   const failure = isLate ? 'nothing sent it within five minutes' : asked_failure
-  return { id, email, every, ...rest, asked: { at: asked_at.toISOString(), state, failure } }
+  return { ...about, asked: { at: asked_at.toISOString(), state, failure } }
 }

@@ -5,6 +5,7 @@ import type { Span } from '../../../schemas/time/time-range.ts'
 import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { isVisit } from '../bot-visits.ts'
 import { countedOnce } from '../link-clicks.ts'
+import { isLive } from '../live-visitors.ts'
 import { composedStatement, type Reader, spanParams } from '../reader.ts'
 import { inWorkspace } from './figure-parts.ts'
 import type { Counts } from './read-figures.ts'
@@ -59,11 +60,7 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
       `uniqExactIf(${countedOnce},${isIn('clicks')})`,
       `uniqExactIf(${countedOnce},${isIn('clicks_before')})`,
     ),
-    part(
-      'live',
-      `events WHERE ${inWorkspace} AND visitor!=0 AND occurred_at>=${moment('live_from')} AND occurred_at<=${moment('now')} AND ${folded.sql}`,
-      'uniqExact(visitor)',
-    ),
+    part('live', `events WHERE ${inWorkspace} AND ${isLive} AND ${folded.sql}`, 'uniqExact(visitor)'),
   ]
   if (request.cutBefore !== undefined) {
     const cut = `events WHERE ${inWorkspace} AND occurred_at>=${moment('cut_from')} AND occurred_at<${moment('cut_to')} AND ${folded.sql}`

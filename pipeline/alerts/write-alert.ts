@@ -1,0 +1,56 @@
+/** A traffic alert as a mail, in the look of reports. Pure; held by test/integration/traffic-alerts.test.ts. */
+import { makeFigureTexts } from '../../schemas/figure-texts.ts'
+import { spikeListsMs } from '../../schemas/limits/alert-limits.ts'
+import { liveWindowMs } from '../../schemas/limits/figure-limits.ts'
+import { minute } from '../../schemas/limits/units.ts'
+import type { TrafficAlert, TrafficDrop, TrafficSpike } from '../../schemas/resources/traffic-alert.ts'
+import { composeMail, type MailLinks, type MailParts, plain, type WrittenMail } from '../reports/mail-layout.ts'
+import { locale, pagesOf, sourcesOf } from '../reports/write-mail.ts'
+
+const { number } = makeFigureTexts(locale)
+
+interface Told {
+  readonly told: TrafficAlert
+  readonly workspace: { readonly name: string; readonly timezone: string }
+}
+
+export function writeAlert({ told, workspace }: Told, { apiHost, unsubscribeUrl }: MailLinks): WrittenMail {
+  const name = plain(workspace.name)
+  const time = (moment: string) => localTime(moment, workspace.timezone)
+  return composeMail({
+    ...{ name, unsubscribeUrl, dashboardUrl: `${apiHost}/dashboard` },
+    reason: `You get this alert because whoever manages ${name} chose alerts for your address.`,
+    ...(told.kind === 'spike' ? partsOfSpike(told, time) : partsOfDrop(told, time)),
+  })
+}
+
+type Parts = Pick<MailParts, 'headline' | 'note' | 'tables'>
+type TimeText = (moment: string) => string
+
+function partsOfSpike({ live_visitors, spike_visitors, at, ...lists }: TrafficSpike, time: TimeText): Parts {
+  const within = `${liveWindowMs / minute} minutes`
+  const sets = `The workspace asks to be told of ${number(spike_visitors)} or more.`
+  return {
+    headline: `${counted(live_visitors, 'visitor')} in ${within}`,
+    note: `Counted at ${time(at)}. ${sets} The lists are of the ${spikeListsMs / minute} minutes before.`,
+    tables: [sourcesOf(lists), pagesOf(lists)],
+  }
+}
+
+function partsOfDrop({ drop_hours, last_visit_at, as_of }: TrafficDrop, time: TimeText): Parts {
+  const seen = `The last event of a visitor was at ${time(last_visit_at)}, and none came until ${time(as_of)}.`
+  return {
+    headline: `no visitor for ${counted(drop_hours, 'hour')}`,
+    note: `${seen} See whether the site is up, and whether its pages still have the snippet.`,
+    tables: [],
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function localTime(moment: string, timezone: string): string {
+  const format = new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: 'medium', timeStyle: 'short' })
+  return `${format.format(Date.parse(moment)).replace(/\s/g, ' ')} (${timezone})`
+}

@@ -1,0 +1,28 @@
+/** Bounds of traffic alerts. */
+import { day, hour, minute, second } from './units.ts'
+
+/** Live visitors of a spike. */
+export const spikeVisitorsMax = 1_000_000
+/** Hours without a visitor of a drop. */
+export const dropHoursMax = 168
+/** Interval at which traffic is looked at. */
+export const trafficEveryMs = minute
+/** A workspace is told of a kind at most once in this time. */
+export const alertPauseMs = day
+/** Drops aren't looked for while figures, or what a node of ingest has shipped, are further behind. */
+export const trafficLagMaxMs = 5 * minute
+/** Workspaces that one statement looks at. */
+export const trafficReadEach = 200
+/** Workspaces whose figures are read at a time. */
+export const trafficAtOnce = 4
+/** Deadline of the statement that looks for a workspace's last visitor: of up to two weeks. */
+export const lastVisitDeadlineMs = 30 * second
+/** An alert of a spike has so many rows of each list, of this time before it. */
+export const spikeRows = 3
+export const spikeListsMs = 30 * minute
+/** Interval at which mails of alerts are looked for. */
+export const alertMailsEveryMs = 5 * second
+/** Delays between a failed attempt and the next; after the last of them the mail has failed. */
+export const alertRetryDelaysMs = [minute, 5 * minute, 30 * minute, hour, 2 * hour] as const
+/** A later mail isn't sent any more: the next alert may be near. */
+export const alertLateMaxMs = 12 * hour

@@ -21,7 +21,7 @@ export function linkedinCredentialsIn(secret: string): LinkedinCredentials {
 }
 
 /** It goes into a header. */
-const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
+export const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
 
 function parse(text: string): Record<string, unknown> {
   try {

@@ -2,6 +2,7 @@
 import { ProviderError } from '../../pipeline/publishing/adapter.ts'
 import { isReal, type RealPlatform, realPlatforms } from '../../pipeline/publishing/adapters.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
+import { describeFacebook } from '../../pipeline/publishing/facebook.ts'
 import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
 import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
@@ -10,7 +11,7 @@ import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
 import { readSecret } from '../read-secret.ts'
-import { linkedinCredentialsIn } from './linkedin-secret.ts'
+import { isToken, linkedinCredentialsIn } from './linkedin-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
 const xUrl = 'https://api.x.com'
@@ -38,7 +39,10 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   bluesky: signInToBluesky,
   x: signInToX,
   linkedin: signInToLinkedin,
+  facebook: signInToPage,
 }
+/** Where `--page` says as whom to publish. */
+const platformsWithPages: readonly Platform[] = ['linkedin', 'facebook']
 
 /** @returns null where the account is to be simulated */
 export async function signIn(
@@ -67,7 +71,9 @@ export async function signIn(
     const names = new Intl.ListFormat('en').format(Object.keys(realPlatforms))
     throw new UsageError(`--secret is for accounts of ${names} that are not simulated`)
   }
-  if (real !== 'linkedin' && options.text('page') !== undefined) throw new UsageError('--page is for linkedin')
+  if (!platformsWithPages.includes(real) && options.text('page') !== undefined) {
+    throw new UsageError(`--page is for ${new Intl.ListFormat('en').format(platformsWithPages)}`)
+  }
   try {
     return { connectionType: realType, ...(await signIns[real](secret, handle, options, signal)) }
   } catch (error) {
@@ -135,10 +141,32 @@ async function signInToLinkedin(
   options: OptionValues,
   signal: AbortSignal,
 ): Promise<Account> {
-  if (options.text('url') !== undefined) throw new UsageError('--url: linkedin has one address, leave it out')
+  refuseUrl(options)
   const credentials = linkedinCredentialsIn(secret)
   const found = await describeLinkedin(credentials, options.id('page', Number.MAX_SAFE_INTEGER), signal)
   return { credentials, ...found, handle: handle ?? found.handle, metadata: {} }
+}
+
+async function signInToPage(
+  token: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  refuseUrl(options)
+  refuseHandle(handle)
+  const page = options.id('page', Number.MAX_SAFE_INTEGER)
+  if (page === undefined) throw new UsageError('--page is required: the number of the page')
+  return describeFacebook(tokenIn(token), String(page), signal)
+}
+
+function tokenIn(secret: string): { accessToken: string } {
+  if (isToken(secret)) return { accessToken: secret }
+  throw new CommandFailed('the secret must be an access token')
+}
+
+function refuseUrl(options: OptionValues): void {
+  if (options.text('url') !== undefined) throw new UsageError('--url: this platform has one address, leave it out')
 }
 
 function readRoot(options: OptionValues): string | undefined {

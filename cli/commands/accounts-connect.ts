@@ -29,22 +29,26 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, facebook), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
       meaning: 'The Mastodon instance, or the server of the account: https://bsky.social, https://api.x.com.',
     },
-    page: { value: 'ID', meaning: 'The LinkedIn page to publish as, by its number; without it, as the person.' },
+    page: {
+      value: 'ID',
+      meaning: 'The page to publish as, by its number. Required by facebook; on linkedin without it as the person.',
+    },
     secret: {
       value: 'S',
-      meaning: "An access token (mastodon, linkedin), Bluesky's app password, or the four values of an app on X.",
+      meaning:
+        "An access token (mastodon, linkedin, facebook), Bluesky's app password, or the four values of an app on X.",
     },
     'secret-file': secretFileOption,
     handle: {
       value: 'HANDLE',
       meaning:
-        "Its name on the platform: required by bluesky, told by mastodon, x and linkedin, else the workspace's slug.",
+        "Its name on the platform: required by bluesky, told by the others that are real, else the workspace's slug.",
     },
     'display-name': { value: 'NAME', meaning: 'What people see; the handle when left out.' },
   },

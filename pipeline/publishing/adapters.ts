@@ -5,6 +5,7 @@ import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Adapter } from './adapter.ts'
 import { bluesky } from './bluesky.ts'
+import { facebook } from './facebook.ts'
 import { linkedin } from './linkedin.ts'
 import { mastodon } from './mastodon.ts'
 import { simulated } from './simulated.ts'
@@ -21,6 +22,7 @@ export const realPlatforms = {
   bluesky: { connectionType: 'app_password', adapter: bluesky as Adapter },
   x: { connectionType: 'oauth', adapter: x as Adapter },
   linkedin: { connectionType: 'oauth', adapter: linkedin as Adapter },
+  facebook: { connectionType: 'oauth', adapter: facebook as Adapter },
 } as const satisfies Partial<Record<Platform, RealPlatformEntry>>
 export type RealPlatform = keyof typeof realPlatforms
 

@@ -143,8 +143,13 @@ function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   const { status, body } = answer
   const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer, kind) }
   const first = (body['errors'] as Record<string, unknown>[] | undefined)?.[0]
-  const texts = [body['message'], body['error_description'], body['error'], first?.['message'], body['detail']]
-  const said = texts.find((text) => typeof text === 'string')
+  // Meta's refusals are objects: one text is for people, the other for developers.
+  const own = Object(body['error']) as Record<string, unknown>
+  const texts = [
+    ...[body['message'], body['error_description'], body['error'], own['error_user_msg'], own['message']],
+    ...[first?.['message'], body['detail']],
+  ]
+  const said = texts.find((text) => typeof text === 'string' && text !== '')
   const text = cutText(String(said ?? 'no reason given'))
   return new ProviderError(failure, `The platform answered ${status}: ${text}`, { cause: body })
 }
@@ -168,6 +173,8 @@ function waitOf({ header }: Answer, kind: ErrorKind): number | undefined {
   const after = header('retry-after')
   if (after !== undefined) return /^\d+$/.test(after) ? Number(after) * 1000 : untilDate(after)
   if (kind !== 'rate_limited') return undefined
+  const regainMs = metaRegainMs(header)
+  if (regainMs !== undefined) return regainMs
   const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset') ?? xReset(header)
   if (reset === undefined) return undefined
   return /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - Date.now()) : untilDate(reset)
@@ -178,6 +185,14 @@ function xReset(header: Answer['header']): string | undefined {
   const usedUp = ['x-user-limit-24hour', 'x-app-limit-24hour'].filter((name) => header(`${name}-remaining`) === '0')
   const resets = usedUp.flatMap((name) => header(`${name}-reset`) ?? [])
   return resets.sort().at(-1) ?? header('x-rate-limit-reset')
+}
+
+/** Meta names minutes for each kind of limit of a page or account ("Rate Limits" of the Graph API); 0 of one that still holds. */
+function metaRegainMs(header: Answer['header']): number | undefined {
+  const usage = header('x-business-use-case-usage') ?? ''
+  const minutes = [...usage.matchAll(/"estimated_time_to_regain_access":(\d{1,6})/g)].map(([, text]) => Number(text))
+  const most = Math.max(0, ...minutes)
+  return most > 0 ? most * 60_000 : undefined
 }
 
 function untilDate(text: string): number | undefined {

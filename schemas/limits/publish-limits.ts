@@ -64,6 +64,11 @@ export const linkedinRepeatMs = 1 * hour
 /** The bounds of an article's title and description. */
 export const linkedinTitleLengthMax = 400
 export const linkedinDescriptionLengthMax = 4_086
+/** One request to Meta to publish: without its answer the post has to be looked for. */
+export const metaPublishMs = 1 * minute
+/** How long Meta may take to list a new post, and how many of the newest are looked through: it lists 100 at most. */
+export const metaListedMs = 15 * second
+export const metaPostsEach = 100
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -2,8 +2,8 @@
  * LinkedIn with one member, who has one page, as far as an app that publishes sees of it. While it runs, requests of this
  * process to LinkedIn's hosts come here, as they would go out.
  */
-import { connect } from 'node:net'
-import { Agent, type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import { hostsHere } from './hosts-here.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const linkedinToken = 'AQX-token-of-the-member'
@@ -44,7 +44,6 @@ export interface LinkedinServer extends ProviderServer {
   readonly posts: MadePost[]
   /** The bytes that were sent for an image or a video. */
   bytesOf(urn: string): Buffer
-  /** Connects to LinkedIn's hosts here, and to others where they are. */
   readonly agent: Dispatcher
 }
 
@@ -270,29 +269,13 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     'POST /oauth/v2/accessToken': renewToken,
   })
   const { close } = server
-  const [here, nowhere] = [agentTo(Number(new URL(server.url).port)), agentTo(1)]
-  const agent = new Agent().compose((dispatch) => (options, handler) => {
-    if (!/^https:\/\/(api|www)\.linkedin\.com$/.test(String(options.origin))) return dispatch(options, handler)
-    return (state.isAway ? nowhere : here).dispatch(options, handler)
-  })
-  const before = getGlobalDispatcher()
-  setGlobalDispatcher(agent)
+  const hosts = hostsHere(/^https:\/\/(api|www)\.linkedin\.com$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, agent },
+    ...{ state, posts, agent: hosts.agent },
     bytesOf: (urn: string) => Buffer.concat(assets.get(urn)!.parts.map((part) => part!)),
     close: async () => {
-      setGlobalDispatcher(before)
+      hosts.end()
       await close()
-    },
-  })
-}
-
-/** Without TLS, but else as they would go to these hosts. */
-function agentTo(port: number): Dispatcher {
-  return new Agent({
-    connect: (_, done) => {
-      const socket = connect(port, '127.0.0.1')
-      socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null))
     },
   })
 }

@@ -4,6 +4,7 @@ import type { BlueskyServer } from './bluesky-server.ts'
 import { svcOn } from './command-line.ts'
 import { linkedinToken } from './linkedin-server.ts'
 import type { MastodonServer } from './mastodon-server.ts'
+import { pageToken } from './meta-server.ts'
 import type { TestStores } from './stores.ts'
 import { secretOf, type XServer } from './x-server.ts'
 
@@ -43,6 +44,16 @@ export function connectLinkedin(
   const secret = words.includes('--secret') ? [] : ['--secret', linkedinToken]
   const account = ['--workspace', String(workspaceId), '--platform', 'linkedin']
   return svcOn(stores, 'accounts', 'connect', ...account, ...secret, ...words)
+}
+
+/** @param words the platform, and its own */
+export function connectMeta(
+  stores: TestStores,
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
+  ...words: string[]
+) {
+  const secret = words.includes('--secret') ? [] : ['--secret', pageToken]
+  return svcOn(stores, 'accounts', 'connect', '--workspace', String(workspaceId), ...secret, '--platform', ...words)
 }
 
 /** Uploads a file. @returns its id */

@@ -1,0 +1,144 @@
+/**
+ * Requests to Meta's Graph APIs: Facebook's, by which Instagram publishes too, and that of Threads. Paths, fields and
+ * error codes are those of Meta's documentation ("Graph API: Handling Errors", "Rate Limits", "Instagram Platform: Error
+ * Codes"). Meta supports a version for two years at least.
+ */
+import { sleep } from '../../runtime/retry.ts'
+import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
+import { asUnpublished, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
+import { bufferBody } from './media-body.ts'
+import { type Answer, type Asked, askProvider, objectIn, odd, textIn } from './request.ts'
+
+export const facebookApi = 'https://graph.facebook.com/v25.0'
+
+export interface MetaCredentials {
+  readonly accessToken: string
+}
+
+export type Calling = Call<MetaCredentials>
+export type Signed = Pick<Calling, 'credentials' | 'signal'>
+/** Parameters; undefined ones aren't sent. */
+export type Fields = Readonly<Record<string, string | undefined>>
+
+/** @throws ProviderError */
+export function get({ credentials, signal }: Signed, url: string, query: Fields): Promise<Answer> {
+  const token = credentials.accessToken
+  return askProvider({ url: `${url}?${new URLSearchParams(sent(query))}`, token, signal, kindOf })
+}
+
+/** @param more the body in place of a form of `fields`. @throws ProviderError */
+export function post(
+  { credentials, signal }: Signed,
+  url: string,
+  fields: Fields,
+  more: Pick<Asked, 'headers' | 'body' | 'deadlineMs'> = {},
+): Promise<Answer> {
+  const form = Buffer.from(new URLSearchParams(sent(fields)).toString())
+  const token = credentials.accessToken
+  const body = bufferBody('application/x-www-form-urlencoded', form)
+  return askProvider({ url, method: 'POST', ...body, ...more, token, signal, kindOf })
+}
+
+const sent = (fields: Fields) =>
+  Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined)
+
+/** The request that publishes. @throws ProviderError, as unpublished where Meta itself refuses it */
+export async function publishBy(call: Signed, url: string, fields: Fields): Promise<Answer> {
+  try {
+    return await post(call, url, fields, { deadlineMs: metaPublishMs })
+  } catch (error) {
+    // An answer that isn't Meta's, or speaks of a fault of its own, tells nothing of the post.
+    if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
+    throw asUnpublished(error)
+  }
+}
+
+/** Ids are parts of paths and links. @throws ProviderError where the answer has none */
+export function idIn(body: Readonly<Record<string, unknown>>, field = 'id'): string {
+  const id = textIn(body, field)
+  if (/^\d{1,32}(_\d{1,32})?$/.test(id)) return id
+  throw odd(`The platform's answer has an ${field} that isn't a number`)
+}
+
+export interface Listing {
+  readonly url: string
+  /** Fields of a listed post: its text and its time, and others that are asked for. */
+  readonly text: string
+  readonly time: string
+  readonly others?: string
+  /** Posts that don't count. */
+  isLeftOut?(post: Readonly<Record<string, unknown>>): boolean
+}
+
+/**
+ * The publication of an earlier attempt: the account's post of the same text since then that is no other target's. It
+ * is looked for twice, as a new post may be listed late.
+ * @throws ProviderError as `unknown` where more was published since then than is listed
+ */
+export async function findPost(
+  call: Calling,
+  listing: Listing,
+  publication: Publication,
+  known: KnownIds,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  const found = await findListed(call, listing, publication, known)
+  if (found !== null) return found
+  await sleep(metaListedMs, call.signal)
+  call.signal.throwIfAborted()
+  return findListed(call, listing, publication, known)
+}
+
+async function findListed(
+  call: Calling,
+  listing: Listing,
+  { text, sentAt }: Publication,
+  known: KnownIds,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  const from = (sentAt ?? new Date()).getTime() - providerClockOffMs
+  const posts = (await listPosts(call, listing, metaPostsEach)).filter((post) => {
+    const time = Date.parse(textIn(post, listing.time))
+    if (Number.isNaN(time)) throw odd(`The platform's answer has no ${listing.time}`)
+    return time >= from
+  })
+  const same = posts.filter((post) => !listing.isLeftOut?.(post) && isSameText(post[listing.text], text))
+  const others = await known(same.map((post) => idIn(post)))
+  const found = same.find((post) => !others.has(idIn(post)))
+  if (found !== undefined) return found
+  if (posts.length < metaPostsEach) return null
+  const said =
+    'More was published since than can be looked through. Look there first: scheduling it again publishes it again'
+  throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+}
+
+/** An account's newest posts. @throws ProviderError */
+export async function listPosts(call: Signed, { url, text, time, others }: Listing, count: number) {
+  const fields = ['id', text, time, ...(others === undefined ? [] : [others])].join()
+  const { body } = await get(call, url, { fields, limit: String(count) })
+  return Object.values(objectIn(body, 'data')) as Record<string, unknown>[]
+}
+
+/** Threads takes the sign off a tag, and blanks at the ends go. */
+function isSameText(listed: unknown, text: string): boolean {
+  return compared(String(listed ?? '')) === compared(text)
+}
+
+const compared = (text: string) => text.replace(/[#＃]/g, '').replace(/\s+/g, ' ').trim()
+
+const sessionCodes = [102, 190]
+const limitCodes = [4, 17, 32, 341, 613]
+/** Faults of Meta's own, and media that it couldn't fetch or hasn't done with yet. */
+const passingCodes = [-2, -1, 1, 2, 24, 9004, 9007]
+const dailyLimit = 2207042
+/** Meta takes the account for a sender of spam, under the code of a limit. */
+const spam = 2207051
+
+/** Meta refuses with 400, mostly, and a code. By 10 and from 200 on a permission or a role is missing. */
+function kindOf({ status, body }: Answer): ErrorKind | undefined {
+  const { code, error_subcode: subcode, is_transient } = Object(body['error']) as Record<string, unknown>
+  if (typeof code !== 'number') return undefined
+  if (subcode === spam) return 'permanent'
+  const isLimit = limitCodes.includes(code) || (code >= 80_000 && code < 80_100) || subcode === dailyLimit
+  if (isLimit) return 'rate_limited'
+  if (sessionCodes.includes(code) || code === 10 || (code >= 200 && code < 300)) return 'reauthenticate'
+  return is_transient === true || passingCodes.includes(code) || status >= 500 ? 'transient' : 'permanent'
+}

@@ -1,0 +1,170 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { metaPostsEach } from '../../schemas/limits/publish-limits.ts'
+import { setUpApi } from '../support/api.ts'
+import { exif, film, jpeg, png } from '../support/media-files.ts'
+import { graphError, type MetaServer, page, pageToken, personToken, startMeta } from '../support/meta-server.ts'
+import type { Hindrance } from '../support/provider-server.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { connectMeta, uploadFile } from '../support/social-platforms.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let server: MetaServer
+beforeAll(async () => {
+  server = await startMeta()
+})
+beforeEach(() => {
+  publisher = runPublisher(stores, undefined, server.agent)
+})
+afterEach(async () => {
+  await publisher.close()
+  expect(server.faults).toEqual([])
+  await server.close()
+  server = await startMeta()
+})
+afterAll(() => server.close())
+
+const connect = (...words: string[]) => connectMeta(stores, mine, 'facebook', ...words)
+const connectPage = async (): Promise<number> => (await connect('--page', page.id)).json.id
+const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
+const publishNow = async (caption: string, account: number, media: number[] = []) =>
+  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
+const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
+const published = (text: string) => {
+  const { id } = server.posts.find((one) => one.text === text)!
+  return expect.objectContaining({ provider: 'facebook', external_id: id, url: `https://www.facebook.com/${id}` })
+}
+const failed = (code: string, said: string) => ({
+  error: { code, message: expect.stringContaining(said), retryable: false },
+})
+const moviesOf = async () => [await uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4' })]
+const publishSteps = ['POST /v25.0/:id/feed', 'POST /v25.0/:id/videos']
+
+/** Hinders the first requests that publish texts that begin so, each as it says. */
+function hinderFirst(hindrances: Readonly<Record<string, Hindrance[]>>): void {
+  server.hinder = ({ step, bytes }) => {
+    const sent = new URLSearchParams(bytes.toString())
+    const text = sent.get('message') ?? (sent.get('upload_phase') === 'finish' ? sent.get('description') : null)
+    const found = Object.keys(hindrances).find((one) => publishSteps.includes(step) && text?.startsWith(one))
+    return found === undefined ? undefined : hindrances[found]!.shift()
+  }
+}
+
+test('a page is connected by its token, or by a person’s, of which the page’s own is kept', async () => {
+  const shown = { handle: page.username, display_name: page.name, external_id: page.id, connection_type: 'oauth' }
+  expect((await connect('--page', page.id)).json).toMatchObject(shown)
+  await connect('--page', page.id, '--secret', personToken)
+  const account = (await accounts())[0]
+  expect((await publishNow('By the page', account.id)).status).toBe('published')
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  expect(JSON.stringify([rows, account])).not.toContain(Buffer.from(pageToken).toString('hex'))
+  const refusals: [string[], number, string][] = [
+    [['--page', page.id, '--secret', 'other'], 1, 'Session has expired'],
+    [['--page', '77'], 1, 'Unsupported get request'],
+    [[], 2, '--page'],
+    [['--page', page.id, '--url', 'https://example.com'], 2, '--url'],
+    [['--page', page.id, '--handle', 'shop'], 2, '--handle'],
+  ]
+  for (const [words, code, said] of refusals) {
+    expect(await connect(...words)).toMatchObject({ code, err: expect.stringContaining(said) })
+  }
+  server.state.permissions = ['pages_manage_posts']
+  expect((await connect('--page', page.id)).err).toContain('Requires pages_read_engagement')
+})
+
+test('a text, a link, photos with alternative texts and a video in parts are published', async () => {
+  const account = await connectPage()
+  const bytes = jpeg({ width: 40, height: 30, segments: exif(6) })
+  const photo = await uploadFile(api, mine.apiKey, bytes, { type: 'image/jpeg', altText: 'Ein Bär – "groß"' })
+  const movies = await moviesOf()
+  const results = await Promise.all([
+    publishNow('Sale (50 %) & more #now\nEnd', account),
+    publishNow('See https://example.com/a_b#top.', account),
+    publishNow('One', account, [photo]),
+    publishNow('Several', account, [photo, await uploadFile(api, mine.apiKey, png({ width: 9 }))]),
+    publishNow('Film', account, movies),
+  ])
+  expect(results.map(resultOf)).toEqual(results.map(({ base_caption }) => published(base_caption)))
+  const madeOf = (text: string) => {
+    const { link, media } = server.posts.find((post) => post.text === text)!
+    return { link, media: media.map(({ altText, bytes: sent }) => [altText, sent.length]) }
+  }
+  expect(madeOf('See https://example.com/a_b#top.')).toEqual({ link: 'https://example.com/a_b#top', media: [] })
+  expect(madeOf('One').media).toEqual([['Ein Bär – "groß"', bytes.length]])
+  expect(madeOf('Several').media).toEqual([
+    ['Ein Bär – "groß"', bytes.length],
+    [undefined, png({ width: 9 }).length],
+  ])
+  expect(server.posts.find(({ text }) => text === 'Film')!.media[0]!.bytes.equals(film({ data: 250_000 }))).toBe(true)
+  server.state.canPlay = false
+  expect(resultOf(await publishNow('Unplayable', account, movies))).toEqual(failed('refused', 'Unsupported codec'))
+})
+
+test('a post whose answer is lost is found, one that never came or met a fault or limit of Meta’s is sent again', async () => {
+  const account = await connectPage()
+  const movies = await moviesOf()
+  const soon = { 'x-business-use-case-usage': '{"1":[{"type":"pages","estimated_time_to_regain_access":0}]}' }
+  hinderFirst({
+    ...{ Lost: ['cut after'], Unsent: ['cut before'], 'Lost film': ['cut after'] },
+    Odd: [graphError(2, 'An unexpected error has occurred', { is_transient: true })],
+    Limited: [{ ...graphError(32, '(#32) Page request limit reached'), headers: soon }],
+  })
+  const posts = await Promise.all([
+    ...['Lost  #sale', 'Unsent', 'Odd', 'Limited'].map((caption) => publishNow(caption, account)),
+    publishNow('Lost film', account, movies),
+  ])
+  expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
+  expect(server.posts).toHaveLength(posts.length)
+})
+
+test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {
+  const account = await connectPage()
+  hinderFirst({ Stopped: ['hang after'] })
+  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
+  await expect.poll(() => server.posts.length, { timeout: 15_000 }).toBe(1)
+  await publisher.close()
+  publisher = runPublisher(stores, undefined, server.agent)
+  expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
+  expect(server.posts).toHaveLength(1)
+})
+
+test('a limit is waited for as long as Meta says; others’ posts and a crowd of newer ones aren’t taken for the lost one', async () => {
+  const account = await connectPage()
+  await publishNow('Twice', account)
+  const usage = { 'x-business-use-case-usage': '{"1":[{"type":"pages","estimated_time_to_regain_access":19}]}' }
+  hinderFirst({ Twice: ['cut before'], Refused: [graphError(368, 'Temporarily blocked for policies violations')] })
+  expect(resultOf(await publishNow('Twice', account))).toEqual(failed('refused', 'Duplicate status message'))
+  expect(resultOf(await publishNow('Refused', account))).toEqual(failed('refused', 'policies violations'))
+  const [{ link, media, createdAt }] = server.posts as [MetaServer['posts'][number]]
+  hinderFirst({ Crowded: ['cut before'] })
+  for (let at = 0; at < metaPostsEach; at++) {
+    server.posts.push({ id: `${page.id}_9${at}`, text: `${at}`, link, media, createdAt })
+  }
+  expect(resultOf(await publishNow('Crowded', account))).toEqual(failed('outcome_unknown', 'Look there first'))
+  hinderFirst({ Waits: [{ ...graphError(80001, 'There have been too many calls'), headers: usage }] })
+  const id = await schedulePost(ask, { caption: 'Waits', accounts: [account] })
+  const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
+  const due = () => stores.pg.query<{ due: Date }>(sql, [id])
+  await expect.poll(async () => (await due()).length, { timeout: 10_000 }).toBe(1)
+  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - 19 * 60_000)).toBeLessThan(10_000)
+})
+
+test('a token that is over, and one that lacks a permission, expire the account with Meta’s words', async () => {
+  const account = await connectPage()
+  server.state.permissions = ['pages_read_engagement']
+  expect(resultOf(await publishNow('Unallowed', account))).toEqual(
+    failed('not_authorized', 'Requires pages_manage_posts'),
+  )
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
+  server.state.permissions.push('pages_manage_posts')
+  await connectPage()
+  server.state.pageToken = 'EAAG-another'
+  const refused = await schedulePost(ask, { caption: 'Later', accounts: [account] })
+  expect(resultOf(await endedPost(ask, refused))).toEqual(failed('not_authorized', 'Session has expired'))
+  // Nothing was published by it, so nothing has to be looked for.
+  await connect('--page', page.id, '--secret', 'EAAG-another')
+  await reschedule(ask, refused)
+  expect((await endedPost(ask, refused)).status).toBe('published')
+})

@@ -1,0 +1,214 @@
+/** Meta's Graph API with one page on Facebook, as far as a client that publishes sees of it, at its own hosts. */
+import type { Dispatcher } from 'undici'
+import { hostsHere } from './hosts-here.ts'
+import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
+
+export const pageToken = 'EAAG-token-of-the-page'
+/** By it Facebook tells the page's own. */
+export const personToken = 'EAAG-token-of-a-person'
+export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.shop' }
+
+export interface MadePost {
+  readonly id: string
+  readonly text: string
+  readonly link: string | undefined
+  /** Photos, or one video. */
+  readonly media: readonly MadeFile[]
+  readonly createdAt: Date
+}
+
+export interface MadeFile {
+  readonly id: string
+  readonly contentType: string
+  readonly altText: string | undefined
+  readonly bytes: Buffer
+}
+
+interface UploadedVideo {
+  readonly session: string
+  readonly size: number
+  readonly parts: Buffer[]
+  pollsLeft: number
+}
+
+export interface MetaServer extends ProviderServer {
+  readonly state: {
+    pageToken: string
+    permissions: string[]
+    canPlay: boolean
+    /** Nothing listens at its hosts. */
+    isAway: boolean
+  }
+  readonly posts: MadePost[]
+  readonly agent: Dispatcher
+}
+
+/** The real one's are of some MB. */
+const partBytes = 100_000
+const videoBytesMax = 10_000_000_000
+
+/** As Meta writes refusals. */
+export const graphError = (code: number, message: string, more: object = {}): Answered => ({
+  status: 400,
+  body: { error: { message, type: 'OAuthException', code, fbtrace_id: 'A6LJylpZRKw', ...more } },
+})
+const invalid = (message: string) => graphError(100, `(#100) ${message}`)
+const expired = graphError(190, 'Error validating access token: Session has expired', { error_subcode: 463 })
+const ok = (body: object): Answered => ({ status: 200, body })
+
+export async function startMeta(): Promise<MetaServer> {
+  const state = {
+    ...{ pageToken, permissions: ['pages_manage_posts', 'pages_read_engagement'], canPlay: true },
+    isAway: false,
+  }
+  const posts: MadePost[] = []
+  const photos = new Map<string, MadeFile>()
+  const videos = new Map<string, UploadedVideo>()
+  let ids = 122_100_000_000_000
+  const nextId = () => String(++ids)
+
+  const lacks = (permission: string): Answered | undefined =>
+    state.permissions.includes(permission)
+      ? undefined
+      : graphError(200, `(#200) Requires ${permission} permission to manage the object`)
+
+  function showNode({ id, query, token }: Asking): Answered {
+    const video = videos.get(id)
+    if (video !== undefined && token === state.pageToken) return showVideo(id, video)
+    if (id !== page.id) return graphError(100, 'Unsupported get request.', { error_subcode: 33 })
+    const shown = { ...page, ...(token === personToken && { access_token: state.pageToken }) }
+    return ok(Object.fromEntries(Object.entries(shown).filter(([name]) => fieldsOf(query).includes(name))))
+  }
+
+  function showVideo(id: string, video: UploadedVideo): Answered {
+    const done = video.pollsLeft-- > 0 ? 'processing' : state.canPlay ? 'ready' : 'error'
+    const processing_phase = { status: done, ...(done === 'error' && { errors: [{ message: 'Unsupported codec' }] }) }
+    return ok({ id, status: { video_status: done, processing_phase } })
+  }
+
+  function addPhoto({ form }: Asking): Answered {
+    const fault = lacks('pages_manage_posts') ?? unknownField(form?.fields, ['published', 'alt_text_custom'])
+    if (fault !== undefined) return fault
+    const { file, fields } = form!
+    if (file?.name !== 'source' || !/^image\/(jpeg|png)$/.test(file.contentType))
+      return invalid('Missing or invalid image file')
+    if (file.bytes.length > 10_000_000) return graphError(1, 'Photos should be smaller', { error_subcode: 1366046 })
+    if (fields['published'] !== 'false') return invalid('It would be seen at once')
+    const { contentType, bytes } = file
+    const photo = { id: nextId(), contentType, altText: fields['alt_text_custom'], bytes }
+    photos.set(photo.id, photo)
+    return ok({ id: photo.id })
+  }
+
+  function publishPost(asking: Asking): Answered {
+    const fields = fieldsIn(asking)
+    const fault = lacks('pages_manage_posts') ?? unknownField(fields, ['message', 'link', 'attached_media'])
+    if (fault !== undefined) return fault
+    const { message = '', link, attached_media = '[]' } = fields
+    if (link !== undefined && !URL.canParse(link)) return invalid('link URL is not properly formatted')
+    const attached: { media_fbid?: string }[] = JSON.parse(attached_media)
+    const media = attached.map(({ media_fbid = '' }) => photos.get(media_fbid))
+    if (media.some((photo) => photo === undefined) || (link !== undefined && media.length > 0)) {
+      return invalid('Param attached_media is invalid')
+    }
+    // It isn't known to compare pictures.
+    if (media.length === 0 && posts.at(-1)?.text === message) return graphError(506, '(#506) Duplicate status message')
+    for (const photo of media) photos.delete(photo!.id)
+    return ok({ id: addPost(`${page.id}_${nextId()}`, message, media as MadeFile[], link) })
+  }
+
+  function addPost(id: string, text: string, media: readonly MadeFile[], link?: string): string {
+    posts.push({ id, text, link, media, createdAt: new Date() })
+    return id
+  }
+
+  function uploadVideo(asking: Asking): Answered {
+    const fields = { ...fieldsIn(asking), ...asking.form?.fields }
+    const missing = lacks('pages_manage_posts')
+    if (missing !== undefined) return missing
+    const { upload_phase: phase, upload_session_id: session = '', ...others } = fields
+    if (phase === 'start') {
+      const size = Number(others['file_size'])
+      if (!(size > 0 && size <= videoBytesMax)) return invalid('file_size')
+      const made = { session: nextId(), size, parts: [], pollsLeft: 1 }
+      const id = nextId()
+      videos.set(id, made)
+      return ok({ upload_session_id: made.session, video_id: id, ...nextPart(made) })
+    }
+    const [id, video] = [...videos].find(([, one]) => one.session === session) ?? ['', undefined]
+    if (video === undefined) return graphError(6000, 'There was a problem uploading your video file.')
+    const received = Buffer.concat(video.parts)
+    if (phase === 'transfer') {
+      const { file } = asking.form ?? {}
+      const { start_offset: start, end_offset: end } = nextPart(video)
+      if (others['start_offset'] !== start || file?.name !== 'video_file_chunk') return graphError(6000, 'start_offset')
+      if (file.bytes.length !== Number(end) - Number(start)) return graphError(6000, 'Invalid chunk size')
+      video.parts.push(file.bytes)
+      return ok(nextPart(video))
+    }
+    const fault = unknownField(others, ['description'])
+    if (fault !== undefined || phase !== 'finish') return fault ?? invalid('upload_phase')
+    if (received.length !== video.size) return graphError(6000, 'The video upload is incomplete')
+    addPost(id, others['description'] ?? '', [{ id, contentType: 'video/mp4', altText: undefined, bytes: received }])
+    return ok({ success: true })
+  }
+
+  function nextPart({ parts, size }: UploadedVideo) {
+    const start = parts.reduce((sum, part) => sum + part.length, 0)
+    return { start_offset: String(start), end_offset: String(Math.min(start + partBytes, size)) }
+  }
+
+  /** Newest first. */
+  function list({ query }: Asking, text: 'message' | 'description'): Answered {
+    const limit = Number(query.get('limit') ?? 25)
+    if (limit > 100) return invalid('The parameter limit should not exceed 100')
+    const missing = lacks('pages_read_engagement')
+    if (missing !== undefined) return missing
+    const own = posts.filter(({ id }) => id.includes('_') === (text === 'message')).reverse()
+    const data = own.slice(0, limit).map((post) => {
+      const created_time = post.createdAt.toISOString().replace(/\.\d+Z/, '+0000')
+      const status = { video_status: state.canPlay ? 'ready' : 'error' }
+      const shown = { id: post.id, [text]: post.text, created_time, status }
+      return Object.fromEntries(Object.entries(shown).filter(([name]) => fieldsOf(query).includes(name)))
+    })
+    return ok({ data, paging: {} })
+  }
+
+  /** A token of the page reaches the page alone. */
+  const ofPage = (route: (asking: Asking) => Answered) => (asking: Asking) => {
+    if (asking.headers['host'] !== 'graph.facebook.com') return { status: 404, body: '' }
+    if (asking.token !== state.pageToken) return expired
+    return asking.id === page.id ? route(asking) : graphError(100, 'Unsupported request.', { error_subcode: 33 })
+  }
+  const server = await startProviderServer({
+    'GET /v25.0/me': ({ token }) => (token === state.pageToken ? ok({ id: page.id }) : ok({ id: '10150000000000001' })),
+    'GET /v25.0/:id': (asking) =>
+      [state.pageToken, personToken].includes(asking.token ?? '') ? showNode(asking) : expired,
+    'GET /v25.0/:id/published_posts': ofPage((asking) => list(asking, 'message')),
+    'GET /v25.0/:id/videos': ofPage((asking) => list(asking, 'description')),
+    'POST /v25.0/:id/photos': ofPage(addPhoto),
+    'POST /v25.0/:id/videos': ofPage(uploadVideo),
+    'POST /v25.0/:id/feed': ofPage(publishPost),
+  })
+  const { close } = server
+  const hosts = hostsHere(/^https:\/\/graph\.facebook\.com$/, server.url, () => state.isAway)
+  return Object.assign(server, {
+    ...{ state, posts, agent: hosts.agent },
+    close: async () => {
+      hosts.end()
+      await close()
+    },
+  })
+}
+
+const fieldsOf = (query: URLSearchParams) => (query.get('fields') ?? 'id').split(',')
+
+function fieldsIn({ headers, bytes }: Asking): Record<string, string> {
+  const isForm = headers['content-type'] === 'application/x-www-form-urlencoded'
+  return isForm ? Object.fromEntries(new URLSearchParams(bytes.toString())) : {}
+}
+
+function unknownField(fields: object | undefined, known: readonly string[]): Answered | undefined {
+  const unknown = Object.keys(fields ?? { body: '' }).find((name) => !known.includes(name))
+  return unknown === undefined ? undefined : invalid(`unknown parameter ${unknown}`)
+}

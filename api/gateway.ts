@@ -3,6 +3,7 @@ import type { ClickHouse } from '../clickhouse/client.ts'
 import type { Postgres } from '../postgres/client.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
 import type { IdentityHashes } from '../runtime/crypto/identity-hash.ts'
+import type { MediaLinks } from '../runtime/crypto/media-link.ts'
 import type { SecretBox } from '../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../runtime/files/file-storage.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
@@ -23,6 +24,7 @@ import { makeAuthenticator } from './guards/authenticate.ts'
 import type { SignInLimiter } from './guards/rate-limit.ts'
 import { guidePages } from './guides.ts'
 import { readHealth } from './health.ts'
+import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
@@ -45,6 +47,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly hashes: IdentityHashes
   readonly revenueBox: RevenueReceiver['revenueBox']
   readonly media: FileStorage
+  readonly mediaLinks: MediaLinks
   readonly mediaLimits: MediaLimits
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
@@ -79,6 +82,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
         ? { label: 'none', reply: redirectReply(head.path, head.query) }
         : (routeRevenue(head, options) ??
             routeUnsubscribe(head, options) ??
+            routeLinkedFile(head, options) ??
             routeDashboard(head) ??
             routeOperation(head))
     },

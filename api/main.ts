@@ -8,6 +8,7 @@ import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
 import { makeKeyedHash } from '../runtime/crypto/keyed-hash.ts'
+import { makeMediaLinks } from '../runtime/crypto/media-link.ts'
 import { makeSecretBox, revenueSecretsPurpose, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
 import { letHeapGrow } from '../runtime/heap.ts'
@@ -54,6 +55,7 @@ async function main(): Promise<void> {
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),
     proxies: makeTrustedProxies(config.trustedProxies),
     media,
+    mediaLinks: makeMediaLinks(secretKey),
     mediaLimits: { imageBytesMax: config.mediaImageBytesMax, videoBytesMax: config.mediaVideoBytesMax },
     apiHost: () => config.apiHost ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost,

@@ -23,6 +23,7 @@ import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { startProfiler } from './profile/loop.ts'
 import { makeCredentialsBox } from './publishing/adapters.ts'
+import { makeMediaUrls } from './publishing/media-urls.ts'
 import { startPublisher } from './publishing/publisher.ts'
 import { jobs } from './queue/jobs.ts'
 import { schedulesOf, startSweep } from './queue/schedule.ts'
@@ -50,6 +51,7 @@ async function main(): Promise<void> {
   const folder = startFoldLoop({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const merger = startMerger({ pg, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   const { allowPrivateTargets: allowPrivate } = config
+  const { apiHost = '' } = config
   // Pages that customers name.
   const fetching = { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate }
   // Connections of its own: whoever folds doesn't wait for those who publish.
@@ -60,6 +62,7 @@ async function main(): Promise<void> {
     box: makeCredentialsBox(secretKey),
     holdBefore: config.holdPostsBefore,
     fetching,
+    mediaUrl: makeMediaUrls(secretKey, apiHost, systemClock),
   })
   const creditLoop = startCreditLoop({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
@@ -69,7 +72,6 @@ async function main(): Promise<void> {
     box: makeSecretBox(secretKey, secretBoxPurpose),
     agent: makeGuardedAgent({ allowPrivate, connectMs: webhookAttemptMs }),
   })
-  const { apiHost = '' } = config
   if (apiHost === '') log.warn("API_HOST isn't set: addresses of media in company_profile.updated have no host")
   const profiler = startProfiler(
     {

@@ -5,6 +5,7 @@ import { openSession } from '../../pipeline/publishing/bluesky.ts'
 import { describeFacebook } from '../../pipeline/publishing/facebook.ts'
 import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
+import { describeThreads } from '../../pipeline/publishing/threads.ts'
 import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
@@ -39,6 +40,7 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   bluesky: signInToBluesky,
   x: signInToX,
   linkedin: signInToLinkedin,
+  threads: signInToThreads,
   facebook: signInToPage,
 }
 /** Where `--page` says as whom to publish. */
@@ -158,6 +160,18 @@ async function signInToPage(
   const page = options.id('page', Number.MAX_SAFE_INTEGER)
   if (page === undefined) throw new UsageError('--page is required: the number of the page')
   return describeFacebook(tokenIn(token), String(page), signal)
+}
+
+async function signInToThreads(
+  token: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  refuseUrl(options)
+  refuseHandle(handle)
+  const credentials = { ...tokenIn(token), renewedAt: Date.now() }
+  return { credentials, ...(await describeThreads(credentials, signal)) }
 }
 
 function tokenIn(secret: string): { accessToken: string } {

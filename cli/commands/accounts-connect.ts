@@ -29,7 +29,7 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin, facebook), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, threads, facebook), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
@@ -42,7 +42,7 @@ export const connectAccount = defineCommand({
     secret: {
       value: 'S',
       meaning:
-        "An access token (mastodon, linkedin, facebook), Bluesky's app password, or the four values of an app on X.",
+        "An access token (mastodon, linkedin, threads, facebook), Bluesky's app password, or the four values of an app on X.",
     },
     'secret-file': secretFileOption,
     handle: {

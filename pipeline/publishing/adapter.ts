@@ -2,7 +2,7 @@
  * The interface of a platform's adapter, and its errors. The publisher (publish-target.ts) calls it in this order:
  *
  *   validate → [lookUp, when it was asked to publish before] → prepare → publish
- *   refresh, once, whenever one of them says that the session is over
+ *   refresh, once, whenever one of them says that the session is over; and before each of them where it is due
  *
  * `publish` under one key is one publication, however often it is called. The platform's own idempotency key is used
  * where it has one, and `lookUp` finds the publication of an earlier call. Where neither can tell, `lookUp` fails as
@@ -19,6 +19,8 @@ export interface PublishedMedia {
   readonly altText: string
   readonly width: number | null
   readonly height: number | null
+  /** Where a platform can fetch it for the next hour; null where nobody outside can. */
+  readonly publicUrl: string | null
   open(): Promise<FileHandle>
 }
 
@@ -75,6 +77,8 @@ export interface Adapter<Credentials = unknown, Prepared = unknown> {
   ): Promise<Published>
   /** Credentials with a new session; null, or without it: a session that is over is over for good. */
   refresh?(call: Call<Credentials>): Promise<Credentials | null>
+  /** Whether a session that still holds is to be renewed. One that can't be is used as it is. */
+  isDue?(credentials: Credentials): boolean
 }
 
 /**

@@ -9,6 +9,7 @@ import { facebook } from './facebook.ts'
 import { linkedin } from './linkedin.ts'
 import { mastodon } from './mastodon.ts'
 import { simulated } from './simulated.ts'
+import { threads } from './threads.ts'
 import { x } from './x.ts'
 
 interface RealPlatformEntry {
@@ -22,6 +23,7 @@ export const realPlatforms = {
   bluesky: { connectionType: 'app_password', adapter: bluesky as Adapter },
   x: { connectionType: 'oauth', adapter: x as Adapter },
   linkedin: { connectionType: 'oauth', adapter: linkedin as Adapter },
+  threads: { connectionType: 'oauth', adapter: threads as Adapter },
   facebook: { connectionType: 'oauth', adapter: facebook as Adapter },
 } as const satisfies Partial<Record<Platform, RealPlatformEntry>>
 export type RealPlatform = keyof typeof realPlatforms

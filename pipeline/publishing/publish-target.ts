@@ -32,6 +32,7 @@ import {
   type Published,
 } from './adapter.ts'
 import { adapterOf } from './adapters.ts'
+import type { MediaUrlOf } from './media-urls.ts'
 import { giveBack, type Outcome, settleFailed, settlePublished } from './settle.ts'
 
 export interface Publishing {
@@ -42,6 +43,7 @@ export interface Publishing {
   /** Renewals of credentials, by account: one renewal for all targets that wait for it. */
   readonly renewals: Coalescer<void>
   readonly fetching: Call<unknown>['fetching']
+  readonly mediaUrl: MediaUrlOf
 }
 
 /** @returns the outcome, or null where the claim has expired. @throws where a store is away, or on `stopping` */
@@ -168,7 +170,7 @@ function accountOf(stored: StoredPublication): Account {
   return { id: account_id, platform, handle, externalId: external_id, metadata: provider_metadata }
 }
 
-async function publicationOf({ media }: Publishing, stored: StoredPublication): Promise<Publication> {
+async function publicationOf({ media, mediaUrl }: Publishing, stored: StoredPublication): Promise<Publication> {
   const files = await Promise.all(
     stored.media.map(async ({ id, content_type, size_bytes, alt_text, width, height, sha256 }) => {
       const file = await media.find(stored.workspace_id, Buffer.from(sha256, 'hex'))
@@ -176,21 +178,33 @@ async function publicationOf({ media }: Publishing, stored: StoredPublication): 
         throw new ProviderError({ kind: 'transient', code: 'media_missing' }, `The file of media ${id} is missing`)
       }
       const described = { id, contentType: content_type, altText: alt_text, width, height }
-      return { ...described, bytes: size_bytes, open: file.open }
+      const publicUrl = mediaUrl({ workspaceId: stored.workspace_id, mediaId: id })
+      return { ...described, bytes: size_bytes, publicUrl, open: file.open }
     }),
   )
   const { publish_key, id, caption, sent_at } = stored
   return { key: publish_key, targetId: id, text: caption, media: files, sentAt: sent_at }
 }
 
+interface Credentials {
+  readonly credentials: unknown
+  readonly version: number
+}
+
 type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
+
+/** Nobody is shown it. */
+const stillHolds = new ProviderError(
+  { kind: 'transient', code: 'not_authorized' },
+  'The session could not be renewed yet',
+)
 
 /** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
 function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, signal: AbortSignal): Session {
   const { pg, box, renewals, fetching } = publishing
   let isRenewed = false
 
-  async function read(): Promise<{ credentials: unknown; version: number }> {
+  async function read(): Promise<Credentials> {
     if (adapter.name === 'simulated') return { credentials: null, version: 0 }
     const found = await readCredentials(pg, account.id)
     if (found === null) {
@@ -199,23 +213,36 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
     return { credentials: JSON.parse(box.open(found.sealed)), version: found.version }
   }
 
+  /** @throws `over` where nothing renews the session */
+  function renew({ credentials, version }: Credentials, over: unknown): Promise<void> {
+    return renewals.ask(`${account.id} ${version}`, async () => {
+      // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
+      if ((await read()).version !== version) return
+      const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
+      if (!renewed) throw over
+      // Where another process was faster, its session is as good.
+      await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
+    })
+  }
+
+  async function readInTime(): Promise<Credentials> {
+    const found = await read()
+    if (!adapter.isDue?.(found.credentials)) return found
+    await renew(found, stillHolds).catch((error) => {
+      if (!(error instanceof ProviderError)) throw error
+    })
+    return read()
+  }
+
   return async (work) => {
-    const { credentials, version } = await read()
+    const found = await readInTime()
     try {
-      return await work({ account, credentials, signal, fetching })
+      return await work({ account, credentials: found.credentials, signal, fetching })
     } catch (error) {
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
       if (!isOver || isRenewed) throw error
       isRenewed = true
-      const renewal = renewals.ask(`${account.id} ${version}`, async () => {
-        // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
-        if ((await read()).version !== version) return
-        const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
-        if (!renewed) throw error
-        // Where another process was faster, its session is as good.
-        await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
-      })
-      await renewal.catch((failed) => {
+      await renew(found, error).catch((failed) => {
         // Whoever's renewal it was, this target's own request was refused before.
         throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
       })

@@ -55,15 +55,16 @@ export interface PublisherOptions {
   readonly holdBefore?: Date | undefined
   readonly clock: Clock
   readonly fetching: Publishing['fetching']
+  readonly mediaUrl: Publishing['mediaUrl']
   readonly log: Log
   readonly metrics: PipelineMetrics
 }
 
 export function startPublisher(options: PublisherOptions): Publisher {
-  const { pg, media, box, holdBefore, clock, fetching, log, metrics } = options
+  const { pg, media, box, holdBefore, clock, fetching, mediaUrl, log, metrics } = options
   const holder = randomUUID()
   const renewals = makeCoalescer<void>({ leastMs: 0, mostMs: publishAttemptMs })
-  const publishing: Publishing = { pg, media, box, log, renewals, fetching }
+  const publishing: Publishing = { pg, media, box, log, renewals, fetching, mediaUrl }
   const stopping = new AbortController()
   const cutting = new AbortController()
   const underWay = new Map<ClaimedTarget, Promise<void>>()

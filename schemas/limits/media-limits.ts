@@ -29,3 +29,5 @@ export const mediaSweepFilesEach = 500
 export const mediaOrphanAgeMs = 1 * hour
 /** A draft of another machine is deleted after this long without a write. */
 export const mediaDraftAgeMs = 1 * hour
+/** How long a link holds by which a platform fetches a file: an attempt to publish takes ten minutes at most. */
+export const mediaLinkMs = 1 * hour

@@ -182,7 +182,7 @@ async function metricsOfServices(): Promise<string[]> {
       hashAddress: none,
       proxies: none,
     },
-    ...{ media: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 } },
+    ...{ media: none, mediaLinks: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 } },
   })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()
 }

@@ -163,6 +163,7 @@ test('a file goes over https to public addresses alone, and the token to LinkedI
     altText: '',
     width: 1,
     height: 1,
+    publicUrl: null,
     open: () => open('/dev/null'),
   }
   const publication = { key: '', targetId: 1, text: 'x', media: [file], sentAt: null }

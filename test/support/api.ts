@@ -8,6 +8,7 @@ import { operations as registered } from '../../api/operations/registry.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
+import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
 import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
 import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -66,6 +67,7 @@ export async function startApi(
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),
     proxies: makeTrustedProxies(['127.0.0.1']),
     media: stores.media,
+    mediaLinks: makeMediaLinks(stores.secretKey ?? ''),
     mediaLimits: options.mediaLimits ?? { imageBytesMax: 25 * 2 ** 20, videoBytesMax: 512 * 2 ** 20 },
     apiHost: () => options.apiHost ?? testApiHost,
     allowPrivateTargets: options.allowPrivateTargets ?? false,

@@ -1,28 +1,25 @@
-/** Meta's Graph API with one page on Facebook, as far as a client that publishes sees of it, at its own hosts. */
+/** Meta's Graph APIs with one page on Facebook and one account on Threads, as far as a client that publishes sees of them, at their own hosts. */
 import type { Dispatcher } from 'undici'
+import {
+  asked,
+  type FetchFile,
+  fieldsIn,
+  graphError,
+  invalid,
+  type MadeFile,
+  type MadePost,
+  makeContainers,
+  ok,
+} from './container-server.ts'
 import { hostsHere } from './hosts-here.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const pageToken = 'EAAG-token-of-the-page'
 /** By it Facebook tells the page's own. */
 export const personToken = 'EAAG-token-of-a-person'
+export const threadsToken = 'THAA-token'
+export const threadsUser = { id: '17841400000000000', username: 'the.shop', name: 'The Shop' }
 export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.shop' }
-
-export interface MadePost {
-  readonly id: string
-  readonly text: string
-  readonly link: string | undefined
-  /** Photos, or one video. */
-  readonly media: readonly MadeFile[]
-  readonly createdAt: Date
-}
-
-export interface MadeFile {
-  readonly id: string
-  readonly contentType: string
-  readonly altText: string | undefined
-  readonly bytes: Buffer
-}
 
 interface UploadedVideo {
   readonly session: string
@@ -34,12 +31,16 @@ interface UploadedVideo {
 export interface MetaServer extends ProviderServer {
   readonly state: {
     pageToken: string
+    threadsToken: string
+    /** Tokens of Threads that can be renewed: they are a day old. */
+    renewable: string[]
     permissions: string[]
     canPlay: boolean
     /** Nothing listens at its hosts. */
     isAway: boolean
   }
   readonly posts: MadePost[]
+  readonly threads: MadePost[]
   readonly agent: Dispatcher
 }
 
@@ -47,25 +48,37 @@ export interface MetaServer extends ProviderServer {
 const partBytes = 100_000
 const videoBytesMax = 10_000_000_000
 
-/** As Meta writes refusals. */
-export const graphError = (code: number, message: string, more: object = {}): Answered => ({
-  status: 400,
-  body: { error: { message, type: 'OAuthException', code, fbtrace_id: 'A6LJylpZRKw', ...more } },
-})
-const invalid = (message: string) => graphError(100, `(#100) ${message}`)
 const expired = graphError(190, 'Error validating access token: Session has expired', { error_subcode: 463 })
-const ok = (body: object): Answered => ({ status: 200, body })
 
-export async function startMeta(): Promise<MetaServer> {
+/** @param fetchFile how it reaches addresses of files */
+export async function startMeta(
+  fetchFile: FetchFile = () => Promise.reject(new Error('no files')),
+): Promise<MetaServer> {
   const state = {
     ...{ pageToken, permissions: ['pages_manage_posts', 'pages_read_engagement'], canPlay: true },
-    isAway: false,
+    ...{ threadsToken, renewable: [] as string[], isAway: false },
   }
   const posts: MadePost[] = []
   const photos = new Map<string, MadeFile>()
   const videos = new Map<string, UploadedVideo>()
   let ids = 122_100_000_000_000
   const nextId = () => String(++ids)
+
+  const threads = makeContainers({
+    ...{ user: threadsUser.id, text: 'text', textMax: 500, status: 'status', reason: 'error_message', itemsMax: 20 },
+    ...{ imageTypes: /^image\/(jpeg|png)$/, describesVideos: true, fetchFile, nextId, canPlay: () => state.canPlay },
+    types: { image: 'IMAGE', video: 'VIDEO', videoAlone: 'VIDEO' },
+    permalink: (id) => `https://www.threads.com/@${threadsUser.username}/post/${id}`,
+    // A topic stands without its sign.
+    shown: (text) => text.replace('#', ''),
+  })
+
+  function renewToken({ query }: Asking): Answered {
+    const token = query.get('access_token') ?? ''
+    if (query.get('grant_type') !== 'th_refresh_token' || !state.renewable.includes(token)) return expired
+    state.threadsToken = `${token}+`
+    return ok({ access_token: state.threadsToken, token_type: 'bearer', expires_in: 5_183_944 })
+  }
 
   const lacks = (permission: string): Answered | undefined =>
     state.permissions.includes(permission)
@@ -77,7 +90,7 @@ export async function startMeta(): Promise<MetaServer> {
     if (video !== undefined && token === state.pageToken) return showVideo(id, video)
     if (id !== page.id) return graphError(100, 'Unsupported get request.', { error_subcode: 33 })
     const shown = { ...page, ...(token === personToken && { access_token: state.pageToken }) }
-    return ok(Object.fromEntries(Object.entries(shown).filter(([name]) => fieldsOf(query).includes(name))))
+    return ok(asked(query, shown))
   }
 
   function showVideo(id: string, video: UploadedVideo): Answered {
@@ -169,7 +182,7 @@ export async function startMeta(): Promise<MetaServer> {
       const created_time = post.createdAt.toISOString().replace(/\.\d+Z/, '+0000')
       const status = { video_status: state.canPlay ? 'ready' : 'error' }
       const shown = { id: post.id, [text]: post.text, created_time, status }
-      return Object.fromEntries(Object.entries(shown).filter(([name]) => fieldsOf(query).includes(name)))
+      return asked(query, shown)
     })
     return ok({ data, paging: {} })
   }
@@ -180,7 +193,18 @@ export async function startMeta(): Promise<MetaServer> {
     if (asking.token !== state.pageToken) return expired
     return asking.id === page.id ? route(asking) : graphError(100, 'Unsupported request.', { error_subcode: 33 })
   }
+  type Route = (asking: Asking) => Answered | Promise<Answered>
+  const ofThreads = (route: Route) => (asking: Asking) => {
+    if (asking.headers['host'] !== 'graph.threads.net') return { status: 404, body: '' }
+    return asking.token === state.threadsToken ? route(asking) : expired
+  }
   const server = await startProviderServer({
+    'GET /refresh_access_token': renewToken,
+    'GET /v1.0/me': ofThreads(({ query }) => ok(asked(query, threadsUser))),
+    'GET /v1.0/:id': ofThreads((asking) => threads.show(asking) ?? invalid('id')),
+    'GET /v1.0/:id/threads': ofThreads(threads.list),
+    'POST /v1.0/:id/threads': ofThreads(threads.make),
+    'POST /v1.0/:id/threads_publish': ofThreads(threads.publish),
     'GET /v25.0/me': ({ token }) => (token === state.pageToken ? ok({ id: page.id }) : ok({ id: '10150000000000001' })),
     'GET /v25.0/:id': (asking) =>
       [state.pageToken, personToken].includes(asking.token ?? '') ? showNode(asking) : expired,
@@ -191,21 +215,14 @@ export async function startMeta(): Promise<MetaServer> {
     'POST /v25.0/:id/feed': ofPage(publishPost),
   })
   const { close } = server
-  const hosts = hostsHere(/^https:\/\/graph\.facebook\.com$/, server.url, () => state.isAway)
+  const hosts = hostsHere(/^https:\/\/graph\.(facebook\.com|threads\.net)$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, agent: hosts.agent },
+    ...{ state, posts, threads: threads.posts, agent: hosts.agent },
     close: async () => {
       hosts.end()
       await close()
     },
   })
-}
-
-const fieldsOf = (query: URLSearchParams) => (query.get('fields') ?? 'id').split(',')
-
-function fieldsIn({ headers, bytes }: Asking): Record<string, string> {
-  const isForm = headers['content-type'] === 'application/x-www-form-urlencoded'
-  return isForm ? Object.fromEntries(new URLSearchParams(bytes.toString())) : {}
 }
 
 function unknownField(fields: object | undefined, known: readonly string[]): Answered | undefined {

@@ -45,7 +45,7 @@ export interface Answered {
 /** In place of, or around, what a route does. `hang before` never does it, `hang after` does it and never answers. */
 export type Hindrance = 'hang before' | 'hang after' | 'cut before' | 'cut after' | Answered
 
-export type Routes = Readonly<Record<string, (asking: Asking) => Answered>>
+export type Routes = Readonly<Record<string, (asking: Asking) => Answered | Promise<Answered>>>
 
 export interface ProviderServer {
   /** `http://127.0.0.1:PORT` */
@@ -68,7 +68,9 @@ export async function startProviderServer(routes: Routes): Promise<ProviderServe
       if (hindrance === 'hang before') return
       if (hindrance === 'cut before') return request.socket.destroy()
       const isReplaced = typeof hindrance === 'object'
-      const answered = isReplaced ? hindrance : (route?.(asking) ?? { status: 404, body: { error: 'Not found' } })
+      const answered = isReplaced
+        ? hindrance
+        : ((await route?.(asking)) ?? { status: 404, body: { error: 'Not found' } })
       if (hindrance === 'hang after') return
       if (hindrance === 'cut after') return request.socket.destroy()
       const { body = '' } = answered

@@ -2,11 +2,13 @@
 import { type Dispatcher, MockAgent } from 'undici'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
+import { makeMediaUrls } from '../../pipeline/publishing/media-urls.ts'
 import { type Publisher, startPublisher } from '../../pipeline/publishing/publisher.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { testApiHost } from './api.ts'
 import type { asking, ShownPost } from './publishing.ts'
 import type { TestStores } from './stores.ts'
 
@@ -19,6 +21,7 @@ export function runPublisher(
   stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>,
   holdBefore?: Date,
   agent: Dispatcher = onThisMachine(),
+  apiHost = testApiHost,
 ): TestPublisher {
   const metrics = makeMetrics('pipeline', false)
   const publisher = startPublisher({
@@ -26,6 +29,7 @@ export function runPublisher(
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
     box: makeCredentialsBox(stores.secretKey),
     holdBefore,
+    mediaUrl: makeMediaUrls(stores.secretKey, apiHost, systemClock),
     metrics: makePipelineMetrics(metrics),
   })
   return { ...publisher, metrics: () => metrics.text() }

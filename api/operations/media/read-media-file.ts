@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import { findMedia } from '../../../postgres/tables/media.ts'
-import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { onDisk } from '../../media/on-disk.ts'
+import { openMedia } from '../../media/open-media.ts'
 import { defineOperation } from '../define.ts'
 import { fileOutput } from '../file-output.ts'
 
@@ -16,16 +14,6 @@ export const readMediaFile = defineOperation({
   input: { path: z.object({ media_id: idInPath('media') }) },
   output: fileOutput,
   problems: ['media_not_found', 'range_unsatisfiable'],
-  async handle({ path: { media_id }, workspace, stores: { pg, media: storage }, log, requestId }) {
-    const media = await findMedia(pg, workspace.id, media_id)
-    if (media === null) throw problem('media_not_found')
-    const { filename, content_type, size_bytes, sha256 } = media
-    const file = await onDisk(storage.find(workspace.id, sha256))
-    if (file?.bytes !== size_bytes) {
-      log.error({ requestId, media: media.id, bytes: file?.bytes ?? null }, 'the file of a media asset is missing')
-      throw problem('media_not_found')
-    }
-    const tag = sha256.toString('hex')
-    return { filename, contentType: content_type, bytes: size_bytes, tag, open: file.open }
-  },
+  handle: ({ path: { media_id: mediaId }, workspace, stores, log, requestId }) =>
+    openMedia(stores, { workspaceId: workspace.id, mediaId }, { log, requestId }),
 })

@@ -1,0 +1,169 @@
+/** Publishing by containers, and the links by which Meta fetches files. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
+import { putCredentials } from '../../postgres/tables/account-credentials.ts'
+import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
+import { threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
+import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { type FetchFile, graphError } from '../support/container-server.ts'
+import { film, jpeg, png } from '../support/media-files.ts'
+import { type MetaServer, startMeta, threadsToken, threadsUser } from '../support/meta-server.ts'
+import type { Hindrance } from '../support/provider-server.ts'
+import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { connectMeta, uploadFile } from '../support/social-platforms.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let server: MetaServer
+const fetchFile: FetchFile = async (url) => {
+  expect(url.startsWith(`${testApiHost}/`)).toBe(true)
+  return api.ask(url.slice(testApiHost.length))
+}
+beforeAll(async () => {
+  server = await startMeta(fetchFile)
+})
+beforeEach(() => {
+  publisher = runPublisher(stores, undefined, server.agent)
+})
+afterEach(async () => {
+  await publisher.close()
+  expect(server.faults).toEqual([])
+  await server.close()
+  server = await startMeta(fetchFile)
+})
+afterAll(() => server.close())
+
+const connect = async (secret = threadsToken) => connectMeta(stores, mine, 'threads', '--secret', secret)
+const connectUser = async (): Promise<number> => (await connect()).json.id
+const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
+const publishNow = async (caption: string, account: number, media: number[] = []) =>
+  endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
+const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
+const published = (text: string) => {
+  const { id } = server.threads.find((one) => one.text === text)!
+  const url = `https://www.threads.com/@${threadsUser.username}/post/${id}`
+  return expect.objectContaining({ provider: 'threads', external_id: id, url })
+}
+const failed = (code: string, said: string, retryable = false) => ({
+  error: { code, message: expect.stringContaining(said), retryable },
+})
+const filesOf = async () => [
+  await uploadFile(api, mine.apiKey, jpeg({ width: 40 }), { type: 'image/jpeg', altText: 'Ein Bär' }),
+  await uploadFile(api, mine.apiKey, png({ width: 9 })),
+  await uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4', altText: 'A film' }),
+]
+/** Hinders the first requests that publish, in their order. */
+function hinderFirst(...hindrances: Hindrance[]): void {
+  server.hinder = ({ step }) => (step.endsWith('_publish') ? hindrances.shift() : undefined)
+}
+
+test('an account is connected by its token, which is stored encrypted', async () => {
+  expect((await connect()).json).toMatchObject({
+    ...{ handle: `@${threadsUser.username}`, display_name: threadsUser.name, external_id: threadsUser.id },
+    connection_type: 'oauth',
+  })
+  expect(await connect('other')).toMatchObject({ code: 1, err: expect.stringContaining('Session has expired') })
+  expect(await connectMeta(stores, mine, 'threads', '--page', '77')).toMatchObject({ code: 2 })
+})
+
+test('a text, an image, a video and a carousel are published with the files that Meta fetches, and their alternative texts', async () => {
+  const account = await connectUser()
+  const [photo, picture, movie] = (await filesOf()) as [number, number, number]
+  const posts = await Promise.all([
+    publishNow('Sale #now & "more"\nEnd', account),
+    publishNow('One', account, [photo]),
+    publishNow('Film', account, [movie]),
+    publishNow('All', account, [movie, picture, photo]),
+  ])
+  expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
+  const shownIn = (text: string) => {
+    const { media } = server.threads.find((post) => post.text === text)!
+    return media.map(({ contentType, altText, bytes }) => [contentType, altText, bytes.length])
+  }
+  const [first, second, third] = [
+    ['image/jpeg', 'Ein Bär', jpeg({ width: 40 }).length],
+    ['image/png', undefined, png({ width: 9 }).length],
+    ['video/mp4', 'A film', film({ data: 250_000 }).length],
+  ]
+  expect(shownIn('One')).toEqual([first])
+  expect(shownIn('Film')).toEqual([third])
+  expect(shownIn('All')).toEqual([third, second, first])
+  server.state.canPlay = false
+  expect(resultOf(await publishNow('Unplayable', account, [movie]))).toEqual(failed('refused', 'INVALID_FRAME_RATE'))
+})
+
+test('a link to a file holds for an hour, for this file of this workspace alone', async () => {
+  const [photo] = (await filesOf()) as [number]
+  const links = makeMediaLinks(stores.secretKey)
+  const { workspaceId } = mine
+  const path = links.path({ workspaceId, mediaId: photo }, Date.now() + 60_000)
+  const response = await api.ask(path)
+  expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, jpeg({ width: 40 }).length])
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    ...{ 'content-type': 'image/jpeg', 'x-content-type-options': 'nosniff', 'x-robots-tag': 'noindex' },
+  })
+  expect((await api.ask(path, { method: 'HEAD' })).status).toBe(200)
+  expect((await api.ask(path, { method: 'PUT' })).status).toBe(405)
+  const other = await makeWorkspace(stores)
+  const gone = [
+    links.path({ workspaceId, mediaId: photo }, Date.now()),
+    links.path({ workspaceId: other.workspaceId, mediaId: photo }, Date.now() + 60_000),
+    makeMediaLinks('another key').path({ workspaceId, mediaId: photo }, Date.now() + 60_000),
+    path.replace(`.${photo}.`, `.${photo + 1}.`),
+    path.slice(0, -1),
+    '/media/',
+  ]
+  for (const each of gone) expect([each, (await api.ask(each)).status]).toEqual([each, 404])
+})
+
+test('files need an address of ours that Meta can reach; a text needs none', async () => {
+  const account = await connectUser()
+  const files = await filesOf()
+  for (const apiHost of ['http://stats.example.com', 'https://10.0.0.7', '']) {
+    await publisher.close()
+    publisher = runPublisher(stores, undefined, server.agent, apiHost)
+    expect(resultOf(await publishNow(`From ${apiHost}`, account, files))).toEqual(failed('invalid', 'set API_HOST'))
+  }
+  expect((await publishNow('A text', account)).status).toBe('published')
+})
+
+test('a post whose answer is lost is found, one that never came or wasn’t ready is sent again', async () => {
+  const account = await connectUser()
+  hinderFirst('cut after', 'cut before', graphError(24, 'The resource does not exist', { error_subcode: 4279009 }))
+  const posts = await Promise.all(['A #topic', 'B #topic', 'C #topic'].map((caption) => publishNow(caption, account)))
+  expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
+  expect(server.threads).toHaveLength(3)
+})
+
+test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {
+  const account = await connectUser()
+  hinderFirst('hang after')
+  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: await filesOf() })
+  await expect.poll(() => server.threads.length, { timeout: 30_000 }).toBe(1)
+  await publisher.close()
+  publisher = runPublisher(stores, undefined, server.agent)
+  expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
+  expect(server.threads).toHaveLength(1)
+})
+
+test('a token is renewed ahead of its end; one that can’t be is used until it is over', async () => {
+  const account = await connectUser()
+  const box = makeCredentialsBox(stores.secretKey)
+  const age = () => {
+    const aged = { accessToken: threadsToken, renewedAt: Date.now() - threadsRenewMs - 1 }
+    return putCredentials(stores.pg, account, box.seal(JSON.stringify(aged)))
+  }
+  await age()
+  expect((await publishNow('Too young', account)).status).toBe('published')
+  expect(server.state.threadsToken).toBe(threadsToken)
+  server.state.renewable = [threadsToken]
+  const posts = await Promise.all(['a', 'b', 'c'].map((caption) => publishNow(caption, account)))
+  expect(posts.map(({ status }) => status)).toEqual(posts.map(() => 'published'))
+  expect(server.state.threadsToken).toBe(`${threadsToken}+`)
+  await age()
+  server.state.renewable = []
+  expect(resultOf(await publishNow('Over', account))).toEqual(failed('not_authorized', 'Session has expired'))
+  expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
+})

@@ -5,7 +5,7 @@
  * Facebook knows no key of ours. Photos are uploaded unpublished, and a video until its last phase, so nothing is seen
  * before one request publishes it. Later attempts look among the page's newest posts or videos.
  */
-import { providerUploadMs } from '../../schemas/limits/publish-limits.ts'
+import { providerUploadMs, publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import { type Adapter, ProviderError, type Published, type PublishedMedia } from './adapter.ts'
@@ -84,9 +84,10 @@ const postsOf = (page: string): Listing => ({
   ...{ url: `${pageUrl(page)}/published_posts`, text: 'message', time: 'created_time' },
 })
 
-/** A video has its description since the request that published it. */
+/** A video has its description since the request that published it, but maybe the time at which its upload began. */
 const videosOf = (page: string): Listing => ({
   ...{ url: `${pageUrl(page)}/videos`, text: 'description', time: 'created_time', others: 'status' },
+  begunBeforeMs: publishAttemptMs,
   isLeftOut: ({ status }) => failedStates.includes(Object(status).video_status),
 })
 

@@ -66,6 +66,8 @@ export interface Listing {
   readonly text: string
   readonly time: string
   readonly others?: string
+  /** How long before the request that publishes it a post's time may lie. */
+  readonly begunBeforeMs?: number
   /** Posts that don't count. */
   isLeftOut?(post: Readonly<Record<string, unknown>>): boolean
 }
@@ -94,7 +96,7 @@ async function findListed(
   { text, sentAt }: Publication,
   known: KnownIds,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  const from = (sentAt ?? new Date()).getTime() - providerClockOffMs
+  const from = (sentAt ?? new Date()).getTime() - providerClockOffMs - (listing.begunBeforeMs ?? 0)
   const posts = (await listPosts(call, listing, metaPostsEach)).filter((post) => {
     const time = Date.parse(textIn(post, listing.time))
     if (Number.isNaN(time)) throw odd(`The platform's answer has no ${listing.time}`)

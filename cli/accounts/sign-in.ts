@@ -3,6 +3,7 @@ import { ProviderError } from '../../pipeline/publishing/adapter.ts'
 import { isReal, type RealPlatform, realPlatforms } from '../../pipeline/publishing/adapters.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
 import { describeFacebook } from '../../pipeline/publishing/facebook.ts'
+import { describeInstagram } from '../../pipeline/publishing/instagram.ts'
 import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
 import { describeThreads } from '../../pipeline/publishing/threads.ts'
@@ -41,10 +42,11 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   x: signInToX,
   linkedin: signInToLinkedin,
   threads: signInToThreads,
-  facebook: signInToPage,
+  instagram: signInToPage(describeInstagram),
+  facebook: signInToPage(describeFacebook),
 }
 /** Where `--page` says as whom to publish. */
-const platformsWithPages: readonly Platform[] = ['linkedin', 'facebook']
+const platformsWithPages: readonly Platform[] = ['linkedin', 'instagram', 'facebook']
 
 /** @returns null where the account is to be simulated */
 export async function signIn(
@@ -149,17 +151,14 @@ async function signInToLinkedin(
   return { credentials, ...found, handle: handle ?? found.handle, metadata: {} }
 }
 
-async function signInToPage(
-  token: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseUrl(options)
-  refuseHandle(handle)
-  const page = options.id('page', Number.MAX_SAFE_INTEGER)
-  if (page === undefined) throw new UsageError('--page is required: the number of the page')
-  return describeFacebook(tokenIn(token), String(page), signal)
+function signInToPage(describe: typeof describeFacebook): SignIn {
+  return async (token, handle, options, signal) => {
+    refuseUrl(options)
+    refuseHandle(handle)
+    const page = options.id('page', Number.MAX_SAFE_INTEGER)
+    if (page === undefined) throw new UsageError('--page is required: the number of the page on Facebook')
+    return describe(tokenIn(token), String(page), signal)
+  }
 }
 
 async function signInToThreads(

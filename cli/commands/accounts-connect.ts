@@ -29,7 +29,7 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin, threads, facebook), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
@@ -37,12 +37,13 @@ export const connectAccount = defineCommand({
     },
     page: {
       value: 'ID',
-      meaning: 'The page to publish as, by its number. Required by facebook; on linkedin without it as the person.',
+      meaning:
+        'The page to publish as, by its number; of instagram the one on Facebook. On linkedin without it as the person.',
     },
     secret: {
       value: 'S',
       meaning:
-        "An access token (mastodon, linkedin, threads, facebook), Bluesky's app password, or the four values of an app on X.",
+        "An access token (mastodon, linkedin, threads, instagram, facebook), Bluesky's app password, or the four values of an app on X.",
     },
     'secret-file': secretFileOption,
     handle: {

@@ -6,6 +6,7 @@ import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Adapter } from './adapter.ts'
 import { bluesky } from './bluesky.ts'
 import { facebook } from './facebook.ts'
+import { instagram } from './instagram.ts'
 import { linkedin } from './linkedin.ts'
 import { mastodon } from './mastodon.ts'
 import { simulated } from './simulated.ts'
@@ -24,6 +25,7 @@ export const realPlatforms = {
   x: { connectionType: 'oauth', adapter: x as Adapter },
   linkedin: { connectionType: 'oauth', adapter: linkedin as Adapter },
   threads: { connectionType: 'oauth', adapter: threads as Adapter },
+  instagram: { connectionType: 'oauth', adapter: instagram as Adapter },
   facebook: { connectionType: 'oauth', adapter: facebook as Adapter },
 } as const satisfies Partial<Record<Platform, RealPlatformEntry>>
 export type RealPlatform = keyof typeof realPlatforms

@@ -57,7 +57,7 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
       if (status !== 'ERROR' && status !== 'EXPIRED') return status === 'FINISHED'
       const reason = cutText(String(body[platform.reason] ?? status))
       // Whoever can't fetch a file now may be able to later.
-      const isPassing = /download/i.test(reason)
+      const isPassing = /download|22070(03|52)/i.test(reason)
       const failure = {
         kind: isPassing ? 'transient' : 'permanent',
         code: isPassing ? 'unavailable' : 'refused',

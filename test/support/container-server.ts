@@ -162,7 +162,7 @@ export function makeContainers(rules: ContainerRules) {
   return { posts, make, publish, list, show }
 }
 
-export const fieldsOf = (query: URLSearchParams) => (query.get('fields') ?? 'id').split(',')
+const fieldsOf = (query: URLSearchParams) => (query.get('fields') ?? 'id').replace(/\{[^}]*\}/g, '').split(',')
 
 export function asked(query: URLSearchParams, node: object): object {
   return Object.fromEntries(Object.entries(node).filter(([name]) => name === 'id' || fieldsOf(query).includes(name)))

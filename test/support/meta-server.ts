@@ -1,4 +1,4 @@
-/** Meta's Graph APIs with one page on Facebook and one account on Threads, as far as a client that publishes sees of them, at their own hosts. */
+/** Meta's Graph APIs with one page on Facebook, its account on Instagram, and one on Threads, as far as a client that publishes sees of them, at their own hosts. */
 import type { Dispatcher } from 'undici'
 import {
   asked,
@@ -19,12 +19,14 @@ export const pageToken = 'EAAG-token-of-the-page'
 export const personToken = 'EAAG-token-of-a-person'
 export const threadsToken = 'THAA-token'
 export const threadsUser = { id: '17841400000000000', username: 'the.shop', name: 'The Shop' }
+export const instagramUser = { id: '17841405822304914', username: 'the.shop', name: 'The Shop' }
 export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.shop' }
 
 interface UploadedVideo {
   readonly session: string
   readonly size: number
   readonly parts: Buffer[]
+  readonly begunAt: Date
   pollsLeft: number
 }
 
@@ -41,9 +43,13 @@ export interface MetaServer extends ProviderServer {
   }
   readonly posts: MadePost[]
   readonly threads: MadePost[]
+  readonly instagram: MadePost[]
   readonly agent: Dispatcher
 }
 
+const allPermissions = [
+  ...['pages_manage_posts', 'pages_read_engagement', 'instagram_basic', 'instagram_content_publish'],
+]
 /** The real one's are of some MB. */
 const partBytes = 100_000
 const videoBytesMax = 10_000_000_000
@@ -55,7 +61,7 @@ export async function startMeta(
   fetchFile: FetchFile = () => Promise.reject(new Error('no files')),
 ): Promise<MetaServer> {
   const state = {
-    ...{ pageToken, permissions: ['pages_manage_posts', 'pages_read_engagement'], canPlay: true },
+    ...{ pageToken, permissions: [...allPermissions], canPlay: true },
     ...{ threadsToken, renewable: [] as string[], isAway: false },
   }
   const posts: MadePost[] = []
@@ -73,6 +79,21 @@ export async function startMeta(
     shown: (text) => text.replace('#', ''),
   })
 
+  const instagram = makeContainers({
+    ...{
+      user: instagramUser.id,
+      text: 'caption',
+      textMax: 2200,
+      status: 'status_code',
+      reason: 'status',
+      itemsMax: 10,
+    },
+    ...{ imageTypes: /^image\/jpeg$/, describesVideos: false, fetchFile, nextId, canPlay: () => state.canPlay },
+    types: { image: undefined, video: 'VIDEO', videoAlone: 'REELS' },
+    permalink: (id) => `https://www.instagram.com/p/${id}/`,
+    shown: (text) => text,
+  })
+
   function renewToken({ query }: Asking): Answered {
     const token = query.get('access_token') ?? ''
     if (query.get('grant_type') !== 'th_refresh_token' || !state.renewable.includes(token)) return expired
@@ -85,11 +106,18 @@ export async function startMeta(
       ? undefined
       : graphError(200, `(#200) Requires ${permission} permission to manage the object`)
 
-  function showNode({ id, query, token }: Asking): Answered {
+  function showNode(asking: Asking): Answered {
+    const { id, query, token } = asking
+    const inInstagram = token === state.pageToken ? instagram.show(asking) : undefined
+    if (inInstagram !== undefined) return inInstagram
     const video = videos.get(id)
     if (video !== undefined && token === state.pageToken) return showVideo(id, video)
     if (id !== page.id) return graphError(100, 'Unsupported get request.', { error_subcode: 33 })
-    const shown = { ...page, ...(token === personToken && { access_token: state.pageToken }) }
+    const shown = {
+      ...page,
+      instagram_business_account: instagramUser,
+      ...(token === personToken && { access_token: state.pageToken }),
+    }
     return ok(asked(query, shown))
   }
 
@@ -143,7 +171,7 @@ export async function startMeta(
     if (phase === 'start') {
       const size = Number(others['file_size'])
       if (!(size > 0 && size <= videoBytesMax)) return invalid('file_size')
-      const made = { session: nextId(), size, parts: [], pollsLeft: 1 }
+      const made = { session: nextId(), size, parts: [], begunAt: new Date(Date.now() - 7 * 60_000), pollsLeft: 1 }
       const id = nextId()
       videos.set(id, made)
       return ok({ upload_session_id: made.session, video_id: id, ...nextPart(made) })
@@ -179,7 +207,7 @@ export async function startMeta(
     if (missing !== undefined) return missing
     const own = posts.filter(({ id }) => id.includes('_') === (text === 'message')).reverse()
     const data = own.slice(0, limit).map((post) => {
-      const created_time = post.createdAt.toISOString().replace(/\.\d+Z/, '+0000')
+      const created_time = (videos.get(post.id)?.begunAt ?? post.createdAt).toISOString().replace(/\.\d+Z/, '+0000')
       const status = { video_status: state.canPlay ? 'ready' : 'error' }
       const shown = { id: post.id, [text]: post.text, created_time, status }
       return asked(query, shown)
@@ -187,13 +215,17 @@ export async function startMeta(
     return ok({ data, paging: {} })
   }
 
-  /** A token of the page reaches the page alone. */
-  const ofPage = (route: (asking: Asking) => Answered) => (asking: Asking) => {
-    if (asking.headers['host'] !== 'graph.facebook.com') return { status: 404, body: '' }
-    if (asking.token !== state.pageToken) return expired
-    return asking.id === page.id ? route(asking) : graphError(100, 'Unsupported request.', { error_subcode: 33 })
-  }
   type Route = (asking: Asking) => Answered | Promise<Answered>
+  /** A token of the page reaches the page alone. */
+  const ofPage =
+    (route: Route, node: string = page.id) =>
+    (asking: Asking) => {
+      if (asking.headers['host'] !== 'graph.facebook.com') return { status: 404, body: '' }
+      if (asking.token !== state.pageToken) return expired
+      return asking.id === node ? route(asking) : graphError(100, 'Unsupported request.', { error_subcode: 33 })
+    }
+  const ofInstagram = (permission: string, route: Route) =>
+    ofPage((asking) => lacks(permission) ?? route(asking), instagramUser.id)
   const ofThreads = (route: Route) => (asking: Asking) => {
     if (asking.headers['host'] !== 'graph.threads.net') return { status: 404, body: '' }
     return asking.token === state.threadsToken ? route(asking) : expired
@@ -213,11 +245,14 @@ export async function startMeta(
     'POST /v25.0/:id/photos': ofPage(addPhoto),
     'POST /v25.0/:id/videos': ofPage(uploadVideo),
     'POST /v25.0/:id/feed': ofPage(publishPost),
+    'GET /v25.0/:id/media': ofInstagram('instagram_basic', instagram.list),
+    'POST /v25.0/:id/media': ofInstagram('instagram_basic', instagram.make),
+    'POST /v25.0/:id/media_publish': ofInstagram('instagram_content_publish', instagram.publish),
   })
   const { close } = server
   const hosts = hostsHere(/^https:\/\/graph\.(facebook\.com|threads\.net)$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, threads: threads.posts, agent: hosts.agent },
+    ...{ state, posts, threads: threads.posts, instagram: instagram.posts, agent: hosts.agent },
     close: async () => {
       hosts.end()
       await close()

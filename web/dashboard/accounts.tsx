@@ -35,6 +35,7 @@ export function Accounts({ workspaceId }: { workspaceId: number }) {
           <Copied text={`${connect} --platform x --secret-file /dev/stdin`} />
           <Copied text={`${connect} --platform linkedin --secret-file /dev/stdin`} />
           <Copied text={`${connect} --platform threads --secret-file /dev/stdin`} />
+          <Copied text={`${connect} --platform instagram --page 1755847768034402 --secret-file /dev/stdin`} />
           <Copied text={`${connect} --platform facebook --page 1755847768034402 --secret-file /dev/stdin`} />
         </details>
       )}

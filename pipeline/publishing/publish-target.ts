@@ -242,8 +242,9 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
       if (!isOver || isRenewed) throw error
       isRenewed = true
-      await renew(found, error).catch((failed) => {
+      await renew(found, error).catch((reason) => {
         // Whoever's renewal it was, this target's own request was refused before.
+        const failed = reason === stillHolds ? error : reason
         throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
       })
       return work({ account, credentials: (await read()).credentials, signal, fetching })

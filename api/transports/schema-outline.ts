@@ -45,14 +45,16 @@ export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
     ...(anyOf !== undefined && choiceOf((anyOf as JsonSchema[]).map((one) => shown(one, levels)))),
     ...(values !== undefined && (values as unknown[]).length <= shownValuesMax && { enum: values }),
     ...(isDescribed && description !== undefined && { description }),
-    ...(items !== undefined && !isPlainText(items as JsonSchema) && { items: shown(items, levels) }),
+    ...(items !== undefined && itemsOf(shown(items, levels))),
     ...(properties !== undefined && levels > 0 && { properties: membersOf(properties as object) }),
   }
 }
 
-/** A list of texts is shown as a list: what else would it have? */
-function isPlainText({ type, enum: values, description }: JsonSchema): boolean {
-  return type === 'string' && values === undefined && description === undefined
+/** A list of texts, or of objects that aren't shown, is shown as a list: its name tells what it has. */
+function itemsOf(items: JsonSchema): JsonSchema {
+  const { type, ...more } = items
+  const isPlain = (type === 'string' || type === 'object') && Object.keys(more).length === 0
+  return isPlain ? {} : { items }
 }
 
 /** Something or null, in one. */

@@ -20,7 +20,7 @@ export interface ToolSchemas {
 
 /** Descriptions that earlier tools have in the list already. */
 interface Told {
-  /** Names of arguments and members with their descriptions; those of each tool are added. */
+  /** Names of arguments and members with their descriptions, or with the schema of their items; those of each tool are added. */
   readonly said: Set<string>
   /** Greatest bounds of arguments by name, as the last tool that has the argument has them. */
   readonly bounds: Map<string, string>
@@ -49,7 +49,8 @@ function inputSchemaOf({ input, effect, tool }: Operation, { said, bounds }: Tol
     for (const [name, schema] of Object.entries((root['properties'] ?? {}) as Record<string, JsonSchema>)) {
       if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
       const shown = plain(part === input.query ? oneOrMore(schema) : schema)
-      properties[name] = withNews(name, withNewBounds(name, shown, bounds), said)
+      const bounded = withNewBounds(name, withNewItems(name, shown, said), bounds)
+      properties[name] = withNews(name, bounded, said)
     }
     required.push(...((root['required'] ?? []) as string[]))
     Object.assign(definitions, $defs)
@@ -102,20 +103,42 @@ function withNewBounds(name: string, schema: JsonSchema, last: Map<string, strin
   return { ...others, ...inside('items'), ...inside('additionalProperties'), ...(isNew && JSON.parse(bounds)) }
 }
 
-/** Without least bounds that go without saying, and with null as a type. */
-function plain({ anyOf, minimum, minLength: _, minItems, items, ...schema }: JsonSchema): JsonSchema {
+/** Leaves out the members of items that an earlier tool showed of an argument of this name. */
+function withNewItems(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
+  const items = schema['items'] as JsonSchema | undefined
+  if (items?.['properties'] === undefined) return schema
+  const key = `${name} ${JSON.stringify(items)}`
+  if (said.has(key)) return { ...schema, items: { type: 'object' } }
+  said.add(key)
+  return schema
+}
+
+/** Without least bounds that go without saying, without examples, and with null as a type. */
+function plain(whole: JsonSchema): JsonSchema {
+  const { anyOf, minimum, minLength: _, minItems, items, properties, examples: __, ...schema } = whole
   const [one, other] = (anyOf ?? []) as JsonSchema[]
   const isNullable = one?.['type'] !== undefined && other?.['type'] === 'null'
-  // A null that is there without being sent goes without saying.
-  if (schema['default'] === null) delete schema['default']
+  // A null, or an empty text, that is there without being sent goes without saying.
+  if (schema['default'] === null || schema['default'] === '') delete schema['default']
+  if (properties !== undefined) delete schema['additionalProperties']
   if (isNullable) return { ...plain(one), ...schema, type: [one['type'], 'null'].flat() }
   return {
     ...schema,
     ...(anyOf !== undefined && { anyOf }),
     ...(items !== undefined && { items: plain(items as JsonSchema) }),
+    ...(properties !== undefined && { properties: plainMembers(properties as Members) }),
     ...(Number(minimum) > 1 && { minimum }),
     ...(Number(minItems) > 1 && { minItems }),
   }
+}
+
+/** Members of a list's items, whose bounds no caller with a purpose comes near. */
+function plainMembers(members: Members): Members {
+  const shown = Object.entries(members).map(([name, member]) => {
+    const { maxLength: _, maxItems: __, ...schema } = plain(member)
+    return [name, schema]
+  })
+  return Object.fromEntries(shown)
 }
 
 /** A list of a query may be one text. Its bounds aren't shown: no caller with a purpose comes near them. */
@@ -130,7 +153,9 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
  */
 const levels = { read: 2, change: 1 }
 /** Reading tools with long answers whose members tell by their names what is in them: one level. */
-const selfTelling = ['svc.get_company_profile', 'svc.preview_post', 'svc.get_link', 'svc.bot_analytics']
+const selfTelling = [
+  ...['svc.get_company_profile', 'svc.preview_post', 'svc.list_links', 'svc.get_link', 'svc.bot_analytics'],
+]
 const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 
 /** Members that stay of an object that another tool shows. */

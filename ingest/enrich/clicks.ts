@@ -1,7 +1,8 @@
-/** Builds the row of a request for a short link: its kind and its visitor. */
+/** Reads a request for a short link: where it leads the visitor, and the row of the click. */
 
-import { type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
+import { devices, type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
 import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
+import type { LinkDevice } from '../../schemas/resources/link.ts'
 import type { Sender } from '../event-context.ts'
 import type { LinkTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'
@@ -20,6 +21,8 @@ export interface LinkRequest {
 }
 
 export interface ClickReader {
+  /** The first of the link's targets that fits the visitor's device and country, else the link's own URL. */
+  urlFor(link: LinkTarget, sender: Sender): string
   /** The row is the reader's own and filled anew by the next call; `id` is not set yet. */
   read(link: LinkTarget, request: LinkRequest): LinkClickRow
 }
@@ -38,6 +41,16 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
   const row = makeLinkClickRow()
 
   return {
+    urlFor: ({ url, targets }, sender) => {
+      if (targets.length === 0) return url
+      const own = linkDeviceOf(userAgents(sender.userAgent))
+      const country = countryOfSender(sender, countries)
+      const fitting = targets.find(
+        ({ device, countries: codes }) =>
+          (device === null || device === own) && (codes === '' || codes.includes(country)),
+      )
+      return fitting?.url ?? url
+    },
     read: (link, request) => {
       const { sender } = request
       const agent = userAgents(sender.userAgent)
@@ -58,6 +71,13 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       return row
     },
   }
+}
+
+/** Null for bots, whose devices aren't read, and for devices that are none of these. */
+function linkDeviceOf({ os, device }: Agent): LinkDevice | null {
+  if (os === 'iOS') return 'ios'
+  if (os === 'Android') return 'android'
+  return device === devices.desktop ? 'desktop' : null
 }
 
 /** A program's request is a bot's or a preview's with any method. */

@@ -2,7 +2,8 @@
  * Short links: from a key to where it leads. A redirect waits for no store: the click goes to the log as events do. If
  * the log can't take it, the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
  * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
- * A link that has expired leads elsewhere or nowhere, and its requests are no clicks.
+ * A link that has expired leads elsewhere or nowhere, and its requests are no clicks. Until then its targets lead visitors
+ * of a device or a country to addresses of their own.
  *
  * Held by test/integration/link-redirect.test.ts.
  */
@@ -66,7 +67,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     if (typeof found === 'object') {
       if (found.expiresAt !== null && found.expiresAt <= asked.sender.receivedAt) return replyAfter(found)
       store(found, asked)
-      return { status: 302, headers: { Location: found.url, ...redirectHeaders } }
+      return { status: 302, headers: { Location: clicks.urlFor(found, asked.sender), ...redirectHeaders } }
     }
     countRequest(found)
     return found === 'unknown' ? unknownReply : unavailableReply

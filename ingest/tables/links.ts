@@ -11,8 +11,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { isAttributionKeyShaped } from '../../schemas/keys.ts'
-import { expiredUrlBytesMax, trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
+import {
+  expiredUrlBytesMax,
+  linkTargetCountriesMax,
+  linkTargetsMax,
+  trackingUrlBytesMax,
+} from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
+import type { LinkDevice, TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import { makeLookUps } from './look-ups.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 import { makeTableFile } from './table-file.ts'
@@ -26,6 +32,8 @@ export interface LinkRow {
   readonly tracking_url: string
   readonly expires_at: Date | null
   readonly expired_url: string | null
+  readonly tracking_params: Readonly<Record<string, string>>
+  readonly targets: readonly TrackedLinkTarget[]
   readonly updated_at: Date
 }
 
@@ -38,6 +46,16 @@ export interface LinkTarget {
   /** From this moment on, in milliseconds since 1970, it leads to `expiredUrl`, or nowhere; null: never. */
   readonly expiresAt: number | null
   readonly expiredUrl: string | null
+  /** The first that fits a visitor leads elsewhere. */
+  readonly targets: readonly VisitorTarget[]
+}
+
+export interface VisitorTarget {
+  /** Null: any. */
+  readonly device: LinkDevice | null
+  /** Codes with commas between, since one text takes less memory than a list; empty: any. */
+  readonly countries: string
+  readonly url: string
 }
 
 export interface LinkTableOptions extends ReplicatedTableOptions {
@@ -60,7 +78,7 @@ export interface LinkTable extends ReplicatedTable<LinkTarget> {
 
 type Line = readonly [
   ...[key: string, id: number, workspaceId: number, postId: number | null, url: string],
-  ...[expiresAt: number | null, expiredUrl: string | null],
+  ...[expiresAt: number | null, expiredUrl: string | null, targets: readonly VisitorTarget[]],
 ]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
@@ -69,7 +87,8 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const links = new LRUCache<string, LinkTarget>({
     max,
     maxSize: bytesMax,
-    sizeCalculation: ({ url, expiredUrl }) => url.length + (expiredUrl?.length ?? 0),
+    sizeCalculation: ({ url, expiredUrl, targets }) =>
+      targets.reduce((sum, target) => sum + sizeOf(target), url.length + (expiredUrl?.length ?? 0)),
     onInsert: ({ id }, key) => keyOfId.set(id, key),
     dispose: ({ id }, key) => {
       if (keyOfId.get(id) === key) keyOfId.delete(id)
@@ -166,27 +185,36 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   }
 }
 
+/** About what an object takes in memory beside its texts: links with many short targets count as well. */
+const targetOwnBytes = 100
+const sizeOf = ({ url, countries }: VisitorTarget) => targetOwnBytes + url.length + countries.length
+const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + 3 * linkTargetCountriesMax
 /** Characters of one link's destinations. */
-const linkBytesMax = trackingUrlBytesMax + expiredUrlBytesMax
+const linkBytesMax = trackingUrlBytesMax + expiredUrlBytesMax + linkTargetsMax * targetBytesMax
 
-function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url }: LinkRow): LinkTarget {
+function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url, ...row }: LinkRow): LinkTarget {
   return {
     ...{ id, workspaceId: workspace_id, postId: post_id, url: tracking_url },
     expiresAt: expires_at?.getTime() ?? null,
     expiredUrl: expired_url === null ? null : trackingUrlOf(expired_url, {}),
+    targets: row.targets.map(({ device = null, countries = [], destination_url }) => ({
+      device,
+      countries: countries.join(),
+      url: trackingUrlOf(destination_url, row.tracking_params),
+    })),
   }
 }
 
-function lineOf(key: string, { id, workspaceId, postId, url, expiresAt, expiredUrl }: LinkTarget): string {
-  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl]
+function lineOf(key: string, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets }: LinkTarget): string {
+  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets]
   return `${JSON.stringify(line)}\n`
 }
 
 /** Undefined for the last line of a copy whose writer was killed. */
 function parseLine(text: string): [string, LinkTarget] | undefined {
   try {
-    const [key, id, workspaceId, postId, url, expiresAt, expiredUrl] = JSON.parse(text) as Line
-    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl }]
+    const [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets] = JSON.parse(text) as Line
+    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets }]
   } catch {
     return undefined
   }

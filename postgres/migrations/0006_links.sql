@@ -8,7 +8,8 @@ CREATE TABLE links (
   destination_url   text NOT NULL,
   -- The destination with the link's parameters.
   tracking_url      text NOT NULL,
-  tracking_params   jsonb NOT NULL,
+  -- As text, since `jsonb` has its members in an order of its own.
+  tracking_params   json NOT NULL,
   post_id           bigint REFERENCES posts,
   social_account_id bigint REFERENCES social_accounts,
   utm_source        text NOT NULL,
@@ -22,6 +23,8 @@ CREATE TABLE links (
   -- From then on it leads to the other address, or nowhere. `ingest` judges the time at each redirect: nothing is written then.
   expires_at        timestamptz,
   expired_url       text,
+  -- In order: the first that fits a visitor's device and country leads to its own `destination_url`.
+  targets           jsonb NOT NULL DEFAULT '[]',
   CHECK (expired_url IS NULL OR expires_at IS NOT NULL)
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);

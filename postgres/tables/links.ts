@@ -4,6 +4,7 @@ import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../sche
 import { makeAttributionKey } from '../../schemas/keys.ts'
 import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/limits/api-limits.ts'
 import { linkTableBytesMax } from '../../schemas/limits/ingest-limits.ts'
+import type { TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
 
@@ -23,6 +24,8 @@ export interface TrackedLink {
   readonly expires_at: Date | null
   /** Null: from `expires_at` on the link leads nowhere. */
   readonly expired_url: string | null
+  /** Instead of the destination, for visitors of a device or of countries. */
+  readonly targets: readonly TrackedLinkTarget[]
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -34,10 +37,11 @@ export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly socialAccountId: number | null
   readonly expiresAt?: Date | null
   readonly expiredUrl?: string | null
+  readonly targets?: readonly TrackedLinkTarget[]
 }
 
 const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
-  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, created_at, updated_at`
+  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, created_at, updated_at`
 
 /** @param makeKey another each time: one that is taken isn't used */
 export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
@@ -48,14 +52,14 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
     const [link] = await tx.query<TrackedLink>(
       `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
-         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url)
-       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets)
+       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
        ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
       [
         ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
         ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
         ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
-        ...[made.expiresAt ?? null, made.expiredUrl ?? null],
+        ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? [])],
       ],
     )
     if (link !== undefined) return link
@@ -87,7 +91,7 @@ export function listLinks(
  * Reads up to `limit` links, and as many as what they lead to comes to `bytesMax`, in pages of which none is long.
  * @param readAfter the next `rowsMax` of them after `last`, or the first ones
  */
-async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url'>>(
+async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url' | 'targets'>>(
   limit: number,
   bytesMax: number,
   readAfter: (rowsMax: number, last: Row | undefined) => Promise<Row[]>,
@@ -99,6 +103,7 @@ async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expire
     const rows = await readAfter(rowsMax, all.at(-1))
     for (const row of rows) {
       bytes += row.tracking_url.length + (row.expired_url?.length ?? 0)
+      if (row.targets.length > 0) bytes += JSON.stringify(row.targets).length
       if (bytes > bytesMax) return all
       all.push(row)
     }
@@ -134,6 +139,7 @@ export type LinkFields = Pick<
   | 'utm_content'
   | 'expires_at'
   | 'expired_url'
+  | 'targets'
 >
 
 /** @param before the link, which the transaction holds; with equal fields it stays as it is */
@@ -146,12 +152,13 @@ export async function updateLink(tx: Queryable, before: TrackedLink, fields: Lin
   })
   const [changed] = await tx.query<TrackedLink>(
     `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
-       utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, updated_at = now()
+       utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, targets = $12,
+       updated_at = now()
      WHERE id = $1 RETURNING ${columns}`,
     [
       ...[link.id, link.label, link.destination_url, trackingUrlOf(link.destination_url, params)],
       ...[JSON.stringify(params), link.utm_source, link.utm_medium, link.utm_campaign, link.utm_content],
-      ...[link.expires_at, link.expired_url],
+      ...[link.expires_at, link.expired_url, JSON.stringify(link.targets)],
     ],
   )
   return changed!
@@ -200,12 +207,22 @@ export async function hasLinkTargets(
 export interface Redirect
   extends Pick<
     TrackedLink,
-    'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'expires_at' | 'expired_url' | 'updated_at'
+    | 'id'
+    | 'attribution_key'
+    | 'post_id'
+    | 'tracking_url'
+    | 'tracking_params'
+    | 'expires_at'
+    | 'expired_url'
+    | 'targets'
+    | 'updated_at'
   > {
   readonly workspace_id: number
 }
 
-const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, updated_at'
+// Parameters come only with targets, whose URLs get them.
+const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, targets,
+  CASE WHEN targets = '[]' THEN '{}' ELSE tracking_params END AS tracking_params, updated_at`
 const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
 
 /**

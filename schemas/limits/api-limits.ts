@@ -41,8 +41,12 @@ export const linkUtmLengthMax = 120
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
 /** The same of the address that a link leads to once it has expired: nothing is added to it. */
 export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
-/** Links read with one statement: up to 30 MB. */
-export const linksReadEach = 1_000
+/** Targets of a link: a choice that a form shows and a person keeps in mind. */
+export const linkTargetsMax = 10
+/** Countries of a target: more than there are. */
+export const linkTargetCountriesMax = 300
+/** Links read with one statement: up to 35 MB, with the longest destination, end and targets that each may have. */
+export const linksReadEach = 250
 /** Links of a list without a limit: all links of a workspace, within the bounds of one answer. */
 export const linksListedMax = 5_000
 /** … and where they lead to somewhere long fewer: an answer is at most some 40 MB then, and more than any list with a limit. */

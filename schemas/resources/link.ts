@@ -6,8 +6,11 @@ import {
   linkDestinationLengthMax,
   linkDestinationLengthMin,
   linkLabelLengthMax,
+  linkTargetCountriesMax,
+  linkTargetsMax,
   linkUtmLengthMax,
 } from '../limits/api-limits.ts'
+import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
@@ -20,14 +23,45 @@ const url = z
     const message = destinationProblem(url)
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
-const destination = url.meta({ description: 'Where the link leads: http or https, a host, no credentials.' })
+const destination = url.meta({ description: 'Where it leads: http or https, no credentials.' })
 const label = z.string().min(1).max(linkLabelLengthMax)
 const expiry = {
-  expires_at: writtenTime.nullable().optional().meta({ description: 'When the link ends; null: never.' }),
+  expires_at: writtenTime.nullable().optional().meta({ description: 'When it ends; null: never.' }),
   expired_url: url.nullable().optional().meta({ description: 'Where it leads then; null: nowhere (410).' }),
 }
 
 export const linkStatuses = ['active', 'archived'] as const
+
+/** Kinds of devices that a target may name, as far as a user agent tells them apart. */
+export const linkDevices = ['ios', 'android', 'desktop'] as const
+export type LinkDevice = (typeof linkDevices)[number]
+
+/** In capital letters, however it was sent. */
+const country = z
+  .string()
+  .refine((code) => /^[a-z]{2}$/i.test(code) && isCountryCode(code.toUpperCase()), 'a country is an ISO alpha-2 code')
+  .meta({ examples: ['DE'] })
+  .transform((code) => code.toUpperCase())
+const target = z
+  .strictObject({
+    device: z.enum(linkDevices).optional(),
+    countries: z
+      .array(country)
+      .max(linkTargetCountriesMax)
+      .transform((codes) => [...new Set(codes)])
+      .optional(),
+    destination_url: url,
+  })
+  .refine(
+    ({ device, countries = [] }) => device !== undefined || countries.length > 0,
+    'It needs a device or countries',
+  )
+const targets = z
+  .array(target)
+  .max(linkTargetsMax)
+  .nullable()
+  .optional()
+  .meta({ description: 'Destinations by device and country; the first that fits counts.' })
 
 const utm = z.string().max(linkUtmLengthMax)
 
@@ -35,13 +69,14 @@ export const LinkCreate = z
   .strictObject({
     label,
     destination_url: destination,
-    post_id: idOrNull('post', 'The post that the link stands in.'),
-    social_account_id: idOrNull('social_account', 'The account that it is posted from.'),
+    post_id: idOrNull('post', 'The post that it stands in.'),
+    social_account_id: idOrNull('social_account', 'The account that posts it.'),
     utm_source: utm.default('svc'),
     utm_medium: utm.default('social'),
     utm_campaign: utm.default(''),
     utm_content: utm.default(''),
     ...expiry,
+    targets,
   })
   .meta({ id: 'TrackedLinkCreate' })
 
@@ -54,8 +89,21 @@ export const LinkUpdate = z
     utm_campaign: utm.optional(),
     utm_content: utm.optional(),
     ...expiry,
+    targets,
   })
   .meta({ id: 'TrackedLinkUpdate' })
+
+const LinkTarget = z
+  .object({
+    device: z.enum(linkDevices).optional().meta({ description: 'Any, where it is left out.' }),
+    countries: z
+      .array(z.string().meta({ examples: ['DE'] }))
+      .optional()
+      .meta({ description: 'Likewise.' }),
+    destination_url: z.string(),
+  })
+  .meta({ id: 'TrackedLinkTarget' })
+export type TrackedLinkTarget = z.output<typeof LinkTarget>
 
 const link = {
   id: z.int(),
@@ -63,7 +111,7 @@ const link = {
   label: z.string(),
   destination_url: z.string(),
   tracking_url: z.string().meta({ description: 'The destination with its parameters.' }),
-  post_url: z.string().meta({ description: 'The short URL: what posts contain.' }),
+  post_url: z.string().meta({ description: 'The short URL.' }),
   attribution_key: z.string().meta({ description: 'What the short URL ends in.' }),
   post_id: z.int().nullable().optional(),
   social_account_id: z.int().nullable().optional(),
@@ -74,6 +122,7 @@ const link = {
   tracking_params: z.record(z.string(), z.string()).optional().meta({ description: 'What the link adds.' }),
   expires_at: dateTime.nullable(),
   expired_url: z.string().nullable(),
+  targets: z.array(LinkTarget),
   created_at: dateTime,
   updated_at: dateTime,
 }
@@ -133,9 +182,9 @@ export const LinkRevenue = z
 export const LinkWithClicks = z
   .object({
     ...link,
-    click_counts: LinkClicks.nullable().meta({ description: 'Null while they can’t be read.' }),
-    click_lists: LinkClickLists.nullable().meta({ description: 'Null while they can’t be read.' }),
-    visits: LinkVisits.nullable().meta({ description: 'Null while they can’t be read, or may not be.' }),
+    click_counts: LinkClicks.nullable(),
+    click_lists: LinkClickLists.nullable(),
+    visits: LinkVisits.nullable(),
     revenue: LinkRevenue.nullable(),
   })
   .meta({ id: 'TrackedLinkWithClicks' })

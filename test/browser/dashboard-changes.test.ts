@@ -85,8 +85,30 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.click('[aria-label="Change Spring"]')
   expect(await page.inputValue('dialog [name="expired_url"]')).toBe('https://example.com/over')
   await page.fill('dialog [name="expires_at"]', '')
+  await page.click('dialog >> text=Add a destination')
+  await page.fill('dialog [name="target_countries"]', 'germany, Narnia')
+  await page.fill('dialog [name="target_url"]', 'https://example.com/de')
+  await page.click('dialog [type="submit"]')
+  await page.waitForSelector('dialog [role="alert"]:has-text("Targets 1 countries 2: a country is")')
+  await page.fill('dialog [name="target_countries"]', 'germany, at')
+  await page.click('dialog >> text=Add a destination')
+  await page.selectOption('dialog [aria-label="Device 2"]', 'ios')
+  await page.fill('dialog [aria-label="Destination 2"]', 'https://example.com/app')
+  await page.click('dialog [aria-label="Move destination 2 up"]')
+  await look(page, 'link-targets')
   await page.click('dialog [type="submit"]')
   await page.waitForSelector(`${link}:has-text("expired")`, { state: 'detached' })
+  const targets = async () =>
+    ((await (await api.ask('/v1/links', { key: mine.apiKey })).json()) as { targets: unknown }[])[0]!.targets
+  expect(await targets()).toEqual([
+    { device: 'ios', destination_url: 'https://example.com/app' },
+    { countries: ['DE', 'AT'], destination_url: 'https://example.com/de' },
+  ])
+  await page.click('[aria-label="Change Spring"]')
+  expect(await page.inputValue('dialog [aria-label^="Countries 2"]')).toBe('Germany, Austria')
+  for (let row = 0; row < 2; row++) await page.click('dialog [aria-label="Remove destination 1"]')
+  await page.click('dialog [type="submit"]')
+  await expect.poll(targets).toEqual([])
 
   const shortUrl = (await page.textContent('p.label:has-text("/l/")'))!
   const visitor = await page.context().newPage()

@@ -105,6 +105,9 @@ test('what an earlier tool says of an argument or a member is not repeated', () 
       for (const members of [schema['properties'], schema['$defs']]) collect(members, '')
   expect(texts.filter((text) => text.startsWith('idempotency_key'))).toHaveLength(1)
   expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([])
+  const updateLink = tools.find(({ shown }) => shown.name === 'svc.update_link')!.shown.inputSchema
+  expect(updateLink['properties']).toMatchObject({ targets: { items: { type: 'object' } } })
+  expect(JSON.stringify(updateLink)).not.toContain('countries')
 })
 
 test('a tool refers to the list that shows the members of its object', () => {

@@ -212,6 +212,62 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
   await expect.poll(async () => (await follow(unseen.attribution_key)).status).toBe(302)
 })
 
+test('targets lead visitors of a device or country elsewhere until the link ends, also while Postgres is away', async () => {
+  await ingest.stop()
+  const starting = { ...env, DATABASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1', COUNTRY_HEADER: 'X-Country' }
+  ingest = await startIngest(stores, starting, ingest)
+  const made = await makeLink()
+  const link = await updateLink(stores.pg, made, {
+    ...made,
+    targets: [
+      { device: 'ios', countries: ['DE', 'AT'], destination_url: 'https://example.com/ios-de?utm_source=a&b=ö' },
+      { device: 'ios', destination_url: 'https://example.com/ios' },
+      { device: 'android', destination_url: 'https://example.com/android' },
+      { device: 'desktop', countries: ['US'], destination_url: 'https://example.com/us#top' },
+      { countries: ['FR'], destination_url: 'https://example.com/fr' },
+    ],
+  })
+  const iPhone =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1'
+  const iPad =
+    'Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 CriOS/138.0 Mobile/15E148 Safari/604.1'
+  const android = 'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 Chrome/138.0 Mobile Safari/537.36'
+  const preview = 'facebookexternalhit/1.1 (iPhone; Android)'
+  const asLink = (path: string) => `https://example.com/${path}utm_source=svc&utm_medium=social&svc_link_id=${link.id}`
+  const cases: [agent: string, country: string, url: string][] = [
+    [iPhone, 'AT', asLink('ios-de?b=%C3%B6&')],
+    [iPad, 'FR', asLink('ios?')],
+    [android, '', asLink('android?')],
+    [person, 'US', `${asLink('us?')}#top`],
+    [person, 'FR', asLink('fr?')],
+    [person, 'XX', link.tracking_url],
+    [person, '', link.tracking_url],
+    [preview, 'DE', link.tracking_url],
+    [preview, 'FR', asLink('fr?')],
+  ]
+  const followAll = async () => {
+    for (const [agent, country, url] of cases) {
+      for (const method of ['GET', 'HEAD']) {
+        const headers = { 'User-Agent': agent, ...(country && { 'X-Country': country }) }
+        const { status, header } = await follow(link.attribution_key, headers, method)
+        expect([status, header('Location'), header('Cache-Control')]).toEqual([302, url, 'private, no-store'])
+      }
+    }
+  }
+  await followAll()
+  const copy = join(stores.dataDir, 'ingest', 'links.jsonl')
+  await vi.waitUntil(() => readFileSync(copy, 'utf8').includes('/ios-de'), { timeout: 60_000 })
+  await ingest.stop('SIGKILL')
+  await proxy.set('hanging')
+  ingest = await startIngest(stores, starting, ingest)
+  await followAll()
+  await proxy.set('refusing')
+  await proxy.set('open')
+  await updateLink(stores.pg, link, { ...link, expires_at: new Date(0), expired_url: 'https://example.com/over' })
+  const expired = async () => (await follow(link.attribution_key, { 'User-Agent': iPhone })).header('Location')
+  await expect.poll(expired, { timeout: 30_000 }).toBe('https://example.com/over')
+})
+
 test('a full log loses clicks and no redirect, and the loss is counted', async () => {
   const link = await makeLink()
   await ingest.stop()

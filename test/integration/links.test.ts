@@ -13,6 +13,7 @@ interface Link extends Record<string, unknown> {
 
 const { stores, api, mine } = setUpApi()
 
+const target = { device: 'ios', destination_url: 'https://example.com/app' }
 const valid = { label: 'Spring sale', destination_url: 'https://example.com/sale?x=1#top' }
 async function create(body: unknown, key = mine.apiKey, headers: Record<string, string> = {}) {
   const init = { method: 'POST', key, body: JSON.stringify(body), headers }
@@ -35,7 +36,7 @@ describe('POST /v1/links', () => {
       post_url: `${testApiHost}/l/${body.attribution_key}`,
       ...{ post_id: null, social_account_id: null },
       ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
-      ...{ expires_at: null, expired_url: null },
+      ...{ expires_at: null, expired_url: null, targets: [] },
       tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: body['created_at'],
@@ -87,10 +88,16 @@ describe('POST /v1/links', () => {
     [{ expires_at: 'soon' }, 'datetime_from_date_parsing'],
     [{ expired_url: 'https://example.com' }, 'value_error'],
     [{ expired_url: 'javascript:alert(1)' }, 'value_error'],
+    [{ targets: Array(11).fill(target) }, 'too_long'],
+    [{ targets: [{ ...target, destination_url: 'ftp://example.com' }] }, 'value_error'],
+    [{ targets: [{ ...target, device: 'tv' }] }, 'enum'],
+    [{ targets: [{ ...target, countries: ['EU'] }] }, 'value_error'],
+    [{ targets: [{ countries: [], destination_url: target.destination_url }] }, 'value_error'],
+    [{ targets: [{ ...target, city: 'Berlin' }] }, 'extra_forbidden'],
   ])('is 422 for %j', async (given, type) => {
     const answer = await create({ ...valid, ...given })
     expect(answer.status).toBe(422)
-    expect(answer.body.detail).toMatchObject([{ type, loc: ['body', Object.keys(given)[0]] }])
+    expect(answer.body.detail).toMatchObject([{ type, loc: expect.arrayContaining(['body', Object.keys(given)[0]]) }])
     expect(await list()).toEqual([])
   })
 
@@ -299,20 +306,26 @@ test('a link is changed where it is named, keeps its short URL, and ends when it
   await change(made.id, { expired_url: ends.expired_url })
   const { body: lasting } = await change(made.id, { expires_at: null })
   expect(lasting).toMatchObject({ expires_at: null, expired_url: null })
-  for (const [wrong, field] of [
+  for (const [wrong, ...field] of [
     [{ expired_url: ends.expired_url }, 'expired_url'],
     [{ ...ends, expires_at: null }, 'expired_url'],
     [{ expires_at: '2100-01-01', expired_url: 'ftp://example.com' }, 'expired_url'],
     [{ destination_url: 'ftp://example.com' }, 'destination_url'],
     [{ destination_url: made.post_url }, 'destination_url'],
     [{ ...ends, expired_url: `${made.post_url}?a` }, 'expired_url'],
+    [{ targets: [target, { ...target, destination_url: made.post_url }] }, 'targets', 1, 'destination_url'],
     [{ label: null }, 'label'],
     [{ post_id: 1 }, 'post_id'],
   ] as const) {
     const refused = await change(made.id, wrong)
-    expect([refused.status, refused.body.detail.map(({ loc }) => loc)]).toEqual([422, [['body', field]]])
+    expect([refused.status, refused.body.detail.map(({ loc }) => loc)]).toEqual([422, [['body', ...field]]])
   }
-  expect(await list()).toEqual([lasting])
+  const targets = [{ countries: ['DE', 'AT'], destination_url: 'https://example.com/de' }, target]
+  const sent = [{ ...targets[0], countries: ['de', 'AT', 'DE'] }, target]
+  expect((await change(made.id, { targets: sent })).body).toMatchObject({ targets })
+  expect((await change(made.id, { label: 'Autumn' })).body).toMatchObject({ targets })
+  expect((await change(made.id, { targets: null })).body).toEqual({ ...lasting, updated_at: expect.any(String) })
+  expect(await list()).toEqual([{ ...lasting, updated_at: expect.any(String) }])
   expect((await change(made.id, fields, (await makeWorkspace(stores)).apiKey)).status).toBe(404)
 })
 

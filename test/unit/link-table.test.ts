@@ -8,10 +8,10 @@ import { away, fakeTable, setUpTableFolder, until } from '../support/table-folde
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (id: number) => String(id).padStart(8, '0')
-const lasting = { expires_at: null, expired_url: null }
+const lasting = { expires_at: null, expired_url: null, tracking_params: {}, targets: [] }
 const targetOf = (id: number, postId: number | null = null) => ({
   ...{ id, workspaceId: 1, postId, url: `https://example.com/${id}` },
-  ...{ expiresAt: null, expiredUrl: null },
+  ...{ expiresAt: null, expiredUrl: null, targets: [] },
 })
 const rowOf = (id: number, at = now, more = ''): LinkRow => ({
   ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null, ...lasting },
@@ -80,7 +80,7 @@ test('finds links, and those that are notified of, by reading only what has chan
     copied
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line).slice(5))
+      .map((line) => JSON.parse(line).slice(5, 7))
       .at(-1),
   ).toEqual(Object.values(expiry))
   store.sinces.splice(-2)
@@ -162,6 +162,13 @@ test('holds no more than its bytes, in memory and in its copy, however few links
   expect(held()).toEqual([18, 19, 20])
   expect(await table.resolve(keyOf(1))).toMatchObject({ id: 1 })
   expect(held()).toHaveLength(3)
+})
+
+test('targets count as bytes, however short they are', async () => {
+  const targets = Array(10).fill({ device: 'ios', countries: ['DE'], destination_url: 'https://a.de/' })
+  const store = makeStore(...[1, 2, 3].map((id) => ({ ...rowOf(id, now + id), targets })))
+  const { table } = await startTable(store, { bytesMax: 2_500 })
+  expect([1, 2, 3].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true, true])
 })
 
 test('its copy grows by what changes and not beyond its bound; of several threads one keeps it', async () => {

@@ -4,6 +4,7 @@ import type { ListedLink } from '../../schemas/resources/link.ts'
 import { changesOf } from './changes-of.ts'
 import { FormDialog } from './dialog.tsx'
 import { localMoment } from './format.ts'
+import { TargetFields, takeTargets } from './link-targets.tsx'
 import { send } from './query.ts'
 
 export type Link = (typeof ListedLink)['_output']
@@ -51,7 +52,8 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
   const [link] = useState(fields)
   const submit = (data: FormData) => {
     const before = { ...link, expires_at: shownEnd(link.expires_at, timezone), expired_url: link.expired_url ?? '' }
-    const changes = changesOf({ ...before, ...Object.fromEntries(data) }, before)
+    const targets = takeTargets(data)
+    const changes = changesOf({ ...before, ...Object.fromEntries(data), targets }, before)
     const { expires_at: end, expired_url: url } = changes
     return send('PATCH', `/links/${id}`, {
       ...changes,
@@ -76,6 +78,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
         </label>
       ))}
       <ExpiryFields timezone={timezone} of={link} />
+      <TargetFields of={link.targets} />
       <p class="note">The short URL stays as it is. An expired link counts no clicks.</p>
     </FormDialog>
   )

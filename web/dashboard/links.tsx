@@ -6,6 +6,7 @@ import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { campaignFields, EditLink, ExpiryFields, type Link } from './link-form.tsx'
+import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
@@ -45,18 +46,23 @@ const makeOne = ' Make one for each place that you post or print. Without a camp
 
 function NewLink({ timezone }: { readonly timezone: string }) {
   const { refusal, done } = useRefusal()
+  const [madeCount, setMadeCount] = useState(0)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
+    const targets = takeTargets(data)
     const names = [...campaignFields.map(([name]) => name), 'expires_at', 'expired_url']
     const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
       ...Object.fromEntries(filled),
+      ...(targets.length > 0 && { targets }),
     })
     done(sent)
-    if ('made' in sent) form.reset()
+    if ('refusal' in sent) return
+    form.reset()
+    setMadeCount((count) => count + 1)
   }
   return (
     <form class="controls" onSubmit={submit} aria-label="New link">
@@ -64,13 +70,14 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
       <button type="submit">Make a link</button>
       <details class="wide">
-        <summary>Campaign and expiry</summary>
+        <summary>Campaign, expiry and other destinations</summary>
         <div class="controls">
           {campaignFields.map(([name, label, usual]) => (
             <input key={name} name={name} aria-label={label} placeholder={usual ? `${label}: ${usual}` : label} />
           ))}
           <ExpiryFields timezone={timezone} />
         </div>
+        <TargetFields key={madeCount} />
       </details>
       <Refusal text={refusal} />
     </form>

@@ -29,6 +29,6 @@ function defineArchiving(verb: 'archive' | 'unarchive', summary: string) {
 
 export const archiveLink = defineArchiving(
   'archive',
-  'Archive a tracked link: lists leave it out, and it redirects and counts as before.',
+  'Archive a tracked link: lists leave it out; it redirects as before.',
 )
 export const unarchiveLink = defineArchiving('unarchive', 'Put an archived link back into lists.')

@@ -10,7 +10,7 @@ export const createLink = defineOperation({
   name: 'link.create',
   http: { method: 'POST', path: '/v1/links' },
   tool: 'svc.create_link',
-  summary: 'Create a tracked link: a short URL that leads to a destination with campaign parameters.',
+  summary: 'Create a tracked link: a short URL with campaign parameters.',
   tag: 'Links',
   effect: 'create',
   scope: 'links:write',
@@ -35,7 +35,7 @@ export const createLink = defineOperation({
       ...targets,
       ...{ utmSource: body.utm_source, utmMedium: body.utm_medium },
       ...{ utmCampaign: body.utm_campaign, utmContent: body.utm_content },
-      ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url },
+      ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url, targets: body.targets ?? [] },
     })
     return serializeLink(link, config.shortUrlHost)
   },

@@ -21,9 +21,9 @@ export const getLink = defineOperation({
   name: 'link.get',
   http: { method: 'GET', path: '/v1/links/{link_id}' },
   tool: 'svc.get_link',
-  summary: 'Get a tracked link with its clicks, and the visits, conversions and revenue that it led to.',
+  summary: 'Get a tracked link with its clicks, visits, conversions and revenue.',
   description:
-    'It counts as far back as the plan reads. Without the scope `analytics:read`, `visits` and `revenue` are null.',
+    'These go as far back as the plan reads, and are null while they can’t be read. `visits` and `revenue` need the scope `analytics:read`.',
   tag: 'Links',
   effect: 'read',
   scope: 'links:read',

@@ -17,7 +17,7 @@ const LinksQuery = z.object({
     description: `At most; all when left out, up to ${linksListedMax}.`,
   }),
   before_id: beforeId('link'),
-  status: z.enum(linkStatuses).optional().meta({ description: '`active` when left out.' }),
+  status: z.enum(linkStatuses).default('active').meta({ description: 'Which are listed.' }),
   include: z.enum(['clicks']).optional().meta({ description: 'Adds it to each link.' }),
 })
 

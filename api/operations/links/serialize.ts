@@ -2,9 +2,13 @@
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 
 /** @param shortUrlHost the root of short URLs, without a slash at its end */
-export function serializeLink({ expires_at, created_at, updated_at, ...link }: TrackedLink, shortUrlHost: string) {
+export function serializeLink(
+  { expires_at, targets, created_at, updated_at, ...link }: TrackedLink,
+  shortUrlHost: string,
+) {
   return {
     ...link,
+    targets: [...targets],
     object_id: `link_${link.id}`,
     post_url: `${shortUrlHost}/${link.attribution_key}`,
     expires_at: expires_at?.toISOString() ?? null,

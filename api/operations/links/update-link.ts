@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
-import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
@@ -12,8 +12,8 @@ export const updateLink = defineOperation({
   name: 'link.update',
   http: { method: 'PATCH', path: '/v1/links/{link_id}' },
   tool: 'svc.update_link',
-  summary: 'Change where a tracked link leads, and until when. Its short URL stays.',
-  description: 'What is not sent stays. A past `expires_at` ends it at once.',
+  summary: 'Change where a tracked link leads.',
+  description: 'Its short URL and what is not sent stay. A past `expires_at` ends it at once.',
   tag: 'Links',
   effect: 'update',
   scope: 'links:write',
@@ -21,12 +21,16 @@ export const updateLink = defineOperation({
   output: LinkResource,
   problems: ['link_not_found'],
   async handle({ path: { link_id }, body, workspace, clock, stores: { pg }, config }) {
-    const loops = (['destination_url', 'expired_url'] as const).flatMap((name) => {
-      const url = body[name]
-      if (url == null || !isShortUrl(url, config.shortUrlHost)) return []
-      return [valueError(['body', name], url, 'a link that is changed leads to no short link: it could lead to itself')]
-    })
-    if (loops.length > 0) throw invalid(loops)
+    const urls: [loc: Loc, url: string | null | undefined][] = [
+      [['body', 'destination_url'], body.destination_url],
+      [['body', 'expired_url'], body.expired_url],
+      ...(body.targets ?? []).map((target, at): [Loc, string] => [
+        ['body', 'targets', at, 'destination_url'],
+        target.destination_url,
+      ]),
+    ]
+    const loops = urls.filter(([, url]) => url != null && isShortUrl(url, config.shortUrlHost))
+    if (loops.length > 0) throw invalid(loops.map(([loc, url]) => valueError(loc, url, loopText)))
     const link = await holdLink(pg, workspace.id, link_id)
     if (link === null) throw problem('link_not_found')
     const changed = await writeLink(pg, link, {
@@ -36,11 +40,14 @@ export const updateLink = defineOperation({
       utm_medium: body.utm_medium ?? link.utm_medium,
       utm_campaign: body.utm_campaign ?? link.utm_campaign,
       utm_content: body.utm_content ?? link.utm_content,
+      targets: body.targets === undefined ? link.targets : (body.targets ?? []),
       ...expiryAfter(link, body, { timezone: workspace.timezone, now: clock.now() }),
     })
     return serializeLink(changed, config.shortUrlHost)
   },
 })
+
+const loopText = 'a link that is changed leads to no short link: it could lead to itself'
 
 /** @param root of short URLs, without a slash at its end */
 function isShortUrl(url: string, root: string): boolean {

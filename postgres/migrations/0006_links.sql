@@ -25,6 +25,7 @@ CREATE TABLE links (
   expired_url       text,
   -- In order: the first that fits a visitor's device and country leads to its own `destination_url`.
   targets           jsonb NOT NULL DEFAULT '[]',
+  tags              text[] NOT NULL DEFAULT '{}',
   CHECK (expired_url IS NULL OR expires_at IS NOT NULL)
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);

@@ -26,6 +26,7 @@ export interface TrackedLink {
   readonly expired_url: string | null
   /** Instead of the destination, for visitors of a device or of countries. */
   readonly targets: readonly TrackedLinkTarget[]
+  readonly tags: readonly string[]
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -38,10 +39,11 @@ export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly expiresAt?: Date | null
   readonly expiredUrl?: string | null
   readonly targets?: readonly TrackedLinkTarget[]
+  readonly tags?: readonly string[]
 }
 
 const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
-  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, created_at, updated_at`
+  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags, created_at, updated_at`
 
 /** @param makeKey another each time: one that is taken isn't used */
 export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
@@ -52,14 +54,14 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
     const [link] = await tx.query<TrackedLink>(
       `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
-         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets)
-       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags)
+       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
        ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
       [
         ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
         ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
         ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
-        ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? [])],
+        ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
       ],
     )
     if (link !== undefined) return link
@@ -69,20 +71,22 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
 
 export interface LinkPage extends Page {
   readonly isArchived: boolean
+  /** Only links with this tag. */
+  readonly tag?: string | undefined
 }
 
 /** Newest first; fewer than `limit` where what they lead to comes to more than `bytesMax`. */
 export function listLinks(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId, isArchived }: LinkPage,
+  { limit, beforeId, isArchived, tag }: LinkPage,
   bytesMax = linksListedBytesMax,
 ): Promise<TrackedLink[]> {
   return readWithin<TrackedLink>(limit, bytesMax, (rowsMax, last) =>
     q.query(
       `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3)
-         AND (archived_at IS NOT NULL) = $4 ORDER BY id DESC LIMIT $2`,
-      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived],
+         AND (archived_at IS NOT NULL) = $4 AND ($5::text IS NULL OR $5 = ANY (tags)) ORDER BY id DESC LIMIT $2`,
+      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived, tag ?? null],
     ),
   )
 }
@@ -140,6 +144,7 @@ export type LinkFields = Pick<
   | 'expires_at'
   | 'expired_url'
   | 'targets'
+  | 'tags'
 >
 
 /** @param before the link, which the transaction holds; with equal fields it stays as it is */
@@ -153,12 +158,12 @@ export async function updateLink(tx: Queryable, before: TrackedLink, fields: Lin
   const [changed] = await tx.query<TrackedLink>(
     `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
        utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, targets = $12,
-       updated_at = now()
+       tags = $13, updated_at = now()
      WHERE id = $1 RETURNING ${columns}`,
     [
       ...[link.id, link.label, link.destination_url, trackingUrlOf(link.destination_url, params)],
       ...[JSON.stringify(params), link.utm_source, link.utm_medium, link.utm_campaign, link.utm_content],
-      ...[link.expires_at, link.expired_url, JSON.stringify(link.targets)],
+      ...[link.expires_at, link.expired_url, JSON.stringify(link.targets), link.tags],
     ],
   )
   return changed!

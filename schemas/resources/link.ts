@@ -6,6 +6,8 @@ import {
   linkDestinationLengthMax,
   linkDestinationLengthMin,
   linkLabelLengthMax,
+  linkTagLengthMax,
+  linkTagsMax,
   linkTargetCountriesMax,
   linkTargetsMax,
   linkUtmLengthMax,
@@ -14,6 +16,7 @@ import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { tagsOf } from './tags.ts'
 
 const url = z
   .string()
@@ -27,7 +30,7 @@ const destination = url.meta({ description: 'Where it leads: http or https, no c
 const label = z.string().min(1).max(linkLabelLengthMax)
 const expiry = {
   expires_at: writtenTime.nullable().optional().meta({ description: 'When it ends; null: never.' }),
-  expired_url: url.nullable().optional().meta({ description: 'Where it leads then; null: nowhere (410).' }),
+  expired_url: url.nullable().optional().meta({ description: 'Where it leads then; null: 410.' }),
 }
 
 export const linkStatuses = ['active', 'archived'] as const
@@ -61,7 +64,9 @@ const targets = z
   .max(linkTargetsMax)
   .nullable()
   .optional()
-  .meta({ description: 'Destinations by device and country; the first that fits counts.' })
+  .meta({ description: 'By device and country; the first that fits counts.' })
+
+const tags = tagsOf({ max: linkTagsMax, each: linkTagLengthMax }).nullable().optional()
 
 const utm = z.string().max(linkUtmLengthMax)
 
@@ -77,6 +82,7 @@ export const LinkCreate = z
     utm_content: utm.default(''),
     ...expiry,
     targets,
+    tags,
   })
   .meta({ id: 'TrackedLinkCreate' })
 
@@ -90,6 +96,7 @@ export const LinkUpdate = z
     utm_content: utm.optional(),
     ...expiry,
     targets,
+    tags,
   })
   .meta({ id: 'TrackedLinkUpdate' })
 
@@ -123,6 +130,7 @@ const link = {
   expires_at: dateTime.nullable(),
   expired_url: z.string().nullable(),
   targets: z.array(LinkTarget),
+  tags: z.array(z.string()),
   created_at: dateTime,
   updated_at: dateTime,
 }

@@ -18,6 +18,7 @@ import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
 import { LinkRevenue } from './link.ts'
 import { objectId } from './object-id.ts'
+import { tagsOf } from './tags.ts'
 
 export const postStatuses = ['draft', 'scheduled', 'publishing', 'published', 'failed', 'archived'] as const
 export type PostStatus = (typeof postStatuses)[number]
@@ -27,16 +28,7 @@ export type TargetStatus = (typeof targetStatuses)[number]
 const title = z.string().min(1).max(postTitleLengthMax)
 const baseCaption = z.string().min(1).max(postBaseCaptionLengthMax)
 
-/** The `#` in front is how tags are written, not a part of them. */
-const tag = z.preprocess(
-  (value) => (typeof value === 'string' ? value.replace(/^#+/, '') : value),
-  z.string().min(1).max(postTagLengthMax),
-)
-const tags = z
-  .array(tag)
-  .max(postTagsMax)
-  .transform(withoutRepeats)
-  .meta({ description: 'Every leading `#` and repeats are dropped.' })
+const tags = tagsOf({ max: postTagsMax, each: postTagLengthMax })
 
 /** Repeats stay here, so that errors found later name the place that was sent. */
 const mediaIds = z.array(idInBody('media')).max(postMediaMax).meta({ description: 'In the order shown.' })
@@ -175,10 +167,6 @@ export const PostPreview = z
     scheduled_at: dateTime.nullable(),
   })
   .meta({ id: 'PostPreview' })
-
-function withoutRepeats(values: string[]): string[] {
-  return [...new Set(values)]
-}
 
 function isDictionary(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

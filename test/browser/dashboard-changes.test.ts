@@ -60,7 +60,13 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.click('text=Make a link')
   expect(await page.textContent('[role="alert"]')).toContain('Destination: ')
   await page.fill('input[name="destination"]', `${api.url}/docs`)
+  await page.click('summary:has-text("Campaign, tags")')
+  await page.fill('[name="tags"]', '#spring sale,, print')
+  await page.click('text=Add a destination')
+  await page.selectOption('[aria-label="Device 1"]', 'ios')
+  await page.fill('[name="target_url"]', 'https://example.com/app')
   await page.click('text=Make a link')
+  await page.waitForSelector('[name="target_url"]', { state: 'detached' })
   const link = `${list('Links')} summary:has-text("Spring")`
   await page.click(link)
   await page.waitForSelector('dt:has-text("Conversions")')
@@ -85,15 +91,13 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.click('[aria-label="Change Spring"]')
   expect(await page.inputValue('dialog [name="expired_url"]')).toBe('https://example.com/over')
   await page.fill('dialog [name="expires_at"]', '')
+  await page.fill('dialog [name="tags"]', 'spring sale')
   await page.click('dialog >> text=Add a destination')
-  await page.fill('dialog [name="target_countries"]', 'germany, Narnia')
-  await page.fill('dialog [name="target_url"]', 'https://example.com/de')
+  await page.fill('dialog [aria-label^="Countries 2"]', 'germany, Narnia')
+  await page.fill('dialog [aria-label="Destination 2"]', 'https://example.com/de')
   await page.click('dialog [type="submit"]')
-  await page.waitForSelector('dialog [role="alert"]:has-text("Targets 1 countries 2: a country is")')
-  await page.fill('dialog [name="target_countries"]', 'germany, at')
-  await page.click('dialog >> text=Add a destination')
-  await page.selectOption('dialog [aria-label="Device 2"]', 'ios')
-  await page.fill('dialog [aria-label="Destination 2"]', 'https://example.com/app')
+  await page.waitForSelector('dialog [role="alert"]:has-text("Targets 2 countries 2: a country is")')
+  await page.fill('dialog [aria-label^="Countries 2"]', 'germany, at')
   await page.click('dialog [aria-label="Move destination 2 up"]')
   await look(page, 'link-targets')
   await page.click('dialog [type="submit"]')
@@ -101,14 +105,22 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   const targets = async () =>
     ((await (await api.ask('/v1/links', { key: mine.apiKey })).json()) as { targets: unknown }[])[0]!.targets
   expect(await targets()).toEqual([
-    { device: 'ios', destination_url: 'https://example.com/app' },
     { countries: ['DE', 'AT'], destination_url: 'https://example.com/de' },
+    { device: 'ios', destination_url: 'https://example.com/app' },
   ])
   await page.click('[aria-label="Change Spring"]')
-  expect(await page.inputValue('dialog [aria-label^="Countries 2"]')).toBe('Germany, Austria')
+  expect(await page.inputValue('dialog [aria-label^="Countries 1"]')).toBe('Germany, Austria')
   for (let row = 0; row < 2; row++) await page.click('dialog [aria-label="Remove destination 1"]')
   await page.click('dialog [type="submit"]')
   await expect.poll(targets).toEqual([])
+
+  expect(await page.textContent('ul[aria-label="Tags"]')).toBe('#spring sale')
+  await page.click('ul[aria-label="Tags"] >> text=#spring sale')
+  await page.waitForURL('**?tag=spring+sale')
+  await look(page, 'link-tag')
+  await page.click('[title="Links with any tags"]')
+  await page.waitForURL((url) => url.search === '')
+  await page.click(link)
 
   const shortUrl = (await page.textContent('p.label:has-text("/l/")'))!
   const visitor = await page.context().newPage()

@@ -29,7 +29,7 @@ const added = [
 /** Query parameters that our decisions add. */
 const addedParameters = [
   ...['before_id', 'limit', 'status', 'include', 'interval', 'compare', 'action', 'actor_id', 'actor_type'],
-  ...['scheduled_from', 'scheduled_before', ...filterNames],
+  ...['scheduled_from', 'scheduled_before', 'tag', ...filterNames],
 ]
 
 function shownAt(endpoint: string): ApiOperation {

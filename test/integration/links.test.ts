@@ -36,7 +36,7 @@ describe('POST /v1/links', () => {
       post_url: `${testApiHost}/l/${body.attribution_key}`,
       ...{ post_id: null, social_account_id: null },
       ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
-      ...{ expires_at: null, expired_url: null, targets: [] },
+      ...{ expires_at: null, expired_url: null, targets: [], tags: [] },
       tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: body['created_at'],
@@ -88,6 +88,9 @@ describe('POST /v1/links', () => {
     [{ expires_at: 'soon' }, 'datetime_from_date_parsing'],
     [{ expired_url: 'https://example.com' }, 'value_error'],
     [{ expired_url: 'javascript:alert(1)' }, 'value_error'],
+    [{ tags: Array(11).fill('a') }, 'too_long'],
+    [{ tags: ['ok', '##'] }, 'string_too_short'],
+    [{ tags: ['a'.repeat(51)] }, 'string_too_long'],
     [{ targets: Array(11).fill(target) }, 'too_long'],
     [{ targets: [{ ...target, destination_url: 'ftp://example.com' }] }, 'value_error'],
     [{ targets: [{ ...target, device: 'tv' }] }, 'enum'],
@@ -327,6 +330,27 @@ test('a link is changed where it is named, keeps its short URL, and ends when it
   expect((await change(made.id, { targets: null })).body).toEqual({ ...lasting, updated_at: expect.any(String) })
   expect(await list()).toEqual([{ ...lasting, updated_at: expect.any(String) }])
   expect((await change(made.id, fields, (await makeWorkspace(stores)).apiKey)).status).toBe(404)
+})
+
+test('links are found by a tag, as it is written or with a sign in front, also among archived ones and page by page', async () => {
+  const made: Link[] = []
+  for (const tags of [['#spring', 'a,b', 'spring'], ['Spring'], undefined, ['spring'], null])
+    made.push((await create({ ...valid, tags })).body)
+  expect(made.map(({ tags }) => tags)).toEqual([['spring', 'a,b'], ['Spring'], [], ['spring'], []])
+  const idsOf = async (query: string) => (await list(query)).map(({ id }) => id)
+  const [first, , , last] = made.map(({ id }) => id)
+  expect(await idsOf('?tag=spring')).toEqual([last, first])
+  expect(await idsOf(`?tag=%23spring&limit=1&before_id=${last}`)).toEqual([first])
+  expect([await idsOf('?tag=a,b'), await idsOf('?tag=spr')]).toEqual([[first], []])
+  await api.ask(`/v1/links/${first}/archive`, { method: 'POST', key: mine.apiKey })
+  expect([await idsOf('?tag=spring'), await idsOf('?tag=spring&status=archived')]).toEqual([[last], [first]])
+  const headers = { 'Content-Type': 'application/json' }
+  for (const tags of [['new'], null]) {
+    await api.ask(`/v1/links/${last}`, { method: 'PATCH', key: mine.apiKey, headers, body: JSON.stringify({ tags }) })
+    await api.ask(`/v1/links/${last}`, { method: 'PATCH', key: mine.apiKey, headers, body: '{}' })
+    expect((await list('?limit=2'))[1]!['tags']).toEqual(tags ?? [])
+  }
+  expect((await api.ask('/v1/links?tag=', { key: mine.apiKey })).status).toBe(422)
 })
 
 test('an archived link is left out of the list, stands in that of archived ones, and comes back; once more changes nothing', async () => {

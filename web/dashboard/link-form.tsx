@@ -4,6 +4,7 @@ import type { ListedLink } from '../../schemas/resources/link.ts'
 import { changesOf } from './changes-of.ts'
 import { FormDialog } from './dialog.tsx'
 import { localMoment } from './format.ts'
+import { TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { send } from './query.ts'
 
@@ -51,14 +52,19 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
   /** As the form was filled. */
   const [link] = useState(fields)
   const submit = (data: FormData) => {
-    const before = { ...link, expires_at: shownEnd(link.expires_at, timezone), expired_url: link.expired_url ?? '' }
+    const before = {
+      ...link,
+      ...{ expires_at: shownEnd(link.expires_at, timezone), expired_url: link.expired_url ?? '' },
+      tags: link.tags.join(', '),
+    }
     const targets = takeTargets(data)
     const changes = changesOf({ ...before, ...Object.fromEntries(data), targets }, before)
-    const { expires_at: end, expired_url: url } = changes
+    const { expires_at: end, expired_url: url, tags } = changes
     return send('PATCH', `/links/${id}`, {
       ...changes,
       ...(end !== undefined && { expires_at: end || null }),
       ...(url !== undefined && { expired_url: url || null }),
+      ...(tags !== undefined && { tags: tagsOf(tags) }),
     })
   }
   return (
@@ -67,6 +73,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
         Label
         <input name="label" defaultValue={link.label} required />
       </label>
+      <TagField of={link.tags} />
       <label>
         Destination
         <input name="destination_url" type="url" defaultValue={link.destination_url} required />

@@ -23,9 +23,9 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
       <ol>
         {rows.map(({ id, target }, at) => (
           <li key={id} class="controls">
-            <select name="target_device" aria-label={`Device ${at + 1}`} defaultValue={target?.device ?? ''}>
+            <select name="target_device" aria-label={`Device ${at + 1}`}>
               {Object.entries(devices).map(([device, label]) => (
-                <option key={device} value={device}>
+                <option key={device} value={device} selected={device === (target?.device ?? '')}>
                   {label}
                 </option>
               ))}

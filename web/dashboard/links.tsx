@@ -6,6 +6,7 @@ import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { campaignFields, EditLink, ExpiryFields, type Link } from './link-form.tsx'
+import { ChosenTag, chosenTag, TagChips, TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
@@ -20,22 +21,27 @@ const listed = 100
 
 export function LinksPage({ search, workspace, navigate }: PageProps) {
   const status = isArchive(search) ? 'archived' : 'active'
-  const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
+  const tag = chosenTag(search)
+  const query = new URLSearchParams({ include: 'clicks', status, ...(tag !== undefined && { tag }) })
+  const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?${query}`, {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
+  const none = status === 'archived' ? 'None is archived.' : `No link yet.${may('links:write') ? makeOne : ''}`
   return (
     <main>
       {failure && <Failure {...failure} />}
       {may('links:write') && <NewLink timezone={workspace.timezone} />}
       <section class="panel" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
+        <ChosenTag {...{ search, navigate }} />
         {answer?.length === 0 && !isStale && (
-          <p class="empty">
-            {status === 'archived' ? 'None is archived.' : `No link yet.${may('links:write') ? makeOne : ''}`}
-          </p>
+          <p class="empty">{tag === undefined ? none : 'No link here has this tag.'}</p>
         )}
-        <ul>{!isStale && answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, status }} />)}</ul>
+        <ul>
+          {!isStale &&
+            answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, status, search, navigate }} />)}
+        </ul>
         {pager}
       </section>
     </main>
@@ -52,12 +58,14 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
     const targets = takeTargets(data)
+    const tags = tagsOf(String(data.get('tags')))
     const names = [...campaignFields.map(([name]) => name), 'expires_at', 'expired_url']
     const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
       ...Object.fromEntries(filled),
       ...(targets.length > 0 && { targets }),
+      ...(tags.length > 0 && { tags }),
     })
     done(sent)
     if ('refusal' in sent) return
@@ -70,11 +78,12 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
       <button type="submit">Make a link</button>
       <details class="wide">
-        <summary>Campaign, expiry and other destinations</summary>
+        <summary>Campaign, tags, expiry and other destinations</summary>
         <div class="controls">
           {campaignFields.map(([name, label, usual]) => (
             <input key={name} name={name} aria-label={label} placeholder={usual ? `${label}: ${usual}` : label} />
           ))}
+          <TagField />
           <ExpiryFields timezone={timezone} />
         </div>
         <TargetFields key={madeCount} />
@@ -84,13 +93,13 @@ function NewLink({ timezone }: { readonly timezone: string }) {
   )
 }
 
-interface OneLinkProps {
+interface OneLinkProps extends Pick<PageProps, 'search' | 'navigate'> {
   readonly link: Link
   readonly workspace: Workspace
   readonly status: 'active' | 'archived'
 }
 
-function OneLink({ link, workspace, status }: OneLinkProps) {
+function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
   const [isOpen, setOpen] = useState(false)
   const [isEdited, edit] = useState(false)
   const { refusal, done } = useRefusal()
@@ -134,6 +143,7 @@ function OneLink({ link, workspace, status }: OneLinkProps) {
           </>
         )}
       </details>
+      <TagChips tags={link.tags} {...{ search, navigate }} />
       <Copy text={link.post_url} label="Copy short link" />
       {isEdited && <EditLink {...{ link, timezone: workspace.timezone }} close={() => edit(false)} />}
     </li>

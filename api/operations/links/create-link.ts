@@ -36,6 +36,7 @@ export const createLink = defineOperation({
       ...{ utmSource: body.utm_source, utmMedium: body.utm_medium },
       ...{ utmCampaign: body.utm_campaign, utmContent: body.utm_content },
       ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url, targets: body.targets ?? [] },
+      tags: body.tags ?? [],
     })
     return serializeLink(link, config.shortUrlHost)
   },

@@ -23,7 +23,7 @@ export const getLink = defineOperation({
   tool: 'svc.get_link',
   summary: 'Get a tracked link with its clicks, visits, conversions and revenue.',
   description:
-    'These go as far back as the plan reads, and are null while they can’t be read. `visits` and `revenue` need the scope `analytics:read`.',
+    'These go as far back as the plan reads, and are null while they can’t be read. `visits` and `revenue` need `analytics:read`.',
   tag: 'Links',
   effect: 'read',
   scope: 'links:read',

@@ -3,9 +3,10 @@ import { countClicksOfLinks } from '../../../clickhouse/queries/link-clicks.ts'
 import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { laxInt } from '../../../schemas/lax.ts'
-import { linksListedMax, listLimitMax } from '../../../schemas/limits/api-limits.ts'
+import { linksListedMax, linkTagLengthMax, listLimitMax } from '../../../schemas/limits/api-limits.ts'
 import { ListedLink, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
+import { tagOf } from '../../../schemas/resources/tags.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { type CallContext, defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'
@@ -14,10 +15,11 @@ const LinksQuery = z.object({
   limit: laxInt({
     ge: 1,
     le: listLimitMax,
-    description: `At most; all when left out, up to ${linksListedMax}.`,
+    description: `All when left out, up to ${linksListedMax}.`,
   }),
   before_id: beforeId('link'),
   status: z.enum(linkStatuses).default('active').meta({ description: 'Which are listed.' }),
+  tag: tagOf(linkTagLengthMax).optional().meta({ description: 'Only those with it.' }),
   include: z.enum(['clicks']).optional().meta({ description: 'Adds it to each link.' }),
 })
 
@@ -33,9 +35,9 @@ export const listLinks = defineOperation({
   output: z.array(ListedLink),
   async handle(context) {
     const { query, workspace, stores, config } = context
-    const { limit = linksListedMax, before_id, status, include } = query
+    const { limit = linksListedMax, before_id, status, tag, include } = query
     const links = await readLinks(stores.pg, workspace.id, {
-      ...{ limit, beforeId: before_id, isArchived: status === 'archived' },
+      ...{ limit, beforeId: before_id, isArchived: status === 'archived', tag },
     })
     const shown = links.map((link) => serializeLink(link, config.shortUrlHost))
     if (include === undefined || shown.length === 0) return shown

@@ -3,12 +3,12 @@ import type { TrackedLink } from '../../../postgres/tables/links.ts'
 
 /** @param shortUrlHost the root of short URLs, without a slash at its end */
 export function serializeLink(
-  { expires_at, targets, created_at, updated_at, ...link }: TrackedLink,
+  { expires_at, targets, tags, created_at, updated_at, ...link }: TrackedLink,
   shortUrlHost: string,
 ) {
   return {
     ...link,
-    targets: [...targets],
+    ...{ targets: [...targets], tags: [...tags] },
     object_id: `link_${link.id}`,
     post_url: `${shortUrlHost}/${link.attribution_key}`,
     expires_at: expires_at?.toISOString() ?? null,

@@ -41,6 +41,7 @@ export const updateLink = defineOperation({
       utm_campaign: body.utm_campaign ?? link.utm_campaign,
       utm_content: body.utm_content ?? link.utm_content,
       targets: body.targets === undefined ? link.targets : (body.targets ?? []),
+      tags: body.tags === undefined ? link.tags : (body.tags ?? []),
       ...expiryAfter(link, body, { timezone: workspace.timezone, now: clock.now() }),
     })
     return serializeLink(changed, config.shortUrlHost)

@@ -14,7 +14,7 @@ export const createWebhook = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks' },
   tool: 'svc.create_webhook_endpoint',
   summary: 'Register an HTTPS endpoint that is told of changes.',
-  description: 'The answer holds the secret that signs deliveries, once.',
+  description: 'The answer has the signing secret, once.',
   tag: 'Webhooks',
   effect: 'create',
   scope: 'webhooks:write',

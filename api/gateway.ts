@@ -46,6 +46,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly box: SecretBox
   readonly hashes: IdentityHashes
   readonly revenueBox: RevenueReceiver['revenueBox']
+  readonly mailBox: SecretBox
   readonly media: FileStorage
   readonly mediaLinks: MediaLinks
   readonly mediaLimits: MediaLimits
@@ -55,7 +56,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly shortUrlHost?: string | undefined
   /** For development: webhooks may go to private addresses, and over plain http. */
   readonly allowPrivateTargets?: boolean
-  /** Reports can be sent by e-mail. */
+  /** Reports, invitations and links to a new password can be sent by e-mail. */
   readonly isMailSetUp?: boolean
 }
 

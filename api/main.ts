@@ -9,7 +9,12 @@ import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
 import { makeKeyedHash } from '../runtime/crypto/keyed-hash.ts'
 import { makeMediaLinks } from '../runtime/crypto/media-link.ts'
-import { makeSecretBox, revenueSecretsPurpose, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
+import {
+  accountMailPurpose,
+  makeSecretBox,
+  revenueSecretsPurpose,
+  secretBoxPurpose,
+} from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
 import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'
@@ -50,6 +55,7 @@ async function main(): Promise<void> {
     box: makeSecretBox(secretKey, secretBoxPurpose),
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
+    mailBox: makeSecretBox(secretKey, accountMailPurpose),
     answerDeadlineMs: config.answerDeadlineMs,
     idempotencyKeptMs: config.idempotencyHours * hourMs,
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),

@@ -6,7 +6,7 @@ import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { type Config, readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
-import { makeSecretBox, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
+import { accountMailPurpose, makeSecretBox, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
@@ -15,6 +15,7 @@ import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
+import { startAccountMailer } from './account-mails/send-account-mails.ts'
 import { startAlertMailer } from './alerts/send-alerts.ts'
 import { startTrafficWatch } from './alerts/watch-traffic.ts'
 import { startFoldLoop } from './fold/loop.ts'
@@ -81,8 +82,8 @@ async function main(): Promise<void> {
     pipelineMetrics,
   )
   const ofFigures = { pg, ch, clock: systemClock, log, metrics: pipelineMetrics }
-  const reporters = reportersOf(config, ofFigures)
-  const trafficWatch = startTrafficWatch({ ...ofFigures, apiHost, isMailSetUp: reporters.length > 0 })
+  const mailing = mailingOf(config, ofFigures)
+  const trafficWatch = startTrafficWatch({ ...ofFigures, apiHost, isMailSetUp: mailing.length > 0 })
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -96,7 +97,7 @@ async function main(): Promise<void> {
       sender.close(),
       creditLoop.close(),
       profiler.close(),
-      ...reporters.map((reporter) => reporter.close()),
+      ...mailing.map((loop) => loop.close()),
       trafficWatch.close(),
       folder.close(),
       merger.close(),
@@ -113,18 +114,19 @@ async function main(): Promise<void> {
 }
 
 /** None where mail isn't set up. */
-function reportersOf(
+function mailingOf(
   { smtpServer, mailFrom, apiHost, secretKey }: Config,
   context: Omit<ReportContext, 'mailer' | 'box' | 'apiHost'>,
 ): JobLoop[] {
   if (smtpServer === undefined && mailFrom === undefined) return []
   if (smtpServer === undefined || mailFrom === undefined || apiHost === undefined) {
-    context.log.warn('no reports and alerts are sent by e-mail: they need SMTP_URL, MAIL_FROM and API_HOST')
+    context.log.warn('no mails are sent: they need SMTP_URL, MAIL_FROM and API_HOST')
     return []
   }
-  const box = makeSecretBox(secretKey, secretBoxPurpose)
-  const own = { ...context, apiHost, box, mailer: makeMailer(smtpServer, mailFrom) }
-  return [startReporter(own), startAskedReporter(own), startAlertMailer(own)]
+  const own = { ...context, apiHost, mailer: makeMailer(smtpServer, mailFrom) }
+  const reporting = { ...own, box: makeSecretBox(secretKey, secretBoxPurpose) }
+  const accountMailer = startAccountMailer({ ...own, box: makeSecretBox(secretKey, accountMailPurpose) })
+  return [startReporter(reporting), startAskedReporter(reporting), startAlertMailer(reporting), accountMailer]
 }
 
 main().catch((error) => {

@@ -42,6 +42,8 @@ export interface PipelineMetrics {
   publishBacklogIs(targets: number, oldestSeconds: number): void
   /** After an attempt to send a report or an alert by e-mail. */
   reported(outcome: 'sent' | 'failed' | 'retried'): void
+  /** After an attempt to send a mail about an account. */
+  accountMailed(outcome: 'sent' | 'failed' | 'retried'): void
 }
 
 export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
@@ -69,6 +71,11 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   const reported = metrics.counter(
     'svc_report_mails_total',
     'Attempts to send reports and alerts by e-mail, by outcome.',
+    ['outcome'],
+  )
+  const accountMails = metrics.counter(
+    'svc_account_mails_total',
+    'Attempts to send mails about accounts, by outcome.',
     ['outcome'],
   )
   const clockOff = metrics.gauge(
@@ -109,6 +116,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       dueAge.set(oldest)
     },
     reported: (outcome) => reported.inc({ outcome }),
+    accountMailed: (outcome) => accountMails.inc({ outcome }),
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
     postgresIs: (reachable) => postgres.set(reachable ? 1 : 0),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),

@@ -13,7 +13,7 @@ const texts = {
   429: 'Too many attempts. Try again later.',
 } as const
 
-interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'inviterRole' | 'email' | 'role'> {
+interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'email' | 'role'> {
   readonly token: string
   /** Somebody, as far as the browser's cookie says. */
   readonly isSignedIn: boolean
@@ -39,10 +39,8 @@ export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): H
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
-function formOf({ workspaceName, inviter, inviterRole, email, role, token, isSignedIn }: Invited): string {
-  // The owner may have no address yet but the one that is made up.
-  const isNameless = inviterRole === 'owner' && inviter.endsWith('.invalid')
-  const by = isNameless ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
+function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invited): string {
+  const by = inviter === null ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
   const ending = isSignedIn
     ? '<p>This browser is signed in already. Joining signs it in with the e-mail below instead.</p>'
     : ''

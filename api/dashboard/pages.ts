@@ -28,6 +28,9 @@ export function shell(answers: FirstAnswers): HttpReply {
 /** Shared links lead here, each with its token as the fragment of the address. */
 export const sharedPath = '/shared'
 
+/** Asks for a mail with a link to a new password. */
+export const forgotPath = '/dashboard/forgot'
+
 /** All pages that a shared link shows. */
 export const sharedPaths: readonly string[] = [sharedPath, `${sharedPath}/funnels`, `${sharedPath}/retention`]
 
@@ -79,20 +82,28 @@ const texts = {
   403: 'A sign-in link works on the machine that the service runs on, or through a tunnel to it.',
   410: 'This link was used before, or is older than 15 minutes.',
   429: 'Too many attempts. Try again later, or use a sign-in link.',
+  changed: 'The password was changed. Sign in with the new one.',
 } as const
 
+interface SignInPage {
+  /** The page that it leads to. */
+  readonly next?: string
+  /** A forgotten password can be changed by a mail's link. */
+  readonly isMailSetUp: boolean
+}
+
 /**
- * @param status 200 for the page alone, 401 wrong password, 403 link from another machine, 410 used or expired link,
+ * @param state 200 for the page alone, 401 wrong password, 403 link from another machine, 410 used or expired link,
  * 429 too many tries
- * @param next the page that it leads to
  */
-export function signInPage(status: keyof typeof texts, next = '/dashboard'): HttpReply {
-  const isWrong = status !== 200
+export function signInPage(state: keyof typeof texts, { next = '/dashboard', isMailSetUp }: SignInPage): HttpReply {
+  const role = state === 200 ? '' : state === 'changed' ? ' role="status"' : ' class="failure" role="alert"'
+  const forgot = isMailSetUp ? `\n<p><a href="${forgotPath}">Forgot your password?</a></p>` : ''
   return html(
-    status,
-    `<main class="sign-in"><h1>Sign in</h1><p${isWrong ? ' class="failure" role="alert"' : ''}>${texts[status]}</p>
+    state === 'changed' ? 200 : state,
+    `<main class="sign-in"><h1>Sign in</h1><p${role}>${texts[state]}</p>
 <form class="panel" method="post" action="/dashboard/sign-in"><input type="hidden" name="next" value="${escapeHtml(next)}"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>${forgot}
 <p>Without a password, make a link on that machine, and open it:</p><pre>npx svc owner link</pre>
 <p><code>npx svc owner password</code> sets a password.</p></main>`,
   )

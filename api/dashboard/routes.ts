@@ -1,10 +1,11 @@
 /**
- * Routes for browsers: signing in and joining a workspace, the pages of the dashboard, and the page of shared links. Under `/api/v1` they call the
+ * Routes for browsers: signing in, a forgotten password and joining a workspace, the pages of the dashboard, and the page of shared links. Under `/api/v1` they call the
  * operations of `/v1` with the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/http/server.ts'
@@ -18,8 +19,10 @@ import { makePasswordChange, passwordPath } from './change-password.ts'
 import { makeFirstAnswers } from './first-answers.ts'
 import { joinPath, makeJoin } from './join.ts'
 import { makeSessionOperations } from './operations/registry.ts'
-import { assets, awayPage, playerPage, sharedPage, sharedPaths, shell } from './pages.ts'
+import { assets, awayPage, forgotPath, playerPage, sharedPage, sharedPaths, shell } from './pages.ts'
 import { makePasswordGate } from './password-gate.ts'
+import { resetPath } from './reset-pages.ts'
+import { makePasswordReset } from './reset-password.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 
@@ -33,13 +36,15 @@ interface DashboardStores {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
   readonly ch: Pick<ClickHouse, 'query' | 'command'>
   readonly signInLimiter: SignInLimiter
+  /** Seals the tokens of links that mails carry. */
+  readonly mailBox: SecretBox
 }
 
 /** Returns undefined for other paths. */
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
-  { pg, ch, signInLimiter }: DashboardStores,
+  { pg, ch, signInLimiter, mailBox }: DashboardStores,
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
@@ -51,15 +56,17 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const all = [...operations, ...makeSessionOperations({ pg, ch })]
+  const all = [...operations, ...makeSessionOperations({ pg, ch }, mailBox)]
   const routeOperation = makeRestRouter(all, ofSessions)
   const readFirst = makeFirstAnswers(all, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
+  const isMailSetUp = () => config.isMailSetUp
   const { proxies, hashAddress } = gateway
   const gate = makePasswordGate(signInLimiter, proxies)
-  const signIn = makeSignIn({ pg, gate, clock, isSecure, proxies })
+  const signIn = makeSignIn({ pg, gate, clock, isSecure, isMailSetUp, proxies })
   const joining = makeJoin({ pg, gate, clock, isSecure, proxies, hashAddress })
   const password = makePasswordChange({ pg, authenticator, gate, clock, isSecure, proxies, hashAddress })
+  const forgotten = makePasswordReset({ pg, mailBox, gate, clock, proxies, hashAddress })
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -79,8 +86,11 @@ export function makeDashboardRoute(
     if (path === signInPath && method === 'POST') return page('sign-in', signIn.byPassword, signInFormBytesMax)
     if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
     if (path === passwordPath && method === 'POST') return page('password', password.change, signInFormBytesMax)
+    if (path === forgotPath && !isMailSetUp()) return page('forgot', () => redirect(signInPath))
+    if (path === forgotPath && method === 'POST') return page('forgot', forgotten.askForLink, signInFormBytesMax)
+    if (path === resetPath && method === 'POST') return page('reset', forgotten.reset, signInFormBytesMax)
     if (!isReading) {
-      const hasForm = [signInPath, joinPath, passwordPath].includes(path)
+      const hasForm = [signInPath, joinPath, passwordPath, forgotPath, resetPath].includes(path)
       return refused('method_not_allowed', hasForm ? 'GET, HEAD, POST' : 'GET, HEAD')
     }
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
@@ -88,6 +98,8 @@ export function makeDashboardRoute(
     if (path === playerPath) return page('player', playerPage)
     if (path === joinPath) return page('join', joining.show)
     if (path === passwordPath) return page('password', password.show)
+    if (path === forgotPath) return page('forgot', forgotten.showForgot)
+    if (path === resetPath) return page('reset', forgotten.show)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)
   }
 

@@ -24,6 +24,7 @@ interface SignInOptions {
   readonly clock: Clock
   readonly proxies: TrustedProxies
   isSecure(): boolean
+  isMailSetUp(): boolean
 }
 
 /** A page of the dashboard: one path below it, and a query. Without `//`, backslash or control character it is of no other site. */
@@ -39,16 +40,20 @@ function pageAfter(next: string | null): string {
   return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
 }
 
-export function makeSignIn({ pg, gate, clock, proxies, isSecure }: SignInOptions) {
+export function makeSignIn({ pg, gate, clock, proxies, isSecure, isMailSetUp }: SignInOptions) {
+  function page(state: Parameters<typeof signInPage>[0], next?: string): HttpReply {
+    return signInPage(state, { ...(next !== undefined && { next }), isMailSetUp: isMailSetUp() })
+  }
+
   /** Links work only for requests to this machine's own address, a tunnel included. */
   async function byLink(head: RequestHead): Promise<HttpReply> {
     const sent = new URLSearchParams(head.query)
     const [token, next] = [sent.get('token'), pageAfter(sent.get('next'))]
     // The link works once: whoever only looks where it leads doesn't use it up.
-    if (token === null || head.method === 'HEAD') return signInPage(200, next)
-    if (!isLoopback(addressOf(head, { proxies }))) return signInPage(403)
+    if (token === null || head.method === 'HEAD') return page(sent.has('changed') ? 'changed' : 200, next)
+    if (!isLoopback(addressOf(head, { proxies }))) return page(403)
     const session = await pg.transaction((tx) => signInByLink(tx, token, clock.now()))
-    return session === null ? signInPage(410) : begun(session, next)
+    return session === null ? page(410) : begun(session, next)
   }
 
   /** Neither the answer nor its timing reveals whether the e-mail exists. */
@@ -58,18 +63,18 @@ export function makeSignIn({ pg, gate, clock, proxies, isSecure }: SignInOptions
     const next = pageAfter(form.get('next'))
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const password = form.get('password') ?? ''
-    if (email.length > identifierLengthMax || [...password].length > passwordLengthMax) return signInPage(401, next)
+    if (email.length > identifierLengthMax || [...password].length > passwordLengthMax) return page(401, next)
     return gate(request, {
       email,
-      refuse: () => signInPage(429, next),
+      refuse: () => page(429, next),
       async pass() {
         const found = await findOwnerPassword(pg, email)
-        if (!(await isPasswordOf(password, found?.hash)) || found === null) return signInPage(401, next)
+        if (!(await isPasswordOf(password, found?.hash)) || found === null) return page(401, next)
         const session = await pg.transaction(async (tx) =>
           // A password that was changed meanwhile opens nothing.
           (await holdPassword(tx, found)) ? beginBrowserSession(tx, found, clock.now()) : null,
         )
-        return session === null ? signInPage(401, next) : begun(session, next)
+        return session === null ? page(401, next) : begun(session, next)
       },
     })
   }

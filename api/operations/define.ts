@@ -66,7 +66,7 @@ export interface PublicHosts {
 export interface CallConfig extends PublicHosts {
   /** For development: webhooks may go to private addresses, and over plain http. */
   readonly allowPrivateTargets: boolean
-  /** Reports can be sent by e-mail. */
+  /** Mails can be sent: reports, invitations, and links to a new password. */
   readonly isMailSetUp: boolean
 }
 

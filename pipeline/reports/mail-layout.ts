@@ -34,7 +34,7 @@ export function plain(text: string): string {
 }
 
 /** Texts are `plain` already. */
-export interface MailParts extends Pick<Mail, 'unsubscribeUrl'> {
+export interface MailParts extends Pick<MailLinks, 'unsubscribeUrl'> {
   /** The name of the workspace. */
   readonly name: string
   /** Says what the mail is about: in the subject, after the name. */

@@ -15,7 +15,8 @@ export interface Mail {
   readonly html: string
   /** Without a host: the same for each attempt, so that a receiver may recognise a repeat. */
   readonly messageId: string
-  readonly unsubscribeUrl: string
+  /** Only mails that go out again and again have one. */
+  readonly unsubscribeUrl?: string
 }
 
 export class MailFailed extends Error {
@@ -71,8 +72,10 @@ export function makeMailer(
             ...{ from, to: { name: '', address: to }, subject, text, html },
             messageId: `<${messageId}@${domain}>`,
             headers: {
-              'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
-              'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+              ...(unsubscribeUrl !== undefined && {
+                'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
+                'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+              }),
               'Auto-Submitted': 'auto-generated',
             },
             signal: ending,

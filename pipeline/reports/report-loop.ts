@@ -1,4 +1,4 @@
-/** Repeats the sending of reports. When the process stops, mails under way have a while to end. */
+/** Repeats the sending of mails. When the process stops, mails under way have a while to end. */
 import { type JobLoop, type JobLoopOptions, startJobLoop } from '../job-loop.ts'
 
 /** `stopping`: no other mail is begun. `giveUp`: those under way are left. */

@@ -14,12 +14,14 @@ export interface Invitation {
   readonly role: GivenRole
   readonly created_at: Date
   readonly expires_at: Date
+  /** How far its mail is; null: none was to be sent. */
+  readonly mail: 'waiting' | 'sent' | 'failed' | null
 }
 
 /** In the order in which they were made. @param now milliseconds since 1970 */
 export function listInvitations(q: Queryable, workspaceId: number, now: number): Promise<Invitation[]> {
   return q.query<Invitation>(
-    `SELECT id, email, role, created_at, expires_at FROM invitations
+    `SELECT id, email, role, created_at, expires_at, mail FROM invitations
      WHERE workspace_id = $1 AND expires_at > to_timestamp($2::float8 / 1000) ORDER BY id`,
     [workspaceId, now],
   )
@@ -86,12 +88,11 @@ export interface InvitedAccount {
   readonly passwordHash: string | null
 }
 
-export interface OpenInvitation extends Pick<Invitation, 'id' | 'email' | 'role'> {
+export interface OpenInvitation extends Pick<Invitation, 'id' | 'email' | 'role' | 'expires_at'> {
   readonly workspaceId: number
   readonly workspaceName: string
-  /** The e-mail of who invited. */
-  readonly inviter: string
-  readonly inviterRole: Role
+  /** The e-mail of who invited; null: the workspace's owner, whose address is made up. */
+  readonly inviter: string | null
   readonly account: InvitedAccount | null
 }
 
@@ -102,8 +103,9 @@ export async function findInvitation(q: Queryable, token: string, now: number): 
     readonly password_hash: string | null
   }
   const [row] = await q.query<Row>(
-    `SELECT i.id, i.email, i.role, w.id AS "workspaceId", w.name AS "workspaceName", by.email AS inviter,
-       m.role AS "inviterRole", o.id AS account_id, o.password_hash
+    `SELECT i.id, i.email, i.role, i.expires_at, w.id AS "workspaceId", w.name AS "workspaceName",
+       CASE WHEN m.role = 'owner' AND by.email LIKE '%.invalid' THEN NULL ELSE by.email END AS inviter,
+       o.id AS account_id, o.password_hash
      FROM invitations i JOIN workspaces w ON w.id = i.workspace_id JOIN owners by ON by.id = i.invited_by
      JOIN members m ON m.workspace_id = i.workspace_id AND m.owner_id = i.invited_by
      LEFT JOIN owners o ON o.email = i.email

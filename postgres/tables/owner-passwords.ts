@@ -14,8 +14,8 @@ export class EmailTaken extends Error {
 }
 
 /**
- * Sets the password of a workspace's owner, null takes it off, and ends the owner's sessions, links and open invitations: whoever
- * knew the old one is out. Run it in a transaction.
+ * Sets the password of a workspace's owner, null takes it off, and ends the owner's sessions, links (those to a new password,
+ * too) and open invitations: whoever knew the old one is out. Run it in a transaction.
  * @param email what the owner signs in with from now on; undefined leaves it
  * @returns the e-mail to sign in with
  * @throws EmailTaken
@@ -63,6 +63,11 @@ async function endWhatAPasswordOpened(tx: Queryable, ownerId: number): Promise<v
   await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [ownerId])
   await tx.query('DELETE FROM sign_in_links WHERE owner_id = $1', [ownerId])
   await tx.query('DELETE FROM invitations WHERE invited_by = $1', [ownerId])
+  await tx.query('UPDATE password_resets SET expires_at = created_at WHERE owner_id = $1', [ownerId])
+  await tx.query(
+    'DELETE FROM account_mails WHERE invitation_id IS NULL AND email = (SELECT email FROM owners WHERE id = $1)',
+    [ownerId],
+  )
 }
 
 /** The hash of an account's password; null where it signs in by links alone. */
@@ -73,17 +78,19 @@ export async function findPasswordHash(q: Queryable, ownerId: number): Promise<s
   return row?.password_hash ?? null
 }
 
+/** Accounts with the workspaces that they may begin in, to be joined and ordered by `startOrder`. */
+export const passwordHolders = `(owners o JOIN members m ON m.owner_id = o.id
+     JOIN workspaces w ON w.id = m.workspace_id AND w.suspended_at IS NULL JOIN owners payer ON payer.id = w.owner_id)`
+export const startOrder = `ORDER BY payer.plan_key IS NULL, m.role <> 'owner', w.id LIMIT 1`
+
 /** Null where nobody signs in with this e-mail by a password. @param email in lower case */
 export async function findOwnerPassword(q: Queryable, email: string): Promise<OwnerPassword | null> {
-  const [row] = await q.query<{ id: number; password_hash: string; workspace_id: number }>(
-    `SELECT o.id, o.password_hash, w.id AS workspace_id
-     FROM owners o JOIN members m ON m.owner_id = o.id JOIN workspaces w ON w.id = m.workspace_id AND w.suspended_at IS NULL
-     JOIN owners payer ON payer.id = w.owner_id
-     WHERE o.email = $1 AND o.password_hash IS NOT NULL
-     ORDER BY payer.plan_key IS NULL, m.role <> 'owner', w.id LIMIT 1`,
+  const [row] = await q.query<OwnerPassword>(
+    `SELECT o.id AS "ownerId", o.password_hash AS hash, w.id AS "workspaceId"
+     FROM ${passwordHolders} WHERE o.email = $1 AND o.password_hash IS NOT NULL ${startOrder}`,
     [email],
   )
-  return row === undefined ? null : { ownerId: row.id, hash: row.password_hash, workspaceId: row.workspace_id }
+  return row ?? null
 }
 
 /** @returns whether it still is the owner's password: then it stays so until the end of the transaction */

@@ -18,6 +18,9 @@ export const secretBoxPurpose = 'stored answers and webhook secrets'
 /** For the secrets by which payment providers sign their events: the command line seals them, the API opens them. */
 export const revenueSecretsPurpose = 'secrets of revenue connections'
 
+/** For the tokens of links in mails about accounts: the API seals them, the pipeline opens and sends them. */
+export const accountMailPurpose = 'tokens of links in mails about accounts'
+
 const format = 1
 const nonceBytes = 12
 const tagBytes = 16

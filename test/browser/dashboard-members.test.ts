@@ -4,7 +4,7 @@ import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { memberPassword } from '../support/members.ts'
 
-const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', isMailSetUp: true })
 const signIn = setUpDashboard({ stores, api, mine })
 const section = list('Members')
 
@@ -17,6 +17,9 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await page.click('dialog [type="submit"]')
   await page.waitForSelector(`${section} li:has-text("a.viewer"):has-text("invited as viewer")`)
   const link = new URL((await page.textContent(`${section} pre`))!)
+  await page.waitForSelector(`${section} li:has-text("the mail is being sent")`)
+  await stores.pg.query(`UPDATE invitations SET mail = 'failed'`)
+  await page.waitForSelector(`${section} li:has-text("the mail couldn’t be sent")`)
   await look(page, 'members')
 
   const theirs = await (await page.context().browser()!.newContext()).newPage()
@@ -66,6 +69,11 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await page.waitForSelector(`${section} select`, { state: 'detached' })
   await theirs.goto(`${api.url}/dashboard`)
   await theirs.waitForSelector('h1:has-text("Sign in")')
+  await theirs.click('text=Forgot your password?')
+  await theirs.fill('[name="email"]', 'nobody@example.com')
+  await look(theirs, 'forgot')
+  await theirs.keyboard.press('Enter')
+  await theirs.waitForSelector('text=a mail with a link is on its way')
   await theirs.context().close()
 })
 

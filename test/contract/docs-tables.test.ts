@@ -177,6 +177,7 @@ async function metricsOfServices(): Promise<string[]> {
       box: none,
       hashes: none,
       revenueBox: none,
+      mailBox: none,
       idempotencyKeptMs: 1,
       answerDeadlineMs: 0,
       hashAddress: none,

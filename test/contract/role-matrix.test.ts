@@ -10,7 +10,7 @@ import { setUpMembers } from '../support/members.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 const { askAsEach } = setUpMembers({ stores, api })
-const ofSessions = makeSessionOperations(stores)
+const ofSessions = makeSessionOperations(stores, stores.box)
 
 let asks: Awaited<ReturnType<typeof askAsEach>>
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
-import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
+import { accountMailPurpose, makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
 import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
@@ -62,6 +62,7 @@ export async function startApi(
     signInLimiter: makeSignInLimiter(undefined),
     ...{ box: stores.box, hashes: stores.hashes },
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
+    mailBox: makeSecretBox(stores.secretKey ?? '', accountMailPurpose),
     answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
     idempotencyKeptMs: 72 * 3_600_000,
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),

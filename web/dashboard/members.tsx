@@ -16,12 +16,19 @@ const roles = {
   admin: 'also manages settings, keys, webhooks and members',
 } as const
 
+const mailTexts = {
+  waiting: 'the mail is being sent …',
+  sent: 'the mail was sent',
+  failed: 'the mail couldn’t be sent: pass the link on, or withdraw this and invite anew',
+} as const
+
 export function Members({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
   const [made, setMade] = useState<Made & { readonly email: string }>()
   const [isInviting, setInviting] = useState(false)
   const [removed, remove] = useState<Member>()
-  const { answer, failure } = useAnswer<Answer>('/members')
+  const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
+  const { answer, failure } = useAnswer<Answer>('/members', { isHurried })
   return (
     <section class="panel" aria-label="Members">
       <h2>
@@ -35,6 +42,7 @@ export function Members({ timezone }: { timezone: string }) {
       {made && (
         <ShownOnce secret={made.url} name="link">
           The link for <bdi>{made.email}</bdi>, which works once and for 7 days. Give it to nobody else.
+          {answer?.is_mail_set_up && ' It is mailed as well: the list says how that ended.'}
         </ShownOnce>
       )}
       <ul>
@@ -71,12 +79,13 @@ export function Members({ timezone }: { timezone: string }) {
             )}
           </li>
         ))}
-        {answer?.invitations.map(({ id, email, role, expires_at }) => (
+        {answer?.invitations.map(({ id, email, role, expires_at, mail }) => (
           <li key={`invitation ${id}`} class="event endpoint">
             <span class="name">
               <bdi>{email}</bdi> <span class="label">invited as {role}</span>
             </span>
             <span class="label">until {time(expires_at, timezone)}</span>
+            {mail && <span class={mail === 'failed' ? 'bad' : 'label'}>{mailTexts[mail]}</span>}
             <button
               type="button"
               class="danger"
@@ -94,6 +103,7 @@ export function Members({ timezone }: { timezone: string }) {
       </ul>
       {isInviting && (
         <InviteForm
+          isMailed={answer?.is_mail_set_up ?? false}
           close={() => setInviting(false)}
           made={(invitation) => {
             setMade(invitation)
@@ -127,7 +137,13 @@ function endOf(keys: number): string {
     : `the ${number(keys)} keys and shared links that this member made stop working`
 }
 
-function InviteForm({ made, close }: { made(invitation: Made & { email: string }): void; close(): void }) {
+interface InviteFormProps {
+  readonly isMailed: boolean
+  made(invitation: Made & { email: string }): void
+  close(): void
+}
+
+function InviteForm({ isMailed, made, close }: InviteFormProps) {
   const submit = async (data: FormData) => {
     const email = String(data.get('email'))
     const sent = await send<Made>('POST', '/invitations', { email, role: data.get('role') })
@@ -152,7 +168,11 @@ function InviteForm({ made, close }: { made(invitation: Made & { email: string }
           <strong>{role}</strong> {does}.
         </p>
       ))}
-      <p class="note">No mail is sent. You get a link to pass on.</p>
+      <p class="note">
+        {isMailed
+          ? 'A mail with a link goes to this address. You see the link once, too.'
+          : 'No mail is sent, as mail isn’t set up. You get a link to pass on.'}
+      </p>
     </FormDialog>
   )
 }

@@ -1,6 +1,13 @@
 /** Members of a workspace and invitations: by owner and admins in the dashboard; any member may leave. No key reaches them. */
 import { z } from 'zod'
-import { createInvitation, deleteInvitation, listInvitations } from '../../../postgres/tables/invitations.ts'
+import { addInvitationMail } from '../../../postgres/tables/account-mails.ts'
+import { countAudited } from '../../../postgres/tables/audit.ts'
+import {
+  createInvitation,
+  deleteInvitation,
+  type Invitation,
+  listInvitations,
+} from '../../../postgres/tables/invitations.ts'
 import {
   changeRole,
   listMembers,
@@ -8,8 +15,11 @@ import {
   type MemberRefusal,
   removeMember,
 } from '../../../postgres/tables/members.ts'
+import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
+import { accountMailMs, invitationMailsHourlyMax } from '../../../schemas/limits/account-mail-limits.ts'
+import { hour } from '../../../schemas/limits/units.ts'
 import { CreatedInvitation, InvitationCreate, Members, MemberUpdate } from '../../../schemas/resources/member.ts'
 import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
@@ -33,7 +43,7 @@ const listThem = defineOperation({
   scope: manageScope,
   input: {},
   output: Members,
-  async handle({ workspace, actor, clock, stores: { pg } }) {
+  async handle({ workspace, actor, clock, config, stores: { pg } }) {
     const members = await listMembers(pg, workspace.id)
     const invitations = await listInvitations(pg, workspace.id, clock.now())
     return {
@@ -46,32 +56,45 @@ const listThem = defineOperation({
         ...invitation,
         created_at: invitation.created_at.toISOString(),
         expires_at: invitation.expires_at.toISOString(),
+        mail: isLate(invitation, clock.now()) ? ('failed' as const) : invitation.mail,
       })),
+      is_mail_set_up: config.isMailSetUp,
     }
   },
 })
 
-const invite = defineOperation({
-  name: 'invitation.create',
-  http: { method: 'POST', path: '/v1/invitations' },
-  summary: 'Invite somebody as a member. The answer holds the link, once.',
-  tag: 'Workspace',
-  effect: 'create',
-  scope: manageScope,
-  input: { body: InvitationCreate },
-  output: CreatedInvitation,
-  auditIds: ['role'],
-  problems: ['members_full', 'member_known', 'invitation_known'],
-  async handle({ body: { email, role }, workspace, actor, clock, config, stores: { pg } }) {
-    const wanted = { workspaceId: workspace.id, email: email.toLowerCase(), role, invitedBy: actor.id }
-    const made = await createInvitation(pg, { ...wanted, now: clock.now() })
-    if (made === 'denied') throw problem('workspace_access_denied')
-    if (made === 'member') throw problem('member_known')
-    if (made === 'invited') throw problem('invitation_known')
-    if (made === 'full') throw problem('members_full')
-    return { id: made.id, url: `${config.apiHost}${joinPath}?${new URLSearchParams({ token: made.token })}` }
-  },
-})
+/** @param mailBox seals the token until it is sent */
+const makeInvite = (mailBox: SecretBox) =>
+  defineOperation({
+    name: 'invitation.create',
+    http: { method: 'POST', path: '/v1/invitations' },
+    summary:
+      'Invite somebody as a member. The answer holds the link, once; where mail is set up, it is mailed as well.',
+    tag: 'Workspace',
+    effect: 'create',
+    scope: manageScope,
+    input: { body: InvitationCreate },
+    output: CreatedInvitation,
+    auditIds: ['role'],
+    problems: ['members_full', 'member_known', 'invitation_known'],
+    async handle({ body: { email, role }, workspace, actor, clock, config, stores: { pg } }) {
+      const now = clock.now()
+      const wanted = { workspaceId: workspace.id, email: email.toLowerCase(), role, invitedBy: actor.id }
+      const made = await createInvitation(pg, { ...wanted, now })
+      if (made === 'denied') throw problem('workspace_access_denied')
+      if (made === 'member') throw problem('member_known')
+      if (made === 'invited') throw problem('invitation_known')
+      if (made === 'full') throw problem('members_full')
+      if (config.isMailSetUp) {
+        const inHour = { action: 'invitation.create', since: new Date(now - hour), max: invitationMailsHourlyMax }
+        const isOften = (await countAudited(pg, workspace.id, inHour)) >= invitationMailsHourlyMax
+        await addInvitationMail(pg, {
+          ...{ id: made.id, sealed: isOften ? null : mailBox.seal(made.token), now: new Date(now) },
+        })
+      }
+      return { id: made.id, url: `${config.apiHost}${joinPath}?${new URLSearchParams({ token: made.token })}` }
+    },
+  })
 
 const withdraw = defineOperation({
   name: 'invitation.delete',
@@ -139,7 +162,14 @@ const leave = defineOperation({
   },
 })
 
-export const ofMembers = [listThem, invite, withdraw, update, remove, leave]
+export const makeMemberOperations = (mailBox: SecretBox) => [
+  ...[listThem, makeInvite(mailBox), withdraw, update, remove, leave],
+]
+
+/** Nobody sends its mail any more. */
+function isLate({ mail, created_at }: Invitation, now: number): boolean {
+  return mail === 'waiting' && created_at.getTime() <= now - accountMailMs
+}
 
 /** Another workspace's member can't be told from none. */
 function changed(id: number, change: MemberChange | MemberRefusal): (typeof ChangedMember)['_output'] {

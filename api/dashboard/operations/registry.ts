@@ -1,9 +1,10 @@
 /** The operations that no key may call: only a session, within its role. Tests take them from here. */
+import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { readOwnLists } from '../../operations/analytics/read-overview.ts'
 import type { Operation } from '../../operations/define.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
 import { eraseThisPerson } from './erase-person.ts'
-import { ofMembers } from './members.ts'
+import { makeMemberOperations } from './members.ts'
 import { ofReportRecipients } from './report-recipients.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
 import { ofTrafficAlerts } from './traffic-alerts.ts'
@@ -16,11 +17,12 @@ import {
   updateOwnWorkspace,
 } from './workspaces.ts'
 
-export function makeSessionOperations(stores: DemoStores): readonly Operation[] {
+/** @param mailBox seals the tokens of links that mails carry */
+export function makeSessionOperations(stores: DemoStores, mailBox: SecretBox): readonly Operation[] {
   return [
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
     ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
-    ...[...ofReportRecipients, ...ofTrafficAlerts, ...ofMembers, makeFillDemo(stores)],
+    ...[...ofReportRecipients, ...ofTrafficAlerts, ...makeMemberOperations(mailBox), makeFillDemo(stores)],
   ]
 }

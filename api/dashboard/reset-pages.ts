@@ -1,0 +1,73 @@
+/** The pages of a forgotten password: plain HTML, which runs no script. */
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { forgotPath, html, policyWith } from './pages.ts'
+
+export const resetPath = '/dashboard/reset'
+
+const tooMany = 'Too many attempts. Try again later.'
+const backToSignIn = '<p><a href="/dashboard/sign-in">Back to the sign-in</a></p>'
+
+const forgotTexts = { 422: 'This is no e-mail address.', 429: tooMany } as const
+
+/** @param state 200 for the form alone, 422 no e-mail, 429 too many tries */
+export function forgotPage(state: 'asked' | 200 | keyof typeof forgotTexts): HttpReply {
+  const title = 'Forgot your password?'
+  if (state === 'asked') {
+    const said =
+      'If an account with this e-mail signs in by a password, a mail with a link is on its way. The link works once, within an hour.'
+    return plainPage(200, title, `<p role="status">${said}</p>${backToSignIn}`)
+  }
+  const note =
+    state === 200 ? '<p>A mail with a link to a new password goes to your e-mail.</p>' : fault(forgotTexts[state])
+  return plainPage(
+    state,
+    title,
+    `${note}
+<form class="panel" method="post" action="${forgotPath}"><label>E-mail <input name="email" type="email" autocomplete="username" required></label><button type="submit">Send the link</button></form>${backToSignIn}`,
+  )
+}
+
+const resetTexts = {
+  410: 'This link was used, is older than an hour, or was ended by another change of the password.',
+  422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters, and be the same in both fields.`,
+  429: tooMany,
+} as const
+
+/**
+ * @param status 200 for the form alone, 410 no open link, 422 no password, or one that differs, 429 too many tries
+ * @param link undefined for 410: there is nothing to show
+ */
+export function resetPage(
+  status: 200 | keyof typeof resetTexts,
+  link?: { readonly email: string; readonly token: string },
+): HttpReply {
+  const note =
+    status === 200
+      ? '<p>The new password ends all sessions of this account, and its open invitations.</p>'
+      : fault(resetTexts[status])
+  const page = plainPage(status, 'A new password', `${note}${link === undefined ? backToSignIn : formOf(link)}`)
+  // The address has the token.
+  return { ...page, headers: { ...page.headers, 'Referrer-Policy': 'no-referrer' } }
+}
+
+function formOf({ email, token }: { readonly email: string; readonly token: string }): string {
+  const chosen = `type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="new-password" required`
+  return `<form class="panel" method="post" action="${resetPath}"><input type="hidden" name="token" value="${escapeHtml(token)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
+<label>New password <input name="password" ${chosen}></label>
+<label>New password, again <input name="again" ${chosen}></label><button type="submit">Set the password</button></form>`
+}
+
+function fault(text: string): string {
+  return `<p class="failure" role="alert">${text}</p>`
+}
+
+function plainPage(status: number, title: string, body: string): HttpReply {
+  const page = html(status, `<main class="sign-in"><h1>${title}</h1>${body}</main>`)
+  const ownHeaders = {
+    'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
+    'X-Robots-Tag': 'noindex',
+  }
+  return { ...page, headers: { ...page.headers, ...ownHeaders } }
+}

@@ -1,0 +1,102 @@
+/**
+ * A forgotten password. /dashboard/forgot asks for an e-mail; whether anybody has it, only the pipeline looks up, so neither the
+ * answer nor its time tells. /dashboard/reset?token=… is where the mail's link leads: GET shows a form and uses nothing up, POST
+ * sets the password, which ends all sessions and links of the account. Held by test/integration/account-mails.test.ts.
+ */
+import type { Postgres } from '../../postgres/client.ts'
+import { addForgottenPassword } from '../../postgres/tables/account-mails.ts'
+import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { changePassword } from '../../postgres/tables/owner-passwords.ts'
+import { findPasswordReset, type OpenReset } from '../../postgres/tables/password-resets.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { hashPassword } from '../../runtime/crypto/password.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest } from '../../runtime/http/server.ts'
+import { emailOf } from '../../schemas/event/identifiers.ts'
+import { isLinkToken, makeLinkToken } from '../../schemas/keys.ts'
+import { isTakenAsPassword } from '../../schemas/password-rule.ts'
+import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import type { PasswordGate } from './password-gate.ts'
+import { forgotPage, resetPage } from './reset-pages.ts'
+import { isFromOwnPage } from './session.ts'
+import { redirect, signInPath } from './sign-in.ts'
+
+interface ResetOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  /** Seals tokens until they are sent. */
+  readonly mailBox: SecretBox
+  readonly clock: Clock
+  readonly gate: PasswordGate
+}
+
+export function makePasswordReset({ pg, mailBox, clock, gate, ...gateway }: ResetOptions) {
+  function showForgot(): HttpReply {
+    return forgotPage(200)
+  }
+
+  async function askForLink(request: HttpRequest): Promise<HttpReply> {
+    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
+    const email = emailOf(new URLSearchParams(request.body.toString()).get('email'))
+    if (email === null || email === '') return forgotPage(422)
+    return gate(request, {
+      email,
+      refuse: () => forgotPage(429),
+      async pass() {
+        const wish = { email, sealed: mailBox.seal(makeLinkToken()), now: new Date(clock.now()) }
+        return forgotPage((await pg.transaction((tx) => addForgottenPassword(tx, wish))) ? 'asked' : 429)
+      },
+    })
+  }
+
+  async function find(token: string | null): Promise<OpenReset | null> {
+    return token !== null && isLinkToken(token) ? findPasswordReset(pg, token, clock.now()) : null
+  }
+
+  async function show({ query }: RequestHead): Promise<HttpReply> {
+    const token = new URLSearchParams(query).get('token')
+    const found = await find(token)
+    return found === null ? resetPage(410) : resetPage(200, { email: found.email, token: token! })
+  }
+
+  /** Other sites can't make a browser send it, as they don't know the token. The page's policy takes `Origin` from its form. */
+  async function reset(request: HttpRequest): Promise<HttpReply> {
+    const form = new URLSearchParams(request.body.toString())
+    const token = form.get('token')
+    const found = await find(token)
+    if (found === null) return resetPage(410)
+    const shown = { email: found.email, token: token! }
+    const password = form.get('password') ?? ''
+    if (!isTakenAsPassword(password) || form.get('again') !== password) return resetPage(422, shown)
+    return gate(request, {
+      email: found.email,
+      refuse: () => resetPage(429, shown),
+      async pass() {
+        const isSet = await set(request, found, await hashPassword(password))
+        return isSet ? redirect(`${signInPath}?changed`) : resetPage(410)
+      },
+    })
+  }
+
+  /** @returns false where the password was changed meanwhile, as by this link */
+  function set(
+    request: HttpRequest,
+    { ownerId, email, workspaceId, hash }: OpenReset,
+    after: string,
+  ): Promise<boolean> {
+    return pg.transaction(async (tx) => {
+      if (!(await changePassword(tx, ownerId, { before: hash, after }))) return false
+      const address = addressOf(request, gateway)
+      await appendAuditEvent(tx, {
+        ...{ workspaceId, action: 'member.reset_password', actorType: 'user', actorId: ownerId, actorName: email },
+        ...{ interface: 'console', resourceType: 'member', resourceId: ownerId, requestId: request.requestId },
+        ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
+        metadata: {},
+      })
+      return true
+    })
+  }
+
+  return { showForgot, askForLink, show, reset }
+}

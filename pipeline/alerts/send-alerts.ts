@@ -49,7 +49,7 @@ async function sendClaimed(context: MailContext, claim: ClaimedMail, giveUp: Abo
   if (!claim.isWanted) return endAlertMail(pg, claim)
   const about = { recipient: claim.id, kind: claim.kind }
   if (claim.uncertain >= reportUncertainAttemptsMax || clock.now() >= tooLateAt(claim)) {
-    log.warn(about, 'an alert is given up: it is too late, or nobody knows whether it was sent twice')
+    log.warn(about, 'an alert is given up: it is too late, or two attempts ended without an answer')
     metrics.reported('failed')
     return endAlertMail(pg, claim)
   }

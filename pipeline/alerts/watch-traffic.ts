@@ -8,6 +8,7 @@ import { readFoldedAsOf, readLastBacklog } from '../../postgres/tables/folds.ts'
 import { type DueAlert, listDueAlerts, postponeAlert, tellAlert } from '../../postgres/tables/traffic-alerts.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
+  alertPauseMs,
   lastVisitDeadlineMs,
   spikeListsMs,
   spikeRows,
@@ -15,6 +16,7 @@ import {
   trafficEveryMs,
   trafficLagMaxMs,
   trafficReadEach,
+  unseenMaxMs,
 } from '../../schemas/limits/alert-limits.ts'
 import { hour } from '../../schemas/limits/units.ts'
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
@@ -35,8 +37,7 @@ export function startTrafficWatch(context: TrafficContext): JobLoop {
     async (signal) => {
       const isSteady = wasWell
       wasWell = false
-      await watchTraffic(context, { isSteady }, signal)
-      wasWell = true
+      await watchTraffic(context, { isSteady, reached: () => (wasWell = true) }, signal)
       return false
     },
   )
@@ -45,16 +46,19 @@ export function startTrafficWatch(context: TrafficContext): JobLoop {
 /**
  * One look.
  *
- * @param isSteady the look before succeeded. Drops wait for that: when Postgres comes back, the fold goes on a moment before the
- *   nodes of ingest say what they hold back
- * @throws the first failure; it keeps none of the other workspaces
+ * @param isSteady the look before reached Postgres. Drops wait for that: when Postgres comes back, the fold goes on a moment
+ *   before the nodes of ingest say what they hold back
+ * @param reached called once this one has
+ * @throws the first failure, after all workspaces were looked at
  */
 export async function watchTraffic(
   context: TrafficContext,
-  { isSteady }: { readonly isSteady: boolean },
+  { isSteady, reached }: { readonly isSteady: boolean; readonly reached: () => void },
   stopping: AbortSignal,
 ): Promise<void> {
-  const looks = [lookForSpikes(context, stopping), isSteady ? lookForDrops(context, stopping) : undefined]
+  const { asOf } = await readFoldedAsOf(context.pg)
+  reached()
+  const looks = [lookForSpikes(context, stopping), isSteady ? lookForDrops(context, asOf, stopping) : undefined]
   for (const look of await Promise.allSettled(looks)) if (look.status === 'rejected') throw look.reason
 }
 
@@ -69,8 +73,11 @@ async function lookForSpikes(context: TrafficContext, stopping: AbortSignal): Pr
     )
     const spikes = page.filter(({ workspaceId, threshold }) => (live.get(workspaceId) ?? 0) >= threshold)
     await forEachAtMost(trafficAtOnce, spikes, stopping, async (due) => {
-      const lists = await readBusiest(context, due.workspaceId, {
-        ...{ since: new Date(now - spikeListsMs), rows: spikeRows },
+      const since = new Date(now - spikeListsMs)
+      const lists = await readBusiest(context, due.workspaceId, { since, rows: spikeRows }).catch((error) => {
+        // The very traffic may be too much for them; the spike is told all the same.
+        context.log.warn({ err: error, workspace: due.workspaceId }, 'sources and pages of a spike can not be read')
+        return { top_sources: [], top_pages: [] }
       })
       if (lists === undefined) return
       await tell(context, due, {
@@ -84,9 +91,8 @@ async function lookForSpikes(context: TrafficContext, stopping: AbortSignal): Pr
 }
 
 /** Up to the moment as of which figures are complete: visitors who came after it may not be known. */
-async function lookForDrops(context: TrafficContext, stopping: AbortSignal): Promise<void> {
+async function lookForDrops(context: TrafficContext, asOf: number, stopping: AbortSignal): Promise<void> {
   const { pg, clock } = context
-  const { asOf } = await readFoldedAsOf(pg)
   if (clock.now() - asOf > trafficLagMaxMs) return
   const backlogAt = await readLastBacklog(pg, trafficLagMaxMs)
   await forEachPage(context, 'drop', stopping, (page) => {
@@ -97,9 +103,13 @@ async function lookForDrops(context: TrafficContext, stopping: AbortSignal): Pro
 
 async function lookForDrop(context: TrafficContext, due: DueAlert, asOf: number): Promise<void> {
   const { pg, ch } = context
-  const { workspaceId, threshold, toldAt } = due
+  const { workspaceId, threshold, dueAt, toldAt } = due
   const silenceMs = threshold * hour
-  const span = { workspaceId, from: asOf - 2 * silenceMs, to: asOf }
+  // Nobody has looked since the last alert, or since the look was due: a drop that began meanwhile is told now.
+  const isAfterPause = toldAt !== null && dueAt.getTime() <= toldAt.getTime() + alertPauseMs
+  const unseenFrom = Math.min(asOf, (isAfterPause ? toldAt : dueAt).getTime())
+  const from = Math.max(unseenFrom, asOf - unseenMaxMs) - 2 * silenceMs
+  const span = { workspaceId, from, to: asOf }
   const last = await readLastVisit(ch, span, lastVisitDeadlineMs)
   const isSilent = last !== undefined && last <= asOf - silenceMs
   // Nobody came since the last alert: it was about this silence.

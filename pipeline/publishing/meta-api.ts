@@ -134,7 +134,7 @@ const dailyLimit = 2207042
 /** Meta takes the account for a sender of spam, under the code of a limit. */
 const spam = 2207051
 
-/** Meta refuses with 400, mostly, and a code. By 10 and from 200 on a permission or a role is missing. */
+/** Meta refuses with 400, mostly, and a code. The codes 10 and 200 to 299 mean that a permission or a role is missing. */
 function kindOf({ status, body }: Answer): ErrorKind | undefined {
   const { code, error_subcode: subcode, is_transient } = Object(body['error']) as Record<string, unknown>
   if (typeof code !== 'number') return undefined

@@ -86,8 +86,8 @@ export async function publishTarget(
 }
 
 /**
- * Some platforms can't be asked what became of a post. So an outcome that is known is written as soon as Postgres is back,
- * while the claim may have ended: then it is nobody's any more, and null.
+ * Some platforms can't be asked what became of a post. So an outcome that is known is written as soon as Postgres is back.
+ * The claim may have ended meanwhile. If another process has taken it, nothing is written, and null returned.
  */
 async function untilWritten(write: () => Promise<Outcome | null>, stopping: AbortSignal): Promise<Outcome | null> {
   for (;;) {

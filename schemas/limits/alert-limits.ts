@@ -15,7 +15,9 @@ export const trafficLagMaxMs = 5 * minute
 export const trafficReadEach = 200
 /** Workspaces whose figures are read at a time. */
 export const trafficAtOnce = 4
-/** Deadline of the statement that looks for a workspace's last visitor: of up to two weeks. */
+/** How far behind a look may be, and still tell of what came meanwhile. */
+export const unseenMaxMs = 7 * day
+/** Deadline of the statement that looks for a workspace's last visitor: of up to three weeks. */
 export const lastVisitDeadlineMs = 30 * second
 /** An alert of a spike has so many rows of each list, of this time before it. */
 export const spikeRows = 3

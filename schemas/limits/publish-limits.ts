@@ -69,8 +69,8 @@ export const metaPublishMs = 1 * minute
 /** How long Meta may take to list a new post, and how many of the newest are looked through: it lists 100 at most. */
 export const metaListedMs = 15 * second
 export const metaPostsEach = 100
-/** Age of a token of Threads at which it is renewed: it holds for 60 days. */
-export const threadsRenewMs = 7 * 24 * hour
+/** Age of a token of Threads at which it is renewed: it holds for 60 days, and can be renewed from one day on. */
+export const threadsRenewMs = 25 * hour
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

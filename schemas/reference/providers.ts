@@ -46,7 +46,7 @@ export interface Provider {
   readonly mixedMax: number | null
   /** Null: alternative texts aren't passed on. */
   readonly altTextLengthMax: number | null
-  /** Width by height of an image; others are cropped. */
+  /** Width by height of a post's only image; another is refused. Images of a carousel are cropped. */
   readonly aspectRatio: { readonly min: number; readonly max: number } | null
 }
 

@@ -55,7 +55,7 @@ const contextOf = () => ({
 async function look(now: number, { asOf = now, isSteady = true, changes = {} } = {}): Promise<void> {
   clock.set(now)
   await stores.pg.query('UPDATE fold_state SET as_of = $1', [new Date(asOf)])
-  await watchTraffic({ ...contextOf(), ...changes }, { isSteady }, signal)
+  await watchTraffic({ ...contextOf(), ...changes }, { isSteady, reached: () => {} }, signal)
 }
 
 async function sendMails(now = clock.now()): Promise<void> {
@@ -153,6 +153,13 @@ test('a drop is told once for each silence that follows visitors, with the last 
   await addEvents(visits(1, back + 2 * hourMs))
   for (let at = back + 2 * hourMs; at < back + 5 * hourMs; at += minuteMs * 20) await look(at)
   expect(await told()).toHaveLength(2)
+  // Nor is it lost: it is told once the pause is over. So is one of a time in which nobody looked.
+  await look(back + hourMs + dayMs)
+  expect((await told()).at(-1)!.object['last_visit_at']).toBe(new Date(back + 2 * hourMs).toISOString())
+  await addEvents(visits(1, back + 3 * dayMs))
+  await look(back + 3 * dayMs)
+  await look(back + 4 * dayMs)
+  expect(await told()).toHaveLength(4)
 })
 
 test('no drop is told without visitors before, while figures are behind, or while a dead node may have visitors', async () => {

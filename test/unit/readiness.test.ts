@@ -86,10 +86,11 @@ describe.each(platforms)('%s', (platform) => {
     })
 })
 
-test('images that Instagram would crop are told of, those of unknown size are not', () => {
+test('images that Instagram would refuse or crop are told of, those of unknown size are not', () => {
   const of = (width: number | null, height: number | null) => codes('instagram', [asset(0, { width, height })])
   expect([of(400, 500), of(191, 100), of(100, 100), of(null, null)]).toEqual([[], [], [], []])
-  expect([of(399, 500), of(192, 100)]).toEqual([['image_cropped'], ['image_cropped']])
+  expect([of(399, 500), of(192, 100)]).toEqual([['image_shape'], ['image_shape']])
+  expect(codes('instagram', [asset(0, {}), asset(1, { width: 399, height: 500 })])).toEqual(['image_cropped'])
 })
 
 test('an account whose calls fail is told of with what it says, and stops nothing', () => {

@@ -15,13 +15,20 @@ interface NotesProps {
   readonly range: Overview['metrics']['range']
 }
 
-export function Notes({ notes = [], failure, range }: NotesProps) {
+/** A note that was just made, and the list of before. */
+interface Added {
+  readonly note: Note
+  readonly before: NotesProps['notes']
+}
+
+export function Notes({ notes: known, failure, range }: NotesProps) {
+  const notes = known ?? []
   const { refusal, done } = useRefusal()
   const [isAdding, setAdding] = useState(false)
-  const [added, setAdded] = useState<Note>()
+  const [added, setAdded] = useState<Added>()
   const [deleted, setDeleted] = useState<Note>()
   const mayChange = may('analytics:write')
-  const [first, last] = [Date.parse(range.start), Date.parse(range.end) - 1].map((at) => localDay(at, range.timezone))
+  const isLeftOut = added && known !== added.before && !notes.some(({ id }) => id === added.note.id)
   return (
     <div class="notes">
       {failure && <Failure {...failure} />}
@@ -56,18 +63,18 @@ export function Notes({ notes = [], failure, range }: NotesProps) {
           Add a note
         </button>
       )}
-      {added && (added.day < first! || added.day > last!) && (
+      {isLeftOut && (
         <p class="note" role="status">
-          The note is kept for {noteTime(added)}, which this range doesn’t have.
+          The note is kept for {noteTime(added.note)}, which this range doesn’t have.
         </p>
       )}
       {isAdding && (
         <NoteForm
-          day={last!}
+          day={localDay(Date.parse(range.end) - 1, range.timezone)}
           close={() => setAdding(false)}
           made={(note) => {
             setAdding(false)
-            setAdded(note)
+            setAdded({ note, before: known })
           }}
         />
       )}
@@ -77,6 +84,7 @@ export function Notes({ notes = [], failure, range }: NotesProps) {
           verb="Delete"
           close={() => setDeleted(undefined)}
           confirmed={async () => {
+            setAdded(undefined)
             done(await send('DELETE', `/notes/${deleted.id}`))
             setDeleted(undefined)
           }}

@@ -20,6 +20,7 @@ export const issueCodes = [
   'media_mixed',
   'media_kind',
   'media_too_large',
+  'image_shape',
   'alt_text_too_long',
   'account_not_connected',
   'account_unhealthy',

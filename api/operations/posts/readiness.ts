@@ -73,7 +73,7 @@ function judgeTarget(account: Placed<SocialAccount>, { baseCaption, captions, me
     report('caption_too_long', path, message, caption)
   })
   judgeCounts(provider, media, report)
-  for (const asset of media) judgeAsset(provider, asset, report)
+  for (const asset of media) judgeAsset(provider, asset, media.length === 1, report)
   const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
   return { issues, target: { account, caption, characterCount, isValid } }
 }
@@ -144,7 +144,7 @@ function judgeCounts(
   }
 }
 
-function judgeAsset(provider: Provider, asset: Placed<PostedMedia>, report: Report): void {
+function judgeAsset(provider: Provider, asset: Placed<PostedMedia>, isAlone: boolean, report: Report): void {
   const { at, id, content_type, size_bytes, alt_text } = asset
   const { label, altTextLengthMax } = provider
   const kind = kindOf(content_type)
@@ -168,12 +168,13 @@ function judgeAsset(provider: Provider, asset: Placed<PostedMedia>, report: Repo
       report('alt_text_missing', path, 'The image has no alternative text', id)
     }
   }
-  if (kind === 'image' && isCropped(provider, asset)) {
-    report('image_cropped', path, `${label} crops images of this shape`, id)
+  if (kind === 'image' && isOddlyShaped(provider, asset)) {
+    if (isAlone) report('image_shape', path, `${label} takes no image of this shape`, id)
+    else report('image_cropped', path, `${label} crops images of this shape`, id)
   }
 }
 
-function isCropped({ aspectRatio }: Provider, { width, height }: PostedMedia): boolean {
+function isOddlyShaped({ aspectRatio }: Provider, { width, height }: PostedMedia): boolean {
   if (aspectRatio === null || !width || !height) return false
   const ratio = width / height
   return ratio < aspectRatio.min || ratio > aspectRatio.max

@@ -8,12 +8,13 @@ import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
 import { describeThreads } from '../../pipeline/publishing/threads.ts'
 import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
+import { describeYoutube } from '../../pipeline/publishing/youtube.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
 import { readSecret } from '../read-secret.ts'
-import { isToken, linkedinCredentialsIn } from './linkedin-secret.ts'
+import { googleRenewalIn, isToken, renewableTokenIn } from './renewable-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
 const xUrl = 'https://api.x.com'
@@ -44,6 +45,7 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   threads: signInToThreads,
   instagram: signInToPage(describeInstagram),
   facebook: signInToPage(describeFacebook),
+  youtube: signInToYoutube,
 }
 /** Where `--page` says as whom to publish. */
 const platformsWithPages: readonly Platform[] = ['linkedin', 'instagram', 'facebook']
@@ -146,7 +148,7 @@ async function signInToLinkedin(
   signal: AbortSignal,
 ): Promise<Account> {
   refuseUrl(options)
-  const credentials = linkedinCredentialsIn(secret)
+  const credentials = renewableTokenIn(secret)
   const found = await describeLinkedin(credentials, options.id('page', Number.MAX_SAFE_INTEGER), signal)
   return { credentials, ...found, handle: handle ?? found.handle, metadata: {} }
 }
@@ -171,6 +173,17 @@ async function signInToThreads(
   refuseHandle(handle)
   const credentials = { ...tokenIn(token), renewedAt: Date.now() }
   return { credentials, ...(await describeThreads(credentials, signal)) }
+}
+
+async function signInToYoutube(
+  secret: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  refuseUrl(options)
+  refuseHandle(handle)
+  return describeYoutube(googleRenewalIn(secret), signal)
 }
 
 function tokenIn(secret: string): { accessToken: string } {

@@ -29,7 +29,7 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, youtube), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
@@ -43,7 +43,7 @@ export const connectAccount = defineCommand({
     secret: {
       value: 'S',
       meaning:
-        "An access token (mastodon, linkedin, threads, instagram, facebook), Bluesky's app password, or the four values of an app on X.",
+        "An access token (mastodon, linkedin, threads, instagram, facebook), Bluesky's app password, the four values of an app on X, or the three of a client of Google's.",
     },
     'secret-file': secretFileOption,
     handle: {

@@ -28,6 +28,8 @@ export interface Publication {
   /** A UUID: the same in every attempt. */
   readonly key: string
   readonly targetId: number
+  /** The post's, for platforms where a publication has one. */
+  readonly title: string
   readonly text: string
   readonly media: readonly PublishedMedia[]
   /** When `publish` was first called for this target, or is now; null before that. */

@@ -12,6 +12,7 @@ import { mastodon } from './mastodon.ts'
 import { simulated } from './simulated.ts'
 import { threads } from './threads.ts'
 import { x } from './x.ts'
+import { youtube } from './youtube.ts'
 
 interface RealPlatformEntry {
   readonly connectionType: ConnectionType
@@ -27,6 +28,7 @@ export const realPlatforms = {
   threads: { connectionType: 'oauth', adapter: threads as Adapter },
   instagram: { connectionType: 'oauth', adapter: instagram as Adapter },
   facebook: { connectionType: 'oauth', adapter: facebook as Adapter },
+  youtube: { connectionType: 'oauth', adapter: youtube as Adapter },
 } as const satisfies Partial<Record<Platform, RealPlatformEntry>>
 export type RealPlatform = keyof typeof realPlatforms
 

@@ -4,7 +4,7 @@
  */
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
-import { bufferBody } from './media-body.ts'
+import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
 import { type Answer, type Asked, askProvider, odd, textIn } from './request.ts'
 
 /** The version of July 2026. */
@@ -15,7 +15,7 @@ const tokenUrl = 'https://www.linkedin.com/oauth/v2/accessToken'
 export interface LinkedinCredentials {
   readonly accessToken: string
   /** LinkedIn gives one to apps of its partners only. It renews the access token with the app's own id and secret. */
-  readonly renewal: { readonly refreshToken: string; readonly clientId: string; readonly clientSecret: string } | null
+  readonly renewal: Renewal | null
 }
 
 export type Calling = Call<LinkedinCredentials>
@@ -53,24 +53,8 @@ function withWait(error: ProviderError): ProviderError {
 export async function renew({ credentials, signal }: Signed): Promise<LinkedinCredentials | null> {
   const { renewal } = credentials
   if (renewal === null) return null
-  const { refreshToken, clientId, clientSecret } = renewal
-  const form = new URLSearchParams({
-    ...{ grant_type: 'refresh_token', refresh_token: refreshToken },
-    ...{ client_id: clientId, client_secret: clientSecret },
-  })
-  try {
-    const sent = bufferBody('application/x-www-form-urlencoded', Buffer.from(form.toString()))
-    const { body } = await askProvider({ url: tokenUrl, method: 'POST', ...sent, signal })
-    const next = body['refresh_token']
-    return {
-      accessToken: textIn(body, 'access_token'),
-      renewal: typeof next === 'string' && next !== '' ? { ...renewal, refreshToken: next } : renewal,
-    }
-  } catch (error) {
-    if (!(error instanceof ProviderError) || error.failure.kind !== 'permanent') throw error
-    const failure = { kind: 'reauthenticate', code: 'not_authorized' } as const
-    throw new ProviderError(failure, error.message, { cause: error.cause })
-  }
+  const body = await renewToken(tokenUrl, renewal, signal)
+  return { accessToken: textIn(body, 'access_token'), renewal: renewedBy(renewal, body) }
 }
 
 /** The URN of a post that was made: it is part of links. @throws ProviderError where the answer has none */

@@ -182,8 +182,8 @@ async function publicationOf({ media, mediaUrl }: Publishing, stored: StoredPubl
       return { ...described, bytes: size_bytes, publicUrl, open: file.open }
     }),
   )
-  const { publish_key, id, caption, sent_at } = stored
-  return { key: publish_key, targetId: id, text: caption, media: files, sentAt: sent_at }
+  const { publish_key, id, title, caption, sent_at } = stored
+  return { key: publish_key, targetId: id, title, text: caption, media: files, sentAt: sent_at }
 }
 
 interface Credentials {

@@ -19,6 +19,7 @@ export interface StoredPublication {
   readonly id: number
   readonly post_id: number
   readonly workspace_id: number
+  readonly title: string
   readonly caption: string
   readonly publish_key: string
   readonly attempt_count: number
@@ -38,7 +39,7 @@ export interface StoredPublication {
 
 export async function readPublication(q: Queryable, targetId: number): Promise<StoredPublication> {
   const [row] = await q.query<StoredPublication>(
-    `SELECT t.id, t.post_id, p.workspace_id, coalesce(t.caption_override, p.base_caption) AS caption, t.publish_key,
+    `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption, t.publish_key,
        t.attempt_count, t.sent_at, coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(

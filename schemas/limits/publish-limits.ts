@@ -71,6 +71,18 @@ export const metaListedMs = 15 * second
 export const metaPostsEach = 100
 /** Age of a token of Threads at which it is renewed: it holds for 60 days, and can be renewed from one day on. */
 export const threadsRenewMs = 25 * hour
+/** Parts in which a video goes to YouTube: it takes multiples of 256 KiB. */
+export const youtubePartBytes = 8 * 1024 * KiB
+/** Requests of one upload to YouTube that may fail in a row: each is followed by a question for what has arrived. */
+export const youtubeFailuresMax = 5
+/** How long a new video's processing is watched: one that YouTube still works on by then counts as published. */
+export const youtubeProcessingMs = 1 * minute
+/** How long YouTube may take to list a new video, and how many of the newest are looked through. */
+export const youtubeListedMs = 15 * second
+export const youtubeVideosEach = 50
+/** Title of a video, in UTF-16 code units, and bytes of its description. */
+export const youtubeTitleLengthMax = 100
+export const youtubeDescriptionBytesMax = 5_000
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -166,7 +166,7 @@ test('a file goes over https to public addresses alone, and the token to LinkedI
     publicUrl: null,
     open: () => open('/dev/null'),
   }
-  const publication = { key: '', targetId: 1, text: 'x', media: [file], sentAt: null }
+  const publication = { key: '', targetId: 1, title: 'x', text: 'x', media: [file], sentAt: null }
   const prepare = (uploadUrl: string, agent: Dispatcher) => {
     server.state.uploadUrl = uploadUrl
     const account = { id: 1, platform: 'linkedin', handle: 'ada', externalId: member.urn, metadata: {} }

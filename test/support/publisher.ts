@@ -44,6 +44,7 @@ function onThisMachine(): Dispatcher {
 type Ask = ReturnType<typeof asking>
 
 export interface DuePost {
+  readonly title?: string | undefined
   readonly caption: string
   readonly accounts: readonly number[]
   readonly media?: readonly number[]
@@ -56,10 +57,10 @@ export const soon = () => new Date(Date.now() + 300).toISOString()
 /** A post that is scheduled, and due in a moment. @returns its id */
 export async function schedulePost(
   ask: Ask,
-  { caption, accounts, media = [], captions = {} }: DuePost,
+  { title = 'A post', caption, accounts, media = [], captions = {} }: DuePost,
 ): Promise<number> {
   const made = await ask<ShownPost>('POST', '/v1/posts', {
-    ...{ title: 'A post', base_caption: caption, social_account_ids: accounts, media_ids: media },
+    ...{ title, base_caption: caption, social_account_ids: accounts, media_ids: media },
     platform_captions: captions,
   })
   if (made.status !== 200) throw new Error(`the post wasn't made: ${JSON.stringify(made.body)}`)

@@ -47,13 +47,14 @@ export function connectLinkedin(
 }
 
 /** @param words the platform, and its own */
-export function connectMeta(
-  stores: TestStores,
-  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
-  ...words: string[]
-) {
+export function connectMeta(stores: TestStores, workspace: Pick<TestWorkspace, 'workspaceId'>, ...words: string[]) {
   const secret = words.includes('--secret') ? [] : ['--secret', pageToken]
-  return svcOn(stores, 'accounts', 'connect', '--workspace', String(workspaceId), ...secret, '--platform', ...words)
+  return connectTo(stores, workspace, ...words, ...secret)
+}
+
+/** @param words the platform, and all that it wants */
+export function connectTo(stores: TestStores, { workspaceId }: Pick<TestWorkspace, 'workspaceId'>, ...words: string[]) {
+  return svcOn(stores, 'accounts', 'connect', '--workspace', String(workspaceId), '--platform', ...words)
 }
 
 /** Uploads a file. @returns its id */

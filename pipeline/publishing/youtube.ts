@@ -1,0 +1,192 @@
+/**
+ * A channel on YouTube, by a refresh token of its owner (Google's documentation: "YouTube Data API: Videos", "Videos:
+ * insert", "PlaylistItems: list", "Channels: list").
+ *
+ * YouTube knows no key of ours. There is no video before the last bytes have arrived, and an attempt whose answer to them
+ * is lost asks for it. Later attempts look for a video of this title and description among the channel's newest.
+ */
+import { within } from '../../runtime/deadline.ts'
+import { sleep } from '../../runtime/retry.ts'
+import {
+  providerClockOffMs,
+  publishAttemptMs,
+  youtubeDescriptionBytesMax,
+  youtubeListedMs,
+  youtubeProcessingMs,
+  youtubeTitleLengthMax,
+  youtubeVideosEach,
+} from '../../schemas/limits/publish-limits.ts'
+import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
+import type { Renewal } from './oauth2.ts'
+import { pollUntil } from './poll-until.ts'
+import { objectIn, odd, textIn } from './request.ts'
+import {
+  type Calling,
+  type Fields,
+  isDue,
+  list,
+  reasonIn,
+  renew,
+  type Signed,
+  signInBy,
+  type YoutubeCredentials,
+} from './youtube-api.ts'
+import { beginUpload, endUpload, type Upload } from './youtube-upload.ts'
+
+/** `prepare` gives the upload, without its last part. */
+export const youtube: Adapter<YoutubeCredentials, Upload> = {
+  name: 'youtube',
+
+  validate: ({ title }) => (titleOf(title) === '' ? 'A video on YouTube needs a title' : null),
+
+  async lookUp(call, publication, known) {
+    const found = await findUpload(call, publication, known)
+    if (found !== null) return found
+    await sleep(youtubeListedMs, call.signal)
+    call.signal.throwIfAborted()
+    return findUpload(call, publication, known)
+  },
+
+  prepare: (call, { title, text, media }) =>
+    beginUpload(call, media[0]!, {
+      snippet: { title: titleOf(title), description: descriptionOf(text) },
+      status: { privacyStatus: 'public', selfDeclaredMadeForKids: false },
+    }),
+
+  async publish(call, _publication, upload) {
+    const id = idIn(await endUpload(call, upload))
+    await untilProcessed(call, id)
+    return publishedAs(id)
+  },
+
+  refresh: renew,
+  isDue,
+}
+
+const publishedAs = (id: string): Published => ({ externalId: id, url: `https://www.youtube.com/watch?v=${id}` })
+
+/** Ids are parts of links. */
+function idIn(fields: Fields): string {
+  const id = textIn(fields, 'id')
+  if (/^[\w-]{1,64}$/.test(id)) return id
+  throw odd("The platform's answer has an id that is none")
+}
+
+/** YouTube refuses angle brackets: quotation marks of that shape stand in their place. */
+const withoutBrackets = (text: string) => text.replaceAll('<', '‹').replaceAll('>', '›')
+
+function titleOf(title: string): string {
+  return cut(withoutBrackets(title).replace(/\s+/g, ' ').trim(), youtubeTitleLengthMax, ({ length }) => length).trim()
+}
+
+const descriptionOf = (text: string) => cut(withoutBrackets(text), youtubeDescriptionBytesMax, Buffer.byteLength)
+
+/** As many of its characters as fit. */
+function cut(text: string, most: number, sizeOf: (text: string) => number): string {
+  if (sizeOf(text) <= most) return text
+  let [kept, size] = ['', 0]
+  for (const character of text) {
+    size += sizeOf(character)
+    if (size > most) break
+    kept += character
+  }
+  return kept
+}
+
+/**
+ * A video that YouTube is still working on when the time is up is published, as is one that can't be asked for.
+ * @throws ProviderError where nobody will see it
+ */
+async function untilProcessed(call: Calling, id: string): Promise<void> {
+  let fault: string | null = null
+  const isDone = async (signal: AbortSignal) => {
+    const [video] = await list({ ...call, signal }, 'videos', { part: 'status', id })
+    const status = video === undefined ? {} : objectIn(video, 'status')
+    fault = faultOf(status)
+    return fault !== null || status['uploadStatus'] === 'processed'
+  }
+  await within(youtubeProcessingMs, call.signal, (ending) => pollUntil(ending, () => isDone(ending))).catch((error) => {
+    if (call.signal.aborted) throw error
+  })
+  if (fault !== null) throw new ProviderError({ kind: 'permanent', code: 'refused', isUnpublished: true }, fault)
+}
+
+/** Why nobody sees a video, or null. Those of a project that Google hasn't audited stay private. */
+function faultOf(status: Fields): string | null {
+  const { uploadStatus: state, failureReason, rejectionReason, privacyStatus } = status
+  if (state === 'failed') return `YouTube can't process the video: ${String(failureReason ?? 'no reason given')}`
+  if (state === 'rejected') return `YouTube rejected the video: ${String(rejectionReason ?? 'no reason given')}`
+  if (state === 'deleted') return 'The video was deleted on YouTube'
+  if (privacyStatus === 'public' || privacyStatus === undefined) return null
+  return 'YouTube keeps the video private, as it does for projects that Google has not audited'
+}
+
+/** @throws ProviderError as `unknown` where more was uploaded since the first attempt than is listed */
+async function findUpload(
+  call: Calling,
+  { title, text, sentAt }: Publication,
+  known: KnownIds,
+): Promise<Published | null> {
+  // A video may have the time at which its upload began.
+  const from = (sentAt ?? new Date()).getTime() - providerClockOffMs - publishAttemptMs
+  const uploads = await listUploads(call, (await readChannel(call)).uploads, youtubeVideosEach)
+  const recent = uploads.filter(({ snippet }) => Date.parse(textIn(Object(snippet), 'publishedAt')) >= from)
+  const wanted = compared(`${titleOf(title)}\n${descriptionOf(text)}`)
+  const same = recent.filter(({ snippet, status }) => {
+    const { title: listed, description = '' } = Object(snippet) as Fields
+    return compared(`${listed}\n${description}`) === wanted && faultOf(Object(status)) === null
+  })
+  const others = await known(same.map(idIn))
+  const found = same.map(idIn).find((id) => !others.has(id))
+  if (found !== undefined) return publishedAs(found)
+  if (recent.length < youtubeVideosEach) return null
+  const said =
+    'More was uploaded since than can be looked through. Look there first: scheduling it again publishes it again'
+  throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+}
+
+const compared = (text: string) => text.replace(/\s+/g, ' ').trim()
+
+/** The channel's newest videos, newest first. */
+async function listUploads(call: Signed, playlistId: string, count: number): Promise<Fields[]> {
+  const items = await list(call, 'playlistItems', {
+    ...{ part: 'contentDetails', playlistId, maxResults: String(count) },
+  }).catch((error) => {
+    // The playlist comes about with the first video.
+    if (error instanceof ProviderError && reasonIn(error.cause) === 'playlistNotFound') return []
+    throw error
+  })
+  if (items.length === 0) return []
+  const ids = items.map((item) => textIn(objectIn(item, 'contentDetails'), 'videoId'))
+  return list(call, 'videos', { part: 'snippet,status', id: ids.join() })
+}
+
+async function readChannel(call: Signed) {
+  const [channel] = await list(call, 'channels', { part: 'snippet,contentDetails', mine: 'true' })
+  if (channel === undefined) {
+    throw new ProviderError({ kind: 'permanent', code: 'refused' }, 'The Google account has no channel')
+  }
+  const { title, customUrl } = objectIn(channel, 'snippet')
+  const playlists = objectIn(objectIn(channel, 'contentDetails'), 'relatedPlaylists')
+  return { id: idIn(channel), title: String(title ?? ''), customUrl, uploads: textIn(playlists, 'uploads') }
+}
+
+const uploadScopes = ['youtube', 'youtube.upload', 'youtube.force-ssl'].map(
+  (name) => `https://www.googleapis.com/auth/${name}`,
+)
+
+/**
+ * Reads whose token it is, and the channel's videos, as every look-up does.
+ * @throws ProviderError where the token isn't accepted, or doesn't reach so far
+ */
+export async function describeYoutube(renewal: Renewal, signal: AbortSignal) {
+  const { credentials, scopes } = await signInBy(renewal, signal)
+  if (!scopes.split(' ').some((scope) => uploadScopes.includes(scope))) {
+    const failure = { kind: 'permanent', code: 'not_authorized' } as const
+    throw new ProviderError(failure, 'The token lacks the scope youtube.upload')
+  }
+  const { id, title, customUrl, uploads } = await readChannel({ credentials, signal })
+  await listUploads({ credentials, signal }, uploads, 1)
+  const handle = typeof customUrl === 'string' && customUrl !== '' ? customUrl : `${title} (${id})`
+  return { credentials, externalId: id, handle, displayName: title || handle, metadata: {} }
+}

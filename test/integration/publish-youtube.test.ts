@@ -1,0 +1,195 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { publishWaitMaxMs, youtubePartBytes } from '../../schemas/limits/publish-limits.ts'
+import { dayMs, wallTimeAt } from '../../schemas/time/time-zone.ts'
+import { setUpApi } from '../support/api.ts'
+import { film } from '../support/media-files.ts'
+import type { Answered, Hindrance } from '../support/provider-server.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { connectTo, uploadFile } from '../support/social-platforms.ts'
+import { channel, googleClient, googleError, startYoutube, type YoutubeServer } from '../support/youtube-server.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let server: YoutubeServer
+beforeAll(async () => {
+  server = await startYoutube()
+})
+beforeEach(() => {
+  publisher = runPublisher(stores, undefined, server.agent)
+})
+afterEach(async () => {
+  await publisher.close()
+  expect(server.faults).toEqual([])
+  await server.close()
+  server = await startYoutube()
+})
+afterAll(() => server.close())
+
+const connect = (secret = JSON.stringify(googleClient), ...words: string[]) =>
+  connectTo(stores, mine, 'youtube', '--secret', secret, ...words)
+const connectChannel = async (): Promise<number> => (await connect()).json.id
+const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4' })
+const publishNow = async (caption: string, account: number, movie: number, title?: string) =>
+  endedPost(ask, await schedulePost(ask, { caption, title, accounts: [account], media: [movie] }))
+const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
+const videosOf = (text: string) => server.videos.filter(({ description }) => description === text)
+const published = (text: string) => {
+  const { id } = videosOf(text)[0]!
+  const url = `https://www.youtube.com/watch?v=${id}`
+  return expect.objectContaining({ provider: 'youtube', external_id: id, url })
+}
+const failed = (code: string, said: string, retryable = false) => ({
+  error: { code, message: expect.stringContaining(said), retryable },
+})
+/** Hinders the first requests that bring a video's last bytes, in their order. */
+function hinderLast(...hindrances: Hindrance[]): void {
+  server.hinder = ({ headers }) => {
+    const [, last, size] = /^bytes \d+-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+    return last !== undefined && Number(last) + 1 === Number(size) ? hindrances.shift() : undefined
+  }
+}
+
+test('a channel is connected by a client and a refresh token, which are stored encrypted', async () => {
+  const { json } = await connect()
+  expect(json).toMatchObject({
+    ...{ handle: channel.customUrl, display_name: channel.title, external_id: channel.id, connection_type: 'oauth' },
+  })
+  const { client_id, client_secret, refresh_token } = googleClient
+  const lines = await connect(`${client_id}\n${client_secret}\n${refresh_token}`)
+  expect(lines.json).toMatchObject({ id: json.id })
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  const shown = JSON.stringify([json, rows, (await ask('GET', '/v1/audit-log')).body])
+  for (const secret of [client_secret, refresh_token, 'ya29.']) {
+    expect([shown.includes(secret), shown.includes(Buffer.from(secret).toString('hex'))]).toEqual([false, false])
+  }
+})
+
+test('what Google refuses, a token that can’t upload or read, and half a secret are not connected', async () => {
+  const refused = async (code: number, said: string, secret?: string, ...words: string[]) =>
+    expect(await connect(secret, ...words)).toMatchObject({ code, err: expect.stringContaining(said) })
+  await refused(1, 'expired or revoked', JSON.stringify({ ...googleClient, refresh_token: 'other' }))
+  await refused(1, 'Unauthorized', JSON.stringify({ ...googleClient, client_secret: 'other' }))
+  await refused(1, 'client_secret', JSON.stringify({ ...googleClient, client_secret: undefined }))
+  await refused(1, 'three lines', `${googleClient.client_secret}\n${googleClient.client_id}\n1//refresh`)
+  await refused(2, '--page', undefined, '--page', '1')
+  server.state.hasChannel = false
+  await refused(1, 'has no channel')
+  server.state.scopes = ['youtube.readonly']
+  await refused(1, 'youtube.upload')
+  server.state.scopes = ['youtube.upload']
+  await refused(1, 'insufficient authentication scopes')
+})
+
+test('a video goes in parts, with title and description as YouTube takes them', async () => {
+  const account = await connectChannel()
+  const bytes = film({ data: youtubePartBytes + 300_000 })
+  server.state.polls = 1
+  const title = `Sale <now>\n${'ä'.repeat(120)}`
+  const post = await publishNow('Up to <50 %> & more\nhttps://example.com', account, await movieOf(bytes), title)
+  const text = 'Up to ‹50 %› & more\nhttps://example.com'
+  expect(resultOf(post)).toEqual(published(text))
+  expect(server.videos).toMatchObject([{ title: `Sale ‹now› ${'ä'.repeat(89)}`, status: { privacyStatus: 'public' } }])
+  expect(server.videos[0]!.bytes.equals(bytes)).toBe(true)
+  expect(server.asked.filter(({ step }) => step.startsWith('PUT '))).toHaveLength(2)
+  server.state.polls = 0
+  const captions = { youtube: '<'.repeat(5_000) }
+  const id = await schedulePost(ask, { caption: 'Long', captions, accounts: [account], media: [await movieOf()] })
+  expect((await endedPost(ask, id)).status).toBe('published')
+})
+
+test('a video that YouTube can’t process, rejects or keeps private fails with the reason', async () => {
+  const account = await connectChannel()
+  const movie = await movieOf()
+  server.state.outcome = { uploadStatus: 'failed', failureReason: 'codec' }
+  expect(resultOf(await publishNow('Odd', account, movie))).toEqual(failed('refused', 'codec'))
+  server.state.outcome = { uploadStatus: 'rejected', rejectionReason: 'duplicate' }
+  expect(resultOf(await publishNow('Again', account, movie))).toEqual(failed('refused', 'duplicate'))
+  server.state.outcome = { uploadStatus: 'processed' }
+  server.state.isAudited = false
+  expect(resultOf(await publishNow('Unaudited', account, movie))).toEqual(failed('refused', 'private'))
+})
+
+test('an upload goes on where it was when a request or its answer is lost: there is one video', async () => {
+  const account = await connectChannel()
+  const movie = await movieOf()
+  hinderLast('cut after', 'cut before', { status: 503, body: '' })
+  for (const text of ['Answer lost', 'Request lost', 'Away']) {
+    expect(resultOf(await publishNow(text, account, movie))).toEqual(published(text))
+  }
+  const first = `bytes 0-${youtubePartBytes - 1}/`
+  let hindered = 0
+  server.hinder = ({ headers }) =>
+    headers['content-range']?.startsWith(first) && hindered++ === 0 ? 'cut after' : undefined
+  const bytes = film({ data: youtubePartBytes + 1_000 })
+  expect(resultOf(await publishNow('In parts', account, await movieOf(bytes)))).toEqual(published('In parts'))
+  expect(hindered).toBe(1)
+  expect(server.videos.map(({ description }) => description)).toEqual([
+    'In parts',
+    'Away',
+    'Request lost',
+    'Answer lost',
+  ])
+})
+
+test('a pipeline that stops beside the last request leaves one video or none, which the next one finds or makes', async () => {
+  const account = await connectChannel()
+  const movie = await movieOf()
+  for (const how of ['hang after', 'hang before'] as const) {
+    hinderLast(how)
+    const asked = server.asked.length
+    const id = await schedulePost(ask, { caption: `Stopped: ${how}`, accounts: [account], media: [movie] })
+    const putsNow = () => server.asked.slice(asked).filter(({ step }) => step.startsWith('PUT ')).length
+    await expect.poll(putsNow, { timeout: 30_000 }).toBe(1)
+    await publisher.close()
+    publisher = runPublisher(stores, undefined, server.agent)
+    expect(resultOf(await endedPost(ask, id))).toEqual(published(`Stopped: ${how}`))
+  }
+  expect(server.videos).toHaveLength(2)
+})
+
+test('a quota is waited for until midnight in California, and a limit of uploads as long as a platform is believed', async () => {
+  const account = await connectChannel()
+  const movie = await movieOf()
+  const untilMidnightMs = dayMs - (wallTimeAt(Date.now(), 'America/Los_Angeles') % dayMs)
+  const limits: [Answered, number][] = [
+    [googleError(403, 'quotaExceeded', 'You have exceeded your quota.'), Math.min(untilMidnightMs, publishWaitMaxMs)],
+    [googleError(400, 'uploadLimitExceeded', 'Too many videos.'), publishWaitMaxMs],
+  ]
+  for (const [answer, expectedMs] of limits) {
+    server.hinder = ({ step }) => (step.startsWith('POST /upload') ? answer : undefined)
+    const id = await schedulePost(ask, { caption: 'Limited', accounts: [account], media: [movie] })
+    const read = async () => (await ask('GET', `/v1/posts/${id}`)).body.targets[0].publish_result
+    await expect.poll(read, { timeout: 15_000 }).toMatchObject(failed('rate_limited', 'answered 40', true))
+    const [row] = await stores.pg.query<{ wait: number }>(
+      'SELECT extract(epoch FROM next_attempt_at - now())::float8 * 1000 AS wait FROM post_targets WHERE post_id = $1',
+      [id],
+    )
+    expect(Math.abs(row!.wait - expectedMs)).toBeLessThan(60_000)
+    await stores.pg.query('UPDATE social_accounts SET held_until = now() WHERE id = $1', [account])
+  }
+})
+
+test('an access token is renewed ahead of its end or after it; a refresh token that is revoked expires the account', async () => {
+  server.state.expiresIn = 300
+  const account = await connectChannel()
+  const movie = await movieOf()
+  const given = () => server.asked.filter(({ step }) => step === 'POST /token').length
+  server.state.expiresIn = 3599
+  expect((await publishNow('Ahead', account, movie)).status).toBe('published')
+  expect(given()).toBe(2)
+  server.state.tokens.clear()
+  expect((await publishNow('Over', account, movie)).status).toBe('published')
+  expect(given()).toBe(3)
+  server.state.tokens.clear()
+  server.state.refreshToken = 'revoked'
+  const refused = await publishNow('Revoked', account, movie)
+  expect(resultOf(refused)).toEqual(failed('not_authorized', 'expired or revoked'))
+  expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  server.state.refreshToken = googleClient.refresh_token
+  await connectChannel()
+  await reschedule(ask, refused.id)
+  expect((await endedPost(ask, refused.id)).status).toBe('published')
+})

@@ -6,6 +6,7 @@ import { describeFacebook } from '../../pipeline/publishing/facebook.ts'
 import { describeInstagram } from '../../pipeline/publishing/instagram.ts'
 import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
+import { describePinterest } from '../../pipeline/publishing/pinterest.ts'
 import { describeThreads } from '../../pipeline/publishing/threads.ts'
 import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
 import { describeYoutube } from '../../pipeline/publishing/youtube.ts'
@@ -45,6 +46,7 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   threads: signInToThreads,
   instagram: signInToPage(describeInstagram),
   facebook: signInToPage(describeFacebook),
+  pinterest: signInToPinterest,
   youtube: signInToYoutube,
 }
 /** Where `--page` says as whom to publish. */
@@ -68,7 +70,7 @@ export async function signIn(
     if (type === realType && realType !== undefined) {
       throw new UsageError(`--type ${type} needs --secret or --secret-file`)
     }
-    for (const name of ['url', 'page']) {
+    for (const name of ['url', 'page', 'board']) {
       if (options.text(name) !== undefined) throw new UsageError(`--${name} needs --secret or --secret-file`)
     }
     return null
@@ -80,6 +82,7 @@ export async function signIn(
   if (!platformsWithPages.includes(real) && options.text('page') !== undefined) {
     throw new UsageError(`--page is for ${new Intl.ListFormat('en').format(platformsWithPages)}`)
   }
+  if (real !== 'pinterest' && options.text('board') !== undefined) throw new UsageError('--board is for pinterest')
   try {
     return { connectionType: realType, ...(await signIns[real](secret, handle, options, signal)) }
   } catch (error) {
@@ -173,6 +176,22 @@ async function signInToThreads(
   refuseHandle(handle)
   const credentials = { ...tokenIn(token), renewedAt: Date.now() }
   return { credentials, ...(await describeThreads(credentials, signal)) }
+}
+
+async function signInToPinterest(
+  secret: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  refuseUrl(options)
+  refuseHandle(handle)
+  const board = options.text('board')
+  if (board === undefined || !/^\d{1,32}$/.test(board)) {
+    throw new UsageError('--board is required: the number of the board on Pinterest')
+  }
+  const credentials = renewableTokenIn(secret)
+  return { credentials, ...(await describePinterest(credentials, board, signal)) }
 }
 
 async function signInToYoutube(

@@ -29,7 +29,7 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, youtube), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, pinterest, youtube), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
@@ -40,10 +40,11 @@ export const connectAccount = defineCommand({
       meaning:
         'The page to publish as, by its number; of instagram the one on Facebook. On linkedin without it as the person.',
     },
+    board: { value: 'ID', meaning: 'The board on Pinterest that is pinned to, by its number.' },
     secret: {
       value: 'S',
       meaning:
-        "An access token (mastodon, linkedin, threads, instagram, facebook), Bluesky's app password, the four values of an app on X, or the three of a client of Google's.",
+        "An access token (mastodon, linkedin, threads, instagram, facebook, pinterest), Bluesky's app password, the four values of an app on X, or the three of a client of Google's.",
     },
     'secret-file': secretFileOption,
     handle: {

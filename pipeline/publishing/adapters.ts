@@ -9,6 +9,7 @@ import { facebook } from './facebook.ts'
 import { instagram } from './instagram.ts'
 import { linkedin } from './linkedin.ts'
 import { mastodon } from './mastodon.ts'
+import { pinterest } from './pinterest.ts'
 import { simulated } from './simulated.ts'
 import { threads } from './threads.ts'
 import { x } from './x.ts'
@@ -28,6 +29,7 @@ export const realPlatforms = {
   threads: { connectionType: 'oauth', adapter: threads as Adapter },
   instagram: { connectionType: 'oauth', adapter: instagram as Adapter },
   facebook: { connectionType: 'oauth', adapter: facebook as Adapter },
+  pinterest: { connectionType: 'oauth', adapter: pinterest as Adapter },
   youtube: { connectionType: 'oauth', adapter: youtube as Adapter },
 } as const satisfies Partial<Record<Platform, RealPlatformEntry>>
 export type RealPlatform = keyof typeof realPlatforms

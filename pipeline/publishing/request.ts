@@ -166,8 +166,8 @@ function kindOf({ status, body }: Answer): ErrorKind {
 }
 
 /**
- * By `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky, X), or as
- * a date (Mastodon). Platforms name that window in all of their answers.
+ * By `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky, X) or from
+ * now (Pinterest), or as a date (Mastodon). Platforms name that window in all of their answers.
  */
 function waitOf({ header }: Answer, kind: ErrorKind): number | undefined {
   const after = header('retry-after')
@@ -177,8 +177,13 @@ function waitOf({ header }: Answer, kind: ErrorKind): number | undefined {
   if (regainMs !== undefined) return regainMs
   const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset') ?? xReset(header)
   if (reset === undefined) return undefined
-  return /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - Date.now()) : untilDate(reset)
+  if (!/^\d+$/.test(reset)) return untilDate(reset)
+  const isFromNow = Number(reset) < secondsOfWindowMax
+  return isFromNow ? Number(reset) * 1000 : Math.max(0, Number(reset) * 1000 - Date.now())
 }
+
+/** No window is as long as the years since 1970. */
+const secondsOfWindowMax = 100_000_000
 
 /** X has windows of 15 minutes and of a day, for the user and for the app. The shorter one is named in all answers. */
 function xReset(header: Answer['header']): string | undefined {

@@ -17,6 +17,7 @@ import {
   youtubeVideosEach,
 } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
+import { comparable, cut, cutTitle } from './cut-text.ts'
 import type { Renewal } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
 import { objectIn, odd, textIn } from './request.ts'
@@ -75,23 +76,8 @@ function idIn(fields: Fields): string {
 /** YouTube refuses angle brackets: quotation marks of that shape stand in their place. */
 const withoutBrackets = (text: string) => text.replaceAll('<', '‹').replaceAll('>', '›')
 
-function titleOf(title: string): string {
-  return cut(withoutBrackets(title).replace(/\s+/g, ' ').trim(), youtubeTitleLengthMax, ({ length }) => length).trim()
-}
-
+const titleOf = (title: string) => cutTitle(withoutBrackets(title), youtubeTitleLengthMax)
 const descriptionOf = (text: string) => cut(withoutBrackets(text), youtubeDescriptionBytesMax, Buffer.byteLength)
-
-/** As many of its characters as fit. */
-function cut(text: string, most: number, sizeOf: (text: string) => number): string {
-  if (sizeOf(text) <= most) return text
-  let [kept, size] = ['', 0]
-  for (const character of text) {
-    size += sizeOf(character)
-    if (size > most) break
-    kept += character
-  }
-  return kept
-}
 
 /**
  * A video that YouTube is still working on when the time is up is published, as is one that can't be asked for.
@@ -131,10 +117,10 @@ async function findUpload(
   const from = (sentAt ?? new Date()).getTime() - providerClockOffMs - publishAttemptMs
   const uploads = await listUploads(call, (await readChannel(call)).uploads, youtubeVideosEach)
   const recent = uploads.filter(({ snippet }) => Date.parse(textIn(Object(snippet), 'publishedAt')) >= from)
-  const wanted = compared(`${titleOf(title)}\n${descriptionOf(text)}`)
+  const wanted = comparable(`${titleOf(title)}\n${descriptionOf(text)}`)
   const same = recent.filter(({ snippet, status }) => {
     const { title: listed, description = '' } = Object(snippet) as Fields
-    return compared(`${listed}\n${description}`) === wanted && faultOf(Object(status)) === null
+    return comparable(`${listed}\n${description}`) === wanted && faultOf(Object(status)) === null
   })
   const others = await known(same.map(idIn))
   const found = same.map(idIn).find((id) => !others.has(id))
@@ -144,8 +130,6 @@ async function findUpload(
     'More was uploaded since than can be looked through. Look there first: scheduling it again publishes it again'
   throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
 }
-
-const compared = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 /** The channel's newest videos, newest first. */
 async function listUploads(call: Signed, playlistId: string, count: number): Promise<Fields[]> {

@@ -83,6 +83,12 @@ export const youtubeVideosEach = 50
 /** Title of a video, in UTF-16 code units, and bytes of its description. */
 export const youtubeTitleLengthMax = 100
 export const youtubeDescriptionBytesMax = 5_000
+/** How long Pinterest may take to list a new pin, and how many of a board's newest are looked through: it lists 250 at most. */
+export const pinterestListedMs = 15 * second
+export const pinterestPinsEach = 250
+/** The bounds of a pin's title and link. */
+export const pinterestTitleLengthMax = 100
+export const pinterestLinkLengthMax = 2_048
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { film, jpeg, png } from '../support/media-files.ts'
+import {
+  board,
+  otherBoard,
+  type PinterestServer,
+  pinner,
+  pinterestApp,
+  pinterestToken,
+  startPinterest,
+} from '../support/pinterest-server.ts'
+import type { Hindrance } from '../support/provider-server.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { connectTo, uploadFile } from '../support/social-platforms.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let server: PinterestServer
+beforeAll(async () => {
+  server = await startPinterest()
+})
+beforeEach(() => {
+  publisher = runPublisher(stores, undefined, server.agent)
+})
+afterEach(async () => {
+  await publisher.close()
+  expect(server.faults).toEqual([])
+  await server.close()
+  server = await startPinterest()
+})
+afterAll(() => server.close())
+
+const renewable = JSON.stringify({ access_token: pinterestToken, ...pinterestApp })
+const connect = (secret = pinterestToken, words = ['--board', board.id]) =>
+  connectTo(stores, mine, 'pinterest', '--secret', secret, ...words)
+const connectBoard = async (secret?: string): Promise<number> => (await connect(secret)).json.id
+const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+const pictureOf = (bytes = png({ width: 40 }), altText = '') => {
+  const type = bytes[0] === 0x89 ? 'image/png' : 'image/jpeg'
+  return uploadFile(api, mine.apiKey, bytes, { type, altText })
+}
+const movieOf = () => uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4' })
+const publishNow = async (caption: string, account: number, media: number[], title?: string) =>
+  endedPost(ask, await schedulePost(ask, { title, caption, accounts: [account], media }))
+const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
+const pinOf = (text: string) => server.pins.find(({ description }) => description === text)!
+const published = (text: string) => {
+  const { id } = pinOf(text)
+  const url = `https://www.pinterest.com/pin/${id}/`
+  return expect.objectContaining({ provider: 'pinterest', external_id: id, url })
+}
+const failed = (code: string, said: string) => ({
+  error: { code, message: expect.stringContaining(said), retryable: false },
+})
+
+test('a board is connected by its account’s token, which is stored encrypted; another’s board is not', async () => {
+  expect((await connect(renewable)).json).toMatchObject({
+    ...{
+      handle: pinner.username,
+      display_name: pinner.business_name,
+      external_id: pinner.id,
+      connection_type: 'oauth',
+    },
+    provider_metadata: { board_id: board.id, board_name: board.name },
+  })
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  const shown = JSON.stringify([await readAccount(), rows])
+  for (const secret of [pinterestToken, pinterestApp.refresh_token]) {
+    expect(shown).not.toContain(Buffer.from(secret).toString('hex'))
+  }
+  const refusals: [string, string[], number, string][] = [
+    ['other', ['--board', board.id], 1, 'Authentication failed'],
+    [pinterestToken, ['--board', otherBoard], 1, 'none of theshop'],
+    [pinterestToken, ['--board', '77'], 1, 'Board not found'],
+    [pinterestToken, [], 2, '--board'],
+    [pinterestToken, ['--board', 'spring'], 2, '--board'],
+  ]
+  for (const [secret, words, code, said] of refusals) {
+    expect(await connect(secret, words)).toMatchObject({ code, err: expect.stringContaining(said) })
+  }
+  expect(await connectTo(stores, mine, 'threads', '--secret', 'a', '--board', '1')).toMatchObject({ code: 2 })
+})
+
+test('an image, several, and a video with its cover are pinned with title, link and alternative text', async () => {
+  const account = await connectBoard()
+  const [photo, picture] = [jpeg({ width: 40, fill: 200_000 }), png({ padTo: 100_001 })]
+  const [first, second] = [await pictureOf(photo), await pictureOf(picture, 'Ein Bär – "groß"')]
+  const text = 'Sale: https://example.com/a_b#top, "now"\nEnd'
+  const posts = await Promise.all([
+    publishNow(text, account, [second], `All\n ${'ä'.repeat(120)}`),
+    publishNow('Several', account, [first, second]),
+    publishNow('Film', account, [await movieOf(), first]),
+  ])
+  expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
+  expect(pinOf(text)).toMatchObject({
+    ...{ title: `All ${'ä'.repeat(96)}`, link: 'https://example.com/a_b#top', alt_text: 'Ein Bär – "groß"' },
+    source: 'image_base64',
+  })
+  const filesOf = (description: string) => pinOf(description).files.map((bytes) => bytes.toString('base64'))
+  const encoded = [photo, picture, film({ data: 250_000 })].map((bytes) => bytes.toString('base64'))
+  expect([filesOf(text), filesOf('Several'), filesOf('Film')]).toEqual([
+    [encoded[1]],
+    [encoded[0], encoded[1]],
+    [encoded[0], encoded[2]],
+  ])
+  server.state.canPlay = false
+  expect(resultOf(await publishNow('Unplayable', account, [await movieOf(), first]))).toEqual(
+    failed('refused', "can't process the video"),
+  )
+})
+
+test('a pin whose answer is lost is found, one that never came or met a limit is made again: each is there once', async () => {
+  const account = await connectBoard()
+  const media = [await pictureOf()]
+  const limited = {
+    status: 429,
+    headers: { 'x-ratelimit-reset': '2' },
+    body: { code: 8, message: 'Too many requests' },
+  }
+  const hindered: Record<string, Hindrance> = { Lost: 'cut after', Unsent: 'cut before', Limited: limited }
+  server.hinder = ({ step, json }) => {
+    if (step !== 'POST /v5/pins') return undefined
+    const hindrance = hindered[json.description]
+    delete hindered[json.description]
+    return hindrance
+  }
+  const posts = await Promise.all(['Lost', 'Unsent', 'Limited'].map((text) => publishNow(text, account, media)))
+  expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
+  expect(server.pins).toHaveLength(3)
+})
+
+test('an access token that has expired is renewed; a refresh token that is refused, or an app that may not pin, expires the account', async () => {
+  const account = await connectBoard(renewable)
+  const media = [await pictureOf()]
+  server.state.token = 'pina_renewed'
+  for (const text of ['Renewed', 'As before']) {
+    expect((await publishNow(text, account, media)).status).toBe('published')
+  }
+  expect(server.asked.filter(({ step }) => step === 'POST /v5/oauth/token')).toHaveLength(1)
+  Object.assign(server.state, { token: 'pina_third', refreshToken: 'revoked' })
+  const refused = await publishNow('Revoked', account, media)
+  expect(resultOf(refused)).toEqual(failed('not_authorized', 'invalid or expired'))
+  expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  await connectBoard('pina_third')
+  server.state.mayPin = false
+  expect(resultOf(await publishNow('Forbidden', account, media))).toEqual(failed('not_authorized', 'not permitted'))
+  server.state.mayPin = true
+  await connectBoard('pina_third')
+  await reschedule(ask, refused.id)
+  expect((await endedPost(ask, refused.id)).status).toBe('published')
+})

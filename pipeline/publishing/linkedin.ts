@@ -10,7 +10,6 @@
  *   any other of a person              fails: no scope of apps lists a person's posts, and a file that is uploaded again
  *                                      makes it another post
  */
-import { sleep } from '../../runtime/retry.ts'
 import {
   linkCardMs,
   linkedinDescriptionLengthMax,
@@ -35,6 +34,7 @@ import { readLinkCard } from './link-card.ts'
 import { ask, type Calling, type LinkedinCredentials, postIdIn, renew, type Signed } from './linkedin-api.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
+import { lookTwice } from './look-up.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
 import { objectIn, odd, textIn } from './request.ts'
 
@@ -49,11 +49,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
   async lookUp(call, publication, known) {
     if (authorOf(call).startsWith(pagePrefix)) {
-      const found = await findOnPage(call, publication, known)
-      if (found !== null) return found
-      await sleep(linkedinListedMs, call.signal)
-      call.signal.throwIfAborted()
-      return findOnPage(call, publication, known)
+      return lookTwice(linkedinListedMs, call.signal, () => findOnPage(call, publication, known))
     }
     const { sentAt, text, media } = publication
     const isTextAlone = media.length === 0 && linksIn(text).length === 0

@@ -3,9 +3,9 @@
  * error codes are those of Meta's documentation ("Graph API: Handling Errors", "Rate Limits", "Instagram Platform: Error
  * Codes"). Meta supports a version for two years at least.
  */
-import { sleep } from '../../runtime/retry.ts'
 import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
 import { asUnpublished, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
+import { firstOwn, lookTwice } from './look-up.ts'
 import { bufferBody } from './media-body.ts'
 import { type Answer, type Asked, askProvider, objectIn, odd, textIn } from './request.ts'
 
@@ -83,11 +83,7 @@ export async function findPost(
   publication: Publication,
   known: KnownIds,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  const found = await findListed(call, listing, publication, known)
-  if (found !== null) return found
-  await sleep(metaListedMs, call.signal)
-  call.signal.throwIfAborted()
-  return findListed(call, listing, publication, known)
+  return lookTwice(metaListedMs, call.signal, () => findListed(call, listing, publication, known))
 }
 
 async function findListed(
@@ -103,13 +99,9 @@ async function findListed(
     return time >= from
   })
   const same = posts.filter((post) => !listing.isLeftOut?.(post) && isSameText(post[listing.text], text))
-  const others = await known(same.map((post) => idIn(post)))
-  const found = same.find((post) => !others.has(idIn(post)))
-  if (found !== undefined) return found
-  if (posts.length < metaPostsEach) return null
-  const said =
-    'More was published since than can be looked through. Look there first: scheduling it again publishes it again'
-  throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+  const ids = same.map((post) => idIn(post))
+  const found = await firstOwn(ids, known, posts.length < metaPostsEach)
+  return found === null ? null : same[ids.indexOf(found)]!
 }
 
 /** An account's newest posts. @throws ProviderError */

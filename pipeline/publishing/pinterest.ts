@@ -5,7 +5,6 @@
  * Pinterest knows no key of ours. A video is uploaded before, and seen once a pin has it. Later attempts look for a pin of
  * this title and description among the board's newest.
  */
-import { sleep } from '../../runtime/retry.ts'
 import {
   pinterestLinkLengthMax,
   pinterestListedMs,
@@ -28,6 +27,7 @@ import {
   type PublishedMedia,
 } from './adapter.ts'
 import { comparable, cutTitle } from './cut-text.ts'
+import { firstOwn, lookTwice } from './look-up.ts'
 import { base64Body, formBody } from './media-body.ts'
 import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
@@ -51,13 +51,8 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
   // Readiness has judged the post by the same limits.
   validate: () => null,
 
-  async lookUp(call, publication, known) {
-    const found = await findPin(call, publication, known)
-    if (found !== null) return found
-    await sleep(pinterestListedMs, call.signal)
-    call.signal.throwIfAborted()
-    return findPin(call, publication, known)
-  },
+  lookUp: (call, publication, known) =>
+    lookTwice(pinterestListedMs, call.signal, () => findPin(call, publication, known)),
 
   async prepare(call, { media }) {
     const video = media.find(isVideo)
@@ -154,13 +149,8 @@ async function findPin(
   const wanted = comparable(`${cutTitle(title, pinterestTitleLengthMax)}\n${text}`)
   const same = recent.filter((pin) => comparable(`${pin['title'] ?? ''}\n${pin['description'] ?? ''}`) === wanted)
   const ids = same.map((pin) => idIn(pin))
-  const others = await known(ids)
-  const found = ids.find((id) => !others.has(id))
-  if (found !== undefined) return publishedAs(found)
-  if (recent.length < pinterestPinsEach) return null
-  const said =
-    'More was pinned since than can be looked through. Look there first: scheduling it again publishes it again'
-  throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+  const found = await firstOwn(ids, known, recent.length < pinterestPinsEach)
+  return found === null ? null : publishedAs(found)
 }
 
 /** Times without an offset are UTC. */

@@ -6,7 +6,6 @@
  * is lost asks for it. Later attempts look for a video of this title and description among the channel's newest.
  */
 import { within } from '../../runtime/deadline.ts'
-import { sleep } from '../../runtime/retry.ts'
 import {
   providerClockOffMs,
   publishAttemptMs,
@@ -18,6 +17,7 @@ import {
 } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
 import { comparable, cut, cutTitle } from './cut-text.ts'
+import { firstOwn, lookTwice } from './look-up.ts'
 import type { Renewal } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
 import { objectIn, odd, textIn } from './request.ts'
@@ -40,13 +40,8 @@ export const youtube: Adapter<YoutubeCredentials, Upload> = {
 
   validate: ({ title }) => (titleOf(title) === '' ? 'A video on YouTube needs a title' : null),
 
-  async lookUp(call, publication, known) {
-    const found = await findUpload(call, publication, known)
-    if (found !== null) return found
-    await sleep(youtubeListedMs, call.signal)
-    call.signal.throwIfAborted()
-    return findUpload(call, publication, known)
-  },
+  lookUp: (call, publication, known) =>
+    lookTwice(youtubeListedMs, call.signal, () => findUpload(call, publication, known)),
 
   prepare: (call, { title, text, media }) =>
     beginUpload(call, media[0]!, {
@@ -122,13 +117,8 @@ async function findUpload(
     const { title: listed, description = '' } = Object(snippet) as Fields
     return comparable(`${listed}\n${description}`) === wanted && faultOf(Object(status)) === null
   })
-  const others = await known(same.map(idIn))
-  const found = same.map(idIn).find((id) => !others.has(id))
-  if (found !== undefined) return publishedAs(found)
-  if (recent.length < youtubeVideosEach) return null
-  const said =
-    'More was uploaded since than can be looked through. Look there first: scheduling it again publishes it again'
-  throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+  const found = await firstOwn(same.map(idIn), known, recent.length < youtubeVideosEach)
+  return found === null ? null : publishedAs(found)
 }
 
 /** The channel's newest videos, newest first. */

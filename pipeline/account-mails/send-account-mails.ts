@@ -9,7 +9,7 @@
  *
  * Held by test/integration/account-mails.test.ts.
  */
-import type { Postgres, Queryable } from '../../postgres/client.ts'
+import type { Queryable } from '../../postgres/client.ts'
 import {
   type AccountMail,
   claimAccountMail,
@@ -20,10 +20,7 @@ import {
 } from '../../postgres/tables/account-mails.ts'
 import { findInvitation } from '../../postgres/tables/invitations.ts'
 import { openPasswordReset } from '../../postgres/tables/password-resets.ts'
-import type { Clock } from '../../runtime/clock.ts'
-import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
-import type { Log } from '../../runtime/log.ts'
 import {
   accountMailClaimMs,
   accountMailRetryDelaysMs,
@@ -33,23 +30,12 @@ import {
 } from '../../schemas/limits/account-mail-limits.ts'
 import { reportsAtOnce } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
-import type { PipelineMetrics } from '../pipeline-metrics.ts'
-import { type Mailer, MailFailed } from '../reports/mailer.ts'
+import { MailFailed } from '../reports/mailer.ts'
 import { type Signals, startReportLoop } from '../reports/report-loop.ts'
+import type { MailContext } from '../reports/send-reports.ts'
 import { type WrittenMail, writeInvitationMail, writeResetMail } from './write-account-mail.ts'
 
-export interface AccountMailContext {
-  readonly pg: Postgres
-  readonly clock: Clock
-  readonly mailer: Mailer
-  /** Opens the tokens of links. */
-  readonly box: SecretBox
-  readonly apiHost: string
-  readonly log: Log
-  readonly metrics: PipelineMetrics
-}
-
-export function startAccountMailer(context: AccountMailContext): JobLoop {
+export function startAccountMailer(context: MailContext): JobLoop {
   const { clock, log, metrics } = context
   const whenFailing = 'mails about accounts can not be sent now'
   return startReportLoop(
@@ -59,7 +45,7 @@ export function startAccountMailer(context: AccountMailContext): JobLoop {
 }
 
 /** Sends all that is due. @throws the first failure of Postgres */
-export async function sendAccountMails(context: AccountMailContext, { stopping, giveUp }: Signals): Promise<void> {
+export async function sendAccountMails(context: MailContext, { stopping, giveUp }: Signals): Promise<void> {
   const { pg, clock } = context
   const now = new Date(clock.now())
   await pg.transaction((tx) => dropOldAccountMails(tx, now))
@@ -67,7 +53,7 @@ export async function sendAccountMails(context: AccountMailContext, { stopping, 
   await forEachAtMost(reportsAtOnce, due, stopping, (mail) => sendOne(context, mail, giveUp))
 }
 
-async function sendOne(context: AccountMailContext, mail: AccountMail, giveUp: AbortSignal): Promise<void> {
+async function sendOne(context: MailContext, mail: AccountMail, giveUp: AbortSignal): Promise<void> {
   const { pg, clock, mailer, log, metrics } = context
   const { id, email, createdAt } = mail
   const now = clock.now()
@@ -106,7 +92,7 @@ async function sendOne(context: AccountMailContext, mail: AccountMail, giveUp: A
 
 /** @returns null where nothing is to be sent: the link doesn't work, or nobody may have one */
 async function write(
-  { box, apiHost, clock }: AccountMailContext,
+  { box, apiHost, clock }: MailContext,
   tx: Queryable,
   { email, invitationId, sealed }: AccountMail,
 ): Promise<WrittenMail | null> {

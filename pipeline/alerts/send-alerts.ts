@@ -16,10 +16,8 @@ import { reportClaimMs, reportsAtOnce, reportUncertainAttemptsMax } from '../../
 import type { JobLoop } from '../job-loop.ts'
 import { MailFailed } from '../reports/mailer.ts'
 import { type Signals, startReportLoop } from '../reports/report-loop.ts'
-import type { ReportContext } from '../reports/send-reports.ts'
+import type { MailContext } from '../reports/send-reports.ts'
 import { writeAlert } from './write-alert.ts'
-
-type MailContext = Omit<ReportContext, 'ch'>
 
 export function startAlertMailer(context: MailContext): JobLoop {
   const { clock, log, metrics } = context

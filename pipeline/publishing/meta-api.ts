@@ -5,6 +5,7 @@
  */
 import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
 import { asUnpublished, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
+import { comparable } from './cut-text.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
 import { bufferBody } from './media-body.ts'
 import { type Answer, type Asked, askProvider, objectIn, odd, textIn } from './request.ts'
@@ -116,7 +117,7 @@ function isSameText(listed: unknown, text: string): boolean {
   return compared(String(listed ?? '')) === compared(text)
 }
 
-const compared = (text: string) => text.replace(/[#＃]/g, '').replace(/\s+/g, ' ').trim()
+const compared = (text: string) => comparable(text.replace(/[#＃]/g, ''))
 
 const sessionCodes = [102, 190]
 const limitCodes = [4, 17, 32, 341, 613]

@@ -42,16 +42,20 @@ import { type Report, readReport } from './read-report.ts'
 import { type Signals, startReportLoop } from './report-loop.ts'
 import { writeMail } from './write-mail.ts'
 
-export interface ReportContext {
+/** All that mails are sent with. */
+export interface MailContext {
   readonly pg: Postgres
-  readonly ch: Pick<ClickHouse, 'query'>
   readonly clock: Clock
   readonly mailer: Mailer
-  /** Seals the tokens of links to unsubscribe. */
+  /** Seals and opens the tokens of links. */
   readonly box: SecretBox
   readonly apiHost: string
   readonly log: Log
   readonly metrics: PipelineMetrics
+}
+
+export interface ReportContext extends MailContext {
+  readonly ch: Pick<ClickHouse, 'query'>
 }
 
 export function startReporter(context: ReportContext): JobLoop {

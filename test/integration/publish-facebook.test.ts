@@ -1,31 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { metaPostsEach } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { graphError } from '../support/container-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import { type MetaServer, page, pageToken, personToken, startMeta } from '../support/meta-server.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectMeta, uploadFile } from '../support/social-platforms.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
-let publisher: TestPublisher
-let server: MetaServer
-beforeAll(async () => {
-  server = await startMeta()
-})
-beforeEach(() => {
-  publisher = runPublisher(stores, undefined, server.agent)
-})
-afterEach(async () => {
-  await publisher.close()
-  expect(server.faults).toEqual([])
-  await server.close()
-  server = await startMeta()
-})
-afterAll(() => server.close())
+const on = setUpPlatform(stores, () => startMeta())
 
 const connect = (...words: string[]) => connectMeta(stores, mine, 'facebook', ...words)
 const connectPage = async (): Promise<number> => (await connect('--page', page.id)).json.id
@@ -34,7 +20,7 @@ const publishNow = async (caption: string, account: number, media: number[] = []
   endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
 const published = (text: string) => {
-  const { id } = server.posts.find((one) => one.text === text)!
+  const { id } = on.server.posts.find((one) => one.text === text)!
   return expect.objectContaining({ provider: 'facebook', external_id: id, url: `https://www.facebook.com/${id}` })
 }
 const failed = (code: string, said: string) => ({
@@ -45,7 +31,7 @@ const publishSteps = ['POST /v25.0/:id/feed', 'POST /v25.0/:id/videos']
 
 /** Hinders the first requests that publish texts that begin so, each as it says. */
 function hinderFirst(hindrances: Readonly<Record<string, Hindrance[]>>): void {
-  server.hinder = ({ step, bytes }) => {
+  on.server.hinder = ({ step, bytes }) => {
     const sent = new URLSearchParams(bytes.toString())
     const text = sent.get('message') ?? (sent.get('upload_phase') === 'finish' ? sent.get('description') : null)
     const found = Object.keys(hindrances).find((one) => publishSteps.includes(step) && text?.startsWith(one))
@@ -71,7 +57,7 @@ test('a page is connected by its token, or by a person’s, of which the page’
   for (const [words, code, said] of refusals) {
     expect(await connect(...words)).toMatchObject({ code, err: expect.stringContaining(said) })
   }
-  server.state.permissions = ['pages_manage_posts']
+  on.server.state.permissions = ['pages_manage_posts']
   expect((await connect('--page', page.id)).err).toContain('Requires pages_read_engagement')
 })
 
@@ -89,7 +75,7 @@ test('a text, a link, photos with alternative texts and a video in parts are pub
   ])
   expect(results.map(resultOf)).toEqual(results.map(({ base_caption }) => published(base_caption)))
   const madeOf = (text: string) => {
-    const { link, media } = server.posts.find((post) => post.text === text)!
+    const { link, media } = on.server.posts.find((post) => post.text === text)!
     return { link, media: media.map(({ altText, bytes: sent }) => [altText, sent.length]) }
   }
   expect(madeOf('See https://example.com/a_b#top.')).toEqual({ link: 'https://example.com/a_b#top', media: [] })
@@ -98,8 +84,10 @@ test('a text, a link, photos with alternative texts and a video in parts are pub
     ['Ein Bär – "groß"', bytes.length],
     [undefined, png({ width: 9 }).length],
   ])
-  expect(server.posts.find(({ text }) => text === 'Film')!.media[0]!.bytes.equals(film({ data: 250_000 }))).toBe(true)
-  server.state.canPlay = false
+  expect(on.server.posts.find(({ text }) => text === 'Film')!.media[0]!.bytes.equals(film({ data: 250_000 }))).toBe(
+    true,
+  )
+  on.server.state.canPlay = false
   expect(resultOf(await publishNow('Unplayable', account, movies))).toEqual(failed('refused', 'Unsupported codec'))
 })
 
@@ -117,18 +105,18 @@ test('a post whose answer is lost is found, one that never came or met a fault o
     publishNow('Lost film', account, movies),
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
-  expect(server.posts).toHaveLength(posts.length)
+  expect(on.server.posts).toHaveLength(posts.length)
 })
 
 test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {
   const account = await connectPage()
   hinderFirst({ Stopped: ['hang after'] })
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
-  await expect.poll(() => server.posts.length, { timeout: 15_000 }).toBe(1)
-  await publisher.close()
-  publisher = runPublisher(stores, undefined, server.agent)
+  await expect.poll(() => on.server.posts.length, { timeout: 15_000 }).toBe(1)
+  await on.publisher.close()
+  on.publisher = runPublisher(stores, undefined, on.server.agent)
   expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
-  expect(server.posts).toHaveLength(1)
+  expect(on.server.posts).toHaveLength(1)
 })
 
 test('a limit is waited for as long as Meta says; others’ posts and a crowd of newer ones aren’t taken for the lost one', async () => {
@@ -138,10 +126,10 @@ test('a limit is waited for as long as Meta says; others’ posts and a crowd of
   hinderFirst({ Twice: ['cut before'], Refused: [graphError(368, 'Temporarily blocked for policies violations')] })
   expect(resultOf(await publishNow('Twice', account))).toEqual(failed('refused', 'Duplicate status message'))
   expect(resultOf(await publishNow('Refused', account))).toEqual(failed('refused', 'policies violations'))
-  const [{ link, media, createdAt }] = server.posts as [MetaServer['posts'][number]]
+  const [{ link, media, createdAt }] = on.server.posts as [MetaServer['posts'][number]]
   hinderFirst({ Crowded: ['cut before'] })
   for (let at = 0; at < metaPostsEach; at++) {
-    server.posts.push({ id: `${page.id}_9${at}`, text: `${at}`, link, media, createdAt })
+    on.server.posts.push({ id: `${page.id}_9${at}`, text: `${at}`, link, media, createdAt })
   }
   expect(resultOf(await publishNow('Crowded', account))).toEqual(failed('outcome_unknown', 'Look there first'))
   hinderFirst({ Waits: [{ ...graphError(80001, 'There have been too many calls'), headers: usage }] })
@@ -154,14 +142,14 @@ test('a limit is waited for as long as Meta says; others’ posts and a crowd of
 
 test('a token that is over, and one that lacks a permission, expire the account with Meta’s words', async () => {
   const account = await connectPage()
-  server.state.permissions = ['pages_read_engagement']
+  on.server.state.permissions = ['pages_read_engagement']
   expect(resultOf(await publishNow('Unallowed', account))).toEqual(
     failed('not_authorized', 'Requires pages_manage_posts'),
   )
   expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
-  server.state.permissions.push('pages_manage_posts')
+  on.server.state.permissions.push('pages_manage_posts')
   await connectPage()
-  server.state.pageToken = 'EAAG-another'
+  on.server.state.pageToken = 'EAAG-another'
   const refused = await schedulePost(ask, { caption: 'Later', accounts: [account] })
   expect(resultOf(await endedPost(ask, refused))).toEqual(failed('not_authorized', 'Session has expired'))
   // Nothing was published by it, so nothing has to be looked for.

@@ -1,55 +1,34 @@
 import { open } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type Dispatcher, MockAgent } from 'undici'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { linkedin } from '../../pipeline/publishing/linkedin.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { linkedinPostsEach, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
-import {
-  type LinkedinServer,
-  linkedinApp,
-  linkedinToken,
-  member,
-  pageUrn,
-  startLinkedin,
-} from '../support/linkedin-server.ts'
+import { linkedinApp, linkedinToken, member, pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { listening } from '../support/listening.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectLinkedin, uploadFile } from '../support/social-platforms.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
-let publisher: TestPublisher
-let server: LinkedinServer
-beforeAll(async () => {
-  server = await startLinkedin()
-})
-beforeEach(() => {
-  publisher = runPublisher(stores, undefined, server.agent)
-})
-afterEach(async () => {
-  await publisher.close()
-  expect(server.faults).toEqual([])
-  await server.close()
-  server = await startLinkedin()
-})
-afterAll(() => server.close())
+const on = setUpPlatform(stores, () => startLinkedin())
 
 const renewable = JSON.stringify({ access_token: linkedinToken, ...linkedinApp })
 const connect = async (...words: string[]): Promise<number> => (await connectLinkedin(stores, mine, ...words)).json.id
 const connectPage = () => connect('--page', '5583111')
 const accounts = async () => (await ask('GET', '/v1/social-accounts')).body
-const stepsOf = (step: string) => server.asked.filter((asking) => asking.step === step)
+const stepsOf = (step: string) => on.server.asked.filter((asking) => asking.step === step)
 const postStep = 'POST /rest/posts'
 const publishNow = async (caption: string, account: number, media: number[] = []) =>
   endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 const picture = (altText = '', bytes = png({ width: 40 })) => uploadFile(api, mine.apiKey, bytes, { altText })
-const postOf = (text: string) => server.posts.find((one) => one.text === text)!
+const postOf = (text: string) => on.server.posts.find((one) => one.text === text)!
 const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
 
 test('a person and a page are connected by a token, which is stored encrypted and shown nowhere', async () => {
@@ -75,7 +54,7 @@ test('a person and a page are connected by a token, which is stored encrypted an
 })
 
 test('a page whose name the token can’t read goes by its id', async () => {
-  server.state.scopes = ['w_organization_social', 'r_organization_social']
+  on.server.state.scopes = ['w_organization_social', 'r_organization_social']
   expect((await connectLinkedin(stores, mine, '--page', '5583111')).json).toMatchObject({ handle: '5583111' })
 })
 
@@ -98,8 +77,8 @@ test('a text is published as it was written, with its hashtags', async () => {
   const caption =
     'Sale (up to 50%) @noon <now> {a|b} [c] *d* ~e~ \\f a_b #größe, #b2b_x #1 (#Spring)! https://example.com/a_b#top x#y\nEnd'
   const post = await publishNow(caption, await connect())
-  expect(server.posts).toMatchObject([{ author: member.urn, text: caption, hashtags: ['größe', 'b2b_x', 'Spring'] }])
-  const { id } = server.posts[0]!
+  expect(on.server.posts).toMatchObject([{ author: member.urn, text: caption, hashtags: ['größe', 'b2b_x', 'Spring'] }])
+  const { id } = on.server.posts[0]!
   expect(resultOf(post)).toMatchObject({
     ...{ provider: 'linkedin', external_id: id, url: `https://www.linkedin.com/feed/update/${id}/` },
   })
@@ -120,12 +99,12 @@ test('one image, several, and a video in parts are published with alternative te
   const { media } = postOf('One').content
   expect(media.altText).toBe('Ein Bär – "groß"')
   // A photo loses what its camera noted.
-  expect([photo.includes('GPS'), server.bytesOf(media.id).includes('GPS')]).toEqual([true, false])
+  expect([photo.includes('GPS'), on.server.bytesOf(media.id).includes('GPS')]).toEqual([true, false])
   const { images } = postOf('Several').content.multiImage
   expect(images.map(({ altText }: { altText?: string }) => altText)).toEqual(['Ein Bär – "groß"', undefined, 'Third'])
-  expect(server.bytesOf(images[1].id).equals(png({ width: 40 }))).toBe(true)
-  expect(server.bytesOf(postOf('Film').content.media.id).equals(movie)).toBe(true)
-  server.state.canPlay = false
+  expect(on.server.bytesOf(images[1].id).equals(png({ width: 40 }))).toBe(true)
+  expect(on.server.bytesOf(postOf('Film').content.media.id).equals(movie)).toBe(true)
+  on.server.state.canPlay = false
   expect(resultOf(await publishNow('Unplayable', page, films))).toMatchObject({
     error: { code: 'refused', message: expect.stringContaining('Unsupported codec') },
   })
@@ -147,7 +126,7 @@ test('a link without media has its page’s title and picture', async () => {
     expect(article).toEqual({
       ...{ source: `${root}/card`, title: 'A & B', description: 'About', thumbnail: expect.stringMatching(/image/) },
     })
-    expect(server.bytesOf(article.thumbnail).equals(png({ width: 40 }))).toBe(true)
+    expect(on.server.bytesOf(article.thumbnail).equals(png({ width: 40 }))).toBe(true)
     expect(postOf(`See ${root}/none`).content).toBe(undefined)
   } finally {
     site.closeAllConnections()
@@ -168,14 +147,14 @@ test('a file goes over https to public addresses alone, and the token to LinkedI
   }
   const publication = { key: '', targetId: 1, title: 'x', text: 'x', media: [file], sentAt: null }
   const prepare = (uploadUrl: string, agent: Dispatcher) => {
-    server.state.uploadUrl = uploadUrl
+    on.server.state.uploadUrl = uploadUrl
     const account = { id: 1, platform: 'linkedin', handle: 'ada', externalId: member.urn, metadata: {} }
     const credentials = { accessToken: linkedinToken, renewal: null }
     const { signal } = new AbortController()
     return linkedin.prepare({ account, credentials, signal, fetching: { agent, allowPrivate: false } }, publication)
   }
   const guarded = makeGuardedAgent({ allowPrivate: false, connectMs: 1_000 })
-  await expect(prepare(server.url, guarded)).rejects.toThrow('no https address')
+  await expect(prepare(on.server.url, guarded)).rejects.toThrow('no https address')
   await expect(prepare('https://127.0.0.1:1', guarded)).rejects.toThrow('The host has no public address')
   const sent: unknown[] = []
   const elsewhere = new MockAgent()
@@ -189,12 +168,12 @@ test('a file goes over https to public addresses alone, and the token to LinkedI
 
 test('an access token that has expired is renewed once for all that wait; a refresh token that is refused expires the account', async () => {
   const account = await connect('--secret', renewable)
-  server.state.token = 'AQX-renewed'
+  on.server.state.token = 'AQX-renewed'
   const captions = ['a', 'b', 'c', 'd']
   const posts = await Promise.all(captions.map((caption) => publishNow(caption, account)))
   expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
   expect(stepsOf('POST /oauth/v2/accessToken')).toHaveLength(1)
-  Object.assign(server.state, { token: 'AQX-third', refreshToken: 'revoked' })
+  Object.assign(on.server.state, { token: 'AQX-third', refreshToken: 'revoked' })
   const refused = await Promise.all(
     ['e', 'f'].map((name) => publishNow(`Refused: http://127.0.0.1:1/${name}`, account)),
   )
@@ -212,14 +191,14 @@ test('an access token that has expired is renewed once for all that wait; a refr
 
 test('a token without a refresh token, or without a scope, expires the account with LinkedIn’s words', async () => {
   const account = await connect()
-  server.state.scopes = ['openid', 'profile']
+  on.server.state.scopes = ['openid', 'profile']
   expect(resultOf(await publishNow('Unscoped', account))).toMatchObject({
     error: { code: 'not_authorized', message: expect.stringContaining('Not enough permissions'), retryable: false },
   })
   expect(await accounts()).toMatchObject([{ status: 'expired' }])
-  server.state.scopes = ['openid', 'profile', 'w_member_social']
+  on.server.state.scopes = ['openid', 'profile', 'w_member_social']
   await connect()
-  server.state.token = 'another'
+  on.server.state.token = 'another'
   const refused = await schedulePost(ask, { caption: 'Later', accounts: [account] })
   expect(resultOf(await endedPost(ask, refused))).toMatchObject({
     error: { code: 'not_authorized', message: expect.stringContaining('Invalid access token') },
@@ -232,7 +211,7 @@ test('a token without a refresh token, or without a scope, expires the account w
 
 /** Hinders the first requests to publish texts that begin so, each as it says. */
 function hinderFirst(hindrances: Readonly<Record<string, Hindrance[]>>): void {
-  server.hinder = ({ step, json }) => {
+  on.server.hinder = ({ step, json }) => {
     const text = Object.keys(hindrances).find((one) => step === postStep && json.commentary.startsWith(one))
     return text === undefined ? undefined : hindrances[text]!.shift()
   }
@@ -262,35 +241,35 @@ test('a post whose answer is lost is found or refused as a repeat, never there t
       ...[text, expect.objectContaining({ external_id: postOf(text).id })],
     ]),
   ])
-  expect(new Set(server.posts.map(({ text }) => text)).size).toBe(server.posts.length)
+  expect(new Set(on.server.posts.map(({ text }) => text)).size).toBe(on.server.posts.length)
   const { id } = posts.find(({ base_caption }) => base_caption === 'Seen by nobody')!
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
-  expect(server.posts.filter(({ text }) => text === 'Seen by nobody')).toHaveLength(2)
+  expect(on.server.posts.filter(({ text }) => text === 'Seen by nobody')).toHaveLength(2)
 })
 
 test('a post that LinkedIn’s hosts were away for is sent later, though it has a link', async () => {
   const account = await connect()
-  server.state.isAway = true
+  on.server.state.isAway = true
   const id = await schedulePost(ask, { caption: 'Away: http://127.0.0.1:1/', accounts: [account] })
   await expect.poll(async () => (await accounts())[0].health_message).toContain('could not be reached')
-  server.state.isAway = false
+  on.server.state.isAway = false
   expect((await endedPost(ask, id)).status).toBe('published')
 })
 
 test('an answer of LinkedIn that can’t be stored while Postgres is away is stored when it is back', async () => {
   const account = await connect()
-  await publisher.close()
+  await on.publisher.close()
   let failures = 0
   const transaction: typeof stores.pg.transaction = (work) =>
-    server.posts.length > 0 && ++failures < 3
+    on.server.posts.length > 0 && ++failures < 3
       ? Promise.reject(new StoreUnavailable('postgres', 'away'))
       : stores.pg.transaction(work)
-  publisher = runPublisher({ ...stores, pg: { ...stores.pg, transaction } }, undefined, server.agent)
+  on.publisher = runPublisher({ ...stores, pg: { ...stores.pg, transaction } }, undefined, on.server.agent)
   // With media no look-up could tell.
   const post = await publishNow('Answered', account, [await picture()])
   expect(resultOf(post)).toMatchObject({ external_id: postOf('Answered').id })
-  expect([failures > 2, server.posts.length]).toEqual([true, 1])
+  expect([failures > 2, on.server.posts.length]).toEqual([true, 1])
 })
 
 test('a pipeline that stops behind the request leaves one post, which the next one finds within an hour', async () => {
@@ -301,29 +280,29 @@ test('a pipeline that stops behind the request leaves one post, which the next o
     await schedulePost(ask, { caption: 'Stopped on the page', accounts: [page] }),
     await schedulePost(ask, { caption: 'Stopped for an hour', accounts: [person] }),
   ]
-  await expect.poll(() => server.posts.length, { timeout: 15_000 }).toBe(3)
-  await publisher.close()
+  await expect.poll(() => on.server.posts.length, { timeout: 15_000 }).toBe(3)
+  await on.publisher.close()
   const hourAgo = `UPDATE post_targets SET sent_at = sent_at - interval '1 hour' WHERE post_id = $1`
   await stores.pg.query(hourAgo, [ids[2]])
-  publisher = runPublisher(stores, undefined, server.agent)
+  on.publisher = runPublisher(stores, undefined, on.server.agent)
   const posts = await Promise.all(ids.map((id) => endedPost(ask, id)))
   expect(posts.map(resultOf)).toMatchObject([
     { external_id: postOf('Stopped').id },
     { external_id: postOf('Stopped on the page').id },
     { error: { code: 'outcome_unknown' } },
   ])
-  expect(server.posts).toHaveLength(3)
+  expect(on.server.posts).toHaveLength(3)
 })
 
 test('a second post of the same text, and one that LinkedIn refuses, fail at once', async () => {
   const [account, page] = [await connect(), await connectPage()]
   await publishNow('Twice', account)
   const byHand = { author: member.urn, commentary: 'Old', text: 'Old', hashtags: [], content: undefined, createdAt: 1 }
-  server.posts.push({ ...byHand, id: 'urn:li:share:6759000000000000000' })
+  on.server.posts.push({ ...byHand, id: 'urn:li:share:6759000000000000000' })
   const others = { ...byHand, author: pageUrn, createdAt: Date.now() }
   for (let at = 0; at < linkedinPostsEach; at++)
-    server.posts.push({ ...others, commentary: `${at}`, id: `urn:li:share:${at}` })
-  const count = server.posts.length
+    on.server.posts.push({ ...others, commentary: `${at}`, id: `urn:li:share:${at}` })
+  const count = on.server.posts.length
   hinderFirst({
     ...{ Linked: ['cut before'], Twice: ['cut before'], Old: ['cut before'], 'Below others': ['cut before'] },
     Refused: [{ status: 400, body: { status: 400, message: 'FIELD_LENGTH_TOO_LONG' } }],
@@ -340,19 +319,19 @@ test('a second post of the same text, and one that LinkedIn refuses, fail at onc
     error: { code, message: expect.stringContaining(said), retryable: false },
   })
   expect(results.map(resultOf)).toEqual([
-    error('refused', server.posts[0]!.id),
+    error('refused', on.server.posts[0]!.id),
     error('refused', 'urn:li:share:6759000000000000000'),
     error('refused', 'FIELD_LENGTH_TOO_LONG'),
     error('outcome_unknown', 'Look there first'),
     error('outcome_unknown', 'Look there first'),
   ])
-  expect(server.posts).toHaveLength(count)
+  expect(on.server.posts).toHaveLength(count)
   expect((await accounts())[1]).toMatchObject({ status: 'connected', health_status: 'warning' })
 })
 
 test('a quota of a day that is used up is waited for until midnight UTC, at most six hours', async () => {
   const message = 'Resource level throttle MEMBER DAY limit for calls to this resource is reached.'
-  server.hinder = ({ step }) => (step === postStep ? { status: 429, body: { status: 429, message } } : undefined)
+  on.server.hinder = ({ step }) => (step === postStep ? { status: 429, body: { status: 429, message } } : undefined)
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [await connect()] })
   const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
   const due = () => stores.pg.query<{ due: Date }>(sql, [id])

@@ -1,37 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
-import {
-  board,
-  otherBoard,
-  type PinterestServer,
-  pinner,
-  pinterestApp,
-  pinterestToken,
-  startPinterest,
-} from '../support/pinterest-server.ts'
+import { board, otherBoard, pinner, pinterestApp, pinterestToken, startPinterest } from '../support/pinterest-server.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, reschedule, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectTo, uploadFile } from '../support/social-platforms.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
-let publisher: TestPublisher
-let server: PinterestServer
-beforeAll(async () => {
-  server = await startPinterest()
-})
-beforeEach(() => {
-  publisher = runPublisher(stores, undefined, server.agent)
-})
-afterEach(async () => {
-  await publisher.close()
-  expect(server.faults).toEqual([])
-  await server.close()
-  server = await startPinterest()
-})
-afterAll(() => server.close())
+const on = setUpPlatform(stores, () => startPinterest())
 
 const renewable = JSON.stringify({ access_token: pinterestToken, ...pinterestApp })
 const connect = (secret = pinterestToken, words = ['--board', board.id]) =>
@@ -46,7 +24,7 @@ const movieOf = () => uploadFile(api, mine.apiKey, film({ data: 250_000 }), { ty
 const publishNow = async (caption: string, account: number, media: number[], title?: string) =>
   endedPost(ask, await schedulePost(ask, { title, caption, accounts: [account], media }))
 const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
-const pinOf = (text: string) => server.pins.find(({ description }) => description === text)!
+const pinOf = (text: string) => on.server.pins.find(({ description }) => description === text)!
 const published = (text: string) => {
   const { id } = pinOf(text)
   const url = `https://www.pinterest.com/pin/${id}/`
@@ -106,7 +84,7 @@ test('an image, several, and a video with its cover are pinned with title, link 
     [encoded[0], encoded[1]],
     [encoded[0], encoded[2]],
   ])
-  server.state.canPlay = false
+  on.server.state.canPlay = false
   expect(resultOf(await publishNow('Unplayable', account, [await movieOf(), first]))).toEqual(
     failed('refused', "can't process the video"),
   )
@@ -121,7 +99,7 @@ test('a pin whose answer is lost is found, one that never came or met a limit is
     body: { code: 8, message: 'Too many requests' },
   }
   const hindered: Record<string, Hindrance> = { Lost: 'cut after', Unsent: 'cut before', Limited: limited }
-  server.hinder = ({ step, json }) => {
+  on.server.hinder = ({ step, json }) => {
     if (step !== 'POST /v5/pins') return undefined
     const hindrance = hindered[json.description]
     delete hindered[json.description]
@@ -129,25 +107,25 @@ test('a pin whose answer is lost is found, one that never came or met a limit is
   }
   const posts = await Promise.all(['Lost', 'Unsent', 'Limited'].map((text) => publishNow(text, account, media)))
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
-  expect(server.pins).toHaveLength(3)
+  expect(on.server.pins).toHaveLength(3)
 })
 
 test('an access token that has expired is renewed; a refresh token that is refused, or an app that may not pin, expires the account', async () => {
   const account = await connectBoard(renewable)
   const media = [await pictureOf()]
-  server.state.token = 'pina_renewed'
+  on.server.state.token = 'pina_renewed'
   for (const text of ['Renewed', 'As before']) {
     expect((await publishNow(text, account, media)).status).toBe('published')
   }
-  expect(server.asked.filter(({ step }) => step === 'POST /v5/oauth/token')).toHaveLength(1)
-  Object.assign(server.state, { token: 'pina_third', refreshToken: 'revoked' })
+  expect(on.server.asked.filter(({ step }) => step === 'POST /v5/oauth/token')).toHaveLength(1)
+  Object.assign(on.server.state, { token: 'pina_third', refreshToken: 'revoked' })
   const refused = await publishNow('Revoked', account, media)
   expect(resultOf(refused)).toEqual(failed('not_authorized', 'invalid or expired'))
   expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
   await connectBoard('pina_third')
-  server.state.mayPin = false
+  on.server.state.mayPin = false
   expect(resultOf(await publishNow('Forbidden', account, media))).toEqual(failed('not_authorized', 'not permitted'))
-  server.state.mayPin = true
+  on.server.state.mayPin = true
   await connectBoard('pina_third')
   await reschedule(ask, refused.id)
   expect((await endedPost(ask, refused.id)).status).toBe('published')

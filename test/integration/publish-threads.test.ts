@@ -1,5 +1,5 @@
 /** Publishing by containers, and the links by which Meta fetches files. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { putCredentials } from '../../postgres/tables/account-credentials.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
@@ -7,33 +7,19 @@ import { threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { type FetchFile, graphError } from '../support/container-server.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
-import { type MetaServer, startMeta, threadsToken, threadsUser } from '../support/meta-server.ts'
+import { startMeta, threadsToken, threadsUser } from '../support/meta-server.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectMeta, uploadFile } from '../support/social-platforms.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
-let publisher: TestPublisher
-let server: MetaServer
 const fetchFile: FetchFile = async (url) => {
   expect(url.startsWith(`${testApiHost}/`)).toBe(true)
   return api.ask(url.slice(testApiHost.length))
 }
-beforeAll(async () => {
-  server = await startMeta(fetchFile)
-})
-beforeEach(() => {
-  publisher = runPublisher(stores, undefined, server.agent)
-})
-afterEach(async () => {
-  await publisher.close()
-  expect(server.faults).toEqual([])
-  await server.close()
-  server = await startMeta(fetchFile)
-})
-afterAll(() => server.close())
+const on = setUpPlatform(stores, () => startMeta(fetchFile))
 
 const connect = async (secret = threadsToken) => connectMeta(stores, mine, 'threads', '--secret', secret)
 const connectUser = async (): Promise<number> => (await connect()).json.id
@@ -42,7 +28,7 @@ const publishNow = async (caption: string, account: number, media: number[] = []
   endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
 const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
 const published = (text: string) => {
-  const { id } = server.threads.find((one) => one.text === text)!
+  const { id } = on.server.threads.find((one) => one.text === text)!
   const url = `https://www.threads.com/@${threadsUser.username}/post/${id}`
   return expect.objectContaining({ provider: 'threads', external_id: id, url })
 }
@@ -56,7 +42,7 @@ const filesOf = async () => [
 ]
 /** Hinders the first requests that publish, in their order. */
 function hinderFirst(...hindrances: Hindrance[]): void {
-  server.hinder = ({ step }) => (step.endsWith('_publish') ? hindrances.shift() : undefined)
+  on.server.hinder = ({ step }) => (step.endsWith('_publish') ? hindrances.shift() : undefined)
 }
 
 test('an account is connected by its token, which is stored encrypted', async () => {
@@ -79,7 +65,7 @@ test('a text, an image, a video and a carousel are published with the files that
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
   const shownIn = (text: string) => {
-    const { media } = server.threads.find((post) => post.text === text)!
+    const { media } = on.server.threads.find((post) => post.text === text)!
     return media.map(({ contentType, altText, bytes }) => [contentType, altText, bytes.length])
   }
   const [first, second, third] = [
@@ -90,7 +76,7 @@ test('a text, an image, a video and a carousel are published with the files that
   expect(shownIn('One')).toEqual([first])
   expect(shownIn('Film')).toEqual([third])
   expect(shownIn('All')).toEqual([third, second, first])
-  server.state.canPlay = false
+  on.server.state.canPlay = false
   expect(resultOf(await publishNow('Unplayable', account, [movie]))).toEqual(failed('refused', 'INVALID_FRAME_RATE'))
 })
 
@@ -122,8 +108,8 @@ test('files need an address of ours that Meta can reach; a text needs none', asy
   const account = await connectUser()
   const files = await filesOf()
   for (const apiHost of ['http://stats.example.com', 'https://10.0.0.7', '']) {
-    await publisher.close()
-    publisher = runPublisher(stores, undefined, server.agent, apiHost)
+    await on.publisher.close()
+    on.publisher = runPublisher(stores, undefined, on.server.agent, apiHost)
     expect(resultOf(await publishNow(`From ${apiHost}`, account, files))).toEqual(failed('invalid', 'set API_HOST'))
   }
   expect((await publishNow('A text', account)).status).toBe('published')
@@ -134,18 +120,18 @@ test('a post whose answer is lost is found, one that never came or wasn’t read
   hinderFirst('cut after', 'cut before', graphError(24, 'The resource does not exist', { error_subcode: 4279009 }))
   const posts = await Promise.all(['A #topic', 'B #topic', 'C #topic'].map((caption) => publishNow(caption, account)))
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
-  expect(server.threads).toHaveLength(3)
+  expect(on.server.threads).toHaveLength(3)
 })
 
 test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {
   const account = await connectUser()
   hinderFirst('hang after')
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: await filesOf() })
-  await expect.poll(() => server.threads.length, { timeout: 30_000 }).toBe(1)
-  await publisher.close()
-  publisher = runPublisher(stores, undefined, server.agent)
+  await expect.poll(() => on.server.threads.length, { timeout: 30_000 }).toBe(1)
+  await on.publisher.close()
+  on.publisher = runPublisher(stores, undefined, on.server.agent)
   expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
-  expect(server.threads).toHaveLength(1)
+  expect(on.server.threads).toHaveLength(1)
 })
 
 test('a token is renewed ahead of its end; one that can’t be is used until it is over', async () => {
@@ -157,13 +143,13 @@ test('a token is renewed ahead of its end; one that can’t be is used until it 
   }
   await age()
   expect((await publishNow('Too young', account)).status).toBe('published')
-  expect(server.state.threadsToken).toBe(threadsToken)
-  server.state.renewable = [threadsToken]
+  expect(on.server.state.threadsToken).toBe(threadsToken)
+  on.server.state.renewable = [threadsToken]
   const posts = await Promise.all(['a', 'b', 'c'].map((caption) => publishNow(caption, account)))
   expect(posts.map(({ status }) => status)).toEqual(posts.map(() => 'published'))
-  expect(server.state.threadsToken).toBe(`${threadsToken}+`)
+  expect(on.server.state.threadsToken).toBe(`${threadsToken}+`)
   await age()
-  server.state.renewable = []
+  on.server.state.renewable = []
   expect(resultOf(await publishNow('Over', account))).toEqual(failed('not_authorized', 'Session has expired'))
   expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
 })

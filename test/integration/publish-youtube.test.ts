@@ -1,31 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { publishWaitMaxMs, youtubePartBytes } from '../../schemas/limits/publish-limits.ts'
 import { dayMs, wallTimeAt } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
 import type { Answered, Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectTo, uploadFile } from '../support/social-platforms.ts'
-import { channel, googleClient, googleError, startYoutube, type YoutubeServer } from '../support/youtube-server.ts'
+import { channel, googleClient, googleError, startYoutube } from '../support/youtube-server.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
-let publisher: TestPublisher
-let server: YoutubeServer
-beforeAll(async () => {
-  server = await startYoutube()
-})
-beforeEach(() => {
-  publisher = runPublisher(stores, undefined, server.agent)
-})
-afterEach(async () => {
-  await publisher.close()
-  expect(server.faults).toEqual([])
-  await server.close()
-  server = await startYoutube()
-})
-afterAll(() => server.close())
+const on = setUpPlatform(stores, () => startYoutube())
 
 const connect = (secret = JSON.stringify(googleClient), ...words: string[]) =>
   connectTo(stores, mine, 'youtube', '--secret', secret, ...words)
@@ -35,7 +21,7 @@ const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey
 const publishNow = async (caption: string, account: number, movie: number, title?: string) =>
   endedPost(ask, await schedulePost(ask, { caption, title, accounts: [account], media: [movie] }))
 const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
-const videosOf = (text: string) => server.videos.filter(({ description }) => description === text)
+const videosOf = (text: string) => on.server.videos.filter(({ description }) => description === text)
 const published = (text: string) => {
   const { id } = videosOf(text)[0]!
   const url = `https://www.youtube.com/watch?v=${id}`
@@ -46,7 +32,7 @@ const failed = (code: string, said: string, retryable = false) => ({
 })
 /** Hinders the first requests that bring a video's last bytes, in their order. */
 function hinderLast(...hindrances: Hindrance[]): void {
-  server.hinder = ({ headers }) => {
+  on.server.hinder = ({ headers }) => {
     const [, last, size] = /^bytes \d+-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
     return last !== undefined && Number(last) + 1 === Number(size) ? hindrances.shift() : undefined
   }
@@ -75,26 +61,28 @@ test('what Google refuses, a token that can’t upload or read, and half a secre
   await refused(1, 'client_secret', JSON.stringify({ ...googleClient, client_secret: undefined }))
   await refused(1, 'three lines', `${googleClient.client_secret}\n${googleClient.client_id}\n1//refresh`)
   await refused(2, '--page', undefined, '--page', '1')
-  server.state.hasChannel = false
+  on.server.state.hasChannel = false
   await refused(1, 'has no channel')
-  server.state.scopes = ['youtube.readonly']
+  on.server.state.scopes = ['youtube.readonly']
   await refused(1, 'youtube.upload')
-  server.state.scopes = ['youtube.upload']
+  on.server.state.scopes = ['youtube.upload']
   await refused(1, 'insufficient authentication scopes')
 })
 
 test('a video goes in parts, with title and description as YouTube takes them', async () => {
   const account = await connectChannel()
   const bytes = film({ data: youtubePartBytes + 300_000 })
-  server.state.polls = 1
+  on.server.state.polls = 1
   const title = `Sale <now>\n${'ä'.repeat(120)}`
   const post = await publishNow('Up to <50 %> & more\nhttps://example.com', account, await movieOf(bytes), title)
   const text = 'Up to ‹50 %› & more\nhttps://example.com'
   expect(resultOf(post)).toEqual(published(text))
-  expect(server.videos).toMatchObject([{ title: `Sale ‹now› ${'ä'.repeat(89)}`, status: { privacyStatus: 'public' } }])
-  expect(server.videos[0]!.bytes.equals(bytes)).toBe(true)
-  expect(server.asked.filter(({ step }) => step.startsWith('PUT '))).toHaveLength(2)
-  server.state.polls = 0
+  expect(on.server.videos).toMatchObject([
+    { title: `Sale ‹now› ${'ä'.repeat(89)}`, status: { privacyStatus: 'public' } },
+  ])
+  expect(on.server.videos[0]!.bytes.equals(bytes)).toBe(true)
+  expect(on.server.asked.filter(({ step }) => step.startsWith('PUT '))).toHaveLength(2)
+  on.server.state.polls = 0
   const captions = { youtube: '<'.repeat(5_000) }
   const id = await schedulePost(ask, { caption: 'Long', captions, accounts: [account], media: [await movieOf()] })
   expect((await endedPost(ask, id)).status).toBe('published')
@@ -103,12 +91,12 @@ test('a video goes in parts, with title and description as YouTube takes them', 
 test('a video that YouTube can’t process, rejects or keeps private fails with the reason', async () => {
   const account = await connectChannel()
   const movie = await movieOf()
-  server.state.outcome = { uploadStatus: 'failed', failureReason: 'codec' }
+  on.server.state.outcome = { uploadStatus: 'failed', failureReason: 'codec' }
   expect(resultOf(await publishNow('Odd', account, movie))).toEqual(failed('refused', 'codec'))
-  server.state.outcome = { uploadStatus: 'rejected', rejectionReason: 'duplicate' }
+  on.server.state.outcome = { uploadStatus: 'rejected', rejectionReason: 'duplicate' }
   expect(resultOf(await publishNow('Again', account, movie))).toEqual(failed('refused', 'duplicate'))
-  server.state.outcome = { uploadStatus: 'processed' }
-  server.state.isAudited = false
+  on.server.state.outcome = { uploadStatus: 'processed' }
+  on.server.state.isAudited = false
   expect(resultOf(await publishNow('Unaudited', account, movie))).toEqual(failed('refused', 'private'))
 })
 
@@ -121,12 +109,12 @@ test('an upload goes on where it was when a request or its answer is lost: there
   }
   const first = `bytes 0-${youtubePartBytes - 1}/`
   let hindered = 0
-  server.hinder = ({ headers }) =>
+  on.server.hinder = ({ headers }) =>
     headers['content-range']?.startsWith(first) && hindered++ === 0 ? 'cut after' : undefined
   const bytes = film({ data: youtubePartBytes + 1_000 })
   expect(resultOf(await publishNow('In parts', account, await movieOf(bytes)))).toEqual(published('In parts'))
   expect(hindered).toBe(1)
-  expect(server.videos.map(({ description }) => description)).toEqual([
+  expect(on.server.videos.map(({ description }) => description)).toEqual([
     'In parts',
     'Away',
     'Request lost',
@@ -139,15 +127,15 @@ test('a pipeline that stops beside the last request leaves one video or none, wh
   const movie = await movieOf()
   for (const how of ['hang after', 'hang before'] as const) {
     hinderLast(how)
-    const asked = server.asked.length
+    const asked = on.server.asked.length
     const id = await schedulePost(ask, { caption: `Stopped: ${how}`, accounts: [account], media: [movie] })
-    const putsNow = () => server.asked.slice(asked).filter(({ step }) => step.startsWith('PUT ')).length
+    const putsNow = () => on.server.asked.slice(asked).filter(({ step }) => step.startsWith('PUT ')).length
     await expect.poll(putsNow, { timeout: 30_000 }).toBe(1)
-    await publisher.close()
-    publisher = runPublisher(stores, undefined, server.agent)
+    await on.publisher.close()
+    on.publisher = runPublisher(stores, undefined, on.server.agent)
     expect(resultOf(await endedPost(ask, id))).toEqual(published(`Stopped: ${how}`))
   }
-  expect(server.videos).toHaveLength(2)
+  expect(on.server.videos).toHaveLength(2)
 })
 
 test('a quota is waited for until midnight in California, and a limit of uploads as long as a platform is believed', async () => {
@@ -159,7 +147,7 @@ test('a quota is waited for until midnight in California, and a limit of uploads
     [googleError(400, 'uploadLimitExceeded', 'Too many videos.'), publishWaitMaxMs],
   ]
   for (const [answer, expectedMs] of limits) {
-    server.hinder = ({ step }) => (step.startsWith('POST /upload') ? answer : undefined)
+    on.server.hinder = ({ step }) => (step.startsWith('POST /upload') ? answer : undefined)
     const id = await schedulePost(ask, { caption: 'Limited', accounts: [account], media: [movie] })
     const read = async () => (await ask('GET', `/v1/posts/${id}`)).body.targets[0].publish_result
     await expect.poll(read, { timeout: 15_000 }).toMatchObject(failed('rate_limited', 'answered 40', true))
@@ -173,22 +161,22 @@ test('a quota is waited for until midnight in California, and a limit of uploads
 })
 
 test('an access token is renewed ahead of its end or after it; a refresh token that is revoked expires the account', async () => {
-  server.state.expiresIn = 300
+  on.server.state.expiresIn = 300
   const account = await connectChannel()
   const movie = await movieOf()
-  const given = () => server.asked.filter(({ step }) => step === 'POST /token').length
-  server.state.expiresIn = 3599
+  const given = () => on.server.asked.filter(({ step }) => step === 'POST /token').length
+  on.server.state.expiresIn = 3599
   expect((await publishNow('Ahead', account, movie)).status).toBe('published')
   expect(given()).toBe(2)
-  server.state.tokens.clear()
+  on.server.state.tokens.clear()
   expect((await publishNow('Over', account, movie)).status).toBe('published')
   expect(given()).toBe(3)
-  server.state.tokens.clear()
-  server.state.refreshToken = 'revoked'
+  on.server.state.tokens.clear()
+  on.server.state.refreshToken = 'revoked'
   const refused = await publishNow('Revoked', account, movie)
   expect(resultOf(refused)).toEqual(failed('not_authorized', 'expired or revoked'))
   expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
-  server.state.refreshToken = googleClient.refresh_token
+  on.server.state.refreshToken = googleClient.refresh_token
   await connectChannel()
   await reschedule(ask, refused.id)
   expect((await endedPost(ask, refused.id)).status).toBe('published')

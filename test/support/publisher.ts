@@ -1,5 +1,6 @@
 /** The publisher in the test's own process, and posts that are soon due. */
 import { type Dispatcher, MockAgent } from 'undici'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { makeMediaUrls } from '../../pipeline/publishing/media-urls.ts'
@@ -33,6 +34,35 @@ export function runPublisher(
     metrics: makePipelineMetrics(metrics),
   })
   return { ...publisher, metrics: () => metrics.text() }
+}
+
+interface PlatformServer {
+  readonly agent: Dispatcher
+  /** Requests that break the platform's rules. */
+  readonly faults: readonly unknown[]
+  close(): Promise<void>
+}
+
+/** For each test of a file a publisher and a platform of its own, which finds no fault with what it is asked. */
+export function setUpPlatform<Server extends PlatformServer>(
+  stores: Parameters<typeof runPublisher>[0],
+  start: () => Promise<Server>,
+): { server: Server; publisher: TestPublisher } {
+  const on = {} as { server: Server; publisher: TestPublisher }
+  beforeAll(async () => {
+    on.server = await start()
+  })
+  beforeEach(() => {
+    on.publisher = runPublisher(stores, undefined, on.server.agent)
+  })
+  afterEach(async () => {
+    await on.publisher.close()
+    expect(on.server.faults).toEqual([])
+    await on.server.close()
+    on.server = await start()
+  })
+  afterAll(() => on.server.close())
+  return on
 }
 
 function onThisMachine(): Dispatcher {

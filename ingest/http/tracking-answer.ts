@@ -1,4 +1,5 @@
 /** How the tracking routes answer: JSON for any origin, written with as few calls as can be. */
+import { endHead } from '../../runtime/http/reply.ts'
 import type { HttpResponse } from '../../runtime/http/uws.ts'
 import type { Answer } from './receive.ts'
 
@@ -39,7 +40,7 @@ export function makeWriteAnswer(observeAnswer: (status: number) => void): WriteA
       if (answer.retryAfter !== undefined) response.writeHeader('Retry-After', String(answer.retryAfter))
       if (allow !== undefined) response.writeHeader('Allow', allow)
       if (answer.status !== 202) response.writeHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id')
-      if (headOnly) response.endWithoutBody(Buffer.byteLength(answer.body), closes)
+      if (headOnly) endHead(response, answer.body)
       else response.end(answer.body, closes)
     })
   }

@@ -39,13 +39,20 @@ export function sendReply(
     if (reply.status === 204 || reply.status === 304) {
       response.endWithoutBody()
     } else if (headOnly) {
-      // endWithoutBody's own reported length leaves the connection waiting for a body that never comes.
-      response.writeHeader('Content-Length', String(Buffer.byteLength(body)))
-      response.endWithoutBody()
+      endHead(response, body)
     } else {
       response.end(body, closes)
     }
   })
+}
+
+/**
+ * Ends the answer to HEAD with the length that GET's body has. `endWithoutBody` mustn't be told the length: the answer then counts
+ * as not given, and uWebSockets.js ends the process where nothing listens for an abort.
+ */
+export function endHead(response: HttpResponse, body: string | Uint8Array): void {
+  response.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+  response.endWithoutBody()
 }
 
 /** Status and headers, save for the length. */

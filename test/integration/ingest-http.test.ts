@@ -217,7 +217,11 @@ describe('bad input', () => {
     expect(await ask('GET', `${root}/health/`)).toEqual([307, `${root}/health`])
     for (const path of ['//evil.com/abc/track/', '/aaaaaaaaaaaaaconstructor/', `${root}/track//`, '/'])
       expect(await ask('GET', path)).toEqual([404, undefined])
-    expect(await ask('GET', `${root}/track`)).toEqual([405, 'OPTIONS, POST'])
+    // Each over a connection of its own: an answer that isn't given ends the process.
+    for (const path of ['/track', '/track/batch', '/bots/track', '/replay']) {
+      for (const method of ['GET', 'HEAD']) expect(await ask(method, root + path)).toEqual([405, 'OPTIONS, POST'])
+    }
+    for (const path of [`${root}/nope`, '/nope']) expect(await ask('HEAD', path)).toEqual([404, undefined])
     expect(await ask('POST', '/metrics')).toEqual([405, 'GET, HEAD'])
     expect(await ask('POST', `${root}/health`)).toEqual([405, 'GET, HEAD'])
     for (const path of ['/metrics', `${root}/health`]) {

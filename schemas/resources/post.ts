@@ -68,11 +68,11 @@ export const PostCreate = z
   .object({
     title,
     base_caption: baseCaption,
-    scheduled_at: writtenTime.nullable().optional(),
-    tags: tags.optional(),
-    media_ids: mediaIds.optional(),
-    social_account_ids: accountIds.optional(),
-    platform_captions: platformCaptions.optional(),
+    scheduled_at: writtenTime.nullable().default(null),
+    tags: tags.default([]),
+    media_ids: mediaIds.default([]),
+    social_account_ids: accountIds.default([]),
+    platform_captions: platformCaptions.default({}),
   })
   .meta({ id: 'PostCreate' })
 

@@ -19,9 +19,8 @@ export interface Named {
   readonly isCaptionKept?: boolean
 }
 
-/** By a body; what it leaves out is none. */
 export function namedIn({ media_ids, social_account_ids, platform_captions }: z.output<typeof PostCreate>): Named {
-  return { mediaIds: media_ids ?? [], accountIds: social_account_ids ?? [], captions: platform_captions ?? {} }
+  return { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions }
 }
 
 /** `at`: the place in the list that was sent. */

@@ -21,7 +21,7 @@ export const createPost = defineOperation({
   output: PostResource,
   emits: 'post.created',
   async handle({ body, workspace, stores: { pg } }) {
-    const { title, base_caption, tags = [] } = body
+    const { title, base_caption, tags } = body
     const time = readGivenTime(body.scheduled_at, workspace.timezone)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]

@@ -18,8 +18,10 @@ function toInteger(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value !== 'string' || value.length > integerLengthMax) return value
   const match = integerText.exec(value)
-  // Adding 0 makes 0 of -0.
-  return match ? Number(match[1]!.replaceAll('_', '')) + 0 : value
+  if (!match) return value
+  const integer = Number(match[1]!.replaceAll('_', ''))
+  // An integer still, whose bounds are what it breaks. Adding 0 makes 0 of -0.
+  return Math.min(Math.max(integer, -Number.MAX_VALUE), Number.MAX_VALUE) + 0
 }
 
 /** Whether a number is of a size that is no integer any more: from 10^21 on Python has it as a float that no 64-bit integer is. */

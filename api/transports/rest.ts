@@ -177,7 +177,8 @@ export function readQuery(
   shape: Readonly<Record<string, z.ZodType>> = {},
 ): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null)
-  const sent = new URLSearchParams(query)
+  // With the sign that a query has anyway: one that it begins with is then of the first name.
+  const sent = new URLSearchParams(`?${query}`)
   for (const [name, value] of sent) values[name] = value
   for (const [name, schema] of Object.entries(shape)) {
     if (isRepeated(schema) && sent.has(name)) values[name] = sent.getAll(name)

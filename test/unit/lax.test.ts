@@ -34,6 +34,11 @@ describe('an integer field', () => {
       expect([odd, unbounded.safeParse(odd).success]).toEqual([odd, false])
   })
 
+  test('takes a text that no number holds as an integer beyond its bounds', () => {
+    for (const text of ['9'.repeat(308), '9'.repeat(309), `-${'9'.repeat(4_299)}`])
+      expect(unbounded.safeParse(text).error?.issues[0]?.code).toBe(text[0] === '-' ? 'too_small' : 'too_big')
+  })
+
   test('reads a text of a million digits without spending time on it', () => {
     expect(unbounded.safeParse('1'.repeat(1_000_000)).success).toBe(false)
     expect(unbounded.safeParse(`${'1_'.repeat(500_000)}x`).success).toBe(false)

@@ -3,6 +3,7 @@ import type { ClickHouse } from '../clickhouse/client.ts'
 import type { Postgres } from '../postgres/client.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
 import type { IdentityHashes } from '../runtime/crypto/identity-hash.ts'
+import type { KeyedHash } from '../runtime/crypto/keyed-hash.ts'
 import type { MediaLinks } from '../runtime/crypto/media-link.ts'
 import type { SecretBox } from '../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../runtime/files/file-storage.ts'
@@ -47,6 +48,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly hashes: IdentityHashes
   readonly revenueBox: RevenueReceiver['revenueBox']
   readonly mailBox: SecretBox
+  readonly browserHash: KeyedHash
   readonly media: FileStorage
   readonly mediaLinks: MediaLinks
   readonly mediaLimits: MediaLimits

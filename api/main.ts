@@ -56,6 +56,7 @@ async function main(): Promise<void> {
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
     mailBox: makeSecretBox(secretKey, accountMailPurpose),
+    browserHash: makeKeyedHash(secretKey, 'browsers that signed in before'),
     answerDeadlineMs: config.answerDeadlineMs,
     idempotencyKeptMs: config.idempotencyHours * hourMs,
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),

@@ -5,7 +5,6 @@
  */
 import type { Postgres } from '../../postgres/client.ts'
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -13,37 +12,36 @@ import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
-import { Problem } from '../../schemas/errors/problems.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
-import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import { problemReply } from '../transports/rest.ts'
+import type { AuditAccount } from './audit-account.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import { html } from './pages.ts'
 import type { PasswordGate } from './password-gate.ts'
-import { isFromOwnPage, sessionCookie, sessionCredential } from './session.ts'
+import { findSignedIn, isFromOwnPage, sessionCookie } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
 
-interface ChangeOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
+interface ChangeOptions {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
   readonly authenticator: Authenticator
   readonly clock: Clock
   readonly gate: PasswordGate
+  readonly audit: AuditAccount
+  readonly knownBrowsers: KnownBrowsers
   isSecure(): boolean
 }
 
-export function makePasswordChange({ pg, authenticator, clock, gate, isSecure, ...gateway }: ChangeOptions) {
+export function makePasswordChange({ pg, authenticator, clock, gate, audit, knownBrowsers, isSecure }: ChangeOptions) {
   /** Null without a session. */
   async function signedIn(head: RequestHead) {
-    try {
-      const session = await authenticator.authenticate(sessionCredential(head.headers))
-      return { session, email: session.name, hash: await findPasswordHash(pg, session.ownerId) }
-    } catch (error) {
-      if (error instanceof Problem) return null
-      throw error
-    }
+    const session = await findSignedIn(authenticator, head)
+    if (session === null) return null
+    return { session, email: session.name, hash: await findPasswordHash(pg, session.ownerId) }
   }
 
   async function show(head: RequestHead): Promise<HttpReply> {
@@ -69,7 +67,7 @@ export function makePasswordChange({ pg, authenticator, clock, gate, isSecure, .
         if (!(await isPasswordOf(form.get('current') ?? '', hash))) return passwordPage(401, email)
         const token = await set(request, session, { before: hash, after: await hashPassword(password) })
         if (token === null) return passwordPage(401, email)
-        return redirect(`${passwordPath}?changed`, { 'Set-Cookie': sessionCookie(token, isSecure()) })
+        return redirect(`${passwordPath}?changed`, [sessionCookie(token, isSecure()), knownBrowsers.cookieFor(email)])
       },
     })
   }
@@ -82,13 +80,7 @@ export function makePasswordChange({ pg, authenticator, clock, gate, isSecure, .
   ): Promise<string | null> {
     return pg.transaction(async (tx) => {
       if (!(await changePassword(tx, ownerId, hashes))) return null
-      const address = addressOf(request, gateway)
-      await appendAuditEvent(tx, {
-        ...{ workspaceId, action: 'member.change_password', actorType: 'user', actorId: ownerId, actorName: name },
-        ...{ interface: 'console', resourceType: 'member', resourceId: ownerId, requestId: request.requestId },
-        ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
-        metadata: {},
-      })
+      await audit(tx, request, { workspaceId, action: 'member.change_password', ownerId, email: name })
       return beginBrowserSession(tx, { ownerId, workspaceId }, clock.now())
     })
   }

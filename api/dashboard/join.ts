@@ -7,7 +7,6 @@
  * get it, and it works once.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -17,22 +16,26 @@ import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
-import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import { problemReply } from '../transports/rest.ts'
+import type { AuditAccount } from './audit-account.ts'
 import { joinPage } from './join-page.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { PasswordGate } from './password-gate.ts'
 import { isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
 import { redirect } from './sign-in.ts'
 
 export const joinPath = '/dashboard/join'
 
-interface JoinOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
+interface JoinOptions {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
   readonly clock: Clock
   readonly gate: PasswordGate
+  readonly audit: AuditAccount
+  readonly knownBrowsers: KnownBrowsers
   isSecure(): boolean
 }
 
-export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions) {
+export function makeJoin({ pg, clock, gate, audit, knownBrowsers, isSecure }: JoinOptions) {
   async function find(token: string | null): Promise<OpenInvitation | null> {
     return token !== null && isLinkToken(token) ? findInvitation(pg, token, clock.now()) : null
   }
@@ -68,7 +71,7 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
         const outcome = await accept(request, invitation, known ?? (await hashPassword(password)))
         if (outcome === 'gone') return joinPage(410)
         if (outcome === 'changed') return joinPage(401, shown)
-        return redirect('/dashboard', { 'Set-Cookie': sessionCookie(outcome.session, isSecure()) })
+        return redirect('/dashboard', [sessionCookie(outcome.session, isSecure()), knownBrowsers.cookieFor(email)])
       },
     })
   }
@@ -76,14 +79,11 @@ export function makeJoin({ pg, clock, gate, isSecure, ...gateway }: JoinOptions)
   function accept(request: HttpRequest, invitation: OpenInvitation, passwordHash: string) {
     const { id, workspaceId, email, role } = invitation
     return pg.transaction(async (tx) => {
-      const accountId = await acceptInvitation(tx, invitation, passwordHash)
-      if (typeof accountId === 'string') return accountId
-      const session = await beginBrowserSession(tx, { ownerId: accountId, workspaceId }, clock.now())
-      const address = addressOf(request, gateway)
-      await appendAuditEvent(tx, {
-        ...{ workspaceId, action: 'member.join', actorType: 'user', actorId: accountId, actorName: email },
-        ...{ interface: 'console', resourceType: 'member', resourceId: accountId, requestId: request.requestId },
-        ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
+      const ownerId = await acceptInvitation(tx, invitation, passwordHash)
+      if (typeof ownerId === 'string') return ownerId
+      const session = await beginBrowserSession(tx, { ownerId, workspaceId }, clock.now())
+      await audit(tx, request, {
+        ...{ workspaceId, action: 'member.join', ownerId, email },
         metadata: { invitation_id: id, role },
       })
       return { session }

@@ -5,7 +5,6 @@
  */
 import type { Postgres } from '../../postgres/client.ts'
 import { addForgottenPassword } from '../../postgres/tables/account-mails.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import { changePassword } from '../../postgres/tables/owner-passwords.ts'
 import { findPasswordReset, type OpenReset } from '../../postgres/tables/password-resets.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -17,21 +16,25 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import { emailOf } from '../../schemas/event/identifiers.ts'
 import { isLinkToken, makeLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
-import { addressOf, problemReply, type RestGateway } from '../transports/rest.ts'
+import { problemReply } from '../transports/rest.ts'
+import type { AuditAccount } from './audit-account.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { PasswordGate } from './password-gate.ts'
 import { forgotPage, resetPage } from './reset-pages.ts'
 import { isFromOwnPage } from './session.ts'
 import { redirect, signInPath } from './sign-in.ts'
 
-interface ResetOptions extends Pick<RestGateway, 'hashAddress' | 'proxies'> {
+interface ResetOptions {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
   /** Seals tokens until they are sent. */
   readonly mailBox: SecretBox
   readonly clock: Clock
   readonly gate: PasswordGate
+  readonly audit: AuditAccount
+  readonly knownBrowsers: KnownBrowsers
 }
 
-export function makePasswordReset({ pg, mailBox, clock, gate, ...gateway }: ResetOptions) {
+export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowsers }: ResetOptions) {
   function showForgot(): HttpReply {
     return forgotPage(200)
   }
@@ -41,7 +44,7 @@ export function makePasswordReset({ pg, mailBox, clock, gate, ...gateway }: Rese
     const email = emailOf(new URLSearchParams(request.body.toString()).get('email'))
     if (email === null || email === '') return forgotPage(422)
     return gate(request, {
-      email,
+      ...{ email, apart: 'forgot' },
       refuse: () => forgotPage(429),
       async pass() {
         const wish = { email, sealed: mailBox.seal(makeLinkToken()), now: new Date(clock.now()) }
@@ -70,11 +73,12 @@ export function makePasswordReset({ pg, mailBox, clock, gate, ...gateway }: Rese
     const password = form.get('password') ?? ''
     if (!isTakenAsPassword(password) || form.get('again') !== password) return resetPage(422, shown)
     return gate(request, {
-      email: found.email,
+      ...{ email: found.email, apart: 'reset' },
       refuse: () => resetPage(429, shown),
       async pass() {
         const isSet = await set(request, found, await hashPassword(password))
-        return isSet ? redirect(`${signInPath}?changed`) : resetPage(410)
+        // The sign-in that follows has tries of its own.
+        return isSet ? redirect(`${signInPath}?changed`, [knownBrowsers.cookieFor(found.email)]) : resetPage(410)
       },
     })
   }
@@ -87,13 +91,7 @@ export function makePasswordReset({ pg, mailBox, clock, gate, ...gateway }: Rese
   ): Promise<boolean> {
     return pg.transaction(async (tx) => {
       if (!(await changePassword(tx, ownerId, { before: hash, after }))) return false
-      const address = addressOf(request, gateway)
-      await appendAuditEvent(tx, {
-        ...{ workspaceId, action: 'member.reset_password', actorType: 'user', actorId: ownerId, actorName: email },
-        ...{ interface: 'console', resourceType: 'member', resourceId: ownerId, requestId: request.requestId },
-        ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
-        metadata: {},
-      })
+      await audit(tx, request, { workspaceId, action: 'member.reset_password', ownerId, email })
       return true
     })
   }

@@ -5,6 +5,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
@@ -15,9 +16,11 @@ import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
+import { makeAccountAudit } from './audit-account.ts'
 import { makePasswordChange, passwordPath } from './change-password.ts'
 import { makeFirstAnswers } from './first-answers.ts'
 import { joinPath, makeJoin } from './join.ts'
+import { makeKnownBrowsers } from './known-browsers.ts'
 import { makeSessionOperations } from './operations/registry.ts'
 import { assets, awayPage, forgotPath, playerPage, sharedPage, sharedPaths, shell } from './pages.ts'
 import { makePasswordGate } from './password-gate.ts'
@@ -38,13 +41,15 @@ interface DashboardStores {
   readonly signInLimiter: SignInLimiter
   /** Seals the tokens of links that mails carry. */
   readonly mailBox: SecretBox
+  /** For cookies by which browsers that signed in before are known. */
+  readonly browserHash: KeyedHash
 }
 
 /** Returns undefined for other paths. */
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
-  { pg, ch, signInLimiter, mailBox }: DashboardStores,
+  { pg, ch, signInLimiter, mailBox, browserHash }: DashboardStores,
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
@@ -61,12 +66,14 @@ export function makeDashboardRoute(
   const readFirst = makeFirstAnswers(all, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
   const isMailSetUp = () => config.isMailSetUp
-  const { proxies, hashAddress } = gateway
-  const gate = makePasswordGate(signInLimiter, proxies)
-  const signIn = makeSignIn({ pg, gate, clock, isSecure, isMailSetUp, proxies })
-  const joining = makeJoin({ pg, gate, clock, isSecure, proxies, hashAddress })
-  const password = makePasswordChange({ pg, authenticator, gate, clock, isSecure, proxies, hashAddress })
-  const forgotten = makePasswordReset({ pg, mailBox, gate, clock, proxies, hashAddress })
+  const { proxies } = gateway
+  const knownBrowsers = makeKnownBrowsers({ hash: browserHash, clock, isSecure })
+  const gate = makePasswordGate({ signInLimiter, proxies, knownBrowsers })
+  const shared = { pg, gate, clock, knownBrowsers, audit: makeAccountAudit(gateway), isSecure }
+  const signIn = makeSignIn({ ...shared, isMailSetUp, proxies })
+  const joining = makeJoin(shared)
+  const password = makePasswordChange({ ...shared, authenticator })
+  const forgotten = makePasswordReset({ ...shared, mailBox })
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -118,7 +125,7 @@ export function makeDashboardRoute(
     if (!isFromOwnPage(head)) return problemReply('workspace_access_denied')
     const token = tokenOf(head.headers.get('cookie'))
     if (token !== undefined) await endBrowserSession(pg, token)
-    return redirect(signInPath, { 'Set-Cookie': sessionCookie(undefined, isSecure()) })
+    return redirect(signInPath, [sessionCookie(undefined, isSecure())])
   }
 
   async function showPage(head: RequestHead): Promise<HttpReply> {

@@ -1,12 +1,14 @@
 /** The session of a member's browser: its cookie, and which requests may be the browser's own. */
 import type { Queryable } from '../../postgres/client.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
-import { problem } from '../../schemas/errors/problems.ts'
+import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
 import { browserSessionMs } from '../../schemas/limits/api-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
+import { cookieValue, setCookie } from './cookies.ts'
 
 const cookieName = 'svc_session'
 
@@ -33,17 +35,28 @@ export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authentic
   }
 }
 
+/** Null where nobody is signed in. */
+export async function findSignedIn(
+  authenticator: Authenticator,
+  { headers }: Pick<RequestHead, 'headers'>,
+): Promise<Authenticated | null> {
+  try {
+    return await authenticator.authenticate(sessionCredential(headers))
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
+}
+
 /** The token of the session in a `Cookie` header. */
 export function tokenOf(cookies: string | undefined): string | undefined {
-  const values = (cookies ?? '').split(';').map((cookie) => cookie.trim().split('='))
-  const token = values.find(([name]) => name === cookieName)?.[1]
+  const token = cookieValue(cookies, cookieName)
   return token !== undefined && isLinkToken(token) ? token : undefined
 }
 
 /** `Set-Cookie` of a session; of its end without a token. @param isSecure whether browsers come by TLS */
 export function sessionCookie(token: string | undefined, isSecure: boolean): string {
-  const lasts = token === undefined ? 0 : browserSessionMs / 1000
-  return `${cookieName}=${token ?? ''}; Path=/; Max-Age=${lasts}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  return setCookie({ name: cookieName, value: token, path: '/', lastsMs: browserSessionMs, sameSite: 'Lax', isSecure })
 }
 
 /** Whether a request that changes something comes from our own pages: no other site may make a browser send it. */

@@ -12,6 +12,7 @@ import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { addressOf, problemReply } from '../transports/rest.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import { signInPage } from './pages.ts'
 import type { PasswordGate } from './password-gate.ts'
 import { isFromOwnPage, sessionCookie } from './session.ts'
@@ -23,6 +24,7 @@ interface SignInOptions {
   readonly gate: PasswordGate
   readonly clock: Clock
   readonly proxies: TrustedProxies
+  readonly knownBrowsers: KnownBrowsers
   isSecure(): boolean
   isMailSetUp(): boolean
 }
@@ -40,7 +42,7 @@ function pageAfter(next: string | null): string {
   return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
 }
 
-export function makeSignIn({ pg, gate, clock, proxies, isSecure, isMailSetUp }: SignInOptions) {
+export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, isMailSetUp }: SignInOptions) {
   function page(state: Parameters<typeof signInPage>[0], next?: string): HttpReply {
     return signInPage(state, { ...(next !== undefined && { next }), isMailSetUp: isMailSetUp() })
   }
@@ -53,7 +55,7 @@ export function makeSignIn({ pg, gate, clock, proxies, isSecure, isMailSetUp }: 
     if (token === null || head.method === 'HEAD') return page(sent.has('changed') ? 'changed' : 200, next)
     if (!isLoopback(addressOf(head, { proxies }))) return page(403)
     const session = await pg.transaction((tx) => signInByLink(tx, token, clock.now()))
-    return session === null ? page(410) : begun(session, next)
+    return session === null ? page(410) : redirect(next, [sessionCookie(session, isSecure())])
   }
 
   /** Neither the answer nor its timing reveals whether the e-mail exists. */
@@ -70,25 +72,22 @@ export function makeSignIn({ pg, gate, clock, proxies, isSecure, isMailSetUp }: 
       async pass() {
         const found = await findOwnerPassword(pg, email)
         if (!(await isPasswordOf(password, found?.hash)) || found === null) return page(401, next)
-        const session = await pg.transaction(async (tx) =>
+        return pg.transaction(async (tx) => {
           // A password that was changed meanwhile opens nothing.
-          (await holdPassword(tx, found)) ? beginBrowserSession(tx, found, clock.now()) : null,
-        )
-        return session === null ? page(401, next) : begun(session, next)
+          if (!(await holdPassword(tx, found))) return page(401, next)
+          const session = await beginBrowserSession(tx, found, clock.now())
+          return redirect(next, [sessionCookie(session, isSecure()), knownBrowsers.cookieFor(email)])
+        })
       },
     })
-  }
-
-  function begun(session: string, next: string): HttpReply {
-    return redirect(next, { 'Set-Cookie': sessionCookie(session, isSecure()) })
   }
 
   return { byLink, byPassword }
 }
 
 /** After a form, a browser asks for the page with GET. */
-export function redirect(location: string, headers: Record<string, string> = {}): HttpReply {
-  return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers } }
+export function redirect(location: string, cookies: readonly string[] = []): HttpReply {
+  return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, cookies }
 }
 
 function isLoopback(address: string): boolean {

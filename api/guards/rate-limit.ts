@@ -11,6 +11,7 @@ import { sha256Of } from '../../schemas/keys.ts'
 import {
   rateLimitWindowMs,
   signInTriesOfAddressMax,
+  signInTriesOfBrowserMax,
   signInTriesOfEmailMax,
   signInWindowMs,
 } from '../../schemas/limits/api-limits.ts'
@@ -59,9 +60,16 @@ export function makeRateLimiter({ redis, limits, clock }: RateLimiterOptions): R
 
 export interface SignInLimiter {
   /** Counts a try to sign in. @returns milliseconds until the next one is allowed; 0 where this one is */
-  take(address: string, email: string): Promise<number>
+  take(tried: SignInTry): Promise<number>
   /** The address's try was a right one, and counts no longer: many people sign in from one office. */
   giveBack(address: string): Promise<void>
+}
+
+export interface SignInTry {
+  readonly address: string
+  readonly email: string
+  /** A browser that signed in with the e-mail before. It has tries of its own, which no stranger can use up. */
+  readonly knownBrowser?: string | undefined
 }
 
 /** @param redis as in `RateLimiterOptions` */
@@ -69,12 +77,15 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
   const limiter = (name: string, points: number) => makeLimiter(redis, points, `svc:sign-in:${name}`, signInWindowMs)
   const ofAddress = limiter('address', signInTriesOfAddressMax)
   const ofEmail = limiter('email', signInTriesOfEmailMax)
+  const ofBrowser = limiter('browser', signInTriesOfBrowserMax)
   return {
-    async take(address, email) {
+    async take({ address, email, knownBrowser }) {
       // An address that has had its tries takes none away from the owner. With IPv6 it is the network: a household has 2^64.
       const first = await consume(ofAddress, nameOf(networkOf(address)))
       if (first.isExceeded) return first.msToReset
-      const second = await consume(ofEmail, nameOf(email))
+      const second = await (knownBrowser === undefined
+        ? consume(ofEmail, nameOf(email))
+        : consume(ofBrowser, nameOf(knownBrowser)))
       return second.isExceeded ? second.msToReset : 0
     },
     async giveBack(address) {

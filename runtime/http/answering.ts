@@ -44,13 +44,14 @@ export function makeAnswering(
     isOver = true
     over(status)
   }
-  function writeHead({ status, headers, body, file }: HttpReply, closes: boolean): void {
+  function writeHead({ status, headers, cookies = [], body, file }: HttpReply, closes: boolean): void {
     if (closes || isClosing()) response.shouldKeepAlive = false
     const length = file?.bytes ?? Buffer.byteLength(body ?? '')
     const hasLength = status !== 204 && status !== 304
     response.writeHead(status, STATUS_CODES[status], {
       'X-Request-Id': requestId,
       ...headers,
+      ...(cookies.length > 0 && { 'Set-Cookie': [...cookies] }),
       ...(hasLength && { 'Content-Length': length }),
     })
   }

@@ -7,6 +7,8 @@ export interface HttpReply {
   readonly status: number
   /** Content-Length, Date, Connection and X-Request-Id are added. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Each becomes a `Set-Cookie` of its own. */
+  readonly cookies?: readonly string[]
   readonly body?: string | Uint8Array
   /** In place of `body`. */
   readonly file?: FileBody
@@ -56,8 +58,9 @@ export function endHead(response: HttpResponse, body: string | Uint8Array): void
 }
 
 /** Status and headers, save for the length. */
-function writeHead(response: HttpResponse, { status, headers = {} }: HttpReply, requestId: string): void {
+function writeHead(response: HttpResponse, { status, headers = {}, cookies = [] }: HttpReply, requestId: string): void {
   response.writeStatus(statusLines.get(status) ?? String(status))
   response.writeHeader('X-Request-Id', requestId)
   for (const [name, value] of Object.entries(headers)) response.writeHeader(name, value)
+  for (const cookie of cookies) response.writeHeader('Set-Cookie', cookie)
 }

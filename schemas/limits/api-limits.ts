@@ -88,6 +88,9 @@ export const passwordLengthMax = 200
 export const signInWindowMs = 15 * minute
 export const signInTriesOfAddressMax = 10
 export const signInTriesOfEmailMax = 30
+/** Tries of a browser that signed in with the e-mail before, in place of the e-mail's, and how long it counts as such. */
+export const signInTriesOfBrowserMax = 10
+export const knownBrowserMs = 180 * day
 /** Passwords compared at once, each with 19 MiB; beyond it the answer is 429. */
 export const passwordChecksMax = 4
 /** How long a link of an invitation works. */

@@ -5,12 +5,19 @@ import { beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createInvitation } from '../../postgres/tables/invitations.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
-import { signInFormBytesMax, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
+import {
+  knownBrowserMs,
+  signInFormBytesMax,
+  signInTriesOfAddressMax,
+  signInTriesOfBrowserMax,
+  signInTriesOfEmailMax,
+} from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
-const { stores, api, mine } = setUpApi()
+let now = Date.now()
+const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
 const folder = setUpFolder()
 const password = 'correct horse "1"'
 let email = ''
@@ -111,6 +118,32 @@ test('tries are bounded for an address, and for an e-mail from wherever', async 
   await cookieOf(await signIn(email, password))
   for (let n = 1; n < signInTriesOfEmailMax; n++) await signIn(email, 'wrong password')
   expect((await signIn(email, password)).status).toBe(429)
+})
+
+test('strangers who use up the tries of an e-mail lock no browser out that signed in with it before', async () => {
+  await setPassword(password, '--email', email)
+  const known = (await signIn(email, password)).headers
+    .getSetCookie()
+    .find((cookie) => cookie.startsWith('svc_browser='))!
+  expect(known).toMatch(/; Path=\/dashboard; Max-Age=15552000; HttpOnly; SameSite=Lax; Secure$/)
+  const cookie = known.split(';')[0]!
+  for (let n = 0; n < signInTriesOfEmailMax; n++) await signIn(email, 'wrong password')
+  const statusWith = async (sent: string, as = email, by = password) => (await signIn(as, by, { cookie: sent })).status
+  expect([(await signIn(email, password)).status, await statusWith(cookie)]).toEqual([429, 303])
+  now += knownBrowserMs
+  expect(await statusWith(cookie)).toBe(429)
+  now -= knownBrowserMs
+  // A cookie of another e-mail, a changed one and one that has ended are no better than none.
+  const [value] = cookie.slice('svc_browser='.length).split('.')
+  const made = cookie.replace(value!, 'a'.repeat(value!.length))
+  for (const other of [made, `${cookie.slice(0, -1)}x`, 'svc_browser=', 'svc_browser=a.1.b']) {
+    expect([other, await statusWith(other)]).toEqual([other, 429])
+  }
+  for (let n = 0; n < signInTriesOfEmailMax; n++) await statusWith(cookie, 'nobody@example.com', 'wrong password')
+  expect(await statusWith(cookie, 'nobody@example.com')).toBe(429)
+  // Its own tries are bounded as well.
+  for (let n = 1; n < signInTriesOfBrowserMax; n++) expect(await statusWith(cookie, email, 'wrong')).toBe(401)
+  expect(await statusWith(cookie)).toBe(429)
 })
 
 test('says what it doesn’t take: short passwords, e-mails of others, what excludes each other', async () => {

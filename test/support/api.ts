@@ -63,6 +63,7 @@ export async function startApi(
     ...{ box: stores.box, hashes: stores.hashes },
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     mailBox: makeSecretBox(stores.secretKey ?? '', accountMailPurpose),
+    browserHash: makeKeyedHash(stores.secretKey ?? '', 'browsers that signed in before'),
     answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
     idempotencyKeptMs: 72 * 3_600_000,
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),

@@ -13,6 +13,7 @@ import {
   accountMailPurpose,
   makeSecretBox,
   revenueSecretsPurpose,
+  secondFactorPurpose,
   secretBoxPurpose,
 } from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
     mailBox: makeSecretBox(secretKey, accountMailPurpose),
+    factorBox: makeSecretBox(secretKey, secondFactorPurpose),
     browserHash: makeKeyedHash(secretKey, 'browsers that signed in before'),
     answerDeadlineMs: config.answerDeadlineMs,
     idempotencyKeptMs: config.idempotencyHours * hourMs,

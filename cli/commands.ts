@@ -28,6 +28,7 @@ import { disconnectRevenueProvider } from './commands/revenue-disconnect.ts'
 import { importRevenue } from './commands/revenue-import.ts'
 import { listRevenue } from './commands/revenue-list.ts'
 import { importRates } from './commands/revenue-rates.ts'
+import { removeSecondFactor } from './commands/second-factor-remove.ts'
 import { seed } from './commands/seed.ts'
 import { rotateTrackingKey } from './commands/tracking-key-rotate.ts'
 import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
@@ -43,6 +44,7 @@ export const commands: readonly Command[] = [
   setPlanOfWorkspace,
   makeOwnerLink,
   setPassword,
+  removeSecondFactor,
   createKey,
   listKeys,
   revokeKey,

@@ -7,6 +7,7 @@
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
  * Attribution key: 8 random base62 characters, the path of a short link.
  * Link token: 32 random bytes in base64url, for sessions of browsers and for links that sign in or invite.
+ * Recovery code: 80 random bits in 16 characters of Crockford's base32, in groups of four. People type it.
  */
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -19,6 +20,8 @@ const secretRandomLength = 32
 const checksumLength = 6
 const trackingRandomLength = 24
 const attributionKeyLength = 8
+const recoveryAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const recoveryCodeLength = 16
 /** Characters of the random part that the shown prefix holds: enough to tell keys apart, nothing to guess from. */
 const shownLength = 6
 
@@ -73,6 +76,18 @@ export function makeAttributionKey(): string {
 /** Whether a short link can end in `text`. Whether one does, only the table of links knows. */
 export function isAttributionKeyShaped(text: string): boolean {
   return attributionShape.test(text)
+}
+
+/** A new recovery code of a second factor. It is shown once: keep `sha256Of(readRecoveryCode(code))` of it. */
+export function makeRecoveryCode(): string {
+  const letters = Array.from({ length: recoveryCodeLength }, () => recoveryAlphabet[randomInt(32)]).join('')
+  return letters.replace(/(.{4})(?=.)/g, '$1-')
+}
+
+/** A recovery code as it is hashed, however it was typed; null where the text has not the shape of one. */
+export function readRecoveryCode(text: string): string | null {
+  const letters = text.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
+  return letters.length === recoveryCodeLength && /^[0-9a-hjkmnp-tv-z]+$/.test(letters) ? letters : null
 }
 
 /** Stored in place of a secret key, and looked up by. A plain hash is enough: the key holds 190 bits of randomness. */

@@ -11,24 +11,27 @@ const texts = {
   410: 'This invitation was used or withdrawn, or is older than 7 days. Ask for another one.',
   422: `A password must have ${passwordLengthMin} to ${passwordLengthMax} characters. A new one must be the same in both fields.`,
   429: 'Too many attempts. Try again later.',
+  code: 'This account has a second factor. Enter the password again, with a code of the app or a recovery code.',
+  'wrong code': 'The code is wrong, or was used before. Enter the password again, with another one.',
 } as const
 
-interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'email' | 'role'> {
+export interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter' | 'email' | 'role'> {
   readonly token: string
   /** Somebody, as far as the browser's cookie says. */
   readonly isSignedIn: boolean
 }
 
 /**
- * @param status 200 for the form alone, 401 wrong password, 409 an account without one, 410 no open invitation, 422 no password, or
- * a new one that differs, 429 too many tries
+ * @param state 200 for the form alone, 401 wrong password, 409 an account without one, 410 no open invitation, 422 no password, or
+ * a new one that differs, 429 too many tries, `code` where the account asks for one, `wrong code`
  * @param invited undefined for 410: there is nothing to show
  */
-export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): HttpReply {
-  const fault = status === 200 ? '' : `<p class="failure" role="alert">${texts[status]}</p>`
+export function joinPage(state: 200 | keyof typeof texts, invited?: Invited): HttpReply {
+  const fault = state === 200 ? '' : `<p class="failure" role="alert">${texts[state]}</p>`
+  const asksForCode = typeof state === 'string'
   const page = html(
-    status,
-    `<main class="sign-in"><h1>Invitation</h1>${fault}${invited === undefined ? '' : formOf(invited)}</main>`,
+    typeof state === 'string' ? 401 : state,
+    `<main class="sign-in"><h1>Invitation</h1>${fault}${invited === undefined ? '' : formOf(invited, asksForCode)}</main>`,
   )
   const ownHeaders = {
     'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
@@ -39,7 +42,7 @@ export function joinPage(status: 200 | keyof typeof texts, invited?: Invited): H
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
-function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invited): string {
+function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invited, asksForCode: boolean): string {
   const by = inviter === null ? 'The owner' : `<bdi>${escapeHtml(inviter)}</bdi>`
   const ending = isSignedIn
     ? '<p>This browser is signed in already. Joining signs it in with the e-mail below instead.</p>'
@@ -49,5 +52,10 @@ function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invi
 <p>Enter the password of your account here. If you have none yet, choose one: you sign in with it from then on.</p>${ending}
 <form class="panel" method="post" action="/dashboard/join"><input type="hidden" name="token" value="${escapeHtml(token)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
 <label>Password <input name="password" type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="current-password" required></label>
-<label>New password, again <input name="again" type="password" maxlength="${passwordLengthMax}" autocomplete="new-password"></label><button type="submit">Join</button></form>`
+${asksForCode ? codeField : againField}<button type="submit">Join</button></form>`
 }
+
+const againField = `<label>New password, again <input name="again" type="password" maxlength="${passwordLengthMax}" autocomplete="new-password"></label>`
+/** For an account that is there already. */
+const codeField =
+  '<label>Code <input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required></label>'

@@ -9,6 +9,7 @@
 import type { Postgres } from '../../postgres/client.ts'
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
@@ -18,9 +19,10 @@ import { isLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { problemReply } from '../transports/rest.ts'
 import type { AuditAccount } from './audit-account.ts'
-import { joinPage } from './join-page.ts'
+import { type Invited, joinPage } from './join-page.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
-import type { PasswordGate } from './password-gate.ts'
+import { type PasswordGate, retryIn } from './password-gate.ts'
+import { type SecondFactorCodes, WrongCode } from './second-factor/codes.ts'
 import { isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
 import { redirect } from './sign-in.ts'
 
@@ -30,12 +32,13 @@ interface JoinOptions {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
   readonly clock: Clock
   readonly gate: PasswordGate
+  readonly codes: SecondFactorCodes
   readonly audit: AuditAccount
   readonly knownBrowsers: KnownBrowsers
   isSecure(): boolean
 }
 
-export function makeJoin({ pg, clock, gate, audit, knownBrowsers, isSecure }: JoinOptions) {
+export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecure }: JoinOptions) {
   async function find(token: string | null): Promise<OpenInvitation | null> {
     return token !== null && isLinkToken(token) ? findInvitation(pg, token, clock.now()) : null
   }
@@ -68,24 +71,46 @@ export function makeJoin({ pg, clock, gate, audit, knownBrowsers, isSecure }: Jo
         // Counted as a try, as it tells that there is no account.
         if (known === undefined && form.get('again') !== password) return joinPage(422, shown)
         if (known !== undefined && !(await isPasswordOf(password, known))) return joinPage(401, shown)
-        const outcome = await accept(request, invitation, known ?? (await hashPassword(password)))
-        if (outcome === 'gone') return joinPage(410)
-        if (outcome === 'changed') return joinPage(401, shown)
-        return redirect('/dashboard', [sessionCookie(outcome.session, isSecure()), knownBrowsers.cookieFor(email)])
+        const code = form.get('code') ?? ''
+        const accepted = async () => accept(request, invitation, known ?? (await hashPassword(password)), code)
+        if (account === null || code === '') return withoutCode(accepted, shown)
+        const attempt = await codes.attempt(account.id, accepted)
+        if ('done' in attempt) return reply(attempt.done, shown)
+        return attempt.waitMs > 0 ? retryIn(attempt.waitMs, joinPage(429, shown)) : joinPage('wrong code', shown)
       },
     })
   }
 
-  function accept(request: HttpRequest, invitation: OpenInvitation, passwordHash: string) {
+  async function withoutCode(accepted: () => ReturnType<typeof accept>, shown: Invited): Promise<HttpReply> {
+    try {
+      return reply(await accepted(), shown)
+    } catch (error) {
+      if (error instanceof WrongCode) return joinPage('code', shown)
+      throw error
+    }
+  }
+
+  function reply(outcome: Awaited<ReturnType<typeof accept>>, shown: Invited): HttpReply {
+    if (outcome === 'gone') return joinPage(410)
+    if (outcome === 'changed') return joinPage(401, shown)
+    return redirect('/dashboard', [sessionCookie(outcome.session, isSecure()), knownBrowsers.cookieFor(shown.email)])
+  }
+
+  /** @throws WrongCode where the account has a second factor, and this is no code of it */
+  function accept(request: HttpRequest, invitation: OpenInvitation, passwordHash: string, code: string) {
     const { id, workspaceId, email, role } = invitation
     return pg.transaction(async (tx) => {
       const ownerId = await acceptInvitation(tx, invitation, passwordHash)
       if (typeof ownerId === 'string') return ownerId
+      // The account is held by now: a second factor that was turned on a moment ago counts.
+      const used = (await isSecondFactorOn(tx, ownerId)) ? await codes.use(tx, ownerId, code) : undefined
       const session = await beginBrowserSession(tx, { ownerId, workspaceId }, clock.now())
-      await audit(tx, request, {
-        ...{ workspaceId, action: 'member.join', ownerId, email },
-        metadata: { invitation_id: id, role },
-      })
+      const by = { workspaceId, ownerId, email }
+      if (used?.recoveryCodesLeft != null) {
+        const metadata = { left: used.recoveryCodesLeft }
+        await audit(tx, request, { ...by, action: 'member.use_recovery_code', metadata })
+      }
+      await audit(tx, request, { ...by, action: 'member.join', metadata: { invitation_id: id, role } })
       return { session }
     })
   }

@@ -109,6 +109,16 @@ export function signInPage(state: keyof typeof texts, { next = '/dashboard', isM
   )
 }
 
+/** A page of a form, narrow and without a script. @param title its heading, as HTML */
+export function plainPage(status: number, title: string, body: string): HttpReply {
+  const page = html(status, `<main class="sign-in"><h1>${title}</h1>${body}</main>`)
+  const ownHeaders = {
+    'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
+    'X-Robots-Tag': 'noindex',
+  }
+  return { ...page, headers: { ...page.headers, ...ownHeaders } }
+}
+
 export function html(status: number, body: string, head = ''): HttpReply {
   return {
     status,

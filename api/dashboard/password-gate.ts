@@ -54,6 +54,7 @@ export function makePasswordGate({ signInLimiter, proxies, knownBrowsers }: Gate
   }
 }
 
-function retryIn(waitMs: number, page: HttpReply): HttpReply {
+/** @returns the page, with the time to wait */
+export function retryIn(waitMs: number, page: HttpReply): HttpReply {
   return { ...page, headers: { ...page.headers, 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) } }
 }

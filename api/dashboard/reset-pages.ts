@@ -2,7 +2,7 @@
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
-import { forgotPath, html, policyWith } from './pages.ts'
+import { forgotPath, plainPage } from './pages.ts'
 
 export const resetPath = '/dashboard/reset'
 
@@ -61,13 +61,4 @@ function formOf({ email, token }: { readonly email: string; readonly token: stri
 
 function fault(text: string): string {
   return `<p class="failure" role="alert">${text}</p>`
-}
-
-function plainPage(status: number, title: string, body: string): HttpReply {
-  const page = html(status, `<main class="sign-in"><h1>${title}</h1>${body}</main>`)
-  const ownHeaders = {
-    'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
-    'X-Robots-Tag': 'noindex',
-  }
-  return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }

@@ -77,7 +77,7 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
       refuse: () => resetPage(429, shown),
       async pass() {
         const isSet = await set(request, found, await hashPassword(password))
-        // The sign-in that follows has tries of its own.
+        // The sign-in that follows has tries of its own, and asks for the code of a second factor.
         return isSet ? redirect(`${signInPath}?changed`, [knownBrowsers.cookieFor(found.email)]) : resetPage(410)
       },
     })

@@ -26,6 +26,11 @@ import { assets, awayPage, forgotPath, playerPage, sharedPage, sharedPaths, shel
 import { makePasswordGate } from './password-gate.ts'
 import { resetPath } from './reset-pages.ts'
 import { makePasswordReset } from './reset-password.ts'
+import { makeAccountFactor } from './second-factor/account.ts'
+import { factorPath } from './second-factor/account-page.ts'
+import { makeSecondFactorCodes } from './second-factor/codes.ts'
+import { makeSignInStep } from './second-factor/sign-in-step.ts'
+import { codePath } from './second-factor/step-cookie.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 
@@ -41,6 +46,8 @@ interface DashboardStores {
   readonly signInLimiter: SignInLimiter
   /** Seals the tokens of links that mails carry. */
   readonly mailBox: SecretBox
+  /** Seals the secrets of second factors. */
+  readonly factorBox: SecretBox
   /** For cookies by which browsers that signed in before are known. */
   readonly browserHash: KeyedHash
 }
@@ -49,7 +56,7 @@ interface DashboardStores {
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
-  { pg, ch, signInLimiter, mailBox, browserHash }: DashboardStores,
+  { pg, ch, signInLimiter, mailBox, factorBox, browserHash }: DashboardStores,
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
@@ -69,11 +76,15 @@ export function makeDashboardRoute(
   const { proxies } = gateway
   const knownBrowsers = makeKnownBrowsers({ hash: browserHash, clock, isSecure })
   const gate = makePasswordGate({ signInLimiter, proxies, knownBrowsers })
-  const shared = { pg, gate, clock, knownBrowsers, audit: makeAccountAudit(gateway), isSecure }
+  const codes = makeSecondFactorCodes({ box: factorBox, clock, limiter: signInLimiter })
+  const shared = { pg, gate, clock, codes, knownBrowsers, audit: makeAccountAudit(gateway), isSecure }
   const signIn = makeSignIn({ ...shared, isMailSetUp, proxies })
+  const signInStep = makeSignInStep(shared)
   const joining = makeJoin(shared)
   const password = makePasswordChange({ ...shared, authenticator })
   const forgotten = makePasswordReset({ ...shared, mailBox })
+  const issuer = () => new URL(config.apiHost).hostname
+  const factor = makeAccountFactor({ ...shared, authenticator, box: factorBox, issuer })
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -91,13 +102,15 @@ export function makeDashboardRoute(
     if (path === workspacePath)
       return method === 'POST' ? page('workspace', move, smallFormBytesMax) : refused('method_not_allowed', 'POST')
     if (path === signInPath && method === 'POST') return page('sign-in', signIn.byPassword, signInFormBytesMax)
+    if (path === codePath && method === 'POST') return page('sign-in-code', signInStep.enter, signInFormBytesMax)
     if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
     if (path === passwordPath && method === 'POST') return page('password', password.change, signInFormBytesMax)
+    if (path === factorPath && method === 'POST') return page('second-factor', factor.change, signInFormBytesMax)
     if (path === forgotPath && !isMailSetUp()) return page('forgot', () => redirect(signInPath))
     if (path === forgotPath && method === 'POST') return page('forgot', forgotten.askForLink, signInFormBytesMax)
     if (path === resetPath && method === 'POST') return page('reset', forgotten.reset, signInFormBytesMax)
     if (!isReading) {
-      const hasForm = [signInPath, joinPath, passwordPath, forgotPath, resetPath].includes(path)
+      const hasForm = [signInPath, codePath, joinPath, passwordPath, factorPath, forgotPath, resetPath].includes(path)
       return refused('method_not_allowed', hasForm ? 'GET, HEAD, POST' : 'GET, HEAD')
     }
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
@@ -105,6 +118,8 @@ export function makeDashboardRoute(
     if (path === playerPath) return page('player', playerPage)
     if (path === joinPath) return page('join', joining.show)
     if (path === passwordPath) return page('password', password.show)
+    if (path === codePath) return page('sign-in-code', signInStep.show)
+    if (path === factorPath) return page('second-factor', factor.show)
     if (path === forgotPath) return page('forgot', forgotten.showForgot)
     if (path === resetPath) return page('reset', forgotten.show)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)

@@ -3,6 +3,8 @@ import { isIP } from 'node:net'
 import type { Postgres } from '../../postgres/client.ts'
 import { findOwnerPassword, holdPassword } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession, signInByLink } from '../../postgres/tables/owner-sessions.ts'
+import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
+import { beginSignInStep } from '../../postgres/tables/sign-in-steps.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
@@ -15,6 +17,7 @@ import { addressOf, problemReply } from '../transports/rest.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import { signInPage } from './pages.ts'
 import type { PasswordGate } from './password-gate.ts'
+import { codePath, stepCookie } from './second-factor/step-cookie.ts'
 import { isFromOwnPage, sessionCookie } from './session.ts'
 
 export const signInPath = '/dashboard/sign-in'
@@ -38,7 +41,8 @@ export function signInFor({ path, query }: Pick<RequestHead, 'path' | 'query'>):
   return pageAfter(asked) === '/dashboard' ? signInPath : `${signInPath}?${new URLSearchParams({ next: asked })}`
 }
 
-function pageAfter(next: string | null): string {
+/** The page that a sign-in leads to: a page of the dashboard, whatever was asked for. */
+export function pageAfter(next: string | null): string {
   return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
 }
 
@@ -55,6 +59,7 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
     if (token === null || head.method === 'HEAD') return page(sent.has('changed') ? 'changed' : 200, next)
     if (!isLoopback(addressOf(head, { proxies }))) return page(403)
     const session = await pg.transaction((tx) => signInByLink(tx, token, clock.now()))
+    // No code is asked for: whoever makes links on the machine may turn the second factor off, too.
     return session === null ? page(410) : redirect(next, [sessionCookie(session, isSecure())])
   }
 
@@ -75,6 +80,10 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
         return pg.transaction(async (tx) => {
           // A password that was changed meanwhile opens nothing.
           if (!(await holdPassword(tx, found))) return page(401, next)
+          if (await isSecondFactorOn(tx, found.ownerId)) {
+            const step = await beginSignInStep(tx, found.ownerId, clock.now())
+            return redirect(`${codePath}?${new URLSearchParams({ next })}`, [stepCookie(step, isSecure())])
+          }
           const session = await beginBrowserSession(tx, found, clock.now())
           return redirect(next, [sessionCookie(session, isSecure()), knownBrowsers.cookieFor(email)])
         })

@@ -15,6 +15,7 @@ import {
   signInTriesOfEmailMax,
   signInWindowMs,
 } from '../../schemas/limits/api-limits.ts'
+import { codeTriesOfAccountMax, codeWindowMs } from '../../schemas/limits/second-factor-limits.ts'
 
 export interface RateLimiter {
   /** Counts a request of the key. */
@@ -63,6 +64,10 @@ export interface SignInLimiter {
   take(tried: SignInTry): Promise<number>
   /** The address's try was a right one, and counts no longer: many people sign in from one office. */
   giveBack(address: string): Promise<void>
+  /** Counts a code of an account's second factor. @returns as `take` */
+  takeCode(ownerId: number): Promise<number>
+  /** The code was a right one, and counts no longer. */
+  giveBackCode(ownerId: number): Promise<void>
 }
 
 export interface SignInTry {
@@ -78,6 +83,7 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
   const ofAddress = limiter('address', signInTriesOfAddressMax)
   const ofEmail = limiter('email', signInTriesOfEmailMax)
   const ofBrowser = limiter('browser', signInTriesOfBrowserMax)
+  const ofCodes = makeLimiter(redis, codeTriesOfAccountMax, 'svc:sign-in:code', codeWindowMs)
   return {
     async take({ address, email, knownBrowser }) {
       // An address that has had its tries takes none away from the owner. With IPv6 it is the network: a household has 2^64.
@@ -90,6 +96,13 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
     },
     async giveBack(address) {
       await ofAddress.reward(nameOf(networkOf(address)))
+    },
+    async takeCode(ownerId) {
+      const { isExceeded, msToReset } = await consume(ofCodes, String(ownerId))
+      return isExceeded ? msToReset : 0
+    },
+    async giveBackCode(ownerId) {
+      await ofCodes.reward(String(ownerId))
     },
   }
 }

@@ -62,6 +62,7 @@ export async function changePassword(
 async function endWhatAPasswordOpened(tx: Queryable, ownerId: number): Promise<void> {
   await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [ownerId])
   await tx.query('DELETE FROM sign_in_links WHERE owner_id = $1', [ownerId])
+  await tx.query('DELETE FROM sign_in_steps WHERE owner_id = $1', [ownerId])
   await tx.query('DELETE FROM invitations WHERE invited_by = $1', [ownerId])
   await tx.query('UPDATE password_resets SET expires_at = created_at WHERE owner_id = $1', [ownerId])
   await tx.query(

@@ -21,6 +21,9 @@ export const revenueSecretsPurpose = 'secrets of revenue connections'
 /** For the tokens of links in mails about accounts: the API seals them, the pipeline opens and sends them. */
 export const accountMailPurpose = 'tokens of links in mails about accounts'
 
+/** For the secrets of second factors: the API seals and opens them. */
+export const secondFactorPurpose = 'secrets of second factors'
+
 const format = 1
 const nonceBytes = 12
 const tagBytes = 16

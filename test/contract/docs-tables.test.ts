@@ -178,6 +178,7 @@ async function metricsOfServices(): Promise<string[]> {
       hashes: none,
       revenueBox: none,
       mailBox: none,
+      factorBox: none,
       browserHash: none,
       idempotencyKeptMs: 1,
       answerDeadlineMs: 0,

@@ -9,7 +9,12 @@ import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
-import { accountMailPurpose, makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
+import {
+  accountMailPurpose,
+  makeSecretBox,
+  revenueSecretsPurpose,
+  secondFactorPurpose,
+} from '../../runtime/crypto/secret-box.ts'
 import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
@@ -63,6 +68,7 @@ export async function startApi(
     ...{ box: stores.box, hashes: stores.hashes },
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     mailBox: makeSecretBox(stores.secretKey ?? '', accountMailPurpose),
+    factorBox: makeSecretBox(stores.secretKey ?? '', secondFactorPurpose),
     browserHash: makeKeyedHash(stores.secretKey ?? '', 'browsers that signed in before'),
     answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
     idempotencyKeptMs: 72 * 3_600_000,

@@ -1,4 +1,4 @@
-/** How whoever is signed in gets in and out: the password, signing out, leaving. It needs no plan. */
+/** How whoever is signed in gets in and out: the password, the second factor, signing out, leaving. It needs no plan. */
 import { useState } from 'preact/hooks'
 import { Confirm } from './dialog.tsx'
 import { Copied } from './install.tsx'
@@ -26,6 +26,8 @@ export function SigningIn() {
       )}
       <p>
         <a href="/dashboard/password">Change your password</a>
+        {' · '}
+        <a href="/dashboard/second-factor">Second factor</a>
       </p>
       <div class="controls">
         <form method="post" action="/dashboard/sign-out">

@@ -1,0 +1,85 @@
+/** The account's page of the second factor: plain HTML, which runs no script. The QR code is an image within it. */
+import { renderSVG } from 'uqr'
+import type { HttpReply } from '../../../runtime/http/reply.ts'
+import { escapeHtml } from '../../../schemas/install-snippet.ts'
+import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
+import { plainPage } from '../pages.ts'
+
+export const factorPath = '/dashboard/second-factor'
+
+const title = 'Second factor'
+const back = '<p><a href="/dashboard/settings">Back to the settings</a></p>'
+
+const texts = {
+  401: 'The password is wrong.',
+  409: 'This account signs in by links alone. Whoever runs the service gives it a password: <code>npx svc owner password</code>',
+  422: 'The page was older than the account. Try again.',
+  429: 'Too many attempts. Try again later.',
+  'wrong code': 'The code is wrong, or was used before. The app shows a new one every 30 seconds.',
+} as const
+
+/** 200: the forms alone; `off`: it was turned off just now. */
+export type PageState = 200 | 'off' | keyof typeof texts
+
+interface AccountFactor {
+  readonly email: string
+  /** It is being set up. */
+  readonly begun?: { readonly secret: string; readonly uri: string }
+  readonly on?: { readonly since: Date; readonly recoveryCodesLeft: number }
+}
+
+/** @param factor undefined: there is no form */
+export function secondFactorPage(state: PageState, factor?: AccountFactor): HttpReply {
+  const status = typeof state === 'number' ? state : state === 'wrong code' ? 401 : 200
+  return plainPage(status, title, `${noteOf(state)}${factor === undefined ? '' : formOf(factor)}${back}`)
+}
+
+/** The only time that the codes can be read. */
+export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'): HttpReply {
+  const said =
+    made === 'on'
+      ? 'The second factor is on. All other browsers of this account are signed out.'
+      : 'The recovery codes of before work no longer.'
+  return plainPage(
+    200,
+    'Recovery codes',
+    `<p role="status">${said}</p><p>Keep these codes: each signs you in once, in place of the app’s. They are shown only now.</p>
+<pre tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${back}`,
+  )
+}
+
+function noteOf(state: PageState): string {
+  if (state === 200) return ''
+  if (state === 'off') return '<p role="status">The second factor is off: the password alone signs in.</p>'
+  return `<p class="failure" role="alert">${texts[state]}</p>`
+}
+
+function formOf({ email, begun, on }: AccountFactor): string {
+  if (begun !== undefined) return setUpForm(begun)
+  if (on !== undefined) return turnForm(email, on)
+  return `<p>Signing in by password then asks for a code of an authenticator app on your phone, too. A password that somebody learns is not enough.</p>
+${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`)}`
+}
+
+function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>): string {
+  const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(uri, { border: 4 }))}`
+  return `<p>Scan this with an authenticator app, or type the key into it. Then enter the code that the app shows.</p>
+<p><img class="qr" src="${source}" alt="QR code for an authenticator app" width="200" height="200"></p>
+<p id="key">Key: time-based, 6 digits</p><pre tabindex="0" aria-labelledby="key">${escapeHtml(secret.replace(/(.{4})(?=.)/g, '$1 '))}</pre>
+${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus></label><button type="submit" name="wish" value="confirm">Turn it on</button>`)}`
+}
+
+function turnForm(email: string, { since, recoveryCodesLeft }: NonNullable<AccountFactor['on']>): string {
+  return `<p>On since ${since.toISOString().slice(0, 10)}. ${recoveryCodesLeft} of ${recoveryCodesCount} recovery codes are left.</p>
+${formWith(`${passwordFields(email)}<label>Code of the app, or a recovery code <input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required></label>
+<button type="submit" name="wish" value="codes">Make other recovery codes</button><button type="submit" class="danger" name="wish" value="off">Turn it off</button>`)}`
+}
+
+function formWith(fields: string): string {
+  return `<form class="panel" method="post" action="${factorPath}">${fields}</form>`
+}
+
+function passwordFields(email: string): string {
+  return `<label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
+<label>Current password <input name="current" type="password" autocomplete="current-password" required></label>`
+}

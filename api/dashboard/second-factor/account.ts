@@ -1,0 +1,154 @@
+/**
+ * /dashboard/second-factor: whoever is signed in turns the second factor of the account on or off, also where the plan has lapsed.
+ * It asks for the password first, as /dashboard/password does. Held by test/integration/second-factor.test.ts.
+ */
+import type { Postgres, Queryable } from '../../../postgres/client.ts'
+import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
+import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
+import {
+  beginSecondFactor,
+  findSecondFactor,
+  replaceRecoveryCodes,
+  type SecondFactor,
+  turnOffSecondFactor,
+  turnOnSecondFactor,
+} from '../../../postgres/tables/second-factors.ts'
+import type { Clock } from '../../../runtime/clock.ts'
+import { isPasswordOf } from '../../../runtime/crypto/password.ts'
+import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
+import { makeTotpSecret, totpUri } from '../../../runtime/crypto/totp.ts'
+import type { RequestHead } from '../../../runtime/http/head.ts'
+import type { HttpReply } from '../../../runtime/http/reply.ts'
+import type { HttpRequest } from '../../../runtime/http/server.ts'
+import { makeRecoveryCode, readRecoveryCode, sha256Of } from '../../../schemas/keys.ts'
+import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
+import type { Authenticator } from '../../guards/authenticate.ts'
+import { problemReply } from '../../transports/rest.ts'
+import type { AccountChange, AuditAccount } from '../audit-account.ts'
+import { type PasswordGate, retryIn } from '../password-gate.ts'
+import { findSignedIn, isFromOwnPage } from '../session.ts'
+import { redirect, signInFor } from '../sign-in.ts'
+import { factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
+import type { SecondFactorCodes } from './codes.ts'
+
+interface AccountFactorOptions {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  readonly gate: PasswordGate
+  readonly codes: SecondFactorCodes
+  readonly box: SecretBox
+  readonly audit: AuditAccount
+  /** By which an app names the service. */
+  issuer(): string
+}
+
+/** Who asks, with what the account has. */
+interface Asking {
+  readonly session: Authenticated
+  readonly hash: string
+  readonly factor: SecondFactor | null
+}
+
+export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, audit, issuer }: AccountFactorOptions) {
+  /** @returns the answer where nobody is signed in, or the account has no password */
+  async function asking(head: RequestHead): Promise<Asking | HttpReply> {
+    const session = await findSignedIn(authenticator, head)
+    if (session === null) return redirect(signInFor({ path: factorPath, query: '' }))
+    const hash = await findPasswordHash(pg, session.ownerId)
+    if (hash === null) return secondFactorPage(409)
+    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()) }
+  }
+
+  function page(state: PageState, { session: { name: email }, factor }: Pick<Asking, 'session' | 'factor'>): HttpReply {
+    if (factor === null) return secondFactorPage(state, { email })
+    const { enabledAt, recoveryCodesLeft } = factor
+    if (enabledAt !== null) return secondFactorPage(state, { email, on: { since: enabledAt, recoveryCodesLeft } })
+    const secret = box.open(factor.sealed)
+    return secondFactorPage(state, { email, begun: { secret, uri: totpUri(secret, issuer(), email) } })
+  }
+
+  async function show(head: RequestHead): Promise<HttpReply> {
+    const asked = await asking(head)
+    return 'status' in asked ? asked : page(head.query === 'off' ? 'off' : 200, asked)
+  }
+
+  async function change(request: HttpRequest): Promise<HttpReply> {
+    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
+    const form = new URLSearchParams(request.body.toString())
+    const asked = await asking(request)
+    if ('status' in asked) return asked
+    const { session, factor, hash } = asked
+    const code = form.get('code') ?? ''
+    const wish = form.get('wish')
+    if (wish === 'confirm') return confirm(request, asked, code)
+    const isTurning = wish === 'off' || wish === 'codes'
+    // The page may be older than another browser's change.
+    if ((wish !== 'begin' && !isTurning) || isTurning !== (factor?.enabledAt != null)) return page(422, asked)
+    return gate(request, {
+      email: session.name,
+      refuse: () => page(429, asked),
+      async pass() {
+        if (!(await isPasswordOf(form.get('current') ?? '', hash))) return page(401, asked)
+        if (isTurning) return turn(wish, request, asked, code)
+        await beginSecondFactor(pg, session.ownerId, box.seal(makeTotpSecret()), clock.now())
+        return redirect(factorPath)
+      },
+    })
+  }
+
+  /** Turns it on by the first right code. */
+  async function confirm(request: HttpRequest, asked: Asking, code: string): Promise<HttpReply> {
+    const { session, factor } = asked
+    if (factor === null || factor.enabledAt !== null) return page(422, asked)
+    const { ownerId, id: sessionId } = session
+    const made = makeRecoveryCodes()
+    const attempt = await codes.attempt(ownerId, () => {
+      const { sealed } = factor
+      const on = { ownerId, sessionId, sealed, step: codes.stepOf(sealed, code), codeHashes: made.hashes }
+      return pg.transaction(async (tx) => {
+        if (!(await turnOnSecondFactor(tx, { ...on, now: clock.now() }))) return false
+        await audited(tx, request, session, 'member.turn_on_second_factor')
+        return true
+      })
+    })
+    if ('done' in attempt) return attempt.done ? recoveryCodesPage(made.codes, 'on') : redirect(factorPath)
+    return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
+  }
+
+  /** Turns it off, or makes other recovery codes, by a code of either kind. */
+  async function turn(wish: 'off' | 'codes', request: HttpRequest, asked: Asking, code: string): Promise<HttpReply> {
+    const { session } = asked
+    const { ownerId } = session
+    const made = makeRecoveryCodes()
+    const attempt = await codes.attempt(ownerId, () =>
+      pg.transaction(async (tx) => {
+        const { recoveryCodesLeft } = await codes.use(tx, ownerId, code)
+        if (wish === 'off') await turnOffSecondFactor(tx, ownerId)
+        else await replaceRecoveryCodes(tx, ownerId, made.hashes)
+        const action = wish === 'off' ? 'member.turn_off_second_factor' : 'member.replace_recovery_codes'
+        await audited(tx, request, session, action, recoveryCodesLeft === null ? {} : { recovery_code: true })
+      }),
+    )
+    if ('done' in attempt)
+      return wish === 'off' ? redirect(`${factorPath}?off`) : recoveryCodesPage(made.codes, 'again')
+    return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
+  }
+
+  function audited(
+    tx: Queryable,
+    request: HttpRequest,
+    { ownerId, name: email, workspace: { id: workspaceId } }: Authenticated,
+    action: AccountChange['action'],
+    metadata: AccountChange['metadata'] = {},
+  ): Promise<void> {
+    return audit(tx, request, { workspaceId, action, ownerId, email, metadata })
+  }
+
+  return { show, change }
+}
+
+function makeRecoveryCodes(): { readonly codes: readonly string[]; readonly hashes: readonly Buffer[] } {
+  const codes = Array.from({ length: recoveryCodesCount }, makeRecoveryCode)
+  return { codes, hashes: codes.map((code) => sha256Of(readRecoveryCode(code)!)) }
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { hashPassword } from '../../runtime/crypto/password.ts'
+import { setUpApi } from '../support/api.ts'
+import { appWith } from '../support/authenticator-app.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { memberPassword } from '../support/members.ts'
+
+const stepMs = 30_000
+/** Moves on, so that each code is another one. */
+let now = Date.now()
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', clock: { now: () => now } })
+const signIn = setUpDashboard({ stores, api, mine })
+
+test('a second factor is turned on, asked for at the sign-in, passed by a recovery code, and turned off, all by keyboard', async (context) => {
+  const email = 'owner@example.com'
+  await stores.pg.query('UPDATE owners SET email = $2, password_hash = $3 WHERE id = $1', [
+    ...[mine.ownerId, email, await hashPassword(memberPassword)],
+  ])
+  const page = await signIn(context)
+  const { keyboard } = page
+  const alert = () => page.textContent('[role="alert"]')
+  await page.goto(`${api.url}/dashboard/settings`)
+  await page.focus(`${list('Signing in')} >> text=Second factor`)
+  await keyboard.press('Enter')
+  await page.waitForSelector('text=Set it up')
+  await look(page, 'second-factor-off')
+  await page.focus('[name="current"]')
+  await keyboard.type(memberPassword)
+  await keyboard.press('Enter')
+  await page.waitForSelector('img.qr')
+  await look(page, 'second-factor-key')
+  const app = appWith((await page.textContent('pre'))!)
+  const nextCode = () => {
+    now += stepMs
+    return app.codeAt(now)
+  }
+  // The field has the focus.
+  await keyboard.type(nextCode())
+  await keyboard.press('Enter')
+  await page.waitForSelector('h1:has-text("Recovery codes")')
+  await look(page, 'recovery-codes')
+  const [recovery] = (await page.textContent('pre'))!.split('\n')
+  await page.click('text=Back to the settings')
+  await page.click('text=Sign out of this browser')
+
+  const passPassword = async () => {
+    await page.goto(`${api.url}/dashboard/people`)
+    await page.fill('[name="email"]', email)
+    await page.fill('[name="password"]', memberPassword)
+    await keyboard.press('Enter')
+    await page.waitForSelector('h1:has-text("Enter a code")')
+  }
+  await passPassword()
+  await look(page, 'sign-in-code')
+  await keyboard.type('000000')
+  await keyboard.press('Enter')
+  expect(await alert()).toContain('The code is wrong')
+  await page.goto(`${api.url}/dashboard`)
+  await page.waitForSelector('h1:has-text("Sign in")')
+  await passPassword()
+  await keyboard.type(nextCode())
+  await keyboard.press('Enter')
+  await page.waitForURL(`${api.url}/dashboard/people`)
+
+  await page.context().clearCookies()
+  await passPassword()
+  await page.focus('summary')
+  await keyboard.press('Enter')
+  await keyboard.press('Tab')
+  await keyboard.type(recovery!)
+  await look(page, 'sign-in-recovery-code')
+  await page.focus('details [name="code"]')
+  await keyboard.press('Enter')
+  await page.waitForURL(`${api.url}/dashboard/people`)
+
+  await page.goto(`${api.url}/dashboard/second-factor`)
+  await page.waitForSelector('text=9 of 10 recovery codes are left')
+  await look(page, 'second-factor-on')
+  await page.fill('[name="current"]', memberPassword)
+  await page.fill('[name="code"]', nextCode())
+  await page.focus('text=Turn it off')
+  await keyboard.press('Enter')
+  await page.waitForSelector('text=The second factor is off')
+})

@@ -33,6 +33,7 @@ import { makeSignInStep } from './second-factor/sign-in-step.ts'
 import { codePath } from './second-factor/step-cookie.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
+import { browsersPath, makeSignedInBrowsers } from './signed-in-browsers.ts'
 
 const workspacePath = '/dashboard/workspace'
 const signOutPath = '/dashboard/sign-out'
@@ -83,6 +84,7 @@ export function makeDashboardRoute(
   const joining = makeJoin(shared)
   const password = makePasswordChange({ ...shared, authenticator })
   const forgotten = makePasswordReset({ ...shared, mailBox })
+  const browsers = makeSignedInBrowsers({ ...shared, authenticator })
   const issuer = () => new URL(config.apiHost).hostname
   const factor = makeAccountFactor({ ...shared, authenticator, box: factorBox, issuer })
 
@@ -106,11 +108,21 @@ export function makeDashboardRoute(
     if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
     if (path === passwordPath && method === 'POST') return page('password', password.change, signInFormBytesMax)
     if (path === factorPath && method === 'POST') return page('second-factor', factor.change, signInFormBytesMax)
+    if (path === browsersPath && method === 'POST') return page('browsers', browsers.signOut, smallFormBytesMax)
     if (path === forgotPath && !isMailSetUp()) return page('forgot', () => redirect(signInPath))
     if (path === forgotPath && method === 'POST') return page('forgot', forgotten.askForLink, signInFormBytesMax)
     if (path === resetPath && method === 'POST') return page('reset', forgotten.reset, signInFormBytesMax)
     if (!isReading) {
-      const hasForm = [signInPath, codePath, joinPath, passwordPath, factorPath, forgotPath, resetPath].includes(path)
+      const hasForm = [
+        signInPath,
+        codePath,
+        joinPath,
+        passwordPath,
+        factorPath,
+        browsersPath,
+        forgotPath,
+        resetPath,
+      ].includes(path)
       return refused('method_not_allowed', hasForm ? 'GET, HEAD, POST' : 'GET, HEAD')
     }
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
@@ -119,6 +131,7 @@ export function makeDashboardRoute(
     if (path === joinPath) return page('join', joining.show)
     if (path === passwordPath) return page('password', password.show)
     if (path === codePath) return page('sign-in-code', signInStep.show)
+    if (path === browsersPath) return page('browsers', browsers.show)
     if (path === factorPath) return page('second-factor', factor.show)
     if (path === forgotPath) return page('forgot', forgotten.showForgot)
     if (path === resetPath) return page('reset', forgotten.show)

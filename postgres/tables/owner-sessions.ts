@@ -1,6 +1,11 @@
 /** Sign-in links and the sessions of members' browsers. Tokens are never stored: only their SHA-256 to find them by. */
 import { makeLinkToken, sha256Of } from '../../schemas/keys.ts'
-import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
+import {
+  browserSessionMs,
+  browserSessionsListedMax,
+  sessionUseMs,
+  signInLinkMs,
+} from '../../schemas/limits/api-limits.ts'
 import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
 import { type Authenticated, planOfMember } from './api-keys.ts'
@@ -23,45 +28,53 @@ export async function createSignInLink(q: Queryable, workspaceId: number, now: n
 }
 
 /** Uses a link up and begins a session. @returns its token; null where the link is unknown, used or too old */
-export async function signInByLink(tx: Queryable, linkToken: string, now: number): Promise<string | null> {
+export async function signInByLink(
+  tx: Queryable,
+  linkToken: string,
+  browser: string | null,
+  now: number,
+): Promise<string | null> {
   const [link] = await tx.query<{ owner_id: number; workspace_id: number; is_valid: boolean }>(
     `DELETE FROM sign_in_links WHERE hash = $1
      RETURNING owner_id, workspace_id, expires_at > to_timestamp($2::float8 / 1000) AS is_valid`,
     [sha256Of(linkToken), now],
   )
   if (link === undefined || !link.is_valid) return null
-  return beginBrowserSession(tx, { ownerId: link.owner_id, workspaceId: link.workspace_id }, now)
+  return beginBrowserSession(tx, { ownerId: link.owner_id, workspaceId: link.workspace_id, browser }, now)
 }
 
-/** @returns the token of the new session */
+/** @param session `browser` is what people recognise it by; null: unknown @returns the token of the new session */
 export async function beginBrowserSession(
   tx: Queryable,
-  { ownerId, workspaceId }: { readonly ownerId: number; readonly workspaceId: number },
+  session: { readonly ownerId: number; readonly workspaceId: number; readonly browser: string | null },
   now: number,
 ): Promise<string> {
   const token = makeLinkToken()
+  const { ownerId, workspaceId, browser } = session
   for (const table of ['browser_sessions', 'invitations']) {
     await tx.query(`DELETE FROM ${table} WHERE expires_at < to_timestamp($1::float8 / 1000)`, [now])
   }
   await tx.query(
-    `INSERT INTO browser_sessions (hash, owner_id, workspace_id, expires_at) VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000))`,
-    [sha256Of(token), ownerId, workspaceId, now + browserSessionMs],
+    `INSERT INTO browser_sessions (hash, owner_id, workspace_id, browser, created_at, last_used_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+    [sha256Of(token), ownerId, workspaceId, browser, new Date(now), new Date(now + browserSessionMs)],
   )
   return token
 }
 
-/** The session that holds at a moment, with the scopes of the role in its workspace; null for none. */
+/** The session that holds at a moment, with the scopes of the role in its workspace; null for none. Notes its use. */
 export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<Authenticated | null> {
   interface Row extends Workspace {
     session_id: number
     session_owner: number
     email: string
     expires_at: Date
+    last_used_at: Date | null
     session_plan: PlanKey | null
     role: Role | null
   }
   const [row] = await q.query<Row>(
-    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, m.role,
+    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, s.last_used_at, m.role,
        ${planOfMember('so')} AS session_plan, ${workspaceColumns}
      FROM browser_sessions s
      JOIN workspaces w ON w.id = s.workspace_id
@@ -72,7 +85,11 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
     [sha256Of(token), now],
   )
   if (row === undefined) return null
-  const { session_id, session_owner, email, expires_at, session_plan, role, ...workspace } = row
+  const { session_id, session_owner, email, expires_at, last_used_at, session_plan, role, ...workspace } = row
+  // Seldom, so that looking at pages writes little.
+  if (last_used_at === null || last_used_at.getTime() <= now - sessionUseMs) {
+    await q.query('UPDATE browser_sessions SET last_used_at = $2 WHERE id = $1', [session_id, new Date(now)])
+  }
   return {
     ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email },
     scopes: role === null ? [] : [...scopesOfRoles[role]],
@@ -92,4 +109,33 @@ export async function moveBrowserSession(q: Queryable, token: string, workspaceI
 
 export async function endBrowserSession(q: Queryable, token: string): Promise<void> {
   await q.query('DELETE FROM browser_sessions WHERE hash = $1', [sha256Of(token)])
+}
+
+export interface BrowserSession {
+  readonly id: number
+  readonly browser: string | null
+  readonly createdAt: Date
+  readonly lastUsedAt: Date | null
+}
+
+/** Those of an account that hold, the last used first. @param now milliseconds since 1970 */
+export function listBrowserSessions(q: Queryable, ownerId: number, now: number): Promise<BrowserSession[]> {
+  return q.query<BrowserSession>(
+    `SELECT id, browser, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM browser_sessions
+     WHERE owner_id = $1 AND expires_at > $2 ORDER BY last_used_at DESC NULLS LAST, id DESC LIMIT $3`,
+    [ownerId, new Date(now), browserSessionsListedMax],
+  )
+}
+
+/** Ends one session of an account, or all. @param which `but` goes on in any case; without an `id` all others end */
+export async function endBrowserSessionsOf(
+  q: Queryable,
+  ownerId: number,
+  { id, but }: { readonly id: number | undefined; readonly but: number },
+): Promise<void> {
+  await q.query('DELETE FROM browser_sessions WHERE owner_id = $1 AND id <> $2 AND ($3::bigint IS NULL OR id = $3)', [
+    ownerId,
+    but,
+    id ?? null,
+  ])
 }

@@ -79,6 +79,9 @@ export const socialAccountNameLengthMax = 120
 /** Lifetimes of a sign-in link, which is used once, and of a browser's session. */
 export const signInLinkMs = 15 * 60_000
 export const browserSessionMs = 30 * 24 * 3_600_000
+/** How exactly it is known when a session was last used, and how many an account's page lists. */
+export const sessionUseMs = 10 * minute
+export const browserSessionsListedMax = 100
 /** A page of the dashboard waits no longer for the answers that it begins with. */
 export const firstAnswersWithinMs = 1 * second
 /** An owner's password, in code points: long enough to withstand guessing, short enough to be hashed at once. */

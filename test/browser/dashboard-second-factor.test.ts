@@ -73,6 +73,9 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   await keyboard.press('Enter')
   await page.waitForURL(`${api.url}/dashboard/people`)
 
+  await page.goto(`${api.url}/dashboard/browsers`)
+  await page.waitForSelector('text=Sign out all others')
+  await look(page, 'signed-in-browsers')
   await page.goto(`${api.url}/dashboard/second-factor`)
   await page.waitForSelector('text=9 of 10 recovery codes are left')
   await look(page, 'second-factor-on')

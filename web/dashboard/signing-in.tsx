@@ -28,6 +28,8 @@ export function SigningIn() {
         <a href="/dashboard/password">Change your password</a>
         {' · '}
         <a href="/dashboard/second-factor">Second factor</a>
+        {' · '}
+        <a href="/dashboard/browsers">Signed-in browsers</a>
       </p>
       <div class="controls">
         <form method="post" action="/dashboard/sign-out">

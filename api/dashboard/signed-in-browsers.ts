@@ -1,0 +1,78 @@
+/**
+ * /dashboard/browsers: the browsers that are signed in to the own account, each of which can be signed out. It needs no plan. Held
+ * by test/integration/signed-in-browsers.test.ts.
+ */
+
+import type { Queryable } from '../../postgres/client.ts'
+import { type BrowserSession, endBrowserSessionsOf, listBrowserSessions } from '../../postgres/tables/owner-sessions.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest } from '../../runtime/http/server.ts'
+import { escapeHtml } from '../../schemas/install-snippet.ts'
+import type { Authenticator } from '../guards/authenticate.ts'
+import { problemReply } from '../transports/rest.ts'
+import { plainPage } from './pages.ts'
+import { findSignedIn, isFromOwnPage } from './session.ts'
+import { redirect, signInFor } from './sign-in.ts'
+
+export const browsersPath = '/dashboard/browsers'
+
+interface SignedInBrowsersOptions {
+  readonly pg: Queryable
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+}
+
+export function makeSignedInBrowsers({ pg, authenticator, clock }: SignedInBrowsersOptions) {
+  async function show(head: RequestHead): Promise<HttpReply> {
+    const session = await findSignedIn(authenticator, head)
+    if (session === null) return redirect(signInFor({ path: browsersPath, query: '' }))
+    return browsersPage(await listBrowserSessions(pg, session.ownerId, clock.now()), session.id)
+  }
+
+  async function signOut(request: HttpRequest): Promise<HttpReply> {
+    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
+    const session = await findSignedIn(authenticator, request)
+    if (session === null) return redirect(signInFor({ path: browsersPath, query: '' }))
+    const wish = new URLSearchParams(request.body.toString()).get('browser') ?? ''
+    const id = /^\d{1,15}$/.test(wish) ? Number(wish) : undefined
+    // A browser that has ended meanwhile, or is another account's, changes nothing: the list says what is there.
+    if (id !== undefined || wish === 'others') await endBrowserSessionsOf(pg, session.ownerId, { id, but: session.id })
+    return redirect(browsersPath)
+  }
+
+  return { show, signOut }
+}
+
+/** @param ownId the session of the browser that shows the page: it signs out in the settings */
+function browsersPage(sessions: readonly BrowserSession[], ownId: number): HttpReply {
+  const lines = sessions.map(({ id, browser, createdAt, lastUsedAt }) => {
+    const name = escapeHtml(browser ?? 'Unknown browser')
+    const used = lastUsedAt === null ? '' : `, last used ${minuteOf(lastUsedAt)}`
+    const end =
+      id === ownId
+        ? '<p>This browser.</p>'
+        : formWith(
+            `<button type="submit" name="browser" value="${id}" aria-label="Sign out ${name}, signed in ${minuteOf(createdAt)}">Sign out</button>`,
+          )
+    return `<li><strong>${name}</strong><p>Signed in ${minuteOf(createdAt)}${used}.</p>${end}</li>`
+  })
+  const others =
+    sessions.length > 1
+      ? formWith('<button type="submit" class="danger" name="browser" value="others">Sign out all others</button>')
+      : ''
+  return plainPage(
+    200,
+    'Signed-in browsers',
+    `<p>Times are in UTC. One that you don’t know? Sign it out, and <a href="/dashboard/password">change your password</a>.</p><ul>${lines.join('')}</ul>${others}<p><a href="/dashboard/settings">Back to the settings</a></p>`,
+  )
+}
+
+function formWith(button: string): string {
+  return `<form method="post" action="${browsersPath}">${button}</form>`
+}
+
+function minuteOf(time: Date): string {
+  return time.toISOString().slice(0, 16).replace('T', ' ')
+}

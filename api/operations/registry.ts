@@ -10,7 +10,7 @@ import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
-import { createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
+import { changeGoal, createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
@@ -20,7 +20,7 @@ import { listMedia } from './media/list-media.ts'
 import { readMediaFile } from './media/read-media-file.ts'
 import { updateMedia } from './media/update-media.ts'
 import { uploadMedia } from './media/upload-media.ts'
-import { createNote, listOwnNotes, removeNote } from './notes/notes.ts'
+import { changeNote, createNote, listOwnNotes, removeNote } from './notes/notes.ts'
 import { listPeople } from './people/list-people.ts'
 import { readJourney } from './people/read-journey.ts'
 import { archivePost } from './posts/archive-post.ts'
@@ -42,7 +42,7 @@ import { removeProfileMediaAsset } from './profile/remove-media.ts'
 import { updateProfileSources } from './profile/update-sources.ts'
 import { getReplay } from './replays/get-replay.ts'
 import { listReplays } from './replays/list-replays.ts'
-import { createSegment, listOwnSegments, removeSegment } from './segments/segments.ts'
+import { changeSegment, createSegment, listOwnSegments, removeSegment } from './segments/segments.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -86,12 +86,15 @@ export const operations: readonly Operation[] = [
   listConversions,
   listOwnGoals,
   createGoal,
+  changeGoal,
   removeGoal,
   listOwnNotes,
   createNote,
+  changeNote,
   removeNote,
   listOwnSegments,
   createSegment,
+  changeSegment,
   removeSegment,
   listPeople,
   readJourney,

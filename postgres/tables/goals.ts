@@ -1,6 +1,7 @@
 /** Goals of a workspace. Held by test/integration/goals.test.ts. */
 import type { FunnelStepKind } from '../../schemas/funnel-steps.ts'
 import type { Queryable } from '../client.ts'
+import { rowsById } from './rows-by-id.ts'
 
 export interface StoredGoal {
   readonly id: number
@@ -11,6 +12,8 @@ export interface StoredGoal {
 }
 
 const columns = 'id, name, kind, value, created_at'
+
+export const { hold: holdGoal, remove: deleteGoal } = rowsById<StoredGoal>('goals', columns)
 
 /** All of them, newest first: there are few. */
 export function listGoals(q: Queryable, workspaceId: number): Promise<StoredGoal[]> {
@@ -31,11 +34,18 @@ export async function insertGoal(
   return goal ?? null
 }
 
-/** @returns null when there is no such goal */
-export async function deleteGoal(tx: Queryable, workspaceId: number, id: number): Promise<StoredGoal | null> {
+/** The workspace is held. @returns null where another goal has the name, or the kind and value */
+export async function updateGoal(
+  tx: Queryable,
+  workspaceId: number,
+  { id, name, kind, value }: Omit<StoredGoal, 'created_at'>,
+): Promise<StoredGoal | null> {
   const [goal] = await tx.query<StoredGoal>(
-    `DELETE FROM goals WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
-    [workspaceId, id],
+    `UPDATE goals SET name = $3, kind = $4, value = $5
+     WHERE workspace_id = $1 AND id = $2 AND NOT EXISTS (
+       SELECT 1 FROM goals WHERE workspace_id = $1 AND id <> $2 AND (name = $3 OR kind = $4 AND value = $5)
+     ) RETURNING ${columns}`,
+    [workspaceId, id, name, kind, value],
   )
   return goal ?? null
 }

@@ -1,5 +1,6 @@
 /** Notes of a workspace, on its local days. Held by test/integration/notes.test.ts. */
 import type { Queryable } from '../client.ts'
+import { rowsById } from './rows-by-id.ts'
 
 export interface StoredNote {
   readonly id: number
@@ -12,6 +13,8 @@ export interface StoredNote {
 }
 
 const columns = `id, to_char(day, 'YYYY-MM-DD') AS day, to_char(minute, 'HH24:MI') AS time, text, created_at`
+
+export const { hold: holdNote, remove: deleteNote } = rowsById<StoredNote>('notes', columns)
 
 /** Wall times, in milliseconds as if they were UTC; `end` is exclusive. */
 export interface LocalSpan {
@@ -52,11 +55,15 @@ export async function insertNote(
   return note!
 }
 
-/** @returns null when there is no such note */
-export async function deleteNote(tx: Queryable, workspaceId: number, id: number): Promise<StoredNote | null> {
+/** The note is held. */
+export async function updateNote(
+  tx: Queryable,
+  workspaceId: number,
+  { id, day, time, text }: Omit<StoredNote, 'created_at'>,
+): Promise<StoredNote> {
   const [note] = await tx.query<StoredNote>(
-    `DELETE FROM notes WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
-    [workspaceId, id],
+    `UPDATE notes SET day = $3, minute = $4, text = $5 WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
+    [workspaceId, id, day, time, text],
   )
-  return note ?? null
+  return note!
 }

@@ -1,6 +1,7 @@
 /** Filters under a name. Held by test/integration/segments.test.ts. */
 import type { FilterName } from '../../schemas/session-filters.ts'
 import type { Queryable } from '../client.ts'
+import { rowsById } from './rows-by-id.ts'
 
 export interface StoredSegment {
   readonly id: number
@@ -11,6 +12,8 @@ export interface StoredSegment {
 }
 
 const columns = 'id, name, filters, created_at'
+
+export const { hold: holdSegment, remove: deleteSegment } = rowsById<StoredSegment>('segments', columns)
 
 /** All of them, by name: there are few. */
 export function listSegments(q: Queryable, workspaceId: number): Promise<StoredSegment[]> {
@@ -33,11 +36,18 @@ export async function insertSegment(
   return segment ?? null
 }
 
-/** @returns null when there is no such segment */
-export async function deleteSegment(tx: Queryable, workspaceId: number, id: number): Promise<StoredSegment | null> {
+/** The workspace is held. @returns null where another segment has the name */
+export async function updateSegment(
+  tx: Queryable,
+  workspaceId: number,
+  { id, name, filters }: Omit<StoredSegment, 'created_at'>,
+): Promise<StoredSegment | null> {
   const [segment] = await tx.query<StoredSegment>(
-    `DELETE FROM segments WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
-    [workspaceId, id],
+    `UPDATE segments SET name = $3, filters = $4
+     WHERE workspace_id = $1 AND id = $2
+       AND NOT EXISTS (SELECT 1 FROM segments WHERE workspace_id = $1 AND id <> $2 AND name = $3)
+     RETURNING ${columns}`,
+    [workspaceId, id, name, JSON.stringify(filters)],
   )
   return segment ?? null
 }

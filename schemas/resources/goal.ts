@@ -21,9 +21,10 @@ const value = z
   })
   .meta({ description: 'The path or the name; `*` is any text.', examples: ['/thanks*'] })
 
-export const GoalCreate = z
-  .object({ name: z.string().min(1).max(goalNameLengthMax), kind, value })
-  .meta({ id: 'GoalCreate' })
+const named = z.object({ name: z.string().min(1).max(goalNameLengthMax), kind, value })
+
+export const GoalCreate = named.meta({ id: 'GoalCreate' })
+export const GoalUpdate = named.partial().meta({ id: 'GoalUpdate' })
 
 const goal = { id: z.int(), object_id: objectId('goal'), name: z.string(), kind, value: z.string() }
 

@@ -19,17 +19,22 @@ const day = z
   })
   .meta({ description: "Local to the workspace's timezone.", examples: ['2026-11-20'] })
 
+const time = timeOfDay.nullable()
+const timeMeaning = 'Hour and minute of the day. Null: the whole day.'
+const text = z
+  .string()
+  .min(1)
+  .max(noteTextLengthMax)
+  .meta({ examples: ['Release 2.1'] })
+
 export const NoteCreate = z
-  .object({
-    day,
-    time: timeOfDay.nullable().default(null).describe('Hour and minute of the day. Null: the whole day.'),
-    text: z
-      .string()
-      .min(1)
-      .max(noteTextLengthMax)
-      .meta({ examples: ['Release 2.1'] }),
-  })
+  .object({ day, time: time.default(null).describe(timeMeaning), text })
   .meta({ id: 'NoteCreate' })
+
+export const NoteUpdate = z
+  .object({ day, time: time.describe(timeMeaning), text })
+  .partial()
+  .meta({ id: 'NoteUpdate' })
 
 export const Note = z
   .object({

@@ -27,9 +27,10 @@ const someFilters = filters
     examples: [{ channel: ['Email'] }],
   })
 
-export const SegmentCreate = z
-  .object({ name: z.string().min(1).max(segmentNameLengthMax), filters: someFilters })
-  .meta({ id: 'SegmentCreate' })
+const named = z.object({ name: z.string().min(1).max(segmentNameLengthMax), filters: someFilters })
+
+export const SegmentCreate = named.meta({ id: 'SegmentCreate' })
+export const SegmentUpdate = named.partial().meta({ id: 'SegmentUpdate' })
 
 export const Segment = z
   .object({ id: z.int(), object_id: objectId('segment'), name: z.string(), filters, created_at: dateTime })

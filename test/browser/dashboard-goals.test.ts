@@ -1,4 +1,4 @@
-/** Goals on the overview: added and removed by keyboard, a filter on click, for viewers and shared links to look at alone. */
+/** Goals on the overview: added, changed and removed by keyboard, a filter on click, for viewers and shared links to look at alone. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { viewScope } from '../../schemas/scopes.ts'
@@ -32,7 +32,7 @@ const goals = (page: Page) =>
 const visitors = (page: Page, count: number) =>
   page.waitForSelector(`[data-card="visitors"] strong:text-is("${count}")`)
 
-test('goals are added, filtered by and removed by keyboard; a refusal says why and keeps what was written', async (context) => {
+test('goals are added, filtered by, changed and removed by keyboard; a refusal says why and keeps what was written', async (context) => {
   await fill(mine.workspaceId)
   const page = await signIn(context)
   await page.waitForSelector(`${section} .empty:has-text("A goal is what visitors should do")`)
@@ -76,6 +76,19 @@ test('goals are added, filtered by and removed by keyboard; a refusal says why a
   await visitors(page, 9)
   await page.keyboard.press('Escape')
   await visitors(page, 10)
+
+  await page.focus(`${section} [aria-label="Change Order"]`)
+  await page.keyboard.press('Enter')
+  expect(await page.inputValue('dialog input[name="value"]')).toBe('/thanks/*')
+  await look(page, 'goal-change')
+  await page.fill('dialog input[name="value"]', '/thanks/1')
+  await page.keyboard.press('Enter')
+  await expect
+    .poll(() => goals(page))
+    .toEqual([
+      ['Order', '3 times', '3', '30 %'],
+      [markup, '1 time', '1', '10 %'],
+    ])
 
   await page.focus(`${section} [aria-label="Remove Order"]`)
   await page.keyboard.press('Enter')

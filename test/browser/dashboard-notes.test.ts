@@ -1,4 +1,4 @@
-/** Notes on the overview's chart: marked in every kind of bucket, listed, added and deleted by keyboard; others look alone. */
+/** Notes on the overview's chart: marked in every kind of bucket, listed, added, changed and deleted by keyboard; others look alone. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { viewScope } from '../../schemas/scopes.ts'
@@ -31,7 +31,7 @@ const marks = (page: Page) =>
 const listed = (page: Page) =>
   page.$$eval('.notes li', (all) => all.map((one) => one.querySelector('bdi')!.textContent))
 
-test('a note is added and deleted by keyboard, and its text stands in the list and at the pointer, as text', async (context) => {
+test('a note is added, changed and deleted by keyboard, and its text stands in the list and at the pointer, as text', async (context) => {
   await fill(mine.workspaceId)
   const page = await signIn(context)
   await page.goto(`${api.url}/dashboard?days=7`)
@@ -53,6 +53,13 @@ test('a note is added and deleted by keyboard, and its text stands in the list a
   await page.hover('.u-over')
   await page.waitForSelector('.note-tip')
   expect(await page.textContent('.note-tip')).toContain(`14:30: ${markup}`)
+
+  await page.focus('.notes [aria-label^="Change <img"]')
+  await page.keyboard.press('Enter')
+  expect(await page.inputValue('dialog input[name="time"]')).toBe('14:30')
+  await page.fill('dialog input[name="time"]', '')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`.notes li .label:not(:has-text("14:30"))`)
 
   await page.click('text=Add a note')
   await page.fill('dialog input[name="text"]', 'Long ago')

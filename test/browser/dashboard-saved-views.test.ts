@@ -1,4 +1,4 @@
-/** Saved views: filters are saved, applied and deleted by keyboard; a viewer applies them alone, a shared link has none. */
+/** Saved views: filters are saved, applied, changed and deleted by keyboard; a viewer applies them alone, a shared link has none. */
 import { expect, test } from 'vitest'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
@@ -15,7 +15,7 @@ async function fill(workspaceId: number): Promise<void> {
   await foldWhatIsThere(stores)
 }
 
-test('filters are saved under a name, put in place of others by a click, and deleted', async (context) => {
+test('filters are saved under a name, put in place of others by a click, changed, and deleted', async (context) => {
   await fill(mine.workspaceId)
   const page = await signIn(context)
   const search = () => decodeURIComponent(new URL(page.url()).search)
@@ -39,7 +39,17 @@ test('filters are saved under a name, put in place of others by a click, and del
   await page.keyboard.press('Enter')
   await expect.poll(search).toBe('?days=7&source=!google&source=news*&device=mobile')
   expect(await page.$('dialog')).toBeNull()
+
+  await page.goto(`${api.url}/dashboard?days=7&os=Linux`)
   await page.click('text=Saved views')
+  await page.focus('dialog [aria-label^="Change <img"]')
+  await page.keyboard.press('Enter')
+  await look(page, 'saved-view-change')
+  await page.fill('dialog input[name="name"]', `${markup}2`)
+  await page.click('text=Put the page’s filters in place')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`dialog .row:has-text('1">2os: Linux')`)
   await page.click('dialog [aria-label^="Delete <img"]')
   await page.click('dialog .danger')
   await page.waitForSelector('dialog .empty')

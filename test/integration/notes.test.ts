@@ -64,6 +64,19 @@ test('a note is added once, audited, and goes when it is deleted; there are at m
   expect(audit.map(({ action }) => action)).toEqual(['note.create', 'note.delete', 'note.create'])
 })
 
+test('a change keeps what is not sent, and takes the time away where it is null', async () => {
+  const { body: note } = await add({ day: '2030-03-08', time: '08:15', text: 'Before' })
+  const change = (fields: object) => ask('PATCH', `/v1/notes/${note.object_id}`, fields)
+  expect((await change({ text: 'After' })).body).toEqual({ ...note, text: 'After' })
+  const moved = { ...note, text: 'After', day: '2030-03-07', time: null }
+  expect((await change({ day: '2030-03-07', time: null })).body).toEqual(moved)
+  for (const wrong of [{ day: '2030-02-29' }, { day: null }, { time: '24:00' }, { text: '' }]) {
+    expect((await change(wrong)).status).toBe(422)
+  }
+  expect((await ask('GET', '/v1/notes?start=2030-03-07&end=2030-03-07')).body).toEqual([moved])
+  expect((await ask('PATCH', '/v1/notes/0', {})).body).toEqual({ detail: 'Note not found' })
+})
+
 test.each([
   [{ day: '2030-02-29' }, 'day value is outside expected range'],
   [{ day: '2030-3-1' }, 'input is too short'],

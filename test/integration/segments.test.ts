@@ -29,6 +29,31 @@ test('filters are kept under a name of their own, listed by name, audited, and g
   expect(await add('One more', { os: ['Linux'] })).toEqual({ status: 409, body: full })
 })
 
+test('a change keeps what is not sent, replaces all filters, and is refused as a new segment is', async () => {
+  const of = (at: string | number) => `/v1/segments/${at}`
+  const { body: mobile } = await add('Mobile', { device: ['mobile'], os: ['iOS'] })
+  const { body: tablets } = await add('Tablets', { device: ['tablet'] })
+  const named = { ...mobile, name: 'Phones' }
+  expect(await ask('PATCH', of(mobile.object_id), { name: 'Phones' })).toEqual({ status: 200, body: named })
+  const filters = { device: ['!tablet'] }
+  const changed = { ...named, filters }
+  expect(await ask('PATCH', of(mobile.id), { name: 'Phones', filters })).toEqual({ status: 200, body: changed })
+  expect(await ask('PATCH', of(mobile.id), {})).toEqual({ status: 200, body: changed })
+  expect((await ask('PATCH', of(mobile.id), { name: 'Tablets' })).status).toBe(409)
+  for (const wrong of [{ filters: {} }, { filters: { sauce: ['x'] } }, { name: '' }, { name: null }]) {
+    expect((await ask('PATCH', of(mobile.id), wrong)).status).toBe(422)
+  }
+  expect((await ask('PATCH', of(0), { name: 'None' })).body).toEqual({ detail: 'Segment not found' })
+  expect((await ask('GET', '/v1/segments')).body).toEqual([changed, tablets])
+  const { body: audit } = await ask<{ action: string; metadata: object }[]>(
+    'GET',
+    '/v1/audit-log?action=segment.update',
+  )
+  expect(audit.map(({ metadata }) => metadata)).toEqual([
+    ...[{ fields: [] }, { fields: ['name', 'filters'] }, { fields: ['name'] }],
+  ])
+})
+
 test.each<[object, string[], string]>([
   [{}, [], 'there must be a filter'],
   [{ source: [] }, [], 'there must be a filter'],

@@ -158,3 +158,26 @@ test.each([
   })
   expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(text)])
 })
+
+test('a change keeps what is not sent, is read as a new goal is, and takes no name or page of another goal', async () => {
+  const key = mine.apiKey
+  const add = (body: object) => call<{ id: number; object_id: string }>(key, '/v1/goals', 'POST', body)
+  const { body: thanks } = await add({ name: 'Thanks', kind: 'path', value: '/thanks' })
+  await add({ name: 'Sign-up', kind: 'event', value: 'signup' })
+  const change = (body: object) => call<{ detail: unknown }>(key, `/v1/goals/${thanks.object_id}`, 'PATCH', body)
+  const named = { ...thanks, name: 'Order' }
+  expect(await change({ name: 'Order' })).toEqual({ status: 200, body: named })
+  const moved = { ...named, value: '/über/*' }
+  expect(await change({ name: 'Order', value: '/%C3%BCber/*' })).toEqual({ status: 200, body: moved })
+  const known = { detail: 'The workspace has a goal with this name, or one for this page or event' }
+  expect(await change({ name: 'Sign-up' })).toEqual({ status: 409, body: known })
+  expect(await change({ kind: 'event', value: 'signup' })).toEqual({ status: 409, body: known })
+  for (const wrong of [{ value: 'thanks' }, { value: '!/x' }, { name: '' }, { kind: 'page' }, { name: null }]) {
+    expect((await change(wrong)).status, JSON.stringify(wrong)).toBe(422)
+  }
+  const event = { ...moved, kind: 'event', value: 'order' }
+  expect(await change({ kind: 'event', value: 'order' })).toEqual({ status: 200, body: event })
+  // An event's name that stays is no page.
+  expect(await change({ kind: 'path' })).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'kind'] }] } })
+  expect((await call(key, '/v1/goals')).body).toMatchObject([{ name: 'Sign-up' }, event])
+})

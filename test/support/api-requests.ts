@@ -197,9 +197,11 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  const named = { create_goal: 'goals', create_segment: 'segments' }[operationId(operation)]
-  if (named !== undefined)
-    await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1`, [asker.workspaceId])
+  const named = { goal: 'goals', segment: 'segments' }[operation.name.replace(/\.(create|update)$/, '')]
+  if (named !== undefined) {
+    const own = values['goal_id'] ?? values['segment_id'] ?? 0
+    await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
+  }
   if (operationId(operation) === 'remove_company_profile_media') {
     await asker.stores.pg.query(
       'INSERT INTO company_profile_media (workspace_id, media_id, role) VALUES ($1, $2, $3)',

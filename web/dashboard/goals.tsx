@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { GoalFigures } from '../../schemas/resources/goal.ts'
 import { type Filter, questionOf, shownValue, type View } from './address.ts'
+import { changesOf } from './changes-of.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
 import { number, percent } from './format.ts'
 import { type StepKind, stepKinds, typedValue } from './funnel-address.ts'
@@ -23,9 +24,14 @@ const againMs = 15_000
 export function Goals({ view, add }: GoalsProps) {
   const { refusal, done } = useRefusal()
   const [isAdding, setAdding] = useState(false)
+  const [edited, edit] = useState<Row>()
   const [removed, remove] = useState<Row>()
   const { answer, failure, isStale } = useAnswer<GoalFigures>(`/analytics/goals?${questionOf(view)}`, { againMs })
   const mayChange = may('analytics:write')
+  const closeForm = () => {
+    setAdding(false)
+    edit(undefined)
+  }
   const most = Math.max(1, ...(answer?.rows ?? []).map(({ visitors }) => visitors))
   return (
     <section class="panel" aria-label="Goals" aria-busy={isStale}>
@@ -46,9 +52,14 @@ export function Goals({ view, add }: GoalsProps) {
           <li key={row.id} class="goal">
             <Reached {...{ row, most, add }} />
             {mayChange && (
-              <button type="button" class="link" aria-label={`Remove ${row.name}`} onClick={() => remove(row)}>
-                ×
-              </button>
+              <>
+                <button type="button" class="link" aria-label={`Change ${row.name}`} onClick={() => edit(row)}>
+                  ✎
+                </button>
+                <button type="button" class="link" aria-label={`Remove ${row.name}`} onClick={() => remove(row)}>
+                  ×
+                </button>
+              </>
             )}
           </li>
         ))}
@@ -58,12 +69,12 @@ export function Goals({ view, add }: GoalsProps) {
           Add goal
         </button>
       )}
-      {isAdding && (
+      {(isAdding || edited) && (
         <GoalForm
-          view={view}
-          close={() => setAdding(false)}
+          {...{ view, edited }}
+          close={closeForm}
           made={(goal) => {
-            setAdding(false)
+            closeForm()
             done({ made: goal })
           }}
         />
@@ -112,16 +123,26 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
 
 interface GoalFormProps {
   readonly view: View
+  /** Undefined: the goal is a new one. */
+  readonly edited: Pick<Row, 'id' | 'name' | 'kind' | 'value'> | undefined
   made(goal: unknown): void
   close(): void
 }
 
-function GoalForm({ view, made, close }: GoalFormProps) {
-  const [kind, setKind] = useState<StepKind>('path')
-  const submit = (data: FormData) =>
-    send('POST', '/goals', { kind, value: typedValue(String(data.get('value'))), name: data.get('name') })
+function GoalForm({ view, edited, made, close }: GoalFormProps) {
+  /** As the form was filled. */
+  const [before] = useState(edited)
+  const [kind, setKind] = useState<StepKind>(before?.kind ?? 'path')
+  const submit = (data: FormData) => {
+    const goal = { kind, value: typedValue(String(data.get('value'))), name: String(data.get('name')) }
+    return before ? send('PATCH', `/goals/${before.id}`, changesOf(goal, before)) : send('POST', '/goals', goal)
+  }
   return (
-    <FormDialog title="Add goal" verb="Add" {...{ close, made, submit }}>
+    <FormDialog
+      title={before ? 'Change the goal' : 'Add goal'}
+      verb={before ? 'Save' : 'Add'}
+      {...{ close, made, submit }}
+    >
       <Suggestions view={view} />
       <label>
         Visitors should
@@ -137,13 +158,20 @@ function GoalForm({ view, made, close }: GoalFormProps) {
           name="value"
           list={`suggested-${kind}`}
           placeholder={kind === 'path' ? '/thanks or /blog/*' : 'signup'}
+          defaultValue={kind === before?.kind ? before.value : ''}
           maxLength={500}
           required
         />
       </label>
       <label>
         Name
-        <input name="name" placeholder={kind === 'path' ? 'Order' : 'Sign-up'} maxLength={120} required />
+        <input
+          name="name"
+          placeholder={kind === 'path' ? 'Order' : 'Sign-up'}
+          defaultValue={before?.name}
+          maxLength={120}
+          required
+        />
       </label>
     </FormDialog>
   )

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Note } from '../../schemas/resources/note.ts'
 import { localDay } from './address.ts'
+import { changesOf } from './changes-of.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
 import { noteTime } from './note-buckets.ts'
@@ -15,8 +16,8 @@ interface NotesProps {
   readonly range: Overview['metrics']['range']
 }
 
-/** A note that was just made, and the list of before. */
-interface Added {
+/** A note that was just made or changed, and the list of before. */
+interface Kept {
   readonly note: Note
   readonly before: NotesProps['notes']
 }
@@ -24,11 +25,12 @@ interface Added {
 export function Notes({ notes: known, failure, range }: NotesProps) {
   const notes = known ?? []
   const { refusal, done } = useRefusal()
-  const [isAdding, setAdding] = useState(false)
-  const [added, setAdded] = useState<Added>()
+  /** `new`: one is added. */
+  const [edited, setEdited] = useState<Note | 'new'>()
+  const [kept, setKept] = useState<Kept>()
   const [deleted, setDeleted] = useState<Note>()
   const mayChange = may('analytics:write')
-  const isLeftOut = added && known !== added.before && !notes.some(({ id }) => id === added.note.id)
+  const isLeftOut = kept && known !== kept.before && !notes.some(({ id }) => id === kept.note.id)
   return (
     <div class="notes">
       {failure && <Failure {...failure} />}
@@ -44,14 +46,24 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
                 <span class="label">{noteTime(note)}</span>
                 <bdi>{note.text}</bdi>
                 {mayChange && (
-                  <button
-                    type="button"
-                    class="link"
-                    aria-label={`Delete ${note.text}`}
-                    onClick={() => setDeleted(note)}
-                  >
-                    ×
-                  </button>
+                  <>
+                    <button
+                      type="button"
+                      class="link"
+                      aria-label={`Change ${note.text}`}
+                      onClick={() => setEdited(note)}
+                    >
+                      ✎
+                    </button>
+                    <button
+                      type="button"
+                      class="link"
+                      aria-label={`Delete ${note.text}`}
+                      onClick={() => setDeleted(note)}
+                    >
+                      ×
+                    </button>
+                  </>
                 )}
               </li>
             ))}
@@ -59,22 +71,23 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
         </details>
       )}
       {mayChange && (
-        <button type="button" class="link" onClick={() => setAdding(true)}>
+        <button type="button" class="link" onClick={() => setEdited('new')}>
           Add a note
         </button>
       )}
       {isLeftOut && (
         <p class="note" role="status">
-          The note is kept for {noteTime(added.note)}, which this range doesn’t have.
+          The note is kept for {noteTime(kept.note)}, which this range doesn’t have.
         </p>
       )}
-      {isAdding && (
+      {edited && (
         <NoteForm
+          note={edited === 'new' ? undefined : edited}
           day={localDay(Date.parse(range.end) - 1, range.timezone)}
-          close={() => setAdding(false)}
+          close={() => setEdited(undefined)}
           made={(note) => {
-            setAdding(false)
-            setAdded({ note, before: known })
+            setEdited(undefined)
+            setKept({ note, before: known })
           }}
         />
       )}
@@ -84,7 +97,7 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
           verb="Delete"
           close={() => setDeleted(undefined)}
           confirmed={async () => {
-            setAdded(undefined)
+            setKept(undefined)
             done(await send('DELETE', `/notes/${deleted.id}`))
             setDeleted(undefined)
           }}
@@ -97,28 +110,40 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
 }
 
 interface NoteFormProps {
-  /** Suggested. */
+  /** Undefined: it is a new one. */
+  readonly note: Note | undefined
+  /** Suggested for a new one. */
   readonly day: string
   made(note: Note): void
   close(): void
 }
 
-function NoteForm({ day, made, close }: NoteFormProps) {
-  const submit = (data: FormData) =>
-    send<Note>('POST', '/notes', { day: data.get('day'), time: data.get('time') || null, text: data.get('text') })
+function NoteForm({ note, day, made, close }: NoteFormProps) {
+  /** As the form was filled. */
+  const [before] = useState(note)
+  const submit = (data: FormData) => {
+    const [day, time, text] = ['day', 'time', 'text'].map((name) => String(data.get(name)))
+    const written = { day, time: time || null, text }
+    if (before === undefined) return send<Note>('POST', '/notes', written)
+    return send<Note>('PATCH', `/notes/${before.id}`, changesOf(written, before))
+  }
   return (
-    <FormDialog title="Add a note" verb="Add" {...{ close, made, submit }}>
+    <FormDialog
+      title={before ? 'Change the note' : 'Add a note'}
+      verb={before ? 'Save' : 'Add'}
+      {...{ close, made, submit }}
+    >
       <label>
         What happened
-        <input name="text" placeholder="Release 2.1" maxLength={200} required />
+        <input name="text" placeholder="Release 2.1" defaultValue={before?.text} maxLength={200} required />
       </label>
       <label>
         Day
-        <input type="date" name="day" defaultValue={day} required />
+        <input type="date" name="day" defaultValue={before?.day ?? day} required />
       </label>
       <label>
         Time, if it matters
-        <input type="time" name="time" />
+        <input type="time" name="time" defaultValue={before?.time ?? ''} />
       </label>
     </FormDialog>
   )

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks'
 import type { Segment } from '../../schemas/resources/segment.ts'
 import { type Filter, filterNames, type View } from './address.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { changesOf } from './changes-of.ts'
+import { Confirm, Dialog, FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
 import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
@@ -20,6 +21,7 @@ const againMs = 60_000
 export function SavedViews({ view, go, close }: SavedViewsProps) {
   const { answer, failure } = useAnswer<readonly Segment[]>('/segments', { againMs })
   const { refusal, done } = useRefusal()
+  const [edited, setEdited] = useState<Segment>()
   const [deleted, setDeleted] = useState<Segment>()
   const mayChange = may('analytics:write')
   const apply = (filters: readonly Filter[]) => {
@@ -31,7 +33,7 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
     const form = event.currentTarget as HTMLFormElement
     const sent = await send('POST', '/segments', {
       name: new FormData(form).get('name'),
-      filters: Object.fromEntries(view.filters.map(({ name }) => [name, valuesOf(view.filters, name)])),
+      filters: byName(view.filters),
     })
     done(sent)
     if ('made' in sent) form.reset()
@@ -51,6 +53,7 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
       </Confirm>
     )
   }
+  if (edited) return <ChangeView segment={edited} filters={view.filters} close={() => setEdited(undefined)} />
   return (
     <Dialog title="Saved views" close={close}>
       {failure && <Failure {...failure} />}
@@ -75,14 +78,24 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
               </span>
             </button>
             {mayChange && (
-              <button
-                type="button"
-                class="link"
-                aria-label={`Delete ${segment.name}`}
-                onClick={() => setDeleted(segment)}
-              >
-                ×
-              </button>
+              <>
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Change ${segment.name}`}
+                  onClick={() => setEdited(segment)}
+                >
+                  ✎
+                </button>
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Delete ${segment.name}`}
+                  onClick={() => setDeleted(segment)}
+                >
+                  ×
+                </button>
+              </>
             )}
           </li>
         ))}
@@ -99,8 +112,42 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
   )
 }
 
+interface ChangeViewProps {
+  readonly segment: Segment
+  /** The page's. */
+  readonly filters: readonly Filter[]
+  close(): void
+}
+
+function ChangeView({ segment, filters, close }: ChangeViewProps) {
+  /** As the form was filled. */
+  const [{ id, ...before }] = useState({ id: segment.id, name: segment.name, filters: byName(filtersOf(segment)) })
+  const submit = (data: FormData) => {
+    const view = { name: String(data.get('name')), filters: data.has('replace') ? byName(filters) : before.filters }
+    return send('PATCH', `/segments/${id}`, changesOf(view, before))
+  }
+  return (
+    <FormDialog title="Change the view" verb="Save" {...{ close, submit }} made={close}>
+      <label>
+        Name
+        <input name="name" defaultValue={before.name} maxLength={120} required />
+      </label>
+      {filters.length > 0 && (
+        <label class="choice">
+          <input type="checkbox" name="replace" /> Put the page’s filters in place of its own
+        </label>
+      )}
+    </FormDialog>
+  )
+}
+
 function filtersOf({ filters }: Segment): Filter[] {
   return filterNames.flatMap((name) => (filters[name] ?? []).map((value) => ({ name, value })))
+}
+
+/** As the API takes them. */
+function byName(filters: readonly Filter[]): Record<string, string[]> {
+  return Object.fromEntries(filters.map(({ name }) => [name, valuesOf(filters, name)]))
 }
 
 function valuesOf(filters: readonly Filter[], wanted: Filter['name']): string[] {

@@ -1,13 +1,20 @@
 /** The goals themselves. They are no tools: people decide once what they want visitors to do. read-goals.ts of analytics counts them. */
 import { z } from 'zod'
-import { deleteGoal, insertGoal, listGoals, type StoredGoal } from '../../../postgres/tables/goals.ts'
+import {
+  deleteGoal,
+  holdGoal,
+  insertGoal,
+  listGoals,
+  type StoredGoal,
+  updateGoal,
+} from '../../../postgres/tables/goals.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { readablePath } from '../../../schemas/event/readable-path.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { goalsMax } from '../../../schemas/limits/goal-limits.ts'
-import { Goal, GoalCreate } from '../../../schemas/resources/goal.ts'
+import { Goal, GoalCreate, GoalUpdate } from '../../../schemas/resources/goal.ts'
 import { defineOperation } from '../define.ts'
 
 export const listOwnGoals = defineOperation({
@@ -34,14 +41,32 @@ export const createGoal = defineOperation({
   output: Goal,
   problems: ['goals_full', 'goal_known'],
   async handle({ body: { name, kind, value }, workspace, stores: { pg } }) {
-    if (kind === 'path' && !isPath.test(value)) {
-      throw invalid([valueError(['body', 'value'], value, 'a page is named by its path, which begins with / or *')])
-    }
+    const read = readValue(kind, value, 'value')
     await holdWorkspace(pg, workspace.id)
     if ((await listGoals(pg, workspace.id)).length >= goalsMax) throw problem('goals_full')
-    // One page isn't two goals because it is written in two ways.
-    const read = kind === 'path' ? readablePath(value) : value
     const goal = await insertGoal(pg, workspace.id, { name, kind, value: read })
+    if (goal === null) throw problem('goal_known')
+    return serialize(goal)
+  },
+})
+
+export const changeGoal = defineOperation({
+  name: 'goal.update',
+  http: { method: 'PATCH', path: '/v1/goals/{goal_id}' },
+  summary: 'Change a goal. What is not sent stays.',
+  tag: 'Analytics',
+  effect: 'update',
+  scope: 'analytics:write',
+  input: { path: z.object({ goal_id: idInPath('goal') }), body: GoalUpdate },
+  output: Goal,
+  problems: ['goal_not_found', 'goal_known'],
+  async handle({ path: { goal_id }, body, workspace, stores: { pg } }) {
+    await holdWorkspace(pg, workspace.id)
+    const before = await holdGoal(pg, workspace.id, goal_id)
+    if (before === null) throw problem('goal_not_found')
+    const { name = before.name, kind = before.kind, value = before.value } = body
+    const read = readValue(kind, value, body.value === undefined ? 'kind' : 'value')
+    const goal = await updateGoal(pg, workspace.id, { id: goal_id, name, kind, value: read })
     if (goal === null) throw problem('goal_known')
     return serialize(goal)
   },
@@ -66,6 +91,17 @@ export const removeGoal = defineOperation({
 
 /** Without host and query: no stored path has these. */
 const isPath = /^[/*][^?]*$/
+
+/**
+ * As it is stored: one page isn't two goals because it is written in two ways.
+ * @param member of the body that is at fault where it names no page
+ */
+function readValue(kind: StoredGoal['kind'], value: string, member: 'kind' | 'value'): string {
+  if (kind !== 'path') return value
+  if (isPath.test(value)) return readablePath(value)
+  const fault = 'a page is named by its path, which begins with / or *'
+  throw invalid([valueError(['body', member], member === 'kind' ? kind : value, fault)])
+}
 
 function serialize({ created_at, ...goal }: StoredGoal): z.output<typeof Goal> {
   return { ...goal, object_id: `goal_${goal.id}`, created_at: created_at.toISOString() }

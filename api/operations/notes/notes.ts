@@ -1,11 +1,19 @@
 /** Notes on days, which the overview's chart shows. They are no tools: people note what they did themselves. */
 import { z } from 'zod'
-import { countNotes, deleteNote, insertNote, listNotes, type StoredNote } from '../../../postgres/tables/notes.ts'
+import {
+  countNotes,
+  deleteNote,
+  holdNote,
+  insertNote,
+  listNotes,
+  type StoredNote,
+  updateNote,
+} from '../../../postgres/tables/notes.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { notesMax } from '../../../schemas/limits/note-limits.ts'
-import { Note, NoteCreate } from '../../../schemas/resources/note.ts'
+import { Note, NoteCreate, NoteUpdate } from '../../../schemas/resources/note.ts'
 import { wallTimeAt } from '../../../schemas/time/time-zone.ts'
 import { rangeOf, rangeParameters } from '../analytics/range-query.ts'
 import { defineOperation } from '../define.ts'
@@ -42,6 +50,24 @@ export const createNote = defineOperation({
     await holdWorkspace(pg, workspace.id)
     if ((await countNotes(pg, workspace.id)) >= notesMax) throw problem('notes_full')
     return serialize(await insertNote(pg, workspace.id, body))
+  },
+})
+
+export const changeNote = defineOperation({
+  name: 'note.update',
+  http: { method: 'PATCH', path: '/v1/notes/{note_id}' },
+  summary: 'Change a note. What is not sent stays.',
+  tag: 'Analytics',
+  effect: 'update',
+  scope: 'analytics:write',
+  input: { path: z.object({ note_id: idInPath('note') }), body: NoteUpdate },
+  output: Note,
+  problems: ['note_not_found'],
+  async handle({ path: { note_id }, body, workspace, stores: { pg } }) {
+    const before = await holdNote(pg, workspace.id, note_id)
+    if (before === null) throw problem('note_not_found')
+    const { day = before.day, time = before.time, text = before.text } = body
+    return serialize(await updateNote(pg, workspace.id, { id: note_id, day, time, text }))
   },
 })
 

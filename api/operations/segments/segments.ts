@@ -1,11 +1,18 @@
 /** Filters under a name. They are no tools: people choose them in the dashboard, and a model writes the filters themselves. */
 import { z } from 'zod'
-import { deleteSegment, insertSegment, listSegments, type StoredSegment } from '../../../postgres/tables/segments.ts'
+import {
+  deleteSegment,
+  holdSegment,
+  insertSegment,
+  listSegments,
+  type StoredSegment,
+  updateSegment,
+} from '../../../postgres/tables/segments.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { segmentsMax } from '../../../schemas/limits/segment-limits.ts'
-import { Segment, SegmentCreate } from '../../../schemas/resources/segment.ts'
+import { Segment, SegmentCreate, SegmentUpdate } from '../../../schemas/resources/segment.ts'
 import { defineOperation } from '../define.ts'
 
 export const listOwnSegments = defineOperation({
@@ -34,6 +41,28 @@ export const createSegment = defineOperation({
     await holdWorkspace(pg, workspace.id)
     if ((await listSegments(pg, workspace.id)).length >= segmentsMax) throw problem('segments_full')
     const segment = await insertSegment(pg, workspace.id, body)
+    if (segment === null) throw problem('segment_known')
+    return serialize(segment)
+  },
+})
+
+export const changeSegment = defineOperation({
+  name: 'segment.update',
+  http: { method: 'PATCH', path: '/v1/segments/{segment_id}' },
+  summary: 'Change the name of saved filters, or the filters. What is not sent stays.',
+  description: '`filters` replaces all of them.',
+  tag: 'Analytics',
+  effect: 'update',
+  scope: 'analytics:write',
+  input: { path: z.object({ segment_id: idInPath('segment') }), body: SegmentUpdate },
+  output: Segment,
+  problems: ['segment_not_found', 'segment_known'],
+  async handle({ path: { segment_id }, body, workspace, stores: { pg } }) {
+    await holdWorkspace(pg, workspace.id)
+    const before = await holdSegment(pg, workspace.id, segment_id)
+    if (before === null) throw problem('segment_not_found')
+    const { name = before.name, filters = before.filters } = body
+    const segment = await updateSegment(pg, workspace.id, { id: segment_id, name, filters })
     if (segment === null) throw problem('segment_known')
     return serialize(segment)
   },

@@ -1,12 +1,12 @@
 /**
- * /unsubscribe/TOKEN: ends a recipient's reports, or alerts. Scanners of mail open links, so GET only shows a button; POST ends the
+ * /unsubscribe/TOKEN: ends reports, or alerts, to an address. Scanners of mail open links, so GET only shows a button; POST ends the
  * mails, as mail programs do by one click (RFC 8058). A token that we didn't make costs no look-up, and a recipient
  * who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
  */
 import type { Postgres } from '../postgres/client.ts'
 import { unsubscribe } from '../postgres/tables/report-recipients.ts'
 import type { SecretBox } from '../runtime/crypto/secret-box.ts'
-import { readUnsubscribeToken } from '../runtime/crypto/unsubscribe-token.ts'
+import { readUnsubscribeToken, type Subscription } from '../runtime/crypto/unsubscribe-token.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'
 import type { NoRoute, Route } from '../runtime/http/server.ts'
@@ -23,11 +23,20 @@ interface UnsubscribeStores {
 const label = 'unsubscribe'
 const address = /^\/unsubscribe\/([\w-]{1,200})$/
 
-const pages = {
-  asked: `<p>Press the button to get no more of these mails.</p><form class="panel" method="post"><button type="submit">Unsubscribe</button></form>`,
-  done: '<p role="status">You are unsubscribed. No more of these mails will be sent to you.</p>',
-  unknown: '<p class="failure" role="alert">This link isn’t whole. Copy it from the mail again.</p>',
+/** The mails that a link ends. A recipient without reports gets no alerts either. */
+const ended = {
+  reports: 'weekly or monthly reports and no traffic alerts of this workspace',
+  alerts: 'traffic alerts of this workspace',
 } as const
+const left = { reports: '', alerts: ' Reports, if you get any, go on.' } as const
+
+const pages = {
+  asked: ({ from }: Subscription) =>
+    `<p>Press the button to get no more ${ended[from]}.${left[from]}</p><form class="panel" method="post"><button type="submit">Unsubscribe</button></form>`,
+  done: ({ from }: Subscription) =>
+    `<p role="status">You are unsubscribed. You get no more ${ended[from]}.${left[from]}</p>`,
+} as const
+const unknown = '<p class="failure" role="alert">This link isn’t whole. Copy it from the mail again.</p>'
 
 /** Undefined for other paths. */
 export function routeUnsubscribe(
@@ -36,27 +45,27 @@ export function routeUnsubscribe(
 ): Route | NoRoute | undefined {
   const [, token] = address.exec(path) ?? []
   if (token === undefined) return undefined
-  const recipient = readUnsubscribeToken(box, token)
-  if (recipient === undefined) return { label, reply: page(404, 'unknown') }
-  if (method === 'GET' || method === 'HEAD') return { label, reply: page(200, 'asked') }
+  const subscription = readUnsubscribeToken(box, token)
+  if (subscription === undefined) return { label, reply: page(404, unknown) }
+  if (method === 'GET' || method === 'HEAD') return { label, reply: page(200, pages.asked(subscription)) }
   if (method !== 'POST') return { label, reply: problemReply('method_not_allowed', { Allow: 'GET, HEAD, POST' }) }
   return {
     label,
     bodyBytesMax: unsubscribeBodyBytesMax,
     async handle() {
       try {
-        await pg.transaction((tx) => unsubscribe(tx, recipient))
+        await pg.transaction((tx) => unsubscribe(tx, subscription))
       } catch (error) {
         if (error instanceof StoreUnavailable) return awayPage()
         throw error
       }
-      return page(200, 'done')
+      return page(200, pages.done(subscription))
     },
   }
 }
 
 /** Without a referrer: whoever knows the address can unsubscribe the recipient. */
-function page(status: number, name: keyof typeof pages): HttpReply {
-  const shown = html(status, `<main class="sign-in"><h1>Figures by e-mail</h1>${pages[name]}</main>`)
+function page(status: number, content: string): HttpReply {
+  const shown = html(status, `<main class="sign-in"><h1>Figures by e-mail</h1>${content}</main>`)
   return { ...shown, headers: { ...shown.headers, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } }
 }

@@ -71,8 +71,8 @@ async function sendClaimed(context: MailContext, claim: ClaimedMail, giveUp: Abo
 
 /** @throws MailFailed */
 async function send({ box, apiHost, mailer }: MailContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
-  const { id, email, createdAt, kind, toldAt } = claim
-  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { id, createdAt, from: 'alerts' })}`
+  const { id, email, createdAt, workspace, kind, toldAt } = claim
+  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { workspaceId: workspace.id, email, from: 'alerts' })}`
   const mail = writeAlert(claim, { apiHost, unsubscribeUrl })
   const messageId = `alert-${kind}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
   await mailer.send({ ...mail, to: email, messageId }, giveUp)

@@ -136,7 +136,8 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
     return end('failed', null)
   }
   try {
-    await sendMail(context, { report, recipient: { ...recipient, createdAt: new Date(recipient.createdAt) } }, giveUp)
+    const more = { workspaceId: due.workspaceId, createdAt: new Date(recipient.createdAt) }
+    await sendMail(context, { report, recipient: { ...recipient, ...more } }, giveUp)
     metrics.reported('sent')
     await end('sent', null)
   } catch (error) {
@@ -150,7 +151,12 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
 
 interface ReportMail {
   readonly report: Report
-  readonly recipient: { readonly id: number; readonly email: string; readonly createdAt: Date }
+  readonly recipient: {
+    readonly id: number
+    readonly workspaceId: number
+    readonly email: string
+    readonly createdAt: Date
+  }
   /** Tells its `Message-ID` from that of the period's other mails. */
   readonly suffix?: string
 }
@@ -158,10 +164,10 @@ interface ReportMail {
 /** @throws MailFailed */
 export async function sendMail(
   { box, apiHost, mailer }: ReportContext,
-  { report, recipient: { id, email, createdAt }, suffix = '' }: ReportMail,
+  { report, recipient: { id, workspaceId, email, createdAt }, suffix = '' }: ReportMail,
   giveUp: AbortSignal,
 ): Promise<void> {
-  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { id, createdAt, from: 'reports' })}`
+  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { workspaceId, email, from: 'reports' })}`
   const mail = writeMail(report, { apiHost, unsubscribeUrl })
   const messageId = `report-${report.first}-${report.every}-${id}-${createdAt.getTime()}${suffix}`
   await mailer.send({ ...mail, to: email, messageId }, giveUp)

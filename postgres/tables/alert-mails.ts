@@ -14,7 +14,7 @@ export interface ClaimedMail {
   readonly createdAt: Date
   /** False: the recipient wants no alerts any more. */
   readonly isWanted: boolean
-  readonly workspace: { readonly name: string; readonly timezone: string }
+  readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
   readonly told: TrafficAlert
   readonly toldAt: Date
   /** This attempt included. */
@@ -36,7 +36,7 @@ export function claimAlertMails(
      JOIN traffic_alerts a ON a.workspace_id = w.id AND a.kind = due.kind
      WHERE m.recipient_id = due.recipient_id AND m.kind = due.kind
      RETURNING r.id, m.kind, r.email, r.created_at AS "createdAt", r.alerts AS "isWanted",
-       json_build_object('name', w.name, 'timezone', w.timezone) AS workspace,
+       json_build_object('id', w.id, 'name', w.name, 'timezone', w.timezone) AS workspace,
        a.told, a.told_at AS "toldAt", m.attempts, m.uncertain`,
     [now, until, max],
   )

@@ -84,22 +84,22 @@ export async function deleteReportRecipient(tx: Queryable, id: number, workspace
   return gone.length > 0
 }
 
-/** Ends what the link of a mail is about: a link of alerts leaves the reports. Does nothing where it has ended. */
-export async function unsubscribe(tx: Queryable, { id, createdAt, from }: Subscription): Promise<void> {
-  const named = `named.id = $1 AND date_trunc('milliseconds', named.created_at) = $2`
-  // An address that gets weekly and monthly reports has two rows, and one mail of each alert.
-  const sql =
+/**
+ * Ends the mails of a link to its address in the workspace: alerts alone, or reports, and alerts with them. Weekly and
+ * monthly reports of an address are two recipients. Does nothing where they have ended.
+ */
+export async function unsubscribe(tx: Queryable, { workspaceId, addressHash, from }: Subscription): Promise<void> {
+  const isNamed = `workspace_id = $1 AND encode(sha256(convert_to(email, 'UTF8')), 'hex') = $2`
+  const gone = await tx.query<{ id: number }>(
     from === 'alerts'
-      ? `UPDATE report_recipients r SET alerts = false FROM report_recipients named
-         WHERE ${named} AND r.alerts AND (r.workspace_id, r.email) = (named.workspace_id, named.email)`
-      : `DELETE FROM report_recipients r USING report_recipients named WHERE ${named} AND r.id = named.id`
-  const [gone] = await tx.query<{ workspaceId: number }>(`${sql} RETURNING r.workspace_id AS "workspaceId"`, [
-    id,
-    createdAt,
-  ])
-  if (gone === undefined) return
-  const change = { action: 'report_recipient.unsubscribe', actorName: 'recipient', resourceId: id } as const
-  await appendSystemChange(tx, { ...change, ...gone, metadata: { from } })
+      ? `UPDATE report_recipients SET alerts = false WHERE ${isNamed} AND alerts RETURNING id`
+      : `DELETE FROM report_recipients WHERE ${isNamed} RETURNING id`,
+    [workspaceId, addressHash],
+  )
+  for (const { id } of gone) {
+    const change = { action: 'report_recipient.unsubscribe', actorName: 'recipient', resourceId: id } as const
+    await appendSystemChange(tx, { ...change, workspaceId, metadata: { from } })
+  }
 }
 
 /** Timezones of workspaces that have recipients. */

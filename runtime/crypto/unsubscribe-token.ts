@@ -1,13 +1,14 @@
 /**
- * The token of a link that ends a recipient's mails: sealed, so that nobody can make one or read a number in it. It
- * needs no row of its own, and lasts as long as the recipient.
+ * The token of a link that ends mails to an address: sealed, so that nobody can make one or read it. It names workspace
+ * and address, not a recipient's row. So it works as long as the address gets such mails, also by rows added later.
  */
+import { createHash } from 'node:crypto'
 import type { SecretBox } from './secret-box.ts'
 
 export interface Subscription {
-  /** Those of the recipient. */
-  readonly id: number
-  readonly createdAt: Date
+  readonly workspaceId: number
+  /** SHA-256 of the recipient's address in hex: addresses of any length make short links. */
+  readonly addressHash: string
   /** The mails that the link ends. */
   readonly from: 'reports' | 'alerts'
 }
@@ -15,8 +16,14 @@ export interface Subscription {
 /** The box has other contents as well; no other begins with one of these. */
 const starts = { reports: 'unsubscribe', alerts: 'unsubscribe-alerts' } as const
 
-export function makeUnsubscribeToken(box: SecretBox, { id, createdAt, from }: Subscription): string {
-  return box.seal(`${starts[from]} ${id} ${createdAt.getTime()}`).toString('base64url')
+interface Recipient extends Pick<Subscription, 'workspaceId' | 'from'> {
+  /** As it is stored: in lower case. */
+  readonly email: string
+}
+
+export function makeUnsubscribeToken(box: SecretBox, { workspaceId, email, from }: Recipient): string {
+  const addressHash = createHash('sha256').update(email).digest('hex')
+  return box.seal(`${starts[from]} ${workspaceId} ${addressHash}`).toString('base64url')
 }
 
 /** @returns undefined where we didn't make it */
@@ -27,7 +34,7 @@ export function readUnsubscribeToken(box: SecretBox, token: string): Subscriptio
   } catch {
     return undefined
   }
-  const [word, id, createdAt] = text.split(' ')
+  const [word, workspaceId, addressHash = ''] = text.split(' ')
   const from = (['reports', 'alerts'] as const).find((one) => starts[one] === word)
-  return from && { id: Number(id), createdAt: new Date(Number(createdAt)), from }
+  return from && { workspaceId: Number(workspaceId), addressHash, from }
 }

@@ -247,22 +247,26 @@ test('hostile titles and names are texts in the mail, and begin no header', asyn
   expect(text).toContain('/start: 4 (<img src=x onerror=a>" &amp; Bcc: evil@example.com)')
 })
 
-test('the link of a mail shows a button, which unsubscribes, and so does one click of a mail program; no other link does', async () => {
+test('the link of a mail shows a button, which ends all reports to the address in the workspace, and so does one click of a mail program; no other link does', async () => {
   const { id, email } = await makeReported('Pacific/Auckland')
   const two = await makeReported('Pacific/Auckland')
-  // Postgres counts microseconds, a link milliseconds.
-  await stores.pg.query("UPDATE report_recipients SET created_at = created_at + interval '700 microseconds'")
+  const added = { email, alerts: true, createdAt: new Date(mondayInAuckland) }
+  await insertReportRecipient(stores.pg, { ...added, workspaceId: id, every: 'monthly' })
+  await insertReportRecipient(stores.pg, { ...added, workspaceId: two.id, every: 'monthly' })
   await look(mondayInAuckland)
   const mailTo = (address: string) => server.mails.find(({ to }) => to === address)!
   const left = async (workspaceId: number) => (await listReportRecipients(stores.pg, workspaceId)).length
   const link = linkIn(mailTo(email).text)
   for (const method of ['GET', 'HEAD', 'GET']) expect((await api.ask(link, { method })).status).toBe(200)
   expect(await (await api.ask(link)).text()).toContain('<form class="panel" method="post"><button')
-  expect(await left(id)).toBe(1)
+  expect(await left(id)).toBe(2)
   const [done, again] = [await api.ask(link, { method: 'POST' }), await api.ask(link, { method: 'POST' })]
-  expect([done.status, await done.text(), await left(id)]).toEqual([again.status, await again.text(), 0])
+  const page = await done.text()
+  expect(page).toContain('no more weekly or monthly reports and no traffic alerts of this workspace')
+  expect([done.status, page, await left(id)]).toEqual([again.status, await again.text(), 0])
   const audited = await listAuditEvents(stores.pg, id, { limit: 5 })
-  expect(audited).toMatchObject([{ action: 'report_recipient.unsubscribe', actor_type: 'system' }])
+  const ended = { action: 'report_recipient.unsubscribe', actor_type: 'system', metadata: { from: 'reports' } }
+  expect(audited).toMatchObject([ended, ended])
   expect(JSON.stringify(audited)).not.toContain(email)
 
   const { headers, text } = mailTo(two.email)
@@ -273,10 +277,11 @@ test('the link of a mail shows a button, which unsubscribes, and so does one cli
   for (const path of [forged, '/unsubscribe/1', `/unsubscribe/${stores.box.seal('x 1 1').toString('base64url')}`]) {
     expect((await api.ask(path, { method: 'POST' })).status).toBe(404)
   }
-  expect(await left(two.id)).toBe(1)
+  expect(await left(two.id)).toBe(2)
   const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
   expect((await api.ask(url.replace(testApiHost, ''), { method: 'POST', body })).status).toBe(200)
-  expect(await left(two.id)).toBe(0)
+  // The first one's address is another here.
+  expect((await listReportRecipients(stores.pg, two.id)).map((one) => one.email)).toEqual([email])
 })
 
 type AskedOf = { readonly asked: object; readonly has_failed: boolean }

@@ -212,9 +212,9 @@ test('a refused mail is tried again, a process that dies in a send is followed b
   expect([server.mails.length, await waiting()]).toEqual([1, []])
 })
 
-test('the link of an alert ends the alerts of its address, and leaves the reports; one who wants none any more gets none', async () => {
+test('the link of an alert ends the alerts of its address, its own recipient removed or not, and leaves the reports; one who wants none any more gets none', async () => {
   const { id, own, addEvents } = await makeWatched('spike', 1)
-  await insertReportRecipient(stores.pg, { ...own, every: 'monthly', alerts: true })
+  const other = await insertReportRecipient(stores.pg, { ...own, every: 'monthly', alerts: true })
   await insertReportRecipient(stores.pg, { ...own, email: 'changed@example.com', every: 'weekly', alerts: true })
   await addEvents(visits(1, start))
   await look(start)
@@ -222,11 +222,20 @@ test('the link of an alert ends the alerts of its address, and leaves the report
   await sendMails()
   expect(server.mails.map(({ to }) => to)).toEqual([own.email])
   const link = /^Unsubscribe: (\S+)$/m.exec(server.mails[0]!.text)![1]!.replace(testApiHost, '')
+  await stores.pg.query("DELETE FROM report_recipients WHERE workspace_id = $1 AND email = $2 AND every = 'weekly'", [
+    ...[id, own.email],
+  ])
   for (const method of ['GET', 'POST', 'POST']) expect((await api.ask(link, { method })).status).toBe(200)
+  expect(await (await api.ask(link, { method: 'POST' })).text()).toContain(
+    'You get no more traffic alerts of this workspace. Reports, if you get any, go on.',
+  )
   const left = await listReportRecipients(stores.pg, id)
-  expect(left.map(({ alerts }) => alerts)).toEqual([false, false, false])
+  expect(left.map(({ email, alerts }) => [email, alerts])).toEqual([
+    [own.email, false],
+    ['changed@example.com', false],
+  ])
   expect(await listAuditEvents(stores.pg, id, { limit: 5 })).toMatchObject([
-    { action: 'report_recipient.unsubscribe', metadata: { from: 'alerts' } },
+    { action: 'report_recipient.unsubscribe', resource_id: other, metadata: { from: 'alerts' } },
   ])
 })
 

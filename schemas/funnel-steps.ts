@@ -24,6 +24,8 @@ export interface FunnelStep {
   /** As it was sent. */
   readonly value: string
   readonly pattern: FilterPattern
+  /** Only events with it; goals alone may have one. */
+  readonly property?: { readonly name: string; readonly pattern: FilterPattern } | undefined
 }
 
 /** Undefined where the text is of no kind, or names nothing. */

@@ -5,6 +5,7 @@ import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { selectionOf } from './overview/selection.ts'
+import { hasProperty, propertyValue } from './property-sql.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
 export interface EventNamesRequest extends EventsOfRange {
@@ -40,8 +41,8 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const chosen = await isOfChosen(ch, request)
   const { wantedEventSql } = selectionOf(filters ?? new Map(), undefined)
   const isWanted =
-    property === undefined ? '1' : `${wantedEventSql?.('toString(event_name)') ?? '1'} AND ${hasProperty}`
-  const value = property === undefined ? "''" : propertyValue
+    property === undefined ? '1' : `${wantedEventSql?.('toString(event_name)') ?? '1'} AND ${hasProperty('property')}`
+  const value = property === undefined ? "''" : `substringUTF8(${propertyValue('property')},1,${propertyValueShownMax})`
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(
     `WITH ${coverageSql} AS coverage
@@ -60,9 +61,3 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const [whole, ...groups] = rows
   return { visitors: whole!.visitors, groups: groups.map(({ is_whole: _, ...group }) => group) }
 }
-
-const hasProperty = 'JSONHas(properties,{property:String})'
-
-/** A text as it is, anything else as JSON. */
-const propertyValue = `substringUTF8(if(JSONType(properties,{property:String})='String',JSONExtractString(properties,{property:String}),
-  JSONExtractRaw(properties,{property:String})),1,${propertyValueShownMax})`

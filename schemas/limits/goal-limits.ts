@@ -4,5 +4,5 @@
 export const goalsMax = 50
 /** Unicode code points, as for other names that people give. */
 export const goalNameLengthMax = 120
-/** Unicode code points: in UTF-8 an entry of the index that keeps goals apart has room for them. */
+/** Unicode code points of a path, a name of events, or a property's value: far more than these have, as a rule. */
 export const goalValueLengthMax = 500

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { valueError } from '../errors/validation-errors.ts'
 import { funnelStepKinds, patternFault } from '../funnel-steps.ts'
 import { goalNameLengthMax, goalValueLengthMax } from '../limits/goal-limits.ts'
+import { propertyNameLengthMax } from '../limits/overview-limits.ts'
 import { readPattern } from '../session-filters.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
@@ -10,7 +11,8 @@ import { previousMeaning, Range } from './range.ts'
 
 const kind = z.enum(funnelStepKinds).describe('A page that is viewed, or an event by its name.')
 
-const value = z
+/** As filters take it. */
+const pattern = z
   .string()
   .min(1)
   .max(goalValueLengthMax)
@@ -19,14 +21,31 @@ const value = z
     if (fault === undefined) return
     context.addIssue({ code: 'custom', params: { build: (loc: never) => valueError(loc, text, fault) } })
   })
-  .meta({ description: 'The path or the name; `*` is any text.', examples: ['/thanks*'] })
+const own = {
+  name: z.string().min(1).max(goalNameLengthMax),
+  kind,
+  value: pattern.meta({ description: 'The path or the name; `*` is any text.', examples: ['/thanks*'] }),
+}
+const property = z
+  .object({
+    name: z.string().min(1).max(propertyNameLengthMax),
+    value: pattern.meta({ description: '`*` is any text. Anything but a text is compared as JSON.' }),
+  })
+  .nullable()
+const propertyMeaning = 'Only events whose property of this name has the value count. Null: all.'
 
-const named = z.object({ name: z.string().min(1).max(goalNameLengthMax), kind, value })
+export const GoalCreate = z
+  .object({ ...own, property: property.default(null).describe(propertyMeaning) })
+  .meta({ id: 'GoalCreate' })
+export const GoalUpdate = z
+  .object({ ...own, property: property.describe(propertyMeaning) })
+  .partial()
+  .meta({ id: 'GoalUpdate' })
 
-export const GoalCreate = named.meta({ id: 'GoalCreate' })
-export const GoalUpdate = named.partial().meta({ id: 'GoalUpdate' })
-
-const goal = { id: z.int(), object_id: objectId('goal'), name: z.string(), kind, value: z.string() }
+const goal = {
+  ...{ id: z.int(), object_id: objectId('goal'), name: z.string(), kind, value: z.string() },
+  property: z.object({ name: z.string(), value: z.string() }).nullable(),
+}
 
 export const Goal = z.object({ ...goal, created_at: dateTime }).meta({ id: 'Goal' })
 

@@ -19,7 +19,13 @@ async function fill(workspaceId: number): Promise<void> {
     { visitor: n + 1, path: '/', occurred_at: at },
     ...(n < 3 ? [1, 2].map((order) => ({ visitor: n + 1, path: `/thanks/${order}`, occurred_at: at + order })) : []),
   ]).flat()
-  const signUp: EventLike = { visitor: 9, kind: 'custom', event_name: markup, occurred_at: at + 9 }
+  const signUp: EventLike = {
+    visitor: 9,
+    kind: 'custom',
+    event_name: markup,
+    properties: '{"plan":"pro"}',
+    occurred_at: at + 9,
+  }
   const rows = [...visits, signUp].map((event) => makeEventRow({ workspace_id: workspaceId, ...event }))
   await insertEventRows(stores.ch, rows)
   await foldWhatIsThere(stores)
@@ -52,6 +58,8 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
   await page.selectOption('dialog select', 'event')
   const suggested = await page.getAttribute('dialog #suggested-event option[value*="img"]', 'value')
   await page.fill('dialog input[name="value"]', suggested!)
+  await page.fill('dialog input[name="property"]', 'plan')
+  await page.fill('dialog input[name="property_value"]', 'p*')
   await page.fill('dialog input[name="name"]', 'Order')
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog [role="alert"]:has-text("has a goal with this name")')
@@ -59,6 +67,7 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
   await page.fill('dialog input[name="name"]', markup)
   await page.keyboard.press('Enter')
   await expect.poll(() => goals(page)).toEqual([order, [markup, '1 time', '1', '10 %']])
+  expect(await page.getAttribute(`${section} .row:has-text("<img")`, 'title')).toContain(', where plan is p*')
   await look(page, 'goals')
 
   await page.focus(`${section} .row:has-text("Order")`)

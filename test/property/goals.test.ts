@@ -6,10 +6,13 @@ import type { EventRow } from '../../schemas/event/row.ts'
 import { goalsMax } from '../../schemas/limits/goal-limits.ts'
 import type { GoalFigures } from '../../schemas/resources/goal.ts'
 import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
+import { viewScope } from '../../schemas/scopes.ts'
 import { countDistinct, type OverviewQuery, visitorOf } from '../oracle/facts.ts'
 import { filterFacts } from '../oracle/filters.ts'
 import { previousOf, readableFrom, resolveRange, type Span } from '../oracle/range.ts'
-import { setUpApi } from '../support/api.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { isOf, now, placeSites, queryOf, sites, someFilters, someRanges, steps } from './step-cases.ts'
 
@@ -34,7 +37,7 @@ async function call<Answer>(key: string, path: string, method = 'GET', body?: ob
 
 const goalOf = (text: string) => {
   const [, kind, value] = /^(path|event):(.*)$/s.exec(text)!
-  return { name: text, kind, value }
+  return { name: text, kind, value, property: null }
 }
 
 const rateOf = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part * 10_000) / whole) / 100)
@@ -180,4 +183,45 @@ test('a change keeps what is not sent, is read as a new goal is, and takes no na
   // An event's name that stays is no page.
   expect(await change({ kind: 'path' })).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'kind'] }] } })
   expect((await call(key, '/v1/goals')).body).toMatchObject([{ name: 'Sign-up' }, event])
+})
+
+test('a goal with a property counts the events with a value of its pattern, and a shared link shows no property', async () => {
+  const { apiKey: key, workspaceId } = mine
+  const plans = ['pro', 'pro', 'Pro', 'pro*', 'prolific', 7, 7.5, true, null, { of: 'pro' }, undefined, '']
+  const rows = plans.map((plan, at) =>
+    makeEventRow({
+      ...{ workspace_id: workspaceId, visitor: 1 + (at >> 1), kind: 'custom', event_name: 'signup' },
+      ...{
+        occurred_at: now - 60_000 + at,
+        properties: JSON.stringify(plan === undefined ? { other: 'pro' } : { plan }),
+      },
+    }),
+  )
+  await insertEventRows(stores.ch, rows)
+  await foldWhatIsThere(stores)
+  const add = (name: string, property: object | null) =>
+    call<{ id: number }>(key, '/v1/goals', 'POST', { name, kind: 'event', value: 'sign*', property })
+  const expected: Readonly<Record<string, [visitors: number, completions: number]>> = {
+    ...{ pro: [1, 2], 'pro*': [3, 4], 'pro\\*': [1, 1], '7': [1, 1], '7*': [2, 2], true: [1, 1], null: [1, 1] },
+    ...{ '*"pro"*': [1, 1], '*': [6, 11] },
+  }
+  const values = Object.keys(expected)
+  for (const value of values) expect((await add(value, { name: 'plan', value })).status).toBe(200)
+  expect((await add('any', null)).status).toBe(200)
+  expect((await add('again', { name: 'plan', value: 'pro' })).status).toBe(409)
+  const bad = [{ name: 'plan', value: '!x' }, { name: 'plan' }, { name: '', value: 'x' }, 'plan']
+  for (const property of bad) expect((await add('bad', property as object)).status).toBe(422)
+
+  const { body } = await call<GoalFigures>(key, '/v1/analytics/goals?days=1')
+  const shown = body.rows.map(({ name, visitors, completions }) => [name, [visitors, completions]])
+  expect(Object.fromEntries(shown)).toEqual({ ...expected, any: [6, 12] })
+  const { apiKey: token } = await makeKey(stores, workspaceId, { scopes: [viewScope] })
+  const { body: shared } = await call<GoalFigures>(token, '/v1/analytics/goals?days=1')
+  expect(shared).toEqual({ ...body, rows: body.rows.map((row) => ({ ...row, property: null })) })
+
+  const any = body.rows.find(({ name }) => name === 'any')!
+  const change = (property: unknown) => call<object>(key, `/v1/goals/${any.id}`, 'PATCH', { property })
+  expect((await change({ name: 'plan', value: '7' })).status).toBe(409)
+  expect((await change({ name: 'plan', value: '8' })).body).toMatchObject({ property: { name: 'plan', value: '8' } })
+  expect((await change(null)).body).toMatchObject({ name: 'any', property: null })
 })

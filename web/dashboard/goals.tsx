@@ -98,13 +98,14 @@ export function Goals({ view, add }: GoalsProps) {
 }
 
 function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['add'] }) {
-  const { name, kind, value, visitors, completions, conversion_rate, previous } = row
+  const { name, kind, value, property, visitors, completions, conversion_rate, previous } = row
+  const where = property ? `, where ${property.name} is ${shownValue(property.value)}` : ''
   const rateBefore = previous ? `\nBefore: ${percent(previous.conversion_rate)} of all visitors` : ''
   return (
     <button
       type="button"
       class="row"
-      title={`${stepKinds[kind]} ${shownValue(value)}${rateBefore}\nClick to filter, Alt-click to exclude`}
+      title={`${stepKinds[kind]} ${shownValue(value)}${where}${rateBefore}\nClick to filter, Alt-click to exclude`}
       onClick={({ altKey }) => add({ name: kind, value: (altKey ? '!' : '') + value })}
     >
       <span class="bar" style={{ width: `${(visitors / most) * 100}%` }} aria-hidden="true" />
@@ -124,7 +125,7 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
 interface GoalFormProps {
   readonly view: View
   /** Undefined: the goal is a new one. */
-  readonly edited: Pick<Row, 'id' | 'name' | 'kind' | 'value'> | undefined
+  readonly edited: Pick<Row, 'id' | 'name' | 'kind' | 'value' | 'property'> | undefined
   made(goal: unknown): void
   close(): void
 }
@@ -134,7 +135,13 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
   const [before] = useState(edited)
   const [kind, setKind] = useState<StepKind>(before?.kind ?? 'path')
   const submit = (data: FormData) => {
-    const goal = { kind, value: typedValue(String(data.get('value'))), name: String(data.get('name')) }
+    const [value, property, propertyValue, name] = ['value', 'property', 'property_value', 'name'].map((field) =>
+      String(data.get(field)),
+    ) as [string, string, string, string]
+    const goal = {
+      ...{ kind, value: typedValue(value), name },
+      property: property + propertyValue === '' ? null : { name: property, value: typedValue(propertyValue) },
+    }
     return before ? send('PATCH', `/goals/${before.id}`, changesOf(goal, before)) : send('POST', '/goals', goal)
   }
   return (
@@ -172,6 +179,14 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
           maxLength={120}
           required
         />
+      </label>
+      <label>
+        Only with the property, if it matters
+        <input name="property" placeholder="plan" defaultValue={before?.property?.name} maxLength={200} />
+      </label>
+      <label>
+        Value of this property; * is any text
+        <input name="property_value" placeholder="pro" defaultValue={before?.property?.value} maxLength={500} />
       </label>
     </FormDialog>
   )

@@ -1,10 +1,11 @@
 /** GET /v1/analytics/goals: how many visitors of a range did what the workspace wants them to do. */
 import { z } from 'zod'
 import { type GoalCounts, readGoals } from '../../../clickhouse/queries/goals.ts'
-import { listGoals } from '../../../postgres/tables/goals.ts'
-import { readStep } from '../../../schemas/funnel-steps.ts'
+import { listGoals, type StoredGoal } from '../../../postgres/tables/goals.ts'
+import { type FunnelStep, readStep } from '../../../schemas/funnel-steps.ts'
 import { GoalFigures } from '../../../schemas/resources/goal.ts'
-import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
+import { viewScope } from '../../../schemas/scopes.ts'
+import { filterParameters, filtersOf, readPattern } from '../../../schemas/session-filters.ts'
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
@@ -27,12 +28,12 @@ export const readAnalyticsGoals = defineOperation({
   async handle(context) {
     const { query, workspace, stores, clock } = context
     const goals = await listGoals(stores.pg, workspace.id)
-    return stores.share(JSON.stringify(['goals', query, workspace, goals]), async () => {
+    const answer = await stores.share(JSON.stringify(['goals', query, workspace, goals]), async () => {
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())
       const request = {
         ...{ ...rows, filters: filtersOf(query) },
-        goals: goals.map(({ kind, value }) => readStep(`${kind}:${value}`)!),
+        goals: goals.map(stepOf),
       }
       const countsOf = (span: Span) => readGoals(stores.ch, { ...request, ...readableSpan(span, rows, clock.now()) })
       const isCompared = range.isCompared && range.previous.start >= rows.since
@@ -45,8 +46,16 @@ export const readAnalyticsGoals = defineOperation({
         other.visitors - one.visitors || other.completions - one.completions || other.id - one.id
       return { range: shownRange(range), visitors: counts.visitors, rows: figures.sort(order) }
     })
+    // A property may hold anything, such as an e-mail.
+    const isShared = context.scopes.includes(viewScope)
+    return isShared ? { ...answer, rows: answer.rows.map((row) => ({ ...row, property: null })) } : answer
   },
 })
+
+function stepOf({ kind, value, property }: StoredGoal): FunnelStep {
+  const step = readStep(`${kind}:${value}`)!
+  return property === null ? step : { ...step, property: { name: property.name, pattern: readPattern(property.value) } }
+}
 
 function shownCounts({ visitors: all, goals }: GoalCounts, at: number) {
   const { visitors, completions } = goals[at]!

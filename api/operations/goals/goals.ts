@@ -40,11 +40,11 @@ export const createGoal = defineOperation({
   input: { body: GoalCreate },
   output: Goal,
   problems: ['goals_full', 'goal_known'],
-  async handle({ body: { name, kind, value }, workspace, stores: { pg } }) {
+  async handle({ body: { name, kind, value, property }, workspace, stores: { pg } }) {
     const read = readValue(kind, value, 'value')
     await holdWorkspace(pg, workspace.id)
     if ((await listGoals(pg, workspace.id)).length >= goalsMax) throw problem('goals_full')
-    const goal = await insertGoal(pg, workspace.id, { name, kind, value: read })
+    const goal = await insertGoal(pg, workspace.id, { name, kind, value: read, property })
     if (goal === null) throw problem('goal_known')
     return serialize(goal)
   },
@@ -64,9 +64,9 @@ export const changeGoal = defineOperation({
     await holdWorkspace(pg, workspace.id)
     const before = await holdGoal(pg, workspace.id, goal_id)
     if (before === null) throw problem('goal_not_found')
-    const { name = before.name, kind = before.kind, value = before.value } = body
+    const { name = before.name, kind = before.kind, value = before.value, property = before.property } = body
     const read = readValue(kind, value, body.value === undefined ? 'kind' : 'value')
-    const goal = await updateGoal(pg, workspace.id, { id: goal_id, name, kind, value: read })
+    const goal = await updateGoal(pg, workspace.id, { id: goal_id, name, kind, value: read, property })
     if (goal === null) throw problem('goal_known')
     return serialize(goal)
   },

@@ -158,6 +158,7 @@ test('a shared link opens the figures and what draws them, and no tool', async (
       'retention.read',
       'bots.read',
       'note.list',
+      'segment.list',
     ],
   ])
   for (const method of ['initialize', 'tools/list', 'tools/call']) {

@@ -15,7 +15,6 @@ import {
 import { countryName } from './filter-values.ts'
 import { daysInWords } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
-import { isShared } from './shared-page.ts'
 
 interface ViewControlsProps {
   readonly view: View
@@ -65,7 +64,7 @@ export function ViewControls(props: ViewControlsProps) {
           <button type="button" onClick={openFilter}>
             Filter
           </button>
-          {openSaved && !isShared && (
+          {openSaved && (
             <button type="button" onClick={openSaved}>
               Saved views
             </button>

@@ -22,6 +22,7 @@ export const listOwnSegments = defineOperation({
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
+  isShared: true,
   input: {},
   output: z.array(Segment),
   handle: async ({ workspace, stores: { pg } }) => (await listSegments(pg, workspace.id)).map(serialize),

@@ -12,21 +12,9 @@ import {
 import { backoffMs, sleep } from '../runtime/retry.ts'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits/store-limits.ts'
-import { dataErrorCodes, isServersFault } from './error-codes.ts'
+import { dataErrorCodes, isServersFault, thrownByCondition } from './error-codes.ts'
+import { type Insert, InsertFenced, InsertRefused, insertStatement } from './insert.ts'
 import type { QueryOptions } from './query-options.ts'
-
-export interface Insert {
-  table: string
-  columns: readonly string[]
-  /** Rows in `format`, in the order of `columns`; several pieces are one insert. */
-  bytes: Uint8Array[]
-  /** Default: RowBinary. */
-  format?: 'RowBinary' | 'JSONCompactEachRow'
-  /** A repeat under the same token within the table's window stores nothing. */
-  token: string
-  queryId: string
-  deadlineMs: number
-}
 
 export interface ClickHouse {
   /** Rows as objects. Parameters are `{name:Type}` in the SQL. 64-bit integers come as numbers: `toString()` hashes. */
@@ -38,20 +26,18 @@ export interface ClickHouse {
   /**
    * Resolves only when all rows are stored, or had been under this token.
    * @throws InsertRefused when ClickHouse can't read the rows
+   * @throws InsertFenced when its fence holds: nothing is stored, and never will be
    * @throws StoreUnavailable when the outcome is unknown
    */
   insertRows(insert: Insert): Promise<void>
   /** After it resolves, the insert of that id no longer runs. It doesn't say whether the rows were stored. */
   killInsert(queryId: string): Promise<void>
+  /** The same of all inserts into this database whose ids begin so. */
+  killInserts(idsPrefix: string): Promise<void>
   /** Makes the database of the URL when it isn't there yet. */
   createDatabase(): Promise<void>
   ping(): Promise<boolean>
   close(): Promise<void>
-}
-
-/** ClickHouse rejects the rows themselves, so a retry won't help. A part of them may have been stored. */
-export class InsertRefused extends Error {
-  override name = 'InsertRefused'
 }
 
 const socketsMax = 16
@@ -122,6 +108,17 @@ export function connectClickHouse(url: string): ClickHouse {
     }
   }
 
+  async function kill(which: string, id: string): Promise<void> {
+    const deadline = Date.now() + clickhouseQueryDeadlineMs
+    for (let attempt = 0; ; attempt++) {
+      await query(`KILL QUERY WHERE ${which} SYNC`, { id })
+      const running = await query(`SELECT 1 FROM system.processes WHERE ${which}`, { id })
+      if (running.length === 0) return
+      if (Date.now() > deadline) throw new StoreUnavailable('clickhouse', `insert ${id} doesn't end`)
+      await sleep(backoffMs(attempt, 50, 1_000))
+    }
+  }
+
   return {
     query,
     batches,
@@ -136,17 +133,16 @@ export function connectClickHouse(url: string): ClickHouse {
       return within(deadlineMs + graceMs, run, deadlineMs)
     },
 
-    insertRows: ({ table, columns, bytes, format = 'RowBinary', token, queryId, deadlineMs }) =>
-      within(deadlineMs, async (abort_signal) => {
+    insertRows: (insert) =>
+      within(insert.deadlineMs, async (abort_signal) => {
         try {
           const { stream } = await client.exec({
-            // The token stands in the text too, so that the server's query log shows it.
-            query: `INSERT INTO ${table} (${columns.join(', ')}) /* token ${token} */ FORMAT ${format}`,
-            values: Readable.from(bytes, { objectMode: false }),
-            query_id: queryId,
+            query: insertStatement(insert),
+            values: Readable.from(insert.bytes, { objectMode: false }),
+            query_id: insert.queryId,
             abort_signal,
             clickhouse_settings: {
-              insert_deduplication_token: token,
+              insert_deduplication_token: insert.token,
               async_insert: 0,
               max_insert_block_size: String(insertBlockRows),
               min_insert_block_size_rows: String(insertBlockRows),
@@ -160,6 +156,9 @@ export function connectClickHouse(url: string): ClickHouse {
           // The answer's end is the success: a connection cut before it is an unknown outcome.
           for await (const _ of stream);
         } catch (error) {
+          if (insert.fence && error instanceof ClickHouseError && Number(error.code) === thrownByCondition) {
+            throw new InsertFenced(error.message, { cause: error })
+          }
           if (error instanceof ClickHouseError && dataErrorCodes.has(Number(error.code))) {
             throw new InsertRefused(`${error.type ?? error.code}: ${error.message}`, { cause: error })
           }
@@ -168,16 +167,10 @@ export function connectClickHouse(url: string): ClickHouse {
         }
       }),
 
-    killInsert: async (queryId) => {
-      const deadline = Date.now() + clickhouseQueryDeadlineMs
-      for (let attempt = 0; ; attempt++) {
-        await query('KILL QUERY WHERE query_id = {queryId:String} SYNC', { queryId })
-        const running = await query('SELECT 1 FROM system.processes WHERE query_id = {queryId:String}', { queryId })
-        if (running.length === 0) return
-        if (Date.now() > deadline) throw new StoreUnavailable('clickhouse', `insert ${queryId} doesn't end`)
-        await sleep(backoffMs(attempt, 50, 1_000))
-      }
-    },
+    killInsert: (queryId) => kill('query_id = {id:String}', queryId),
+
+    killInserts: (idsPrefix) =>
+      kill('startsWith(query_id, {id:String}) AND current_database = currentDatabase()', idsPrefix),
 
     createDatabase: () =>
       within(clickhouseQueryDeadlineMs, async (abort_signal) => {

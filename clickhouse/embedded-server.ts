@@ -24,7 +24,7 @@ import { makeRowsLoader } from './embedded/insert-rows.ts'
 import {
   answerFormat,
   asRowsInsert,
-  killedQueryId,
+  killedInserts,
   leavesTables,
   type Query,
   readHead,
@@ -74,7 +74,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const query = readHead(request)
   const insert = asRowsInsert(query.sql)
   if (insert) {
-    const result = await inFlight.track(query.queryId, (isWanted) => rows.load(request, query, insert, isWanted))
+    if (insert.where !== undefined) refuseOutside({ sql: insert.where, params: query.params })
+    const result = await inFlight.track(query, (isWanted) => rows.load(request, query, insert, isWanted))
     return sendResult(response, query, 'TabSeparated', result)
   }
   const result = await runText(request, response, query)
@@ -84,7 +85,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 async function runText(request: IncomingMessage, response: ServerResponse, query: Query): Promise<Answer> {
   await readText(request, query)
   refuseOutside(query)
-  const killed = killedQueryId(query)
+  const killed = killedInserts(query)
   if (killed !== undefined) {
     await inFlight.end(killed)
     return { bytes: new Uint8Array(), rowsRead: 0, bytesRead: 0, elapsedNs: 0 }

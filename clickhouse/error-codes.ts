@@ -17,6 +17,9 @@ export const dataErrorCodes: ReadonlySet<number> = new Set([
   691, // UNKNOWN_ELEMENT_OF_ENUM
 ])
 
+/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: a statement's own condition refused it. */
+export const thrownByCondition = 395
+
 /** The server can't now, or couldn't finish: too busy, no memory or disk left, shutting down, a replica away. */
 const serverErrorCodes: ReadonlySet<number> = new Set([
   3, // UNEXPECTED_END_OF_FILE

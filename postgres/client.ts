@@ -6,6 +6,7 @@
 import pg from 'pg'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { postgresDeadlineMs } from '../schemas/limits/store-limits.ts'
+import { type HeldLock, makeHeldLock } from './held-lock.ts'
 import { startListener } from './listen.ts'
 
 export interface QueryOptions {
@@ -29,6 +30,8 @@ export interface Postgres extends Queryable {
    * that it listens, the first included: what was notified before is lost, so read the table then.
    */
   listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): { close(): Promise<void> }
+  /** A lock of this name for work longer than a transaction; nothing is held yet. */
+  heldLock(name: string): HeldLock
   ping(): Promise<boolean>
   close(): Promise<void>
 }
@@ -105,6 +108,8 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Pos
 
     listen: (channel, onNotify, onReconnect) =>
       startListener({ ...config, statement_timeout: 0 }, channel, onNotify, onReconnect),
+
+    heldLock: (name) => makeHeldLock(config, name),
 
     ping: () =>
       withConnection((client) => ask(client, 'SELECT 1')).then(

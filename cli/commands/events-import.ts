@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs'
+import type { Queryable } from '../../postgres/client.ts'
 import { auditCommand } from '../audit-command.ts'
 import { defineCommand, UsageError } from '../command.ts'
 import { importFiles } from '../imports/import-history.ts'
+import { inImportTurn } from '../imports/import-turn.ts'
 import { makeHistoryReader, products } from '../imports/read-history.ts'
 import type { Tallied } from '../imports/tally.ts'
 
@@ -29,13 +31,16 @@ export const importHistory = defineCommand({
     if (site !== undefined && from !== 'umami') throw new UsageError('--site goes with --from umami only')
     const isDryRun = options.flag('dry-run')
     const workspace = await installation.workspace(options.id('workspace'))
-    if (!isDryRun) {
-      const metadata = { files: files.length, ...(from !== undefined && { from }) }
-      await installation.postgres().transaction((tx) => auditCommand(tx, workspace.id, 'events.import', null, metadata))
-    }
+    const metadata = { files: files.length, ...(from !== undefined && { from }) }
+    const audit = (tx: Queryable) => auditCommand(tx, workspace.id, 'events.import', null, metadata)
     const startedAt = performance.now()
-    const open = makeHistoryReader(from, site)
-    const summary = await importFiles({ files, open, workspace, isDryRun, installation, progress, signal })
+    const reading = { files, open: makeHistoryReader(from, site), workspace, installation, progress, signal }
+    const summary = isDryRun
+      ? await importFiles({ ...reading, turn: null })
+      : await inImportTurn({ installation, workspaceId: workspace.id, signal }, async (turn) => {
+          await installation.postgres().transaction(audit)
+          return importFiles({ ...reading, turn })
+        })
     const seconds = Math.round((performance.now() - startedAt) / 10) / 100
     return { workspace_id: workspace.id, dry_run: isDryRun, files: files.length, ...summary, seconds }
   },

@@ -18,6 +18,7 @@ import { CommandFailed, type Invocation } from '../command.ts'
 import { hiddenLine } from '../replay/import-events.ts'
 import { makeImportOwnership } from '../replay/import-ownership.ts'
 import { retrying } from '../replay/store-once.ts'
+import type { ImportTurn } from './import-turn.ts'
 import type { ImportedEvent, KnownVisitor } from './imported-event.ts'
 import type { HistoryLine, OpenHistory } from './read-history.ts'
 import { makeImportEnricher, openRowStore } from './row-store.ts'
@@ -27,8 +28,8 @@ interface HistoryOptions extends Pick<Invocation, 'installation' | 'progress' | 
   readonly files: readonly string[]
   readonly open: OpenHistory
   readonly workspace: Workspace
-  /** Everything is done but storing. */
-  readonly isDryRun: boolean
+  /** Null: everything is done but storing. */
+  readonly turn: ImportTurn | null
 }
 
 export interface HistorySummary {
@@ -49,14 +50,14 @@ export interface HistorySummary {
 }
 
 export async function importFiles(options: HistoryOptions): Promise<HistorySummary> {
-  const { files, open, installation, workspace, isDryRun, progress, signal } = options
+  const { files, open, installation, workspace, turn, progress, signal } = options
   const followed = makeImportOwnership(installation.postgres(), workspace.id)
   const { enricher } = await makeImportEnricher(installation, followed.ownership)
   const idKey = createHmac('sha256', (await installation.secretKey())!)
     .update('svc events import')
     .digest()
   const counts = { deduplicated: 0, retries: 0 }
-  const store = isDryRun ? null : await openRowStore({ installation, workspaceId: workspace.id, counts, signal })
+  const store = turn === null ? null : openRowStore({ installation, turn, counts, signal })
   const [refused, leftOut] = [makeTally(), makeTally()]
   const now = Date.now()
   const oldest = readableFrom(workspace, now)
@@ -120,7 +121,7 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
   return {
     ...{ lines, events, crawlers, refused: refused.total(), left_out: leftOut.total() },
-    ...{ stored: isDryRun ? 0 : events - counts.deduplicated, known_before: counts.deduplicated },
+    ...{ stored: store === null ? 0 : events - counts.deduplicated, known_before: counts.deduplicated },
     ...{ refused_by: refused.list(), left_out_by: leftOut.list() },
     first_occurred_at: events === 0 ? null : new Date(first).toISOString(),
     last_occurred_at: events === 0 ? null : new Date(last).toISOString(),

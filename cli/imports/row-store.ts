@@ -2,7 +2,7 @@
  * Where imports put their rows: into ClickHouse, under segment numbers that are leased as any ingest node leases them.
  * E-mails and names of people go to the inbox in Postgres, as the shipper brings them there.
  *
- * The same rows brought twice change nothing; see `storeOnce`. Rows go in one insert after another, so the mark of the
+ * The same rows brought twice change nothing; see `storeOnce` and import-turn.ts. Rows go in one insert after another, so the mark of the
  * import's lease follows each, and is the lease's end in the end. A run that dies leaves its mark behind the rows of its
  * last insert. The next run over the file finds these rows, and moves the mark on to them. It also brings their people,
  * who count once by the row's id.
@@ -15,7 +15,7 @@ import { type Enricher, makeEnricher } from '../../ingest/enrich/enrich.ts'
 import type { Ownership } from '../../ingest/enrich/match-link.ts'
 import type { Enriched, SidePayload } from '../../ingest/event-context.ts'
 import { insertInboxRows } from '../../postgres/tables/inbox.ts'
-import { advanceImportMarks, advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { advanceImportMarks, advanceMark } from '../../postgres/tables/segment-leases.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type BotVisitRow, type EventRow, streams } from '../../schemas/event/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/event/row-codec.ts'
@@ -25,7 +25,7 @@ import { CommandFailed } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { type Destination, type EncodedRow, retrying, storeOnce } from '../replay/store-once.ts'
 
-interface RowStoreOptions extends Pick<Destination, 'workspaceId' | 'counts' | 'signal'> {
+interface RowStoreOptions extends Pick<Destination, 'turn' | 'counts' | 'signal'> {
   readonly installation: Pick<Installation, 'postgres' | 'clickhouse'>
 }
 
@@ -36,9 +36,9 @@ export interface RowStore {
   finish(): Promise<void>
 }
 
-export async function openRowStore({ installation, ...to }: RowStoreOptions): Promise<RowStore> {
+export function openRowStore({ installation, ...to }: RowStoreOptions): RowStore {
   const pg = installation.postgres()
-  const first = await leaseSegments(pg, segmentLeaseSize, 'import')
+  const first = to.turn.firstSegment
   const end = first + segmentLeaseSize
   const takeNumber = numbersFrom(first, end)
   /** All events of segments below `number` are stored. Where it can't be told now, the next time or the end tells it. */

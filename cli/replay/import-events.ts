@@ -7,6 +7,7 @@ import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { readableDays, readableFrom } from '../../schemas/time/readable-from.ts'
 import type { Invocation } from '../command.ts'
+import { inImportTurn } from '../imports/import-turn.ts'
 import { makeImportEnricher, openRowStore } from '../imports/row-store.ts'
 import { makeImportOwnership } from './import-ownership.ts'
 import type { PageEventSource } from './page-events.ts'
@@ -25,30 +26,32 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   const followed = makeImportOwnership(installation.postgres(), workspace.id)
   const { enricher, countries } = await makeImportEnricher(installation, followed.ownership)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
-  const store = await openRowStore({ installation, workspaceId: workspace.id, counts, signal })
   const oldest = readableFrom(workspace, Date.now())
   let hidden = 0
 
-  for await (const portion of source.events()) {
-    await retrying(signal, () => followed.learn(portion.map(({ event }) => event.url)))
-    for (const { event, address } of portion) {
-      counts.sent++
-      const occurredAt = Date.parse(event.occurred_at)
-      // Received when it happened: an import is as old as it likes. Only the address's country goes on.
-      const country = countries?.of(address) ?? noCountry
-      const sender = { address: '', userAgent: '', country, receivedAt: occurredAt }
-      const enriched = validateBatchEvent(event, 0) === null ? enricher.enrich(event, sender, workspace) : undefined
-      if (enriched === undefined || enriched.stream === 'rejected') {
-        counts.rejected++
-        continue
+  await inImportTurn({ installation, workspaceId: workspace.id, signal }, async (turn) => {
+    const store = openRowStore({ installation, turn, counts, signal })
+    for await (const portion of source.events()) {
+      await retrying(signal, () => followed.learn(portion.map(({ event }) => event.url)))
+      for (const { event, address } of portion) {
+        counts.sent++
+        const occurredAt = Date.parse(event.occurred_at)
+        // Received when it happened: an import is as old as it likes. Only the address's country goes on.
+        const country = countries?.of(address) ?? noCountry
+        const sender = { address: '', userAgent: '', country, receivedAt: occurredAt }
+        const enriched = validateBatchEvent(event, 0) === null ? enricher.enrich(event, sender, workspace) : undefined
+        if (enriched === undefined || enriched.stream === 'rejected') {
+          counts.rejected++
+          continue
+        }
+        counts.accepted++
+        if (occurredAt < oldest) hidden++
+        await store.add(enriched)
       }
-      counts.accepted++
-      if (occurredAt < oldest) hidden++
-      await store.add(enriched)
+      showProgress(counts.sent)
     }
-    showProgress(counts.sent)
-  }
-  await store.finish()
+    await store.finish()
+  })
   if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
   return counts
 }

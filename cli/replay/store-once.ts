@@ -1,17 +1,17 @@
 /**
- * Stores rows of a file in ClickHouse, each once, however often and by how many runs at a time they are brought.
- *
- * Before each insert it is asked which `client_event_id`s are there, and only the others go in. An insert is named by the
- * rows that it holds. So each run over the file first ends what an earlier one, killed or still running, left under way.
+ * Stores rows of a file in ClickHouse, each once, however often they are brought. Imports of a workspace take turns; see
+ * import-turn.ts. Before each insert it is asked which `client_event_id`s are there, and only the others go in.
  * Held by test/integration/import-again.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { InsertFenced } from '../../clickhouse/insert.ts'
 import { backoffMs, sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type StreamName, streams } from '../../schemas/event/row.ts'
 import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { CommandFailed } from '../command.ts'
+import type { ImportTurn } from '../imports/import-turn.ts'
 import type { SendCounts } from './send.ts'
 
 export interface EncodedRow {
@@ -26,10 +26,10 @@ export interface EncodedRow {
 export interface Destination {
   readonly ch: ClickHouse
   readonly stream: StreamName
-  readonly workspaceId: number
+  readonly turn: ImportTurn
   readonly counts: Pick<SendCounts, 'deduplicated' | 'retries'>
   readonly signal: AbortSignal
-  /** Called with the ids of rows that an earlier or simultaneous run stored, once all of an insert are. */
+  /** Called with the ids of rows that an earlier run stored, once all of an insert are. */
   readonly advanceImported: (ids: readonly number[]) => Promise<void>
 }
 
@@ -38,20 +38,21 @@ const retryFirstMs = 500
 const retryMaxMs = 10_000
 
 /**
- * The first insert of the same rows has the same token in every run, so of two simultaneous ones one stores nothing. A
- * server that died can remember a token without its rows. Rows that are still missing afterwards therefore go in under
- * a token of their own.
+ * An insert of the same rows has the same token, so of one that is late and its repeat one stores nothing. A server that
+ * died can remember a token without its rows. Rows that are still missing afterwards therefore go in under a token of
+ * their own.
  * @param rows no two with the same `clientEventId`
  * @returns the ids of the rows that were found stored, by their `clientEventId`; any other has its own
  */
 export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): Promise<ReadonlyMap<string, number>> {
-  const { ch, stream, workspaceId, counts, signal } = to
-  const queryId = `import-${stream}-${workspaceId}-${hashOf(rows.slice(0, 1))}`
+  const { ch, stream, turn, counts, signal } = to
+  const queryId = `${turn.insertsPrefix}${stream}-${hashOf(rows.slice(0, 1))}`
   const stored = new Map<string, number>()
   let isCounted = false
   await retrying(signal, async (attempt) => {
     if (attempt > 0) counts.retries++
     if (signal.aborted) throw new CommandFailed('interrupted')
+    await turn.check()
     // The look-up is only reliable once the insert before is known to have ended.
     await ch.killInsert(queryId)
     const { missing, found } = await lookUp(to, rows)
@@ -59,11 +60,8 @@ export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): P
     isCounted = true
     if (missing.length > 0) {
       await insert(to, missing, queryId, `${queryId}-${hashOf(missing)}`)
-      const after = await lookUp(to, missing)
-      const left = after.missing
+      const { missing: left } = await lookUp(to, missing)
       if (left.length > 0) await insert(to, left, queryId, `${queryId}-${randomBytes(8).toString('hex')}`)
-      // Another run may have stored them meanwhile.
-      found.push(...after.found)
     }
     for (const { client_event_id, id } of found) stored.set(client_event_id, id)
     if (found.length > 0) await to.advanceImported(found.map(({ id }) => id))
@@ -83,16 +81,21 @@ export async function retrying(signal: AbortSignal, work: (attempt: number) => P
   }
 }
 
-function insert({ ch, stream }: Destination, rows: readonly EncodedRow[], queryId: string, token: string) {
+async function insert({ ch, stream, turn }: Destination, rows: readonly EncodedRow[], queryId: string, token: string) {
   const { table, columns } = streams[stream]
-  return ch.insertRows({
-    table,
-    columns: columns.map(({ name }) => name),
-    bytes: rows.map(({ bytes }) => bytes),
-    token,
-    queryId,
-    deadlineMs: clickhouseInsertDeadlineMs,
-  })
+  try {
+    await ch.insertRows({
+      table,
+      columns: columns.map(({ name }) => name),
+      bytes: rows.map(({ bytes }) => bytes),
+      token,
+      queryId,
+      deadlineMs: clickhouseInsertDeadlineMs,
+      fence: turn.fenceOf(stream),
+    })
+  } catch (error) {
+    throw error instanceof InsertFenced ? turn.lost() : error
+  }
 }
 
 interface Stored {
@@ -102,7 +105,7 @@ interface Stored {
 
 /** Which of the rows are missing, and those that are stored. */
 async function lookUp(
-  { ch, stream, workspaceId }: Destination,
+  { ch, stream, turn }: Destination,
   rows: readonly EncodedRow[],
 ): Promise<{ missing: EncodedRow[]; found: Stored[] }> {
   const times = rows.map(({ occurredAt }) => occurredAt)
@@ -113,7 +116,7 @@ async function lookUp(
                            AND fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
     {
       table: streams[stream].table,
-      workspaceId,
+      workspaceId: turn.workspaceId,
       ids: rows.map(({ clientEventId }) => clientEventId),
       from: times.reduce((least, time) => Math.min(least, time)),
       to: times.reduce((most, time) => Math.max(most, time)),

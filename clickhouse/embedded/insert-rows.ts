@@ -49,8 +49,9 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
       await pipeline(request, limit, createWriteStream(path, { mode: 0o600 }))
       const { columns, structure } = await describe(query.database, insert, isWanted)
       const into = columns.length > 0 ? ` (${columns.map((name) => `\`${name}\``).join(', ')})` : ''
+      const where = insert.where === undefined ? '' : ` WHERE ${insert.where}`
       const settings = new Map([...query.settings, ...insertSettings])
-      const sql = `INSERT INTO ${insert.table}${into} SELECT * FROM file(${quoteText(path)}, ${insert.format}, ${quoteText(structure)})`
+      const sql = `INSERT INTO ${insert.table}${into} SELECT * FROM file(${quoteText(path)}, ${insert.format}, ${quoteText(structure)})${where}`
       return await engine.run({ ...query, sql, format: 'TabSeparated', settings, isInsert: true, isWanted })
     } finally {
       await rm(path, { force: true })

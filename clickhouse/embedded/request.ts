@@ -14,12 +14,17 @@ export interface Query {
   params: Map<string, string>
 }
 
-/** `INSERT INTO table (columns) FORMAT name`, whose rows are the request's body. */
+/**
+ * `INSERT INTO table (columns) FORMAT name`, whose rows are the request's body; or of these, by
+ * `SELECT * FROM input('structure') WHERE condition`, where the condition holds.
+ */
 export interface RowsInsert {
   table: string
   /** Empty: all of the table's, in its order. */
   columns: string[]
   format: string
+  /** The condition, in SQL. */
+  where?: string
 }
 
 /** Members of the URL that are no settings of the engine. How long a statement may be is said by the bound of bodies. */
@@ -71,14 +76,14 @@ export function readHead(request: IncomingMessage): Query {
 }
 
 const rowsInsert =
-  /^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([\w.`]+)\s*(?:\(([^()]*)\))?\s*(?:\/\*[^*]*\*\/)?\s*FORMAT\s+(\w+)\s*;?\s*$/i
+  /^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([\w.`]+)\s*(?:\(([^()]*)\))?\s*(?:\/\*[^*]*\*\/)?\s*(?:SELECT\s+\*\s+FROM\s+input\('(?:[^'\\]|\\.)*'\)\s*WHERE\s+(.+?)\s+)?FORMAT\s+(\w+)\s*;?\s*$/is
 
 /** The insert whose rows are the body, when the URL's query is one. */
 export function asRowsInsert(sql: string): RowsInsert | undefined {
   const match = rowsInsert.exec(sql)
-  if (!match || /^values$/i.test(match[3]!)) return undefined
+  if (!match || /^values$/i.test(match[4]!)) return undefined
   const columns = match[2]?.split(',').map((name) => name.trim().replaceAll('`', '')) ?? []
-  return { table: match[1]!, columns, format: match[3]! }
+  return { table: match[1]!, columns, format: match[4]!, ...(match[3] !== undefined && { where: match[3] }) }
 }
 
 /** Completes the query with a body of text: the query itself, its rest, or a form with parameters. */
@@ -118,11 +123,19 @@ export function answerFormat(sql: string, defaultFormat: string): string {
   return /\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^;]*)?;?\s*$/i.exec(sql)?.[1] ?? defaultFormat
 }
 
-/** The id in `KILL QUERY WHERE query_id = '…'`, given as text or as a parameter. */
-export function killedQueryId({ sql, params }: Query): string | undefined {
-  const match = /^\s*KILL\s+QUERY\s+WHERE\s+query_id\s*=\s*(?:'([^']*)'|\{(\w+):String\})/i.exec(sql)
+/** Which inserts `KILL QUERY WHERE …` is to end: the one of an id, or those of this database whose ids begin so. */
+export interface KilledInserts {
+  readonly queryId: string
+  /** Undefined: `queryId` is the whole id, of whichever database. */
+  readonly ofDatabase?: string
+}
+
+const kill = /^\s*KILL\s+QUERY\s+WHERE\s+(?:query_id\s*=\s*|(startsWith)\(query_id,\s*)(?:'([^']*)'|\{(\w+):String\})/i
+
+export function killedInserts({ sql, params, database }: Query): KilledInserts | undefined {
+  const match = kill.exec(sql)
   if (!match) return undefined
-  const id = match[1] ?? params.get(match[2]!)
-  if (id === undefined) throw new EngineError(456, `Substitution \`${match[2]}\` is not set`, 'UNKNOWN_QUERY_PARAMETER')
-  return id
+  const queryId = match[2] ?? params.get(match[3]!)
+  if (queryId !== undefined) return match[1] === undefined ? { queryId } : { queryId, ofDatabase: database }
+  throw new EngineError(456, `Substitution \`${match[3]}\` is not set`, 'UNKNOWN_QUERY_PARAMETER')
 }

@@ -14,7 +14,7 @@
  * Rows that ClickHouse refuses are found by bisection and set aside one by one.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { InsertRefused } from '../../clickhouse/client.ts'
+import { InsertRefused } from '../../clickhouse/insert.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import { columnsOf, streams } from '../../schemas/event/row.ts'
 import { decodeRow } from '../../schemas/event/row-codec.ts'

@@ -17,7 +17,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { InsertRefused } from '../../clickhouse/client.ts'
+import { InsertRefused } from '../../clickhouse/insert.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'

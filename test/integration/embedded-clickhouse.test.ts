@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
-import { connectClickHouse, InsertRefused } from '../../clickhouse/client.ts'
+import { connectClickHouse } from '../../clickhouse/client.ts'
+import { InsertRefused } from '../../clickhouse/insert.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -157,6 +158,29 @@ test('kills an insert that has not begun, and returns at once for one that is no
   expect(await count()).toBe(before)
 })
 
+test('kills the inserts of its database whose ids begin so, and a fence may not reach beyond the tables', async () => {
+  const before = await count()
+  const [ended, other] = [beginInsert('kill-me-1'), beginInsert('kill-me-not')]
+  const statuses = [ended, other].map(
+    (insert) => new Promise<number>((resolve) => insert.on('response', ({ statusCode }) => resolve(statusCode!))),
+  )
+  for (const insert of [ended, other]) insert.write(rows(0, 10))
+  await sleep(300)
+  const elsewhere = connectClickHouse(new URL('/default', stores.clickhouseUrl).href)
+  await elsewhere.killInserts('kill-me-')
+  await elsewhere.close()
+  const killed = stores.ch.killInserts('kill-me-1')
+  await sleep(100)
+  for (const insert of [ended, other]) insert.end()
+  expect(await Promise.all(statuses)).toEqual([500, 200])
+  await killed
+  expect(await count()).toBe(before + 10)
+
+  const fence = { holds: `(SELECT count() FROM file('/etc/passwd')) > 0`, structure: 'a UInt8' }
+  const reaching = { table: 'visits', columns, bytes: [rows(0, 1)], token: 'fenced', queryId: randomUUID(), fence }
+  await expect(stores.ch.insertRows({ ...reaching, deadlineMs: 5_000 })).rejects.toThrow('beyond the tables')
+})
+
 /** Not by the client: to be cut in the middle, or with headers of its own. */
 function beginPost(params: Record<string, string>, headers: Record<string, string> = {}): ClientRequest {
   const { origin, pathname, username, password } = new URL(stores.clickhouseUrl)
@@ -165,7 +189,8 @@ function beginPost(params: Record<string, string>, headers: Record<string, strin
 }
 
 function beginInsert(queryId: string): ClientRequest {
-  return beginPost({ query: `INSERT INTO visits (${columns.join(', ')}) FORMAT RowBinary`, query_id: queryId })
+  const query = `INSERT INTO visits (${columns.join(', ')}) FORMAT RowBinary`
+  return beginPost({ query, query_id: queryId, insert_deduplication_token: queryId })
 }
 
 async function asked(sql: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {

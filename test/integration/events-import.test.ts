@@ -102,7 +102,7 @@ test('events of an old day are in the figures of that day; wrong lines are named
 
 test('an import that is killed and repeated stores each event and each person once', async () => {
   const lines = Array.from({ length: 25_000 }, (_, at) => ({
-    ...view(`v${at % 500}`, '10:00:00'),
+    ...view(`v${at % 500}`, '10:00:00', { client_event_id: `e${at}` }),
     // In no order, over half a year.
     occurred_at: new Date(Date.now() - ((at * 7919) % 180) * dayMs - at).toISOString(),
     ...(at % 10 === 0 && { event_type: 'identify', event_name: 'identify', email: `p${at}@example.com` }),
@@ -124,7 +124,9 @@ test('an import that is killed and repeated stores each event and each person on
   while ((await rows<{ count: number }>('count() AS count'))[0]!.count === 0 && child.exitCode === null) await delay(5)
   child.kill('SIGKILL')
   expect(await exited).toEqual([null, 'SIGKILL'])
-  expect(await importing(path)).toMatchObject({ lines: lines.length, events: lines.length, refused: 0 })
+  // In other inserts than before.
+  const again = write('again.ndjson', lines.toReversed())
+  expect(await importing(again)).toMatchObject({ lines: lines.length, events: lines.length, refused: 0 })
   const stored = await rows<{ id: number; client_event_id: string; kind: string }>('id, client_event_id, kind')
   expect(stored).toHaveLength(lines.length)
   expect(new Set(stored.map(({ client_event_id }) => client_event_id)).size).toBe(lines.length)

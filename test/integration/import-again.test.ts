@@ -1,9 +1,10 @@
-/** An import that was killed, is repeated, or runs twice at once: each row is stored once, whatever is still under way. */
+/** Imports that are killed, repeated, or begun twice: each row is stored once, whatever is still under way. */
 import { beforeEach, expect, test } from 'vitest'
 import { openInstallation } from '../../cli/installation.ts'
 import { importEvents } from '../../cli/replay/import-events.ts'
 import type { PageEvent, PageEventSource } from '../../cli/replay/page-events.ts'
-import type { ClickHouse, Insert } from '../../clickhouse/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { type Insert, InsertFenced } from '../../clickhouse/insert.ts'
 import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { importRowsMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -22,9 +23,10 @@ beforeEach(async () => {
   workspaceId = made.workspaceId
 })
 
-/** Over several days, so that one insert has several parts. */
-function source(count = events, spacingMs = 600_000): PageEventSource {
-  const made = Array.from({ length: count }, (_, at) => {
+/** Over several days, so that one insert has several parts. @param from number of the first event */
+function source(count = events, spacingMs = 600_000, from = 0): PageEventSource {
+  const made = Array.from({ length: count }, (_, nth) => {
+    const at = from + nth
     const event: PageEvent = {
       ...{ event_name: 'pageview', client_event_id: `${workspaceId}-${at}`, url: `https://example.com/${at}` },
       ...{ anonymous_id: `v${at % 20}`, session_id: `s${at % 20}` },
@@ -67,51 +69,101 @@ async function stored(): Promise<{ rows: number; events: number }> {
 
 const once = { rows: events, events }
 
-test('an insert that a killed import left running is ended before the next one asks what is stored', async () => {
-  const underWay = new Map<string, Insert>()
+/** Half of it is in the other files, too. */
+const overlapping = () => source(events, 600_000, events / 2)
+const both = { rows: 1.5 * events, events: 1.5 * events }
+
+/** Imports until its first insert is to be sent, which is kept. */
+async function killBeforeItsInsert(): Promise<Insert> {
+  let kept: Insert | undefined
   const killed: ClickHouse = {
     ...stores.ch,
     insertRows: async (insert) => {
-      underWay.set(insert.queryId, insert)
+      kept = insert
       throw new Error('killed here')
     },
   }
   await expect(runImport(killed)).rejects.toThrow('killed here')
-  expect(underWay.size).toBe(1)
+  return kept!
+}
+
+/** Stops the first insert, or the first question for what is stored, until it may go on. */
+function pauseBefore(which: 'insertRows' | 'query') {
+  let reach: () => void
+  let resume: () => void
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve
+  })
+  const resumed = new Promise<void>((resolve) => {
+    resume = resolve
+  })
+  const paused = async (...given: unknown[]) => {
+    reach()
+    await resumed
+    return (stores.ch[which] as (...given: unknown[]) => Promise<never>)(...given)
+  }
+  return { clickhouse: { ...stores.ch, [which]: paused } as ClickHouse, reached, resume: () => resume() }
+}
+
+/** Ends the sessions that hold the locks of imports, as a restart of Postgres does. */
+async function endLocks(): Promise<void> {
+  const ended = await stores.pg.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'svc lock'`,
+  )
+  expect(ended).toHaveLength(1)
+}
+
+test('an insert of a killed import that arrives once another has its turn stores nothing, however late', async () => {
+  const late = await killBeforeItsInsert()
+  const refused = () => expect(stores.ch.insertRows(late)).rejects.toBeInstanceOf(InsertFenced)
   const next: ClickHouse = {
     ...stores.ch,
-    // The worst moment: it comes to its end just before it would have been ended.
-    killInsert: async (queryId) => {
-      const insert = underWay.get(queryId)
-      underWay.delete(queryId)
-      if (insert) await stores.ch.insertRows(insert)
-      await stores.ch.killInsert(queryId)
+    killInserts: async (idsPrefix) => {
+      expect(late.queryId.startsWith(idsPrefix)).toBe(true)
+      await stores.ch.killInserts(idsPrefix)
+      await refused()
     },
   }
-  // The log has grown meanwhile.
-  await runImport(next, source(events + 10))
-  for (const insert of underWay.values()) await stores.ch.insertRows(insert)
-  expect(await stored()).toEqual({ rows: events + 10, events: events + 10 })
+  await runImport(next, overlapping())
+  expect(await stored()).toEqual(once)
+  await refused()
+  // The killed one's own file, again.
+  await runImport(stores.ch)
+  expect(await stored()).toEqual(both)
 })
 
-test('two imports of a file at once, neither of which sees what the other is about to store', async () => {
-  let asked = 0
-  let bothHaveAsked: () => void
-  const both = new Promise<void>((resolve) => {
-    bothHaveAsked = resolve
-  })
-  const inStep: ClickHouse = {
-    ...stores.ch,
-    query: async (sql, params, options) => {
-      const rows = await stores.ch.query(sql, params, options)
-      if (!sql.includes('client_event_id IN')) return rows as never
-      if (++asked === 2) bothHaveAsked()
-      await both
-      return rows as never
-    },
-  }
-  await Promise.all([runImport(inStep), runImport(inStep)])
+test('a second import is refused while one runs, and stores what is left once that has ended', async () => {
+  const paused = pauseBefore('insertRows')
+  const running = runImport(paused.clickhouse)
+  await paused.reached
+  await expect(runImport(stores.ch, overlapping())).rejects.toThrow(
+    `another import of workspace ${workspaceId} is running`,
+  )
+  paused.resume()
+  await running
   expect(await stored()).toEqual(once)
+  expect(await runImport(stores.ch, overlapping())).toMatchObject({ deduplicated: events / 2 })
+  expect(await stored()).toEqual(both)
+})
+
+test('an import whose lock is lost goes on if no other has begun, and stores nothing any more if one has', async () => {
+  const alone = pauseBefore('query')
+  const going = runImport(alone.clickhouse)
+  await alone.reached
+  await endLocks()
+  alone.resume()
+  await going
+  expect(await stored()).toEqual(once)
+
+  const overtaken = pauseBefore('insertRows')
+  const stale = runImport(overtaken.clickhouse, source(events, 600_000, 2 * events))
+  await overtaken.reached
+  await endLocks()
+  await runImport(stores.ch, source(events, 600_000, 2.5 * events))
+  overtaken.resume()
+  await expect(stale).rejects.toThrow(`another import of workspace ${workspaceId} has begun`)
+  expect(await stored()).toEqual({ rows: 2 * events, events: 2 * events })
 })
 
 /** By lease, in the order in which they were taken. */

@@ -60,6 +60,7 @@ export function workspacePlaces(stores: TestStores) {
     await ch.command(
       `INSERT INTO replay_chunks (workspace_id, occurred_at) VALUES (${workspaceId}, fromUnixTimestamp64Milli(${at}))`,
     )
+    await ch.command(`INSERT INTO import_turns (workspace_id, turn) VALUES (${workspaceId}, 1)`)
     await foldWhatIsThere(stores)
     await closeDaysAt(stores, now)
     await pg.query(

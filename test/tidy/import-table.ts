@@ -102,7 +102,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   marked: ['web/bundle/guides.ts'],
   nodemailer: ['pipeline/reports/mailer.ts'],
   otpauth: ['runtime/crypto/totp.ts'],
-  pg: ['postgres/client.ts', 'postgres/listen.ts'],
+  pg: ['postgres/client.ts', 'postgres/held-lock.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],
   preact: ['web/dashboard/'],
   'prom-client': ['runtime/metrics.ts'],

@@ -27,7 +27,7 @@ import { guidePages } from './guides.ts'
 import { readHealth } from './health.ts'
 import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
-import type { Operation } from './operations/define.ts'
+import type { CallConfig, Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
@@ -53,6 +53,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly media: FileStorage
   readonly mediaLinks: MediaLinks
   readonly mediaLimits: MediaLimits
+  readonly mediaBytesMax: CallConfig['mediaBytesMax']
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
   /** The root of short links; undefined: `/l` under the API's. */
@@ -116,6 +117,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
       },
       allowPrivateTargets: options.allowPrivateTargets ?? false,
       isMailSetUp: options.isMailSetUp ?? false,
+      mediaBytesMax: options.mediaBytesMax,
     },
     by: { interface: 'rest', credentialOf: (headers) => headers.get('authorization') },
     forms: makeFormReader(media, mediaLimits),

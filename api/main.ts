@@ -66,6 +66,11 @@ async function main(): Promise<void> {
     media,
     mediaLinks: makeMediaLinks(secretKey),
     mediaLimits: { imageBytesMax: config.mediaImageBytesMax, videoBytesMax: config.mediaVideoBytesMax },
+    mediaBytesMax: {
+      starter: config.mediaBytesStarter,
+      growth: config.mediaBytesGrowth,
+      scale: config.mediaBytesScale,
+    },
     apiHost: () => config.apiHost ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost,
     allowPrivateTargets: config.allowPrivateTargets,

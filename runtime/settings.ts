@@ -104,6 +104,11 @@ function rateLimit(name: string, plan: string): Setting<number> {
   return integer(name, 600, 1, 1_000_000_000, meaning)
 }
 
+function mediaBytes(name: string, plan: string, fallbackGiB: number): Setting<number> {
+  const meaning = `Bytes of media that a workspace on the plan \`${plan}\` may store.`
+  return integer(name, fallbackGiB * 2 ** 30, 0, Number.MAX_SAFE_INTEGER, meaning)
+}
+
 export const settings = {
   port: integer('PORT', 8080, 0, 65535, 'Port that `npm start` or the one service listens on (0: any free one).'),
   listenHost: text('LISTEN_HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` in production behind a balancer.'),
@@ -180,6 +185,9 @@ export const settings = {
   ),
   mediaImageBytesMax: integer('MEDIA_IMAGE_BYTES_MAX', 25 * 2 ** 20, 1, 2 ** 31, 'Largest image that is accepted.'),
   mediaVideoBytesMax: integer('MEDIA_VIDEO_BYTES_MAX', 512 * 2 ** 20, 1, 2 ** 40, 'Largest video that is accepted.'),
+  mediaBytesStarter: mediaBytes('MEDIA_BYTES_STARTER', 'starter', 10),
+  mediaBytesGrowth: mediaBytes('MEDIA_BYTES_GROWTH', 'growth', 50),
+  mediaBytesScale: mediaBytes('MEDIA_BYTES_SCALE', 'scale', 200),
   holdPostsBefore: moment(
     'HOLD_POSTS_BEFORE',
     'After a restore: posts of a time before this one become drafts in place of being published.',

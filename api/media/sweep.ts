@@ -38,14 +38,15 @@ export async function sweepMedia(
       const some = older.slice(at, at + mediaSweepFilesEach)
       const known = await findMediaBytes(pg, workspaceId, some)
       for (const orphan of some.filter((file) => !known.some((other) => other.equals(file)))) {
-        if (await removeOrphan(storage, pg, workspaceId, orphan)) files += 1
+        if (await removeUnreferenced(storage, pg, workspaceId, orphan)) files += 1
       }
     }
   }
   return { drafts, files }
 }
 
-function removeOrphan(
+/** Deletes a file unless some asset is of it. @returns whether it was deleted */
+export function removeUnreferenced(
   storage: FileStorage,
   pg: Pick<Postgres, 'transaction'>,
   workspaceId: number,

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import type { Queryable } from '../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
 import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
@@ -68,6 +68,8 @@ export interface CallConfig extends PublicHosts {
   readonly allowPrivateTargets: boolean
   /** Mails can be sent: reports, invitations, and links to a new password. */
   readonly isMailSetUp: boolean
+  /** Bytes of media that a workspace may store, by its plan. */
+  readonly mediaBytesMax: Readonly<Record<PlanKey, number>>
 }
 
 /** The part of a call that doesn't depend on the operation. */
@@ -83,6 +85,8 @@ export interface CallContext {
   readonly requestId: string
   /** For what a tool may do beyond its route; hardly any operation asks. */
   readonly interface: Interface
+  /** Mutations alone: work on files once the change is committed. Where it fails, a sweep has to do it later. */
+  readonly onCommit: (work: (transaction: Postgres['transaction']) => Promise<void>) => void
 }
 
 /** The part of a call that figures are made from: reports by e-mail have no more of one. */

@@ -19,7 +19,7 @@ import {
 } from '../../postgres/tables/idempotency.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
-import type { Context, Operation, OperationInput } from './define.ts'
+import type { CallContext, Context, Operation, OperationInput } from './define.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
 export interface Mutation {
@@ -36,7 +36,19 @@ export interface Mutation {
 }
 
 /** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
-export async function runMutation(mutation: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
+export async function runMutation(given: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
+  const afterwards: Parameters<CallContext['onCommit']>[0][] = []
+  const context = { ...given.context, onCommit: (work: (typeof afterwards)[number]) => void afterwards.push(work) }
+  const outcome = await commit({ ...given, context }, transaction)
+  for (const work of afterwards) {
+    await work(transaction).catch((error: unknown) =>
+      context.log.warn({ err: error }, 'a change was not tidied up after'),
+    )
+  }
+  return outcome
+}
+
+async function commit(mutation: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
   const { operation, context, idempotencyKey: key } = mutation
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {

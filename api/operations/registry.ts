@@ -16,7 +16,9 @@ import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
 import { updateLink } from './links/update-link.ts'
+import { deleteMedia } from './media/delete-media.ts'
 import { listMedia } from './media/list-media.ts'
+import { readMediaUsage } from './media/media-usage.ts'
 import { readMediaFile } from './media/read-media-file.ts'
 import { updateMedia } from './media/update-media.ts'
 import { uploadMedia } from './media/upload-media.ts'
@@ -62,6 +64,8 @@ export const operations: readonly Operation[] = [
   listMedia,
   uploadMedia,
   updateMedia,
+  deleteMedia,
+  readMediaUsage,
   readMediaFile,
   listPosts,
   createPost,

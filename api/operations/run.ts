@@ -118,6 +118,9 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     config,
     requestId,
     interface: call.interface,
+    onCommit: () => {
+      throw new Error('only mutations commit something')
+    },
   } as Context<OperationInput>
   if (operation.effect === 'read') return outcomeOf(await operation.handle(context))
   const mutation = {

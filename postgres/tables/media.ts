@@ -43,6 +43,22 @@ export async function lockMediaBytes(tx: Queryable, workspaceId: number, sha256:
   await takeNamedLock(tx, `media ${workspaceId} ${sha256.toString('hex')}`)
 }
 
+/** Until the end of the transaction nobody else adds media to the workspace. To be taken before `lockMediaBytes`. */
+export async function lockMediaOf(tx: Queryable, workspaceId: number): Promise<void> {
+  await takeNamedLock(tx, `media of workspace ${workspaceId}`)
+}
+
+/** Bytes of the workspace's files: equal ones are stored once. @param but a file that isn't counted */
+export async function readMediaBytes(q: Queryable, workspaceId: number, but?: Buffer): Promise<number> {
+  const [row] = await q.query<{ bytes: number }>(
+    `SELECT coalesce(sum(size_bytes), 0)::bigint AS bytes FROM (
+       SELECT DISTINCT sha256, size_bytes FROM media WHERE workspace_id = $1 AND ($2::bytea IS NULL OR sha256 <> $2)
+     ) AS files`,
+    [workspaceId, but ?? null],
+  )
+  return row!.bytes
+}
+
 export async function insertMedia(tx: Queryable, made: NewMedia): Promise<Media> {
   const { workspaceId, filename, originalFilename, contentType, bytes, altText, sha256, width, height } = made
   const [media] = await tx.query<Media>(
@@ -59,6 +75,31 @@ export async function findMedia(q: Queryable, workspaceId: number, id: number): 
     id,
   ])
   return media ?? null
+}
+
+/** Until the end of the transaction no post takes it up. */
+export async function lockMedia(tx: Queryable, workspaceId: number, id: number): Promise<Media | null> {
+  const sql = `SELECT ${columns} FROM media WHERE workspace_id = $1 AND id = $2 FOR UPDATE`
+  const [media] = await tx.query<Media>(sql, [workspaceId, id])
+  return media ?? null
+}
+
+/** Whether a post that is still to be published shows it, or the company profile does. */
+export async function isMediaAwaited(q: Queryable, id: number): Promise<boolean> {
+  const [row] = await q.query<{ awaited: boolean }>(
+    `SELECT EXISTS (SELECT FROM company_profile_media WHERE media_id = $1) OR EXISTS (
+       SELECT FROM post_media m JOIN posts p ON p.id = m.post_id
+       WHERE m.media_id = $1 AND p.status NOT IN ('published', 'archived')
+     ) AS awaited`,
+    [id],
+  )
+  return row!.awaited
+}
+
+/** Posts that showed it have one less. */
+export async function deleteMedia(tx: Queryable, id: number): Promise<void> {
+  await tx.query('DELETE FROM post_media WHERE media_id = $1', [id])
+  await tx.query('DELETE FROM media WHERE id = $1', [id])
 }
 
 /** @returns false where the workspace has no such asset */

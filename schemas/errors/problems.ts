@@ -62,6 +62,11 @@ export const problems = {
   },
   posting_times_missing: { status: 409, detail: 'The workspace has no posting times' },
   posting_times_taken: { status: 409, detail: `No posting time of the next ${queueDaysMax} days is free` },
+  media_full: { status: 409, detail: 'The plan allows {} bytes of media: delete some first' },
+  media_in_use: {
+    status: 409,
+    detail: 'A post that is to be published, or the company profile, shows this media asset',
+  },
   goals_full: { status: 409, detail: 'The workspace has as many goals as it may have' },
   goal_known: { status: 409, detail: 'The workspace has a goal with this name, or one for this page or event' },
   notes_full: { status: 409, detail: 'The workspace has as many notes as it may have' },

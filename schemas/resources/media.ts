@@ -46,6 +46,13 @@ export const MediaUpload = z
 
 export const MediaUpdate = z.object({ alt_text: altText.meta(ofAltText) }).meta({ id: 'MediaUpdate' })
 
+export const MediaUsage = z
+  .object({
+    stored_bytes: z.int().meta({ description: 'Equal files are stored, and count, once.' }),
+    max_bytes: z.int().meta({ description: 'By the plan.' }),
+  })
+  .meta({ id: 'MediaUsage' })
+
 export const MediaAsset = z
   .object({
     id: z.int(),

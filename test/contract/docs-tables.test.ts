@@ -185,7 +185,7 @@ async function metricsOfServices(): Promise<string[]> {
       hashAddress: none,
       proxies: none,
     },
-    ...{ media: none, mediaLinks: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 } },
+    ...{ media: none, mediaLinks: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 }, mediaBytesMax: none },
   })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()
 }

@@ -37,6 +37,8 @@ const added = [
  */
 const withoutTool = [
   'media.create',
+  'media.delete',
+  'media_usage.get',
   'media_file.get',
   'posting_times.get',
   'posting_times.update',

@@ -192,7 +192,8 @@ test.each(references)(
       const value = name.endsWith('s') ? [id] : id
       const { status, headers, body } = await send(operation, mine.apiKey, await own(operation), { [name]: value })
       delete headers['content-length']
-      return { status, headers, body: body.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'ID') }
+      // Parts of times may be the same number.
+      return { status, headers, body: body.replaceAll(new RegExp(`\\b${id}\\b(?![-:.])`, 'g'), 'ID') }
     }
     const none = await sendWith(nowhere)
     expect(none.status === 422 || none.body.includes('"valid":false')).toBe(true)

@@ -17,6 +17,7 @@ const added = [
   '| GET /v1/posting-times · its mutations | posts:read · posts:write |',
   '| GET /v1/goals · its mutations | analytics:read · analytics:write |',
   '| GET /v1/notes · its mutations | analytics:read · analytics:write |',
+  '| GET /v1/media/usage | media:read |',
   '| GET /v1/segments · its mutations | analytics:read · analytics:write |',
 ].join('\n')
 const rules = [...rulesOf(table), ...rulesOf(`| endpoint | scope |\n${added}`)]

@@ -481,3 +481,59 @@ describe('what is left behind', () => {
     }
   })
 })
+
+describe('how much a workspace may store', () => {
+  const picture = (n: number) => formOf(filePart(jpeg({ behind: Buffer.from(`number ${n}`) }), 'a.jpg'))
+  const size = jpeg({ behind: Buffer.from('number 0') }).length
+  const max = 3 * size
+
+  async function bounded() {
+    const small = await startApi(stores, { mediaBytesMax: max })
+    const ask = async (method: string, path: string, body?: Buffer) => {
+      const headers = body ? { 'Content-Type': formType } : {}
+      const init = { method, headers, key: mine.apiKey, ...(body && { body: new Blob([body]) }) }
+      const response = await small.ask(path, init)
+      return { status: response.status, answer: (await response.json()) as Record<string, unknown> }
+    }
+    return { ask, close: () => small.close() }
+  }
+
+  test('uploads at once get as far as the plan allows; equal files count once, and a deleted one frees its bytes', async () => {
+    const { ask, close } = await bounded()
+    const usage = async () => (await ask('GET', '/v1/media/usage')).answer
+    const sent = await Promise.all(Array.from({ length: 7 }, (_, n) => ask('POST', '/v1/media', picture(n))))
+    const refused = { status: 409, answer: { detail: `The plan allows ${max} bytes of media: delete some first` } }
+    expect(sent.filter(({ status }) => status === 409)).toEqual(Array(4).fill(refused))
+    const taken = sent.flatMap(({ status }, n) => (status === 200 ? [n] : []))
+    expect(taken).toHaveLength(3)
+    const kept = () => stored().filter((name) => !name.includes('~'))
+    expect(kept()).toHaveLength(3)
+    expect(await usage()).toEqual({ stored_bytes: max, max_bytes: max })
+
+    const first = sent[taken[0]!]!.answer['id']
+    const again = await ask('POST', '/v1/media', picture(taken[0]!))
+    expect(again.status).toBe(200)
+    expect(await ask('DELETE', `/v1/media/${again.answer['id']}`)).toMatchObject({ status: 200, answer: again.answer })
+    expect(await usage()).toMatchObject({ stored_bytes: max })
+    expect(kept()).toHaveLength(3)
+    expect((await ask('DELETE', `/v1/media/${first}`)).status).toBe(200)
+    expect(await usage()).toMatchObject({ stored_bytes: max - size })
+    expect(kept()).toHaveLength(2)
+    expect((await ask('DELETE', `/v1/media/${first}`)).status).toBe(404)
+    expect((await ask('POST', '/v1/media', picture(8))).status).toBe(200)
+    await close()
+  })
+
+  test('an asset of a post that is to be published stays, and published posts lose it', async () => {
+    const { ask, close } = await bounded()
+    const { id } = (await ask('POST', '/v1/media', picture(0))).answer as { id: number }
+    const postId = await makePost(stores, mine.workspaceId)
+    await stores.pg.query('INSERT INTO post_media (post_id, place, media_id) VALUES ($1, 0, $2)', [postId, id])
+    const detail = 'A post that is to be published, or the company profile, shows this media asset'
+    expect(await ask('DELETE', `/v1/media/${id}`)).toEqual({ status: 409, answer: { detail } })
+    await stores.pg.query("UPDATE posts SET status = 'published' WHERE id = $1", [postId])
+    expect((await ask('DELETE', `/v1/media/${id}`)).status).toBe(200)
+    expect(await stores.pg.query('SELECT FROM post_media WHERE post_id = $1', [postId])).toEqual([])
+    await close()
+  })
+})

@@ -40,6 +40,7 @@ export interface TestApiOptions extends StoreOptions {
   readonly clock?: Clock
   readonly rateLimiter?: RateLimiter
   readonly mediaLimits?: MediaLimits
+  readonly mediaBytesMax?: number
   readonly allowPrivateTargets?: boolean
   readonly apiHost?: string
   readonly isMailSetUp?: boolean
@@ -49,7 +50,8 @@ export interface TestApiOptions extends StoreOptions {
   readonly sharesWorkspace?: boolean
 }
 
-const noLimit = { starter: 1e9, growth: 1e9, scale: 1e9 }
+const byPlan = (limit: number) => ({ starter: limit, growth: limit, scale: limit })
+const noLimit = byPlan(1e9)
 export const testApiHost = 'https://api.example.com'
 
 export async function startApi(
@@ -77,6 +79,7 @@ export async function startApi(
     media: stores.media,
     mediaLinks: makeMediaLinks(stores.secretKey ?? ''),
     mediaLimits: options.mediaLimits ?? { imageBytesMax: 25 * 2 ** 20, videoBytesMax: 512 * 2 ** 20 },
+    mediaBytesMax: byPlan(options.mediaBytesMax ?? 1e12),
     apiHost: () => options.apiHost ?? testApiHost,
     allowPrivateTargets: options.allowPrivateTargets ?? false,
     isMailSetUp: options.isMailSetUp ?? false,

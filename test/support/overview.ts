@@ -67,12 +67,18 @@ async function answerOf(
   const workspace = await readWorkspace(stores.pg, workspaceId)
   return handle({
     workspace: { ...workspace!, plan_key: workspace!.plan_key! },
-    ...{ actor: { type: 'api_key', id: 1, name: 'test' }, scopes: ['analytics:read'], interface: 'rest' },
+    ...{
+      actor: { type: 'api_key', id: 1, name: 'test' },
+      scopes: ['analytics:read'],
+      interface: 'rest',
+      onCommit: () => {},
+    },
     config: {
       apiHost: 'https://api.example.com',
       shortUrlHost: 'https://api.example.com/l',
       allowPrivateTargets: false,
       isMailSetUp: false,
+      mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
     },
     ...{ stores, clock: fixedClock(moment), log: pino({ level: 'silent' }), requestId: 'test' },
     ...{ path: undefined, query: query.value, body: undefined },

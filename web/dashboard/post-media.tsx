@@ -1,6 +1,6 @@
 /** Images and videos of a post that is being written. */
 import { useRef, useState } from 'preact/hooks'
-import type { MediaAsset } from '../../schemas/resources/media.ts'
+import type { MediaAsset, MediaUsage } from '../../schemas/resources/media.ts'
 import { send, useAnswer } from './query.ts'
 
 type Media = (typeof MediaAsset)['_output']
@@ -67,6 +67,7 @@ export function MediaFiles({ ids, altTexts, choose, refuse, underWay, held }: Me
           onChange={(event) => hold(event.currentTarget.files?.[0])}
         />
       </label>
+      <Stored isAsked={file !== undefined} />
       {file && (
         <>
           <label>
@@ -81,6 +82,19 @@ export function MediaFiles({ ids, altTexts, choose, refuse, underWay, held }: Me
     </fieldset>
   )
 }
+
+/** How much of the plan's room is taken, once it is asked for by choosing a file. */
+function Stored({ isAsked }: { isAsked: boolean }) {
+  const { answer } = useAnswer<(typeof MediaUsage)['_output']>(isAsked ? '/media/usage' : undefined)
+  if (answer === undefined) return null
+  return (
+    <p class="note">
+      {inGigabytes(answer.stored_bytes)} of {inGigabytes(answer.max_bytes)} GB are taken.
+    </p>
+  )
+}
+
+const inGigabytes = (bytes: number) => (bytes / 1e9).toLocaleString('en', { maximumFractionDigits: 2 })
 
 interface AltTextOfFile {
   readonly typed: string

@@ -1,4 +1,5 @@
-import { insertMedia, lockMediaBytes } from '../../../postgres/tables/media.ts'
+import { insertMedia, lockMediaBytes, lockMediaOf, readMediaBytes } from '../../../postgres/tables/media.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { MediaAsset, MediaUpload } from '../../../schemas/resources/media.ts'
 import { defineOperation } from '../define.ts'
 import { serializeMedia } from './serialize.ts'
@@ -22,12 +23,16 @@ export const uploadMedia = defineOperation({
     'video_too_large',
     'media_type_unsupported',
     'media_type_mismatch',
+    'media_full',
     'uploads_full',
     'body_late',
   ],
   emits: 'media.created',
   async handle({ body: { file, alt_text }, workspace, stores: { pg }, config }) {
     const { filename, originalFilename, contentType, bytes, sha256, size } = file
+    await lockMediaOf(pg, workspace.id)
+    const max = config.mediaBytesMax[workspace.plan_key]
+    if ((await readMediaBytes(pg, workspace.id, sha256)) + bytes > max) throw problem('media_full', String(max))
     await lockMediaBytes(pg, workspace.id, sha256)
     await file.keep(workspace.id)
     const media = await insertMedia(pg, {

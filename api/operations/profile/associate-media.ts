@@ -1,5 +1,5 @@
 import { putProfileMedia, readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
-import { findMedia } from '../../../postgres/tables/media.ts'
+import { lockMedia } from '../../../postgres/tables/media.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { profileMediaMax } from '../../../schemas/limits/profile-limits.ts'
@@ -20,7 +20,7 @@ export const associateProfileMedia = defineOperation({
   emits: 'company_profile.updated',
   auditIds: ['media_id'],
   async handle({ body: { media_id, role }, workspace, stores: { pg }, config }) {
-    const media = await findMedia(pg, workspace.id, media_id)
+    const media = await lockMedia(pg, workspace.id, media_id)
     if (media === null) throw invalid([valueError(['body', 'media_id'], media_id, 'Media asset not found')])
     const isVideo = media.content_type.startsWith('video/')
     if (isVideo !== (role === 'demo_video')) {

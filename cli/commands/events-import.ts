@@ -17,11 +17,14 @@ export const importHistory = defineCommand({
       meaning: 'The product that the files come from; without it they hold our own events.',
     },
     site: { value: 'URL', meaning: 'With --from umami: where pages belong that name no host.' },
+    'event-data': { value: 'FILE', meaning: 'With --from umami: its table event_data, the properties of the events.' },
     'dry-run': { meaning: 'Read and check all, and store nothing.' },
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
   },
   async run({ options, argument, moreArguments, installation, progress, signal }) {
-    const files = [argument, ...moreArguments]
+    const data = options.text('event-data')
+    // Before the events that take it up.
+    const files = [...(data === undefined ? [] : [data]), argument, ...moreArguments]
     const missing = files.filter((path) => !statSync(path, { throwIfNoEntry: false }))
     if (missing.length > 0) throw new UsageError(`there is no file ${missing.join(', ')}`)
     const others = files.filter((path) => !statSync(path).isFile())
@@ -29,12 +32,14 @@ export const importHistory = defineCommand({
     const from = options.oneOf('from', products)
     const site = options.httpUrl('site')?.origin
     if (site !== undefined && from !== 'umami') throw new UsageError('--site goes with --from umami only')
+    if (data !== undefined && from !== 'umami') throw new UsageError('--event-data goes with --from umami only')
+    if (data !== undefined && files.indexOf(data, 1) > 0) throw new UsageError(`${data} can't be both data and events`)
     const isDryRun = options.flag('dry-run')
     const workspace = await installation.workspace(options.id('workspace'))
     const metadata = { files: files.length, ...(from !== undefined && { from }) }
     const audit = (tx: Queryable) => auditCommand(tx, workspace.id, 'events.import', null, metadata)
     const startedAt = performance.now()
-    const reading = { files, open: makeHistoryReader(from, site), workspace, installation, progress, signal }
+    const reading = { files, open: makeHistoryReader(from, site, data), workspace, installation, progress, signal }
     const summary = isDryRun
       ? await importFiles({ ...reading, turn: null })
       : await inImportTurn({ installation, workspaceId: workspace.id, signal }, async (turn) => {

@@ -6,6 +6,7 @@
 import { screenWidthMax, titleLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import { cut, type ImportedEvent, type Mapped, textOf, withOffset } from './imported-event.ts'
 import type { CsvLine } from './read-csv.ts'
+import type { EventData } from './umami-event-data.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 const eventTypes = { pageview: '1', custom: '2', performance: '5' }
@@ -13,8 +14,11 @@ const eventTypes = { pageview: '1', custom: '2', performance: '5' }
 const vitals = ['LCP', 'INP', 'CLS', 'FCP'] as const
 const needed = ['event_id', 'session_id', 'created_at'] as const
 
-/** @param site origin of rows without a `hostname`, which older versions don't have */
-export function fromUmami(row: CsvLine, site: string | undefined): Mapped {
+/**
+ * @param site origin of rows without a `hostname`, which older versions don't have
+ * @param dataOf properties of the event of that id, from the table `event_data`
+ */
+export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventData['take'] = () => ({})): Mapped {
   const missing = needed.find((name) => textOf(row[name]) === undefined)
   if (missing !== undefined) return { refused: `${missing}: Field required` }
   const common = {
@@ -37,7 +41,9 @@ export function fromUmami(row: CsvLine, site: string | undefined): Mapped {
       return [make({ event_name: 'pageview' })]
     case eventTypes.custom: {
       const tag = textOf(row['tag'])
-      return [make({ event_name: textOf(row['event_name']), ...(tag !== undefined && { properties: { tag } }) })]
+      const properties = { ...(tag !== undefined && { tag }), ...dataOf(row['event_id']!) }
+      const isEmpty = Object.keys(properties).length === 0
+      return [make({ event_name: textOf(row['event_name']), ...(!isEmpty && { properties }) })]
     }
     case eventTypes.performance: {
       const measured = vitals.filter((metric) => textOf(row[metric.toLowerCase()]) !== undefined)

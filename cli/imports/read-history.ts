@@ -7,6 +7,7 @@ import { fromPosthog } from './from-posthog.ts'
 import { fromUmami } from './from-umami.ts'
 import { fromOwnFormat, type Mapped, textOf } from './imported-event.ts'
 import { type CsvRow, readCsvRows } from './read-csv.ts'
+import { makeEventData } from './umami-event-data.ts'
 
 export const products = ['umami', 'posthog'] as const
 export type Product = (typeof products)[number]
@@ -27,12 +28,20 @@ export interface HistoryFile {
 /** Opens one of the files of an import. @throws CommandFailed naming the file, when it can't be opened */
 export type OpenHistory = (path: string) => Promise<HistoryFile>
 
-/** @param site origin of pages that name none */
-export function makeHistoryReader(product: Product | undefined, site: string | undefined): OpenHistory {
+/**
+ * @param site origin of pages that name none
+ * @param dataPath the file of Umami's `event_data`, which is to be opened before those of events
+ */
+export function makeHistoryReader(
+  product: Product | undefined,
+  site: string | undefined,
+  dataPath?: string,
+): OpenHistory {
   const refuseOtherWebsite = makeWebsiteCheck()
+  const data = makeEventData()
   const mapRow = ({ line, isWhole }: CsvRow): Mapped => {
     if (!isWhole) return { refused: 'the line has another number of cells than the first one' }
-    const mapped = fromUmami(line, site)
+    const mapped = fromUmami(line, site, data.take)
     // Links and pixels stand there under ids of their own.
     return 'leftOut' in mapped ? mapped : (refuseOtherWebsite(line) ?? mapped)
   }
@@ -40,7 +49,7 @@ export function makeHistoryReader(product: Product | undefined, site: string | u
     const file = await openText(path)
     const lines =
       product === 'umami'
-        ? csvLines(path, file, mapRow)
+        ? csvLines(path, file, path === dataPath ? data.keep : mapRow)
         : jsonLines(path, file, product === 'posthog' ? fromPosthog : fromOwnFormat)
     return { lines, bytesRead: file.bytesRead }
   }

@@ -56,6 +56,8 @@ export const logLineBytesMax = 64 * KiB
 
 /** Longer lines of a file of `svc events import` are refused: events of other products carry more than ours may. */
 export const importedLineBytesMax = 1 * MiB
+/** Ids, names and values of Umami's `event_data` that an import holds until their events come. */
+export const importedDataCharactersMax = 128 * MiB
 /** Events before this day are refused by imports. The web is younger; an older time is a mistake, such as 1970. */
 export const importedFromMs = Date.UTC(1990, 0, 1)
 /** The summary of an import tells of so many reasons, and of the first lines of each. */

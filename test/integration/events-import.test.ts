@@ -180,10 +180,48 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
   ])
 })
 
+test('events of Umami have their properties from its table event_data, and its wrong lines are named', async () => {
+  const events = write('events.csv', [
+    'website_id,session_id,visit_id,event_id,hostname,url_path,event_type,event_name,tag,created_at',
+    `w1,s1,v1,e1,example.com,/,2,signup,spring,${day} 10:00:00`,
+    `w1,s1,v1,e2,example.com,/,2,search,,${day} 10:01:00`,
+  ])
+  // By Postgres and by Umami Cloud the event's id is called differently.
+  const data = write('event_data.csv', [
+    'event_data_id,website_id,website_event_id,data_key,string_value,number_value,date_value,data_type,created_at',
+    `d1,w1,e1,plan,growth,,,1,${day} 10:00:00`,
+    `d2,w1,e1,seats,12.0000,12.0000,,2,${day} 10:00:00`,
+    `d3,w1,e1,is.trial,true,,,3,${day} 10:00:00`,
+    `d4,w1,e1,since,,,2026-01-02 03:04:05+00,4,${day} 10:00:00`,
+    `d5,w1,e1,tags,"[""a"",""b""]",,,5,${day} 10:00:00`,
+    `d6,w1,,lost,x,,,1,${day} 10:00:00`,
+    `d7,w1,e1,odd,many,,,2,${day} 10:00:00`,
+    `d8,w1,e9,of no event here,x,,,1,${day} 10:00:00`,
+  ])
+  expect(await importing(events, '--from', 'umami', '--event-data', data)).toMatchObject({
+    ...{ lines: 10, events: 2, stored: 2, refused: 2 },
+    refused_by: [
+      { reason: 'event_id: Field required', first: [`${data}:7`] },
+      { reason: 'data_type: no value of the type 2', first: [`${data}:8`] },
+    ],
+  })
+  const made = await rows<{ event_name: string; properties: string }>('event_name, properties')
+  expect(
+    Object.fromEntries(made.map(({ event_name, properties }) => [event_name, JSON.parse(properties || '{}')])),
+  ).toEqual({
+    signup: {
+      ...{ tag: 'spring', plan: 'growth', seats: 12, 'is.trial': true },
+      ...{ since: '2026-01-02 03:04:05+00', tags: '["a","b"]' },
+    },
+    search: {},
+  })
+})
+
 test('a file that is not there, one of another product, and an option of one, are refused', async () => {
   const path = write('one.jsonl', [view('a', '10:00:00')])
   const refused = async (...words: string[]) => svcOn(stores, 'events', 'import', ...words)
   expect(await refused(path, 'gone.jsonl')).toMatchObject({ code: 2, err: expect.stringContaining('gone.jsonl') })
   expect(await refused(write('mixed.csv', ['a,b', '1,2']))).toMatchObject({ code: 1, json: { refused: 2 } })
   expect(await refused(path, '--site', 'https://example.com')).toMatchObject({ code: 2 })
+  expect(await refused(path, '--event-data', path)).toMatchObject({ code: 2 })
 })

@@ -5,8 +5,9 @@
  *   refresh, once, whenever one of them says that the session is over; and before each of them where it is due
  *
  * `publish` under one key is one publication, however often it is called. The platform's own idempotency key is used
- * where it has one, and `lookUp` finds the publication of an earlier call. Where neither can tell, `lookUp` fails as
- * `unknown`: a post that may be there isn't sent again.
+ * where it has one, and `lookUp` finds the publication of an earlier call. A platform that names a publication before it
+ * is there is asked by that name, which `keep` stores. Where nothing can tell, `lookUp` fails as `unknown`: a post that
+ * may be there isn't sent again.
  */
 import type { FileHandle } from 'node:fs/promises'
 import type { Fetching } from '../profile/fetch-page.ts'
@@ -34,6 +35,10 @@ export interface Publication {
   readonly media: readonly PublishedMedia[]
   /** When `publish` was first called for this target, or is now; null before that. */
   readonly sentAt: Date | null
+  /** As the last call of `keep` for this target had it. */
+  readonly reference: string | null
+  /** Stores what the platform calls the publication, for later attempts. Null before a request that makes a new one. */
+  keep(reference: string | null): Promise<void>
 }
 
 export interface Account {

@@ -4,7 +4,8 @@
  *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → settle
  *
  * A process may die between any two of these. Steps before "mark as sent" are repeated. After it, the next attempt first
- * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. The mark is
+ * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. A name that
+ * the platform gives the publication is kept as soon as it is known. The mark is
  * removed where nothing can be there (`isUnpublished`), and where a person decides (`unknown`). Expected failures settle
  * the target or give it back. Before the outcome is known an unavailable store throws, and the claim expires.
  */
@@ -12,7 +13,13 @@
 import type { Postgres } from '../../postgres/client.ts'
 import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
 import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
-import { type Claim, type ClaimedTarget, listKnownPublications, markSent } from '../../postgres/tables/publishing.ts'
+import {
+  type Claim,
+  type ClaimedTarget,
+  keepReference,
+  listKnownPublications,
+  markSent,
+} from '../../postgres/tables/publishing.ts'
 import type { Coalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { within } from '../../runtime/deadline.ts'
@@ -62,6 +69,7 @@ export async function publishTarget(
       const published = await attempt(publishing, stored, claim, ending)
       return published === null ? null : await written(() => settlePublished(pg, target, claim, published))
     } catch (error) {
+      if (error instanceof ClaimEnded) return null
       if (error instanceof StoreUnavailable || stopping.aborted) throw error
       const known = ending.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
       if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
@@ -74,7 +82,7 @@ export async function publishTarget(
       const forgetsSent = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
       const failed = { failure, message, forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
-      const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, stopping)
+      const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
       const { name: provider } = adapterOf(stored)
       return written(() =>
         found === null
@@ -86,10 +94,10 @@ export async function publishTarget(
 }
 
 /**
- * Some platforms can't be asked what became of a post. So an outcome that is known is written as soon as Postgres is back.
- * The claim may have ended meanwhile. If another process has taken it, nothing is written, and null returned.
+ * Some platforms can't be asked what became of a post, or take a refresh token once. So all that they told is written as
+ * soon as Postgres is back. The claim may have ended meanwhile: if another process has taken it, nothing is written.
  */
-async function untilWritten(write: () => Promise<Outcome | null>, stopping: AbortSignal): Promise<Outcome | null> {
+async function untilWritten<Written>(write: () => Promise<Written>, stopping: AbortSignal): Promise<Written> {
   for (;;) {
     try {
       return await write()
@@ -101,6 +109,11 @@ async function untilWritten(write: () => Promise<Outcome | null>, stopping: Abor
 }
 
 const settleRetryMs = 500
+
+/** Another process has the target. */
+class ClaimEnded extends Error {
+  override name = 'ClaimEnded'
+}
 
 const tooLate = new ProviderError({ kind: 'transient', code: 'timeout' }, 'Publishing took too long')
 /** Tried again as well, and ends the same way. */
@@ -117,7 +130,7 @@ async function attempt(
 ): Promise<PublishedBy | null> {
   const adapter = adapterOf(stored)
   requireConnected(stored)
-  const publication = await publicationOf(publishing, stored)
+  const publication = await publicationOf(publishing, stored, claim, signal)
   const account = accountOf(stored)
   const refusal = adapter.validate(publication, account)
   if (refusal !== null) throw new ProviderError({ kind: 'permanent', code: 'invalid' }, refusal)
@@ -142,13 +155,13 @@ function requireConnected({ account_status }: StoredPublication): void {
 }
 
 /** Before a target is given up: an answer that was lost may have been a good one. */
-async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication, signal: AbortSignal) {
+async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication, claim: Claim, signal: AbortSignal) {
   try {
     // Its first request may have been in this very attempt.
     const now = await readPublication(publishing.pg, stored.id)
     if (now.sent_at === null) return null
     const [adapter, account] = [adapterOf(now), accountOf(now)]
-    const publication = await publicationOf(publishing, now)
+    const publication = await publicationOf(publishing, now, claim, signal)
     const session = sessionOf(publishing, adapter, account, signal)
     return await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
   } catch (error) {
@@ -170,7 +183,12 @@ function accountOf(stored: StoredPublication): Account {
   return { id: account_id, platform, handle, externalId: external_id, metadata: provider_metadata }
 }
 
-async function publicationOf({ media, mediaUrl }: Publishing, stored: StoredPublication): Promise<Publication> {
+async function publicationOf(
+  { pg, media, mediaUrl }: Publishing,
+  stored: StoredPublication,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<Publication> {
   const files = await Promise.all(
     stored.media.map(async ({ id, content_type, size_bytes, alt_text, width, height, sha256 }) => {
       const file = await media.find(stored.workspace_id, Buffer.from(sha256, 'hex'))
@@ -182,8 +200,15 @@ async function publicationOf({ media, mediaUrl }: Publishing, stored: StoredPubl
       return { ...described, bytes: size_bytes, publicUrl, open: file.open }
     }),
   )
-  const { publish_key, id, title, caption, sent_at } = stored
-  return { key: publish_key, targetId: id, title, text: caption, media: files, sentAt: sent_at }
+  const { publish_key, id, title, caption, sent_at, sent_reference } = stored
+  return {
+    ...{ key: publish_key, targetId: id, title, text: caption, media: files, sentAt: sent_at },
+    reference: sent_reference,
+    keep: async (reference) => {
+      const isOurs = await untilWritten(() => keepReference(pg, claim, reference), signal)
+      if (!isOurs) throw new ClaimEnded(`the claim of target ${id} has ended`)
+    },
+  }
 }
 
 interface Credentials {
@@ -218,10 +243,16 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
     return renewals.ask(`${account.id} ${version}`, async () => {
       // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
       if ((await read()).version !== version) return
-      const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
-      if (!renewed) throw over
-      // Where another process was faster, its session is as good.
-      await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
+      try {
+        const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
+        if (!renewed) throw over
+        // Where another process was faster, its session is as good.
+        const sealed = box.seal(JSON.stringify(renewed))
+        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), signal)
+      } catch (error) {
+        // A refresh token that holds once may be what it has used.
+        if (!(error instanceof ProviderError) || (await read()).version === version) throw error
+      }
     })
   }
 

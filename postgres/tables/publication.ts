@@ -26,6 +26,7 @@ export interface StoredPublication {
   /** How long the post's time is past. */
   readonly late_ms: number
   readonly sent_at: Date | null
+  readonly sent_reference: string | null
   readonly account_id: number
   readonly account_status: AccountStatus
   readonly platform: Platform
@@ -40,7 +41,8 @@ export interface StoredPublication {
 export async function readPublication(q: Queryable, targetId: number): Promise<StoredPublication> {
   const [row] = await q.query<StoredPublication>(
     `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption, t.publish_key,
-       t.attempt_count, t.sent_at, coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
+       t.attempt_count, t.sent_at, t.sent_reference,
+       coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
            'id', m.id, 'content_type', m.content_type, 'size_bytes', m.size_bytes, 'alt_text', m.alt_text,

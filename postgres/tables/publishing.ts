@@ -4,9 +4,10 @@
  *
  *   takeDuePosts    sets the post and its targets to `publishing`; from then on the post can't be edited
  *   claimTargets    leases targets to one process, which renews the lease while it works
+ *   keepReference   checks the lease and stores what the platform calls the publication
  *   markSent        checks the lease and sets `sent_at`; from then on the platform may have been asked
  *   settleTarget    stores the result; the last target settles the post
- *   retryTarget     gives the target back, to be claimed at a later time; both remove `sent_at` where asked to
+ *   retryTarget     gives the target back, to be claimed at a later time; both forget all that was sent where asked to
  *   holdAccount     keeps all targets of an account from being claimed until its platform's limit is over
  *
  * Each is one transaction, so a process may die between any two. The lease expires, and another process continues from `sent_at`.
@@ -151,11 +152,25 @@ export async function markSent(q: Queryable, { targetId, holder }: Claim): Promi
   return marked?.sent_at ?? null
 }
 
+/** @param reference null: what is sent next has none yet. @returns false when the claim has ended */
+export async function keepReference(
+  q: Queryable,
+  { targetId, holder }: Claim,
+  reference: string | null,
+): Promise<boolean> {
+  const kept = await q.query(`UPDATE post_targets SET sent_reference = $3 WHERE ${ownSql} RETURNING id`, [
+    targetId,
+    holder,
+    reference,
+  ])
+  return kept.length > 0
+}
+
 interface Retry {
   readonly waitMs: number
   /** Whether the attempt is one of those that a target has. */
   readonly isCounted: boolean
-  /** Removes `sent_at`: the next attempt looks nothing up. */
+  /** Removes `sent_at` and the reference: the next attempt looks nothing up. */
   readonly forgetsSent: boolean
 }
 
@@ -169,6 +184,7 @@ export async function retryTarget(
   const retried = await q.query(
     `UPDATE post_targets SET attempt_count = attempt_count + $5::int, claimed_by = NULL, publish_result = $4,
        sent_at = CASE WHEN $6 THEN NULL ELSE sent_at END,
+       sent_reference = CASE WHEN $6 THEN NULL ELSE sent_reference END,
        next_attempt_at = clock_timestamp() + ${intervalOf('$3')}
      WHERE ${ownSql} RETURNING id`,
     [targetId, holder, waitMs, JSON.stringify(result), Number(isCounted), forgetsSent],
@@ -204,7 +220,8 @@ export async function settleTarget(
 ): Promise<boolean> {
   const settled = await tx.query(
     `UPDATE post_targets SET status = $3, publish_result = $4, claimed_by = NULL, next_attempt_at = NULL,
-       sent_at = CASE WHEN $5 THEN NULL ELSE sent_at END
+       sent_at = CASE WHEN $5 THEN NULL ELSE sent_at END,
+       sent_reference = CASE WHEN $5 THEN NULL ELSE sent_reference END
      WHERE ${ownSql} RETURNING id`,
     [targetId, holder, status, JSON.stringify(result), forgetsSent],
   )

@@ -1,5 +1,5 @@
 /** Secrets that are JSON, named as an OAuth server's answer to a sign-in names them. It may have further fields. */
-import type { Renewal } from '../../pipeline/publishing/oauth2.ts'
+import type { ExpiringToken, Renewal } from '../../pipeline/publishing/oauth2.ts'
 import { CommandFailed } from '../command.ts'
 
 const renewalFields = ['refresh_token', 'client_id', 'client_secret'] as const
@@ -26,6 +26,14 @@ export function googleRenewalIn(secret: string): Renewal {
   if (renewal !== null) return renewal
   const lines = 'the client ID, the client secret and the refresh token'
   throw new CommandFailed(`the secret must be three lines, ${lines}, or JSON with ${renewalFields.join(', ')}`)
+}
+
+/** @param secret JSON. Nothing says when its access token ends. @throws CommandFailed, which shows nothing of it */
+export function tiktokTokenIn(secret: string): ExpiringToken {
+  const { access_token: accessToken, client_key: client_id, ...given } = secret.startsWith('{') ? parse(secret) : {}
+  const renewal = renewalOf({ ...given, client_id })
+  if (renewal !== null && isToken(accessToken)) return { ...renewal, accessToken, expiresAt: 0 }
+  throw new CommandFailed('the secret must be JSON with access_token, refresh_token, client_key and client_secret')
 }
 
 function renewalOf(given: Readonly<Record<string, unknown>>): Renewal | null {

@@ -1,6 +1,6 @@
 /** Asks a platform whose credentials these are, before they are stored: an account that can't be used isn't connected. */
 import { ProviderError } from '../../pipeline/publishing/adapter.ts'
-import { isReal, type RealPlatform, realPlatforms } from '../../pipeline/publishing/adapters.ts'
+import { realPlatforms } from '../../pipeline/publishing/adapters.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
 import { describeFacebook } from '../../pipeline/publishing/facebook.ts'
 import { describeInstagram } from '../../pipeline/publishing/instagram.ts'
@@ -8,6 +8,7 @@ import { describeLinkedin } from '../../pipeline/publishing/linkedin.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
 import { describePinterest } from '../../pipeline/publishing/pinterest.ts'
 import { describeThreads } from '../../pipeline/publishing/threads.ts'
+import { describeTiktok, privacies } from '../../pipeline/publishing/tiktok.ts'
 import { describeX, type XCredentials } from '../../pipeline/publishing/x.ts'
 import { describeYoutube } from '../../pipeline/publishing/youtube.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
@@ -15,7 +16,7 @@ import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
 import { readSecret } from '../read-secret.ts'
-import { googleRenewalIn, isToken, renewableTokenIn } from './renewable-secret.ts'
+import { googleRenewalIn, isToken, renewableTokenIn, tiktokTokenIn } from './renewable-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
 const xUrl = 'https://api.x.com'
@@ -38,7 +39,7 @@ type SignIn = (
   signal: AbortSignal,
 ) => Promise<Account>
 
-const signIns: Readonly<Record<RealPlatform, SignIn>> = {
+const signIns: Readonly<Record<Platform, SignIn>> = {
   mastodon: signInToMastodon,
   bluesky: signInToBluesky,
   x: signInToX,
@@ -48,6 +49,7 @@ const signIns: Readonly<Record<RealPlatform, SignIn>> = {
   facebook: signInToPage(describeFacebook),
   pinterest: signInToPinterest,
   youtube: signInToYoutube,
+  tiktok: signInToTiktok,
 }
 /** Where `--page` says as whom to publish. */
 const platformsWithPages: readonly Platform[] = ['linkedin', 'instagram', 'facebook']
@@ -61,30 +63,25 @@ export async function signIn(
   signal: AbortSignal,
 ): Promise<SignedIn | null> {
   const secret = readSecret(options)
-  const real = isReal(platform) ? platform : undefined
-  const realType = real && realPlatforms[real].connectionType
+  const realType = realPlatforms[platform].connectionType
   if ((type ?? 'simulated') !== 'simulated' && type !== realType) {
     throw new CommandFailed(`${platform} accounts can't be connected by ${type}: --type simulated publishes nowhere`)
   }
   if (secret === undefined) {
-    if (type === realType && realType !== undefined) {
-      throw new UsageError(`--type ${type} needs --secret or --secret-file`)
-    }
-    for (const name of ['url', 'page', 'board']) {
+    if (type === realType) throw new UsageError(`--type ${type} needs --secret or --secret-file`)
+    for (const name of ['url', 'page', 'board', 'privacy']) {
       if (options.text(name) !== undefined) throw new UsageError(`--${name} needs --secret or --secret-file`)
     }
     return null
   }
-  if (real === undefined || realType === undefined || type === 'simulated') {
-    const names = new Intl.ListFormat('en').format(Object.keys(realPlatforms))
-    throw new UsageError(`--secret is for accounts of ${names} that are not simulated`)
-  }
-  if (!platformsWithPages.includes(real) && options.text('page') !== undefined) {
+  if (type === 'simulated') throw new UsageError('--secret is for accounts that are not simulated')
+  if (!platformsWithPages.includes(platform) && options.text('page') !== undefined) {
     throw new UsageError(`--page is for ${new Intl.ListFormat('en').format(platformsWithPages)}`)
   }
-  if (real !== 'pinterest' && options.text('board') !== undefined) throw new UsageError('--board is for pinterest')
+  if (platform !== 'pinterest' && options.text('board') !== undefined) throw new UsageError('--board is for pinterest')
+  if (platform !== 'tiktok' && options.text('privacy') !== undefined) throw new UsageError('--privacy is for tiktok')
   try {
-    return { connectionType: realType, ...(await signIns[real](secret, handle, options, signal)) }
+    return { connectionType: realType, ...(await signIns[platform](secret, handle, options, signal)) }
   } catch (error) {
     if (error instanceof ProviderError) throw new CommandFailed(`${platform} didn't take it: ${error.message}`)
     throw error
@@ -203,6 +200,19 @@ async function signInToYoutube(
   refuseUrl(options)
   refuseHandle(handle)
   return describeYoutube(googleRenewalIn(secret), signal)
+}
+
+async function signInToTiktok(
+  secret: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<Account> {
+  refuseUrl(options)
+  refuseHandle(handle)
+  const privacy = options.oneOf('privacy', privacies)
+  if (privacy === undefined) throw new UsageError(`--privacy is required: ${privacies.join(', ')}`)
+  return describeTiktok(tiktokTokenIn(secret), privacy, signal)
 }
 
 function tokenIn(secret: string): { accessToken: string } {

@@ -1,4 +1,5 @@
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
+import { privacies } from '../../pipeline/publishing/tiktok.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { deleteCredentials, putCredentials } from '../../postgres/tables/account-credentials.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
@@ -29,7 +30,7 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, pinterest, youtube), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, pinterest, youtube, tiktok), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
@@ -41,10 +42,11 @@ export const connectAccount = defineCommand({
         'The page to publish as, by its number; of instagram the one on Facebook. On linkedin without it as the person.',
     },
     board: { value: 'ID', meaning: 'The board on Pinterest that is pinned to, by its number.' },
+    privacy: { value: 'WHO', meaning: `Who sees the posts on TikTok: ${privacies.join(', ')}.` },
     secret: {
       value: 'S',
       meaning:
-        "An access token (mastodon, linkedin, threads, instagram, facebook, pinterest), Bluesky's app password, the four values of an app on X, or the three of a client of Google's.",
+        "An access token (mastodon, linkedin, threads, instagram, facebook, pinterest), Bluesky's app password, the four values of an app on X, the three of a client of Google's, or JSON (tiktok).",
     },
     'secret-file': secretFileOption,
     handle: {

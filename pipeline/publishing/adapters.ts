@@ -12,6 +12,7 @@ import { mastodon } from './mastodon.ts'
 import { pinterest } from './pinterest.ts'
 import { simulated } from './simulated.ts'
 import { threads } from './threads.ts'
+import { tiktok } from './tiktok.ts'
 import { x } from './x.ts'
 import { youtube } from './youtube.ts'
 
@@ -20,7 +21,7 @@ interface RealPlatformEntry {
   readonly adapter: Adapter
 }
 
-/** Platforms with real publishing, each with the one way to connect its accounts. All others are simulated. */
+/** The one way to connect an account of each platform that is not simulated. */
 export const realPlatforms = {
   mastodon: { connectionType: 'oauth', adapter: mastodon as Adapter },
   bluesky: { connectionType: 'app_password', adapter: bluesky as Adapter },
@@ -31,12 +32,8 @@ export const realPlatforms = {
   facebook: { connectionType: 'oauth', adapter: facebook as Adapter },
   pinterest: { connectionType: 'oauth', adapter: pinterest as Adapter },
   youtube: { connectionType: 'oauth', adapter: youtube as Adapter },
-} as const satisfies Partial<Record<Platform, RealPlatformEntry>>
-export type RealPlatform = keyof typeof realPlatforms
-
-export function isReal(platform: Platform): platform is RealPlatform {
-  return Object.hasOwn(realPlatforms, platform)
-}
+  tiktok: { connectionType: 'oauth', adapter: tiktok as Adapter },
+} as const satisfies Record<Platform, RealPlatformEntry>
 
 export interface Connected {
   readonly platform: Platform
@@ -45,8 +42,8 @@ export interface Connected {
 
 export function adapterOf({ platform, connection_type }: Connected): Adapter {
   if (connection_type === 'simulated') return simulated as Adapter
-  const real = isReal(platform) ? realPlatforms[platform] : undefined
-  if (real?.connectionType === connection_type) return real.adapter
+  const real = realPlatforms[platform]
+  if (real.connectionType === connection_type) return real.adapter
   throw new Error(`there is no adapter for ${platform} by ${connection_type}`)
 }
 

@@ -1,7 +1,9 @@
 /** Renewal of an access token by a refresh token (RFC 6749, section 6). */
+import { publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
+import { minute } from '../../schemas/limits/units.ts'
 import { ProviderError } from './adapter.ts'
 import { bufferBody } from './media-body.ts'
-import { askProvider } from './request.ts'
+import { askProvider, cutText, odd, textIn } from './request.ts'
 
 export interface Renewal {
   readonly refreshToken: string
@@ -9,25 +11,32 @@ export interface Renewal {
   readonly clientSecret: string
 }
 
-/**
- * @param isBasic the app's id and secret go into a header, not into the form
- * @returns the fields of the answer. @throws ProviderError, `reauthenticate` where the token is taken no more
- */
+/** How an app names itself. */
+export interface AppFields {
+  /** Its id and secret go into a header, not into the form. */
+  readonly isBasic?: boolean
+  /** The form's field for its id. */
+  readonly idField?: string
+}
+
+/** @returns the fields of the answer. @throws ProviderError, `reauthenticate` where the token is taken no more */
 export async function renewToken(
   url: string,
   { refreshToken, clientId, clientSecret }: Renewal,
   signal: AbortSignal,
-  isBasic = false,
+  { isBasic = false, idField = 'client_id' }: AppFields = {},
 ): Promise<Record<string, unknown>> {
   const form = new URLSearchParams({
     ...{ grant_type: 'refresh_token', refresh_token: refreshToken },
-    ...(!isBasic && { client_id: clientId, client_secret: clientSecret }),
+    ...(!isBasic && { [idField]: clientId, client_secret: clientSecret }),
   })
   const { headers, body } = bufferBody('application/x-www-form-urlencoded', Buffer.from(form.toString()))
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
   try {
     const sent = { method: 'POST', headers: { ...headers, ...(isBasic && { authorization: basic }) }, body } as const
-    return (await askProvider({ url, ...sent, signal })).body
+    const answer = await askProvider({ url, ...sent, signal })
+    refuseErrorIn(answer.body)
+    return answer.body
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure.kind !== 'permanent') throw error
     const failure = { kind: 'reauthenticate', code: 'not_authorized' } as const
@@ -35,8 +44,43 @@ export async function renewToken(
   }
 }
 
+/** Servers that refuse with 200 name the `error` as others do. */
+function refuseErrorIn(body: Readonly<Record<string, unknown>>): void {
+  const { access_token, error, error_description } = body
+  if (access_token !== undefined || typeof error !== 'string') return
+  if (['server_error', 'temporarily_unavailable'].includes(error)) throw odd(`The platform answered ${error}`)
+  const message = `The platform refused the token: ${cutText(String(error_description ?? error))}`
+  throw new ProviderError({ kind: 'permanent', code: 'refused' }, message, { cause: body })
+}
+
 /** The same with the refresh token that an answer has, if it has one. */
 export function renewedBy<Kept extends Renewal>(kept: Kept, answer: Readonly<Record<string, unknown>>): Kept {
   const next = answer['refresh_token']
   return typeof next === 'string' && next !== '' ? { ...kept, refreshToken: next } : kept
+}
+
+/** An access token whose end is known. */
+export interface ExpiringToken extends Renewal {
+  readonly accessToken: string
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** @returns the scopes as well, in one text. @throws ProviderError */
+export async function signInBy(
+  url: string,
+  { refreshToken, clientId, clientSecret }: Renewal,
+  signal: AbortSignal,
+  app?: AppFields,
+): Promise<{ credentials: ExpiringToken; scopes: string }> {
+  const renewal = { refreshToken, clientId, clientSecret }
+  const body = await renewToken(url, renewal, signal, app)
+  const expiresAt = Date.now() + (Number(body['expires_in']) || 0) * 1000
+  const credentials = { ...renewedBy(renewal, body), accessToken: textIn(body, 'access_token'), expiresAt }
+  return { credentials, scopes: String(body['scope'] ?? '') }
+}
+
+/** A whole attempt is made with one token. */
+export function isDue({ expiresAt }: ExpiringToken): boolean {
+  return expiresAt - Date.now() < publishAttemptMs + minute
 }

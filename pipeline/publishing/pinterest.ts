@@ -81,7 +81,7 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
 
   async refresh({ credentials: { renewal }, signal }) {
     if (renewal === null) return null
-    const body = await renewToken(`${api}/oauth/token`, renewal, signal, true)
+    const body = await renewToken(`${api}/oauth/token`, renewal, signal, { isBasic: true })
     return { accessToken: textIn(body, 'access_token'), renewal: renewedBy(renewal, body) }
   },
 }

@@ -26,6 +26,8 @@ export interface Asked {
   readonly signal: AbortSignal
   /** The kind of a refusal where the platform means something else by its status; undefined: as by its status. */
   readonly kindOf?: (refusal: Answer) => ErrorKind | undefined
+  /** Whole numbers that JSON.parse would round are read as texts. */
+  readonly hasLongNumbers?: boolean
   /** For an address that comes from outside. */
   readonly dispatcher?: Dispatcher
 }
@@ -45,7 +47,7 @@ export async function askProvider(asked: Asked, expected: readonly number[] = []
 }
 
 async function send(asked: Asked): Promise<Answer> {
-  const { url, method = 'GET', token, headers, json, body, deadlineMs, signal, dispatcher } = asked
+  const { url, method = 'GET', token, headers, json, body, deadlineMs, signal, dispatcher, hasLongNumbers } = asked
   return within(deadlineMs ?? providerRequestMs, signal, async (ending) => {
     try {
       const response = await request(url, {
@@ -63,9 +65,10 @@ async function send(asked: Asked): Promise<Answer> {
       })
       const { bytes, isWhole } = await readAtMost(response.body, providerAnswerBytesMax)
       if (!isWhole) throw odd('The platform answered more than can be read')
+      const text = bytes.toString('utf8')
       return {
         status: response.statusCode,
-        body: parse(bytes.toString('utf8'), response.statusCode),
+        body: parse(hasLongNumbers ? quoteLongNumbers(text) : text, response.statusCode),
         header: (name) => {
           const value = response.headers[name]
           return Array.isArray(value) ? value[0] : value
@@ -105,6 +108,13 @@ function parse(text: string, status: number): Record<string, unknown> {
   }
 }
 
+/** Numbers of 16 digits may be more than 2^53. Strings are passed over. */
+function quoteLongNumbers(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (found) =>
+    found.startsWith('"') ? found : `"${found}"`,
+  )
+}
+
 /** An answer that the platform's interface doesn't have: it may be another one's, in front of it. */
 export function odd(message: string): ProviderError {
   return new ProviderError({ kind: 'transient', code: 'unexpected_answer' }, message)
@@ -131,7 +141,8 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   425: 'transient',
   429: 'rate_limited',
 }
-const codes: Readonly<Record<ErrorKind, string>> = {
+/** How `publish_result` names a failure of a kind. */
+export const codes: Readonly<Record<ErrorKind, string>> = {
   reauthenticate: 'not_authorized',
   permanent: 'refused',
   transient: 'unavailable',
@@ -139,7 +150,8 @@ const codes: Readonly<Record<ErrorKind, string>> = {
   unknown: 'outcome_unknown',
 }
 
-function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
+/** For platforms that may refuse with 200 as well. */
+export function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   const { status, body } = answer
   const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer, kind) }
   const first = (body['errors'] as Record<string, unknown>[] | undefined)?.[0]

@@ -3,23 +3,15 @@
  * "Using OAuth 2.0 for Web Server Applications"). Access tokens hold for an hour; a refresh token gives the next one.
  */
 
-import { publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
-import { minute } from '../../schemas/limits/units.ts'
 import { dayMs, wallTimeAt, wallToUtc } from '../../schemas/time/time-zone.ts'
 import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
-import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
-import { type Answer, type Asked, askProvider, odd, textIn } from './request.ts'
+import { type ExpiringToken, signInBy } from './oauth2.ts'
+import { type Answer, type Asked, askProvider, odd } from './request.ts'
 
 export const youtubeApi = 'https://www.googleapis.com/youtube/v3'
-const tokenUrl = 'https://oauth2.googleapis.com/token'
+export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
 
-export interface YoutubeCredentials extends Renewal {
-  readonly accessToken: string
-  /** When it ends, in milliseconds since 1970. */
-  readonly expiresAt: number
-}
-
-export type Calling = Call<YoutubeCredentials>
+export type Calling = Call<ExpiringToken>
 export type Signed = Pick<Calling, 'credentials' | 'signal'>
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -80,20 +72,6 @@ function untilMidnightMs(): number {
 }
 
 /** @throws ProviderError where Google doesn't take the refresh token or the app */
-export async function renew({ credentials, signal }: Signed): Promise<YoutubeCredentials> {
-  return (await signInBy(credentials, signal)).credentials
-}
-
-/** @returns the scopes as well, in one text. @throws ProviderError */
-export async function signInBy({ refreshToken, clientId, clientSecret }: Renewal, signal: AbortSignal) {
-  const renewal = { refreshToken, clientId, clientSecret }
-  const body = await renewToken(tokenUrl, renewal, signal)
-  const expiresAt = Date.now() + (Number(body['expires_in']) || 0) * 1000
-  const credentials = { ...renewedBy(renewal, body), accessToken: textIn(body, 'access_token'), expiresAt }
-  return { credentials, scopes: String(body['scope'] ?? '') }
-}
-
-/** A whole attempt is made with one token. */
-export function isDue({ expiresAt }: YoutubeCredentials): boolean {
-  return expiresAt - Date.now() < publishAttemptMs + minute
+export async function renew({ credentials, signal }: Signed): Promise<ExpiringToken> {
+  return (await signInBy(googleTokenUrl, credentials, signal)).credentials
 }

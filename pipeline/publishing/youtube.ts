@@ -18,24 +18,14 @@ import {
 import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
 import { comparable, cut, cutTitle } from './cut-text.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
-import type { Renewal } from './oauth2.ts'
+import { type ExpiringToken, isDue, type Renewal, signInBy } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
 import { objectIn, odd, textIn } from './request.ts'
-import {
-  type Calling,
-  type Fields,
-  isDue,
-  list,
-  reasonIn,
-  renew,
-  type Signed,
-  signInBy,
-  type YoutubeCredentials,
-} from './youtube-api.ts'
+import { type Calling, type Fields, googleTokenUrl, list, reasonIn, renew, type Signed } from './youtube-api.ts'
 import { beginUpload, endUpload, type Upload } from './youtube-upload.ts'
 
 /** `prepare` gives the upload, without its last part. */
-export const youtube: Adapter<YoutubeCredentials, Upload> = {
+export const youtube: Adapter<ExpiringToken, Upload> = {
   name: 'youtube',
 
   validate: ({ title }) => (titleOf(title) === '' ? 'A video on YouTube needs a title' : null),
@@ -154,7 +144,7 @@ const uploadScopes = ['youtube', 'youtube.upload', 'youtube.force-ssl'].map(
  * @throws ProviderError where the token isn't accepted, or doesn't reach so far
  */
 export async function describeYoutube(renewal: Renewal, signal: AbortSignal) {
-  const { credentials, scopes } = await signInBy(renewal, signal)
+  const { credentials, scopes } = await signInBy(googleTokenUrl, renewal, signal)
   if (!scopes.split(' ').some((scope) => uploadScopes.includes(scope))) {
     const failure = { kind: 'permanent', code: 'not_authorized' } as const
     throw new ProviderError(failure, 'The token lacks the scope youtube.upload')

@@ -89,6 +89,19 @@ export const pinterestPinsEach = 250
 /** The bounds of a pin's title and link. */
 export const pinterestTitleLengthMax = 100
 export const pinterestLinkLengthMax = 2_048
+/**
+ * Parts in which a video goes to TikTok, save that the last one has the rest, too: it takes 5 to 64 MB, and 1,000 parts.
+ * Requests for one part that may fail in a row: each is followed by a question for what has arrived.
+ */
+export const tiktokPartBytes = 10_000_000
+export const tiktokFailuresMax = 3
+/** How long TikTok may take to count bytes that have arrived. */
+export const tiktokArrivalMs = 3 * second
+/** How long a post's processing is watched in one attempt, and then the review that a public post's id waits for. */
+export const tiktokProcessingMs = 5 * minute
+export const tiktokReviewMs = 1 * minute
+/** Title of a photo post, in UTF-16 code units. */
+export const tiktokTitleLengthMax = 90
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -87,7 +87,7 @@ test('connecting again renews the account, keeps its name, and tells webhooks wh
 
 test.each([
   // Nothing could be published by these two.
-  [['--platform', 'tiktok', '--type', 'oauth'], 1, '--type simulated'],
+  [['--platform', 'tiktok', '--type', 'app_password'], 1, '--type simulated'],
   [['--platform', 'x', '--type', 'app_password'], 1, '--type simulated'],
   [['--platform', 'myspace'], 2, '--platform'],
   [[], 2, '--platform'],

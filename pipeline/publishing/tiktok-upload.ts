@@ -1,0 +1,92 @@
+/**
+ * Uploads of videos in parts (TikTok's documentation: "Media Transfer Guide"). TikTok names the publication and an
+ * address for its video. It begins to publish once the last part has arrived. A part whose answer is lost is asked for,
+ * and goes to the same address again, so that an upload is one publication.
+ */
+import { sleep } from '../../runtime/retry.ts'
+import {
+  providerPollMs,
+  providerUploadMs,
+  tiktokFailuresMax,
+  tiktokPartBytes,
+} from '../../schemas/limits/publish-limits.ts'
+import { ProviderError, type PublishedMedia } from './adapter.ts'
+import { partBody } from './media-body.ts'
+import { type Answer, askProvider, odd, textIn } from './request.ts'
+import { type Calling, post, publishIdIn } from './tiktok-api.ts'
+import { readStatus } from './tiktok-status.ts'
+
+export interface Upload {
+  readonly publishId: string
+  readonly url: string
+  readonly file: PublishedMedia
+  readonly partBytes: number
+  /** Where the last part begins: there is no post before that has arrived. */
+  readonly lastStart: number
+}
+
+/** @param info the post's fields. @throws ProviderError */
+export async function beginUpload(call: Calling, file: PublishedMedia, info: object): Promise<Upload> {
+  const parts = Math.max(1, Math.floor(file.bytes / tiktokPartBytes))
+  const partBytes = parts === 1 ? file.bytes : tiktokPartBytes
+  const data = await post(call, 'video/init', {
+    post_info: info,
+    source_info: { source: 'FILE_UPLOAD', video_size: file.bytes, chunk_size: partBytes, total_chunk_count: parts },
+  })
+  const url = textIn(data, 'upload_url')
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
+    throw odd('The platform names no https address to upload to')
+  }
+  return { publishId: publishIdIn(data), url, file, partBytes, lastStart: (parts - 1) * partBytes }
+}
+
+/** @throws ProviderError */
+export const sendFirstParts = (call: Calling, upload: Upload) => sendParts(call, upload, 0, upload.lastStart)
+
+/** Sends the last part. @returns the publication's name. @throws ProviderError */
+export async function endUpload(call: Calling, upload: Upload): Promise<string> {
+  await sendParts(call, upload, upload.lastStart, upload.file.bytes)
+  return upload.publishId
+}
+
+async function sendParts(call: Calling, upload: Upload, start: number, end: number): Promise<void> {
+  const { lastStart, partBytes, file } = upload
+  let failures = 0
+  for (let at = start; at < end; ) {
+    const next = at === lastStart ? file.bytes : at + partBytes
+    try {
+      await sendPart(call, upload, at, next)
+      at = next
+      failures = 0
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.failure.kind !== 'transient') throw error
+      if (++failures >= tiktokFailuresMax) throw error
+      await sleep(providerPollMs, call.signal)
+      call.signal.throwIfAborted()
+      at = await readProgress(call, upload, at)
+    }
+  }
+}
+
+/** The address comes from outside: only a public one is connected to, and it doesn't get the token. */
+async function sendPart({ signal, fetching }: Calling, { url, file }: Upload, at: number, next: number): Promise<void> {
+  const { headers, body } = partBody(file, at, next - 1, file.contentType)
+  const range = { 'content-range': `bytes ${at}-${next - 1}/${file.bytes}` }
+  const sent = { url, method: 'PUT', headers: { ...headers, ...range }, body, deadlineMs: providerUploadMs } as const
+  await askProvider({ ...sent, signal, dispatcher: fetching.agent, kindOf })
+}
+
+/** The address has ended, is taken for another's, or has other bytes than this part's: how far it is tells the status. */
+function kindOf({ status }: Answer) {
+  return [401, 403, 404, 416].includes(status) ? 'transient' : undefined
+}
+
+/** @returns where the part begins that is to be sent next. @throws ProviderError */
+async function readProgress(call: Calling, upload: Upload, at: number): Promise<number> {
+  const { publishId, file, partBytes, lastStart } = upload
+  const { failure, isUpload, receivedBytes = at } = await readStatus(call, publishId)
+  if (failure !== null) throw failure
+  if (!isUpload || receivedBytes === file.bytes) return file.bytes
+  if (receivedBytes % partBytes === 0 && receivedBytes <= lastStart) return receivedBytes
+  throw odd('The platform has a part of the file by half')
+}

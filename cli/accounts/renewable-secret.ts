@@ -1,4 +1,5 @@
 /** Secrets that are JSON, named as an OAuth server's answer to a sign-in names them. It may have further fields. */
+import type { MetaCredentials } from '../../pipeline/publishing/meta-api.ts'
 import type { ExpiringToken, Renewal } from '../../pipeline/publishing/oauth2.ts'
 import { CommandFailed } from '../command.ts'
 
@@ -14,6 +15,16 @@ export function renewableTokenIn(secret: string): { accessToken: string; renewal
   }
   const names = renewalFields.join(', ')
   throw new CommandFailed(`the secret must be an access token, or JSON with access_token, and all or none of ${names}`)
+}
+
+/** @param secret an access token, or JSON with it and the app's secret. @throws CommandFailed, which shows nothing of it */
+export function metaTokenIn(secret: string): MetaCredentials {
+  const { access_token: accessToken, app_secret: appSecret } = secret.startsWith('{')
+    ? parse(secret)
+    : { access_token: secret }
+  if (isToken(accessToken) && appSecret === undefined) return { accessToken }
+  if (isToken(accessToken) && isToken(appSecret)) return { accessToken, appSecret }
+  throw new CommandFailed('the secret must be an access token, or JSON with access_token and app_secret')
 }
 
 /** By its end a client's id shows values in another order. */

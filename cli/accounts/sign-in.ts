@@ -16,7 +16,7 @@ import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
 import { readSecret } from '../read-secret.ts'
-import { googleRenewalIn, isToken, renewableTokenIn, tiktokTokenIn } from './renewable-secret.ts'
+import { googleRenewalIn, isToken, metaTokenIn, renewableTokenIn, tiktokTokenIn } from './renewable-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
 const xUrl = 'https://api.x.com'
@@ -159,7 +159,7 @@ function signInToPage(describe: typeof describeFacebook): SignIn {
     refuseHandle(handle)
     const page = options.id('page', Number.MAX_SAFE_INTEGER)
     if (page === undefined) throw new UsageError('--page is required: the number of the page on Facebook')
-    return describe(tokenIn(token), String(page), signal)
+    return describe(metaTokenIn(token), String(page), signal)
   }
 }
 

@@ -152,7 +152,7 @@ export async function describeFacebook(credentials: MetaCredentials, page: strin
 export async function readPage(call: Signed, page: string, fields: string) {
   const { body } = await get(call, pageUrl(page), { fields: `${fields},access_token` })
   const told = body['access_token']
-  if (typeof told === 'string' && told !== '') return { body, credentials: { accessToken: told } }
+  if (typeof told === 'string' && told !== '') return { body, credentials: { ...call.credentials, accessToken: told } }
   if (idIn((await get(call, `${facebookApi}/me`, { fields: 'id' })).body) === page)
     return { body, credentials: call.credentials }
   const failure = { kind: 'permanent', code: 'not_authorized' } as const

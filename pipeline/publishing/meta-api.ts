@@ -3,6 +3,7 @@
  * error codes are those of Meta's documentation ("Graph API: Handling Errors", "Rate Limits", "Instagram Platform: Error
  * Codes"). Meta supports a version for two years at least.
  */
+import { createHmac } from 'node:crypto'
 import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
 import { asUnpublished, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
 import { comparable } from './cut-text.ts'
@@ -14,6 +15,8 @@ export const facebookApi = 'https://graph.facebook.com/v25.0'
 
 export interface MetaCredentials {
   readonly accessToken: string
+  /** The secret of the token's app on Facebook, where it was told: an app may require its proof. */
+  readonly appSecret?: string
 }
 
 export type Calling = Call<MetaCredentials>
@@ -24,7 +27,7 @@ export type Fields = Readonly<Record<string, string | undefined>>
 /** @throws ProviderError */
 export function get({ credentials, signal }: Signed, url: string, query: Fields): Promise<Answer> {
   const token = credentials.accessToken
-  return askProvider({ url: `${url}?${new URLSearchParams(sent(query))}`, token, signal, kindOf })
+  return askProvider({ url: withQuery(url, { ...query, ...proofOf(credentials) }), token, signal, kindOf })
 }
 
 /** @param more the body in place of a form of `fields`. @throws ProviderError */
@@ -37,7 +40,19 @@ export function post(
   const form = Buffer.from(new URLSearchParams(sent(fields)).toString())
   const token = credentials.accessToken
   const body = bufferBody('application/x-www-form-urlencoded', form)
-  return askProvider({ url, method: 'POST', ...body, ...more, token, signal, kindOf })
+  const proven = withQuery(url, proofOf(credentials))
+  return askProvider({ url: proven, method: 'POST', ...body, ...more, token, signal, kindOf })
+}
+
+/** Proves that the app's secret is known, so that a stolen token alone is no use ("Secure Graph API Calls"). */
+function proofOf({ accessToken, appSecret }: MetaCredentials): Fields {
+  if (appSecret === undefined) return {}
+  return { appsecret_proof: createHmac('sha256', appSecret).update(accessToken).digest('hex') }
+}
+
+function withQuery(url: string, query: Fields): string {
+  const text = new URLSearchParams(sent(query)).toString()
+  return text === '' ? url : `${url}?${text}`
 }
 
 const sent = (fields: Fields) =>

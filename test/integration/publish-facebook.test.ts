@@ -61,6 +61,21 @@ test('a page is connected by its token, or by a person’s, of which the page’
   expect((await connect('--page', page.id)).err).toContain('Requires pages_read_engagement')
 })
 
+test('an app that requires proof of its secret gets it with each request; the secret is stored encrypted', async () => {
+  const appSecret = '6f1c-app-secret'
+  on.server.state.appSecret = appSecret
+  expect((await connect('--page', page.id)).err).toContain('appsecret_proof')
+  const secretOf = (app_secret: unknown) => JSON.stringify({ access_token: personToken, app_secret })
+  expect((await connect('--page', page.id, '--secret', secretOf('other'))).err).toContain('appsecret_proof')
+  expect((await connect('--page', page.id, '--secret', secretOf(7))).err).toContain('app_secret')
+  const { id } = (await connect('--page', page.id, '--secret', secretOf(appSecret))).json
+  const photo = await uploadFile(api, mine.apiKey, png({ width: 9 }))
+  const posts = [await publishNow('Photo', id, [photo]), await publishNow('Film', id, await moviesOf())]
+  expect(posts.map(resultOf)).toEqual([published('Photo'), published('Film')])
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  expect(JSON.stringify(rows)).not.toContain(Buffer.from(appSecret).toString('hex'))
+})
+
 test('a text, a link, photos with alternative texts and a video in parts are published', async () => {
   const account = await connectPage()
   const bytes = jpeg({ width: 40, height: 30, segments: exif(6) })

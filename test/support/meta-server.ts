@@ -1,4 +1,5 @@
 /** Meta's Graph APIs with one page on Facebook, its account on Instagram, and one on Threads, as far as a client that publishes sees of them, at their own hosts. */
+import { createHmac } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import {
   asked,
@@ -37,6 +38,8 @@ export interface MetaServer extends ProviderServer {
     /** Tokens of Threads that can be renewed: they are a day old. */
     renewable: string[]
     permissions: string[]
+    /** Its app requires the proof of this secret. */
+    appSecret: string | undefined
     canPlay: boolean
     /** Nothing listens at its hosts. */
     isAway: boolean
@@ -54,15 +57,16 @@ const allPermissions = [
 const partBytes = 100_000
 const videoBytesMax = 10_000_000_000
 
+const unproven = graphError(100, 'API calls from the server require an appsecret_proof argument')
 const expired = graphError(190, 'Error validating access token: Session has expired', { error_subcode: 463 })
 
 /** @param fetchFile how it reaches addresses of files */
 export async function startMeta(
   fetchFile: FetchFile = () => Promise.reject(new Error('no files')),
 ): Promise<MetaServer> {
-  const state = {
+  const state: MetaServer['state'] = {
     ...{ pageToken, permissions: [...allPermissions], canPlay: true },
-    ...{ threadsToken, renewable: [] as string[], isAway: false },
+    ...{ threadsToken, renewable: [] as string[], isAway: false, appSecret: undefined },
   }
   const posts: MadePost[] = []
   const photos = new Map<string, MadeFile>()
@@ -93,6 +97,10 @@ export async function startMeta(
     permalink: (id) => `https://www.instagram.com/p/${id}/`,
     shown: (text) => text,
   })
+
+  const isUnproven = ({ query, token = '' }: Asking) =>
+    state.appSecret !== undefined &&
+    query.get('appsecret_proof') !== createHmac('sha256', state.appSecret).update(token).digest('hex')
 
   function renewToken({ query }: Asking): Answered {
     const token = query.get('access_token') ?? ''
@@ -222,6 +230,7 @@ export async function startMeta(
     (asking: Asking) => {
       if (asking.headers['host'] !== 'graph.facebook.com') return { status: 404, body: '' }
       if (asking.token !== state.pageToken) return expired
+      if (isUnproven(asking)) return unproven
       return asking.id === node ? route(asking) : graphError(100, 'Unsupported request.', { error_subcode: 33 })
     }
   const ofInstagram = (permission: string, route: Route) =>
@@ -238,8 +247,10 @@ export async function startMeta(
     'POST /v1.0/:id/threads': ofThreads(threads.make),
     'POST /v1.0/:id/threads_publish': ofThreads(threads.publish),
     'GET /v25.0/me': ({ token }) => (token === state.pageToken ? ok({ id: page.id }) : ok({ id: '10150000000000001' })),
-    'GET /v25.0/:id': (asking) =>
-      [state.pageToken, personToken].includes(asking.token ?? '') ? showNode(asking) : expired,
+    'GET /v25.0/:id': (asking) => {
+      if (![state.pageToken, personToken].includes(asking.token ?? '')) return expired
+      return isUnproven(asking) ? unproven : showNode(asking)
+    },
     'GET /v25.0/:id/published_posts': ofPage((asking) => list(asking, 'message')),
     'GET /v25.0/:id/videos': ofPage((asking) => list(asking, 'description')),
     'POST /v25.0/:id/photos': ofPage(addPhoto),

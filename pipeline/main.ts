@@ -18,11 +18,13 @@ import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
 import { startAccountMailer } from './account-mails/send-account-mails.ts'
 import { startAlertMailer } from './alerts/send-alerts.ts'
 import { startTrafficWatch } from './alerts/watch-traffic.ts'
+import { startEngagementReader } from './engagement/read-engagement.ts'
 import { startFoldLoop } from './fold/loop.ts'
 import type { JobLoop } from './job-loop.ts'
 import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { startProfiler } from './profile/loop.ts'
+import { makeRenewals } from './publishing/account-session.ts'
 import { makeCredentialsBox } from './publishing/adapters.ts'
 import { makeMediaUrls } from './publishing/media-urls.ts'
 import { startPublisher } from './publishing/publisher.ts'
@@ -57,14 +59,17 @@ async function main(): Promise<void> {
   const fetching = { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate }
   // Connections of its own: whoever folds doesn't wait for those who publish.
   const publisherPg = connectPostgres(databaseUrl)
-  const publisher = startPublisher({
+  const toPlatforms = {
     ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics },
+    ...{ box: makeCredentialsBox(secretKey), renewals: makeRenewals(), fetching },
+  }
+  const publisher = startPublisher({
+    ...toPlatforms,
     media: makeFileStorage(config.mediaDir || join(config.dataDir, 'media')),
-    box: makeCredentialsBox(secretKey),
     holdBefore: config.holdPostsBefore,
-    fetching,
     mediaUrl: makeMediaUrls(secretKey, apiHost, systemClock),
   })
+  const engagementReader = startEngagementReader(toPlatforms)
   const creditLoop = startCreditLoop({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
@@ -94,6 +99,7 @@ async function main(): Promise<void> {
     await Promise.all([
       worker.close(),
       publisher.close(),
+      engagementReader.close(),
       sender.close(),
       creditLoop.close(),
       profiler.close(),

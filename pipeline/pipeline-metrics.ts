@@ -40,6 +40,8 @@ export interface PipelineMetrics {
   /** After an attempt was settled. */
   published(outcome: 'published' | 'failed' | 'retried'): void
   publishBacklogIs(targets: number, oldestSeconds: number): void
+  /** After posts were asked for on their network: they have figures, are there no more, could not be read, or wait for a limit. */
+  engagementRead(outcome: 'read' | 'gone' | 'failed' | 'limited', posts: number): void
   /** After an attempt to send a report or an alert by e-mail. */
   reported(outcome: 'sent' | 'failed' | 'retried'): void
   /** After an attempt to send a mail about an account. */
@@ -68,6 +70,11 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   ])
   const publishDue = metrics.gauge('svc_publish_due_targets', 'Targets of posts that are due and not settled.')
   const dueAge = metrics.gauge('svc_publish_lag_seconds', 'For how long the oldest of them has been due.')
+  const engagement = metrics.counter(
+    'svc_engagement_reads_total',
+    'Published posts that were asked for on their networks, by outcome.',
+    ['outcome'],
+  )
   const reported = metrics.counter(
     'svc_report_mails_total',
     'Attempts to send reports and alerts by e-mail, by outcome.',
@@ -115,6 +122,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       publishDue.set(targets)
       dueAge.set(oldest)
     },
+    engagementRead: (outcome, posts) => engagement.inc({ outcome }, posts),
     reported: (outcome) => reported.inc({ outcome }),
     accountMailed: (outcome) => accountMails.inc({ outcome }),
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),

@@ -154,7 +154,14 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
 const levels = { read: 2, change: 1 }
 /** Reading tools with long answers whose members tell by their names what is in them: one level. */
 const selfTelling = [
-  ...['svc.get_company_profile', 'svc.preview_post', 'svc.list_links', 'svc.get_link', 'svc.bot_analytics'],
+  ...[
+    'svc.get_company_profile',
+    'svc.get_post',
+    'svc.preview_post',
+    'svc.list_links',
+    'svc.get_link',
+    'svc.bot_analytics',
+  ],
 ]
 const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 

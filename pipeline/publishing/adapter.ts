@@ -8,8 +8,11 @@
  * where it has one, and `lookUp` finds the publication of an earlier call. A platform that names a publication before it
  * is there is asked by that name, which `keep` stores. Where nothing can tell, `lookUp` fails as `unknown`: a post that
  * may be there isn't sent again.
+ *
+ * Apart from that, `engagement` reads how published posts do (pipeline/engagement/).
  */
 import type { FileHandle } from 'node:fs/promises'
+import type { Figures } from '../../schemas/engagement.ts'
 import type { Fetching } from '../profile/fetch-page.ts'
 
 /** A file of the post, in its place. */
@@ -86,6 +89,29 @@ export interface Adapter<Credentials = unknown, Prepared = unknown> {
   refresh?(call: Call<Credentials>): Promise<Credentials | null>
   /** Whether a session that still holds is to be renewed. One that can't be is used as it is. */
   isDue?(credentials: Credentials): boolean
+  /** Without it the platform doesn't say how a post does. */
+  readonly engagement?: EngagementReader<Credentials>
+}
+
+export interface EngagementReader<Credentials = unknown> {
+  /** How many posts one request asks for. */
+  readonly each: number
+  /** Accounts whose posts can be read; without it all. */
+  covers?(account: Pick<Account, 'externalId'>): boolean
+  /**
+   * Makes one request. @param externalIds at most `each`
+   * @returns by external id the figures, or null where the platform says that it has no such post. Posts that it says
+   *   nothing of are left out. @throws ProviderError
+   */
+  read(call: Call<Credentials>, externalIds: readonly string[]): Promise<ReadonlyMap<string, Figures | null>>
+}
+
+/** How the account's posts are read; undefined: they can't be. */
+export function engagementReaderOf(
+  { engagement }: Pick<Adapter, 'engagement'>,
+  account: Pick<Account, 'externalId'>,
+): EngagementReader | undefined {
+  return engagement?.covers?.(account) === false ? undefined : engagement
 }
 
 /**

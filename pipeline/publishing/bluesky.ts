@@ -4,6 +4,8 @@
  * A record's key is the target's own (bluesky-record.ts): a server has one record of a key, and refuses a second one. Before
  * each further attempt the record is asked for.
  */
+import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { blueskyPostsEach } from '../../schemas/limits/engagement-limits.ts'
 import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
@@ -19,7 +21,7 @@ import {
 } from './bluesky-record.ts'
 import { readLinkCard } from './link-card.ts'
 import { bufferBody, pictureBody, type SentBody } from './media-body.ts'
-import { type Answer, askProvider, odd, textIn } from './request.ts'
+import { type Answer, askProvider, countIn, objectIn, odd, textIn } from './request.ts'
 
 export interface BlueskyCredentials {
   /** Root of the server, without a slash at its end. */
@@ -96,6 +98,24 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
       return { ...credentials, ...tokens }
     }
   },
+
+  engagement: {
+    each: blueskyPostsEach,
+    async read(call, uris) {
+      const query = new URLSearchParams(uris.map((uri): [string, string] => ['uris', uri]))
+      // The account's server asks the AppView, which counts.
+      const { body } = await ask(call, `app.bsky.feed.getPosts?${query}`)
+      const posts = new Map(Object.values(objectIn(body, 'posts')).map((post) => [Object(post).uri, post]))
+      return new Map(uris.map((uri) => [uri, posts.has(uri) ? figuresIn(posts.get(uri)) : null]))
+    },
+  },
+}
+
+/** Quotes are shares, too. */
+function figuresIn(post: unknown): Figures {
+  const { likeCount, replyCount, repostCount, quoteCount } = Object(post) as Record<string, unknown>
+  const shares = sumOf([countIn(repostCount), countIn(quoteCount)])
+  return { likes: countIn(likeCount), comments: countIn(replyCount), shares, views: null }
 }
 
 function repoOf({ account: { externalId } }: Calling): string {

@@ -5,6 +5,7 @@
  * each further attempt, the account's newest statuses are looked through for one of this text from after the first attempt.
  */
 
+import type { Figures } from '../../schemas/engagement.ts'
 import {
   mastodonStatusesEach,
   mastodonStatusPagesMax,
@@ -16,7 +17,7 @@ import { kindOf } from '../../schemas/reference/providers.ts'
 import type { Adapter, Call, PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import { pollUntil } from './poll-until.ts'
-import { type Answer, askProvider, odd, textIn } from './request.ts'
+import { type Answer, askProvider, countIn, odd, textIn } from './request.ts'
 
 export interface MastodonCredentials {
   /** Root of the instance, without a slash at its end. */
@@ -90,6 +91,24 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
     })
     return publishedAs(body)
   },
+
+  engagement: {
+    each: 1,
+    async read(call, [id]) {
+      const { status, body } = await ask(call, `/api/v1/statuses/${id}`, {}, [404])
+      if (status !== 404) return new Map([[id!, figuresIn(body)]])
+      // A proxy's 404 isn't the instance's word.
+      textIn(body, 'error')
+      return new Map([[id!, null]])
+    },
+  },
+}
+
+function figuresIn(status: Readonly<Record<string, unknown>>): Figures {
+  const counts = ['favourites_count', 'replies_count', 'reblogs_count'].map((field) => countIn(status[field]))
+  const [likes = null, comments = null, shares = null] = counts
+  if (likes === null) throw odd("The platform's answer has no favourites_count")
+  return { likes, comments, shares, views: null }
 }
 
 /** As Ruby does it, in which the platform is written: other blanks than those of ASCII stay. */
@@ -124,8 +143,9 @@ function ask(
   { credentials: { url, token }, signal }: Pick<Calling, 'credentials' | 'signal'>,
   path: string,
   more: More = {},
+  expected: readonly number[] = [],
 ): Promise<Answer> {
-  return askProvider({ url: url + path, token, signal, ...more })
+  return askProvider({ url: url + path, token, signal, ...more }, expected)
 }
 
 /** Reads whose token it is, and the instance's limits. @throws ProviderError where the token isn't accepted */

@@ -11,7 +11,6 @@
  */
 
 import type { Postgres } from '../../postgres/client.ts'
-import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
 import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
 import {
   type Claim,
@@ -20,19 +19,16 @@ import {
   listKnownPublications,
   markSent,
 } from '../../postgres/tables/publishing.ts'
-import type { Coalescer } from '../../runtime/coalesce.ts'
-import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
-import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { publishAttemptMs, publishAttemptsMax, publishLimitWaitMs } from '../../schemas/limits/publish-limits.ts'
+import { type Sessions, sessionOf } from './account-session.ts'
 import {
   type Account,
   type Adapter,
-  asUnpublished,
-  type Call,
+  engagementReaderOf,
   type KnownIds,
   ProviderError,
   type Publication,
@@ -40,16 +36,13 @@ import {
 } from './adapter.ts'
 import { adapterOf } from './adapters.ts'
 import type { MediaUrlOf } from './media-urls.ts'
-import { giveBack, type Outcome, settleFailed, settlePublished } from './settle.ts'
+import { giveBack, type Outcome, type PublishedBy, settleFailed, settlePublished } from './settle.ts'
+import { untilWritten } from './until-written.ts'
 
-export interface Publishing {
+export interface Publishing extends Sessions {
   readonly pg: Postgres
   readonly media: FileStorage
-  readonly box: SecretBox
   readonly log: Log
-  /** Renewals of credentials, by account: one renewal for all targets that wait for it. */
-  readonly renewals: Coalescer<void>
-  readonly fetching: Call<unknown>['fetching']
   readonly mediaUrl: MediaUrlOf
 }
 
@@ -83,32 +76,12 @@ export async function publishTarget(
       const failed = { failure, message, forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
       const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
-      const { name: provider } = adapterOf(stored)
       return written(() =>
-        found === null
-          ? settleFailed(pg, target, claim, failed)
-          : settlePublished(pg, target, claim, { ...found, provider }),
+        found === null ? settleFailed(pg, target, claim, failed) : settlePublished(pg, target, claim, found),
       )
     }
   })
 }
-
-/**
- * Some platforms can't be asked what became of a post, or take a refresh token once. So all that they told is written as
- * soon as Postgres is back. The claim may have ended meanwhile: if another process has taken it, nothing is written.
- */
-async function untilWritten<Written>(write: () => Promise<Written>, stopping: AbortSignal): Promise<Written> {
-  for (;;) {
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || stopping.aborted) throw error
-      await sleep(settleRetryMs, stopping)
-    }
-  }
-}
-
-const settleRetryMs = 500
 
 /** Another process has the target. */
 class ClaimEnded extends Error {
@@ -118,8 +91,6 @@ class ClaimEnded extends Error {
 const tooLate = new ProviderError({ kind: 'transient', code: 'timeout' }, 'Publishing took too long')
 /** Tried again as well, and ends the same way. */
 const failedHere = new ProviderError({ kind: 'transient', code: 'internal_error' }, 'Publishing failed on our side')
-
-type PublishedBy = Published & { readonly provider: string }
 
 /** @returns null when the claim has ended */
 async function attempt(
@@ -139,13 +110,18 @@ async function attempt(
   const known = stored.sent_at === null ? null : knownBy(publishing, account)
   if (known !== null) {
     const found = await session((call) => adapter.lookUp(call, publication, known))
-    if (found !== null) return { ...found, provider: adapter.name }
+    if (found !== null) return publishedBy(adapter, account, found)
   }
   const prepared = await session((call) => adapter.prepare(call, publication))
   const sentAt = await markSent(publishing.pg, claim)
   if (sentAt === null) return null
   const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
-  return { ...published, provider: adapter.name }
+  return publishedBy(adapter, account, published)
+}
+
+function publishedBy(adapter: Adapter, account: Account, published: Published): PublishedBy {
+  const isMeasured = engagementReaderOf(adapter, account) !== undefined
+  return { ...published, provider: adapter.name, isMeasured }
 }
 
 function requireConnected({ account_status }: StoredPublication): void {
@@ -155,7 +131,12 @@ function requireConnected({ account_status }: StoredPublication): void {
 }
 
 /** Before a target is given up: an answer that was lost may have been a good one. */
-async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication, claim: Claim, signal: AbortSignal) {
+async function lookUpOnceMore(
+  publishing: Publishing,
+  stored: StoredPublication,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<PublishedBy | null> {
   try {
     // Its first request may have been in this very attempt.
     const now = await readPublication(publishing.pg, stored.id)
@@ -163,7 +144,8 @@ async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication,
     const [adapter, account] = [adapterOf(now), accountOf(now)]
     const publication = await publicationOf(publishing, now, claim, signal)
     const session = sessionOf(publishing, adapter, account, signal)
-    return await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
+    const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
+    return found === null ? null : publishedBy(adapter, account, found)
   } catch (error) {
     if (error instanceof StoreUnavailable || signal.aborted) throw error
     if (!(error instanceof ProviderError)) {
@@ -208,77 +190,5 @@ async function publicationOf(
       const isOurs = await untilWritten(() => keepReference(pg, claim, reference), signal)
       if (!isOurs) throw new ClaimEnded(`the claim of target ${id} has ended`)
     },
-  }
-}
-
-interface Credentials {
-  readonly credentials: unknown
-  readonly version: number
-}
-
-type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
-
-/** Nobody is shown it. */
-const stillHolds = new ProviderError(
-  { kind: 'transient', code: 'not_authorized' },
-  'The session could not be renewed yet',
-)
-
-/** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
-function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, signal: AbortSignal): Session {
-  const { pg, box, renewals, fetching } = publishing
-  let isRenewed = false
-
-  async function read(): Promise<Credentials> {
-    if (adapter.name === 'simulated') return { credentials: null, version: 0 }
-    const found = await readCredentials(pg, account.id)
-    if (found === null) {
-      throw new ProviderError({ kind: 'reauthenticate', code: 'not_authorized' }, 'The account has no credentials')
-    }
-    return { credentials: JSON.parse(box.open(found.sealed)), version: found.version }
-  }
-
-  /** @throws `over` where nothing renews the session */
-  function renew({ credentials, version }: Credentials, over: unknown): Promise<void> {
-    return renewals.ask(`${account.id} ${version}`, async () => {
-      // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
-      if ((await read()).version !== version) return
-      try {
-        const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
-        if (!renewed) throw over
-        // Where another process was faster, its session is as good.
-        const sealed = box.seal(JSON.stringify(renewed))
-        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), signal)
-      } catch (error) {
-        // A refresh token that holds once may be what it has used.
-        if (!(error instanceof ProviderError) || (await read()).version === version) throw error
-      }
-    })
-  }
-
-  async function readInTime(): Promise<Credentials> {
-    const found = await read()
-    if (!adapter.isDue?.(found.credentials)) return found
-    await renew(found, stillHolds).catch((error) => {
-      if (!(error instanceof ProviderError)) throw error
-    })
-    return read()
-  }
-
-  return async (work) => {
-    const found = await readInTime()
-    try {
-      return await work({ account, credentials: found.credentials, signal, fetching })
-    } catch (error) {
-      const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
-      if (!isOver || isRenewed) throw error
-      isRenewed = true
-      await renew(found, error).catch((reason) => {
-        // Whoever's renewal it was, this target's own request was refused before.
-        const failed = reason === stillHolds ? error : reason
-        throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
-      })
-      return work({ account, credentials: (await read()).credentials, signal, fetching })
-    }
   }
 }

@@ -13,7 +13,6 @@ import {
   takeDuePosts,
 } from '../../postgres/tables/publishing.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { makeCoalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -24,7 +23,6 @@ import {
   publishAtOnceEachMax,
   publishAtOnceMax,
   publishAtOncePlatformMax,
-  publishAttemptMs,
   publishCountMs,
   publishEveryMs,
   publishLeaseMs,
@@ -51,6 +49,7 @@ export interface PublisherOptions {
   readonly pg: Postgres
   readonly media: FileStorage
   readonly box: SecretBox
+  readonly renewals: Publishing['renewals']
   /** Before anything is published, posts of a time before this are held. */
   readonly holdBefore?: Date | undefined
   readonly clock: Clock
@@ -61,9 +60,8 @@ export interface PublisherOptions {
 }
 
 export function startPublisher(options: PublisherOptions): Publisher {
-  const { pg, media, box, holdBefore, clock, fetching, mediaUrl, log, metrics } = options
+  const { pg, media, box, renewals, holdBefore, clock, fetching, mediaUrl, log, metrics } = options
   const holder = randomUUID()
-  const renewals = makeCoalescer<void>({ leastMs: 0, mostMs: publishAttemptMs })
   const publishing: Publishing = { pg, media, box, log, renewals, fetching, mediaUrl }
   const stopping = new AbortController()
   const cutting = new AbortController()

@@ -134,6 +134,12 @@ export function objectIn(body: Readonly<Record<string, unknown>>, field: string)
   throw odd(`The platform's answer has no ${field}`)
 }
 
+/** A count of likes or the like, written as a number or as its digits; null where it is none. */
+export function countIn(value: unknown): number | null {
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null
+}
+
 const kinds: Readonly<Record<number, ErrorKind>> = {
   401: 'reauthenticate',
   403: 'reauthenticate',

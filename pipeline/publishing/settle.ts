@@ -2,6 +2,7 @@
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import { insertEngagement } from '../../postgres/tables/post-engagement.ts'
 import { lockPost, readPost } from '../../postgres/tables/posts.ts'
 import type { StoredPublication } from '../../postgres/tables/publication.ts'
 import {
@@ -17,12 +18,19 @@ import { serializePost } from '../../postgres/tables/serialize-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
+import { firstReadAt } from '../engagement/next-read.ts'
 import type { Failure, Published } from './adapter.ts'
 
 export interface Failed {
   readonly failure: Failure
   readonly message: string
   readonly forgetsSent: boolean
+}
+
+export interface PublishedBy extends Published {
+  readonly provider: string
+  /** The platform says how its posts do. */
+  readonly isMeasured: boolean
 }
 
 export type Outcome = 'published' | 'failed' | 'retried'
@@ -32,12 +40,17 @@ export function settlePublished(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  { provider, externalId, url }: Published & { readonly provider: string },
+  { provider, externalId, url, isMeasured }: PublishedBy,
 ): Promise<Outcome | null> {
-  const result = { provider, external_id: externalId, url, published_at: new Date().toISOString() }
+  const publishedAt = new Date()
+  const result = { provider, external_id: externalId, url, published_at: publishedAt.toISOString() }
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, 'published', result)
     if (settled === null) return null
+    if (isMeasured) {
+      const dueAt = firstReadAt(publishedAt)
+      await insertEngagement(tx, { targetId: target.id, publishedAt, dueAt })
+    }
     await settleHealth(tx, target, { status: 'ok', message: '' }, settled.ended)
     return 'published'
   })

@@ -5,7 +5,9 @@
  * YouTube knows no key of ours. There is no video before the last bytes have arrived, and an attempt whose answer to them
  * is lost asks for it. Later attempts look for a video of this title and description among the channel's newest.
  */
+
 import { within } from '../../runtime/deadline.ts'
+import type { Figures } from '../../schemas/engagement.ts'
 import {
   providerClockOffMs,
   publishAttemptMs,
@@ -20,7 +22,7 @@ import { comparable, cut, cutTitle } from './cut-text.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
 import { type ExpiringToken, isDue, type Renewal, signInBy } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
-import { objectIn, odd, textIn } from './request.ts'
+import { countIn, objectIn, odd, textIn } from './request.ts'
 import { type Calling, type Fields, googleTokenUrl, list, reasonIn, renew, type Signed } from './youtube-api.ts'
 import { beginUpload, endUpload, type Upload } from './youtube-upload.ts'
 
@@ -47,6 +49,20 @@ export const youtube: Adapter<ExpiringToken, Upload> = {
 
   refresh: renew,
   isDue,
+
+  engagement: {
+    each: youtubeVideosEach,
+    async read(call, ids) {
+      const videos = await list(call, 'videos', { part: 'statistics', id: ids.join() })
+      const found = new Map(videos.map((video) => [video['id'], objectIn(video, 'statistics')]))
+      return new Map(ids.map((id) => [id, found.has(id) ? figuresIn(found.get(id)!) : null]))
+    },
+  },
+}
+
+/** Owners may hide likes. Nobody is told of shares. */
+function figuresIn({ likeCount, commentCount, viewCount }: Fields): Figures {
+  return { likes: countIn(likeCount), comments: countIn(commentCount), shares: null, views: countIn(viewCount) }
 }
 
 const publishedAs = (id: string): Published => ({ externalId: id, url: `https://www.youtube.com/watch?v=${id}` })

@@ -91,7 +91,7 @@ export async function connectSocialAccount(tx: Queryable, connected: ConnectedAc
      ON CONFLICT (workspace_id, platform, handle) DO UPDATE SET
        display_name = coalesce($4, social_accounts.display_name), connection_type = $5, external_id = $6,
        provider_metadata = $7, status = 'connected', health_status = 'ok', health_message = '',
-       updated_at = clock_timestamp()
+       engagement_held_until = NULL, updated_at = clock_timestamp()
      RETURNING ${columns}`,
     [workspaceId, platform, handle, displayName ?? null, connectionType, externalId, JSON.stringify(metadata)],
   )

@@ -132,7 +132,22 @@ const PostPerformance = z
   })
   .meta({ id: 'PostPerformance' })
 
-export const PostWithPerformance = PostResource.extend({ performance: PostPerformance }).meta({
+const engagementCount = z.int().min(0).nullable()
+const PostEngagement = z
+  .object({ likes: engagementCount, comments: engagementCount, shares: engagementCount, views: engagementCount })
+  .meta({ id: 'PostEngagement' })
+const TargetEngagement = PostEngagement.extend({
+  read_at: dateTime.nullable(),
+  gone_at: dateTime.nullable().meta({ description: 'When the network had the post no more.' }),
+}).meta({ id: 'TargetEngagement' })
+
+export const PostWithPerformance = PostResource.extend({
+  targets: z.array(
+    PostTarget.extend({ engagement: TargetEngagement.nullable() }).meta({ id: 'PostTargetWithEngagement' }),
+  ),
+  performance: PostPerformance,
+  engagement: PostEngagement.meta({ description: 'Sums of its targets.' }),
+}).meta({
   id: 'PostWithPerformance',
 })
 

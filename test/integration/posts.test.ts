@@ -58,8 +58,12 @@ describe('creating a post', () => {
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     })
-    for (const id of [post.id, `post_${post.id}`])
-      expect((await ask('GET', `/v1/posts/${id}`)).body).toEqual({ ...post, performance: expect.anything() })
+    const targets = post.targets.map((target: object) => ({ ...target, engagement: null }))
+    const engagement = { likes: null, comments: null, shares: null, views: null }
+    for (const id of [post.id, `post_${post.id}`]) {
+      const { body } = await ask('GET', `/v1/posts/${id}`)
+      expect(body).toEqual({ ...post, targets, performance: expect.anything(), engagement })
+    }
   })
 
   test('needs a title and a base caption only', async () => {

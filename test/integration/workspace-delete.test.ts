@@ -67,7 +67,7 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
     ...(await inClickHouse()).filter((name) => name !== 'schema_migrations').map((name) => `clickhouse ${name}`),
   ].filter((place) => place !== 'postgres workspace_deletions')
   expect(await placesWith(gone.workspaceId)).toEqual(places)
-  const unnamed = ['post_media', 'post_targets', 'social_account_credentials', 'owners', 'media']
+  const unnamed = ['post_media', 'post_targets', 'post_engagement', 'social_account_credentials', 'owners', 'media']
   const before = await Promise.all(unnamed.map(rowsOf))
   await vi.waitFor(async () => expect((await follow(gone.linkKey)).status).toBe(302), 10_000)
   expect((await track(gone.trackingKey)).status).toBe(202)

@@ -10,7 +10,12 @@ export interface MadeRecord {
 }
 
 export interface BlueskyServer extends ProviderServer {
-  readonly state: { password: string; handle: string }
+  readonly state: {
+    password: string
+    handle: string
+    /** Each post has these. */
+    counts: Readonly<Record<string, number>>
+  }
   readonly records: MadeRecord[]
   readonly blobs: Map<string, { bytes: Buffer; mimeType: string }>
   /** As after two hours. */
@@ -32,7 +37,8 @@ const refused = (error: string, message: string, status = 400): Answered => ({ s
 export async function startBluesky(): Promise<BlueskyServer> {
   const records: MadeRecord[] = []
   const blobs: BlueskyServer['blobs'] = new Map()
-  const state = { password: 'abcd-efgh-ijkl-mnop', handle: testHandle }
+  const counts = { likeCount: 0, replyCount: 0, repostCount: 0, quoteCount: 0 }
+  const state = { password: 'abcd-efgh-ijkl-mnop', handle: testHandle, counts }
   const valid = { access: new Set<string>(), refresh: new Set<string>() }
 
   function openSession(): Answered {
@@ -78,7 +84,21 @@ export async function startBluesky(): Promise<BlueskyServer> {
     return { status: 200, body: { uri: uriOf(rkey), cid: 'bafyrei', validationStatus: 'valid' } }
   }
 
+  /** The answer leaves out posts that aren't there. */
+  function getPosts({ query }: Asking): Answered {
+    const uris = query.getAll('uris')
+    if (uris.length === 0) return refused('InvalidRequest', 'Error: Params must have the property "uris"')
+    if (uris.length > 25) return refused('InvalidRequest', 'Error: uris must not have more than 25 elements')
+    if (uris.some((uri) => !/^at:\/\/did:[^/]+\/[\w.]+\/\w+$/.test(uri))) {
+      return refused('InvalidRequest', 'Error: uris/0 must be a valid at-uri')
+    }
+    const found = records.filter(({ rkey }) => uris.includes(uriOf(rkey)))
+    const posts = found.map(({ rkey, record }) => ({ uri: uriOf(rkey), cid: 'bafyrei', record, ...state.counts }))
+    return { status: 200, body: { posts } }
+  }
+
   const server = await startProviderServer({
+    'GET /xrpc/app.bsky.feed.getPosts': signedIn(getPosts),
     'POST /xrpc/com.atproto.server.createSession': ({ json }) => {
       const isRight = json?.identifier === state.handle && json.password === state.password
       return isRight ? openSession() : refused('AuthenticationRequired', 'Invalid identifier or password', 401)

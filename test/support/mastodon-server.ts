@@ -20,7 +20,13 @@ export interface MadeMedia {
 }
 
 export interface MastodonServer extends ProviderServer {
-  readonly state: { token: string; maxCharacters: number; imageBytes: number }
+  readonly state: {
+    token: string
+    maxCharacters: number
+    imageBytes: number
+    /** Each status has these. */
+    counts: Readonly<Record<string, number>>
+  }
   readonly statuses: MadeStatus[]
   readonly media: MadeMedia[]
   /** As after an hour. */
@@ -34,13 +40,15 @@ export async function startMastodon(): Promise<MastodonServer> {
   const statuses: MadeStatus[] = []
   const media: MadeMedia[] = []
   const keys = new Map<string, MadeStatus>()
-  const state = { token: 'a-token-of-the-account', maxCharacters: 500, imageBytes: 16_777_216 }
+  const counts = { favourites_count: 0, reblogs_count: 0, replies_count: 0 }
+  const state = { token: 'a-token-of-the-account', maxCharacters: 500, imageBytes: 16_777_216, counts }
   let ids = 0
   const nextId = () => String(idBase + ++ids)
 
   const statusShown = ({ id, mediaIds, createdAt }: MadeStatus) => ({
     ...{ id, created_at: createdAt, uri: `https://social.test/users/shop/statuses/${id}` },
     ...{ url: `https://social.test/@shop/${id}`, visibility: 'public', content: '<p>…</p>' },
+    ...state.counts,
     media_attachments: mediaIds.map((one) => ({ id: one, type: 'image' })),
   })
   const invalid = (error: string): Answered => ({ status: 422, body: { error } })
@@ -132,6 +140,11 @@ export async function startMastodon(): Promise<MastodonServer> {
     },
     'POST /api/v1/statuses': publish,
     'GET /api/v1/accounts/:id/statuses': listStatuses,
+    'GET /api/v1/statuses/:id': ({ id }) => {
+      const found = statuses.find((one) => one.id === id)
+      if (found === undefined) return { status: 404, body: { error: 'Record not found' } }
+      return { status: 200, body: statusShown(found) }
+    },
     'GET /api/v1/statuses/:id/source': ({ id }) => {
       const found = statuses.find((one) => one.id === id)
       if (found === undefined) return { status: 404, body: { error: 'Record not found' } }

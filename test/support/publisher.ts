@@ -2,6 +2,7 @@
 import { type Dispatcher, MockAgent } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { makeRenewals } from '../../pipeline/publishing/account-session.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { makeMediaUrls } from '../../pipeline/publishing/media-urls.ts'
 import { type Publisher, startPublisher } from '../../pipeline/publishing/publisher.ts'
@@ -28,7 +29,7 @@ export function runPublisher(
   const publisher = startPublisher({
     fetching: { agent, allowPrivate: true },
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
-    box: makeCredentialsBox(stores.secretKey),
+    ...{ box: makeCredentialsBox(stores.secretKey), renewals: makeRenewals() },
     holdBefore,
     mediaUrl: makeMediaUrls(stores.secretKey, apiHost, systemClock),
     metrics: makePipelineMetrics(metrics),

@@ -126,6 +126,7 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO social_account_credentials (social_account_id, sealed) VALUES (${account}, 'x')`,
       `INSERT INTO post_media VALUES (${post}, 1, ${media})`,
       `INSERT INTO post_targets (post_id, place, social_account_id, status) VALUES (${post}, 1, ${account}, 'scheduled')`,
+      `INSERT INTO post_engagement (target_id, social_account_id, published_at) SELECT id, ${account}, now() FROM post_targets WHERE post_id = ${post}`,
       `INSERT INTO company_profiles (workspace_id, status) VALUES ($1, 'generating')`,
       `INSERT INTO company_profile_media VALUES ($1, ${media}, 'logo')`,
       `INSERT INTO revenue_connections (workspace_id, provider, secret) VALUES ($1, 'custom', 'x')`,

@@ -39,6 +39,8 @@ export interface YoutubeServer extends ProviderServer {
     /** How often a new video's processing is asked for before it ends, and what becomes of it. */
     polls: number
     outcome: Readonly<Record<string, string>>
+    /** Each video has these, as texts. */
+    statistics: Readonly<Record<string, string>>
   }
   readonly videos: MadeVideo[]
   readonly agent: Dispatcher
@@ -62,6 +64,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
       isAudited: true,
       polls: 0,
       outcome: { uploadStatus: 'processed' },
+      statistics: { viewCount: '0', likeCount: '0', favoriteCount: '0', commentCount: '0' },
     },
   }
   const videos: MadeVideo[] = []
@@ -145,7 +148,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     const isWorking = part === 'status' ? video.pollsLeft-- > 0 : video.pollsLeft > 0
     const snippet = { publishedAt, channelId: channel.id, title, description }
     const status = isWorking ? { ...video.status, uploadStatus: 'uploaded' } : video.status
-    const all: Readonly<Record<string, unknown>> = { snippet, status }
+    const all: Readonly<Record<string, unknown>> = { snippet, status, statistics: state.statistics }
     return { kind: 'youtube#video', id, ...Object.fromEntries(part.split(',').map((name) => [name, all[name]])) }
   }
 
@@ -168,6 +171,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
 
   function listVideos({ query }: Asking): Answered {
     const ids = (query.get('id') ?? '').split(',')
+    if (ids.length > 50) return googleError(400, 'invalidFilters', 'The request specifies too many ids.')
     const found = videos.filter(({ id }) => ids.includes(id))
     return ok({ items: found.map((video) => shown(video, query.get('part') ?? '')), pageInfo: {} })
   }

@@ -115,10 +115,10 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
   )
 }
 
-export function Detail({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
+export function Detail({ id, workspace: { currency, timezone } }: { id: number; workspace: Workspace }) {
   const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
-  const { base_caption, targets, performance } = answer
+  const { base_caption, targets, performance, engagement } = answer
   const shown = (value: number | null) => (value === null ? '–' : number(value))
   return (
     <>
@@ -126,9 +126,11 @@ export function Detail({ id, workspace: { currency } }: { id: number; workspace:
         <bdi>{base_caption}</bdi>
       </p>
       <ul>
-        {targets.map(({ id: target, platform, status, publish_result }) => (
+        {targets.map(({ id: target, platform, status, publish_result, engagement: told }) => (
           <li key={target} class="event">
-            <span class="name">{platform}</span>
+            <span class="name">
+              {platform} {told && <OnNetwork told={told} timezone={timezone} />}
+            </span>
             <span class={tones[status] ?? ''}>{status}</span>
             <Result result={publish_result} />
           </li>
@@ -141,9 +143,34 @@ export function Detail({ id, workspace: { currency } }: { id: number; workspace:
           ['Sessions', shown(performance.sessions)],
           ['Conversions', shown(performance.conversions)],
           ['Revenue', performance.revenue_cents === null ? '–' : money(performance.revenue_cents, currency)],
+          ...(wordsOf(engagement).length > 0 ? ([['On its networks', wordsOf(engagement).join(', ')]] as const) : []),
         ]}
       />
     </>
+  )
+}
+
+const counted = { likes: 'like', comments: 'comment', shares: 'share', views: 'view' } as const
+type Counts = Readonly<Record<keyof typeof counted, number | null>>
+
+/** `7 likes`, `1 comment`: what a network says. */
+function wordsOf(counts: Counts): string[] {
+  return Object.entries(counted).flatMap(([name, one]) => {
+    const count = counts[name as keyof Counts]
+    return count === null ? [] : [`${number(count)} ${count === 1 ? one : name}`]
+  })
+}
+
+type Told = NonNullable<PostWithAll['targets'][number]['engagement']>
+
+function OnNetwork({ told, timezone }: { told: Told; timezone: string }) {
+  const { read_at, gone_at } = told
+  const words = [...wordsOf(told), ...(gone_at === null ? [] : ['no longer there'])]
+  const at = gone_at ?? read_at
+  return (
+    <span class="label" title={at === null ? undefined : `As of ${time(at, timezone)}`}>
+      {words.join(', ')}
+    </span>
   )
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { type Engagement, listEngagement } from '../../../postgres/tables/post-engagement.ts'
 import { readPost } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { sumOfFigures } from '../../../schemas/engagement.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostWithPerformance } from '../../../schemas/resources/post.ts'
@@ -12,8 +14,10 @@ export const getPost = defineOperation({
   name: 'post.get',
   http: { method: 'GET', path: '/v1/posts/{post_id}' },
   tool: 'svc.get_post',
-  summary: 'Get a post with its targets and its performance.',
-  description: 'Members of `performance` are null while they can’t be read, and without the scope `analytics:read`.',
+  summary: 'Get a post with its targets, its performance and its engagement.',
+  description:
+    '`performance` has clicks, visitors, sessions, conversions and revenue. Its members are null while they can’t be read, and without the scope `analytics:read`. ' +
+    '`engagement` has likes, comments, shares and views on its networks, each null where no network says.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',
@@ -25,10 +29,29 @@ export const getPost = defineOperation({
     const post = await readPost(stores.pg, workspace.id, path.post_id)
     if (post === null) throw problem('post_not_found')
     const led = { column: 'post_id', id: path.post_id, readableFrom: readableFrom(workspace, clock.now()) } as const
-    const [visits, revenue] = await Promise.all([visitsOf(context, led), revenueOf(context, led)])
-    return { ...serializePost(post), performance: { ...(visits ?? noVisits), ...(revenue ?? noRevenue) } }
+    const [visits, revenue, engagement] = await Promise.all([
+      visitsOf(context, led),
+      revenueOf(context, led),
+      listEngagement(stores.pg, post.id),
+    ])
+    const { targets, ...shown } = serializePost(post)
+    return {
+      ...shown,
+      targets: targets.map((target) => ({ ...target, engagement: engagementOf(target.id, engagement) })),
+      performance: { ...(visits ?? noVisits), ...(revenue ?? noRevenue) },
+      engagement: sumOfFigures(engagement),
+    }
   },
 })
+
+/** Null: nothing was read yet, or the network says nothing. */
+function engagementOf(targetId: number, all: readonly Engagement[]) {
+  const found = all.find((one) => one.targetId === targetId)
+  if (found === undefined) return null
+  const { likes, comments, shares, views, readAt, goneAt } = found
+  const times = { read_at: readAt?.toISOString() ?? null, gone_at: goneAt?.toISOString() ?? null }
+  return { likes, comments, shares, views, ...times }
+}
 
 const noVisits = { clicks: null, visitors: null, sessions: null, conversions: null }
 const noRevenue = { payments: null, revenue_cents: null, revenue_by_currency: null }

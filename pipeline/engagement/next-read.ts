@@ -1,0 +1,35 @@
+/** When a published post's figures are read: often while it is new, seldom later. */
+import { backoffMs } from '../../runtime/retry.ts'
+import {
+  engagementDailyForMs,
+  engagementFirstMs,
+  engagementHourlyForMs,
+  engagementRetryFirstMs,
+  engagementRetryMaxMs,
+} from '../../schemas/limits/engagement-limits.ts'
+import { day, hour } from '../../schemas/limits/units.ts'
+
+export function firstReadAt(publishedAt: Date): Date {
+  return new Date(publishedAt.getTime() + engagementFirstMs)
+}
+
+/** After a read at `now`, in milliseconds since 1970. The last one is at the end of the month. @returns null: none */
+export function nextReadAt(publishedAt: Date, now: number): Date | null {
+  const ageMs = now - publishedAt.getTime()
+  if (ageMs >= engagementDailyForMs) return null
+  const end = publishedAt.getTime() + engagementDailyForMs
+  return new Date(Math.min(end, now + (ageMs < engagementHourlyForMs ? hour : day)))
+}
+
+/**
+ * After a read that failed.
+ * @param waitMs undefined: longer after each failure in a row. @returns null: it is given up
+ */
+export function retryAt(
+  { publishedAt, failures }: { readonly publishedAt: Date; readonly failures: number },
+  now: number,
+  waitMs?: number,
+): Date | null {
+  if (now - publishedAt.getTime() >= engagementDailyForMs) return null
+  return new Date(now + (waitMs ?? backoffMs(failures, engagementRetryFirstMs, engagementRetryMaxMs)))
+}

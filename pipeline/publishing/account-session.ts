@@ -1,0 +1,95 @@
+/** Calls with an account's credentials, which are renewed where their session is over. */
+import type { Postgres } from '../../postgres/client.ts'
+import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
+import { type Coalescer, makeCoalescer } from '../../runtime/coalesce.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import { publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
+import { type Account, type Adapter, asUnpublished, type Call, ProviderError } from './adapter.ts'
+import { untilWritten } from './until-written.ts'
+
+export interface Sessions {
+  readonly pg: Postgres
+  readonly box: SecretBox
+  /** Renewals of credentials, by account: one renewal for all calls of the process that wait for it. */
+  readonly renewals: Coalescer<void>
+  readonly fetching: Call<unknown>['fetching']
+}
+
+/** One for all of the process that calls platforms. */
+export const makeRenewals = (): Sessions['renewals'] => makeCoalescer<void>({ leastMs: 0, mostMs: publishAttemptMs })
+
+interface Credentials {
+  readonly credentials: unknown
+  readonly version: number
+}
+
+export type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
+
+/** Nobody is shown it. */
+const stillHolds = new ProviderError(
+  { kind: 'transient', code: 'not_authorized' },
+  'The session could not be renewed yet',
+)
+
+/** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
+export function sessionOf(
+  { pg, box, renewals, fetching }: Sessions,
+  adapter: Adapter,
+  account: Account,
+  signal: AbortSignal,
+): Session {
+  let isRenewed = false
+
+  async function read(): Promise<Credentials> {
+    if (adapter.name === 'simulated') return { credentials: null, version: 0 }
+    const found = await readCredentials(pg, account.id)
+    if (found === null) {
+      throw new ProviderError({ kind: 'reauthenticate', code: 'not_authorized' }, 'The account has no credentials')
+    }
+    return { credentials: JSON.parse(box.open(found.sealed)), version: found.version }
+  }
+
+  /** @throws `over` where nothing renews the session */
+  function renew({ credentials, version }: Credentials, over: unknown): Promise<void> {
+    return renewals.ask(`${account.id} ${version}`, async () => {
+      // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
+      if ((await read()).version !== version) return
+      try {
+        const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
+        if (!renewed) throw over
+        // Where another process was faster, its session is as good.
+        const sealed = box.seal(JSON.stringify(renewed))
+        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), signal)
+      } catch (error) {
+        // A refresh token that holds once may be what it has used.
+        if (!(error instanceof ProviderError) || (await read()).version === version) throw error
+      }
+    })
+  }
+
+  async function readInTime(): Promise<Credentials> {
+    const found = await read()
+    if (!adapter.isDue?.(found.credentials)) return found
+    await renew(found, stillHolds).catch((error) => {
+      if (!(error instanceof ProviderError)) throw error
+    })
+    return read()
+  }
+
+  return async (work) => {
+    const found = await readInTime()
+    try {
+      return await work({ account, credentials: found.credentials, signal, fetching })
+    } catch (error) {
+      const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
+      if (!isOver || isRenewed) throw error
+      isRenewed = true
+      await renew(found, error).catch((reason) => {
+        // Whoever's renewal it was, this target's own request was refused before.
+        const failed = reason === stillHolds ? error : reason
+        throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
+      })
+      return work({ account, credentials: (await read()).credentials, signal, fetching })
+    }
+  }
+}

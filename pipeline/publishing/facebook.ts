@@ -5,6 +5,7 @@
  * Facebook knows no key of ours. Photos are uploaded unpublished, and a video until its last phase, so nothing is seen
  * before one request publishes it. Later attempts look among the page's newest posts or videos.
  */
+import type { Figures } from '../../schemas/engagement.ts'
 import { providerUploadMs, publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
@@ -14,6 +15,7 @@ import {
   type Calling,
   type Fields,
   facebookApi,
+  find,
   findPost,
   get,
   idIn,
@@ -25,7 +27,7 @@ import {
   type Signed,
 } from './meta-api.ts'
 import { pollUntil } from './poll-until.ts'
-import { cutText, objectIn, odd, textIn } from './request.ts'
+import { countIn, cutText, objectIn, odd, textIn } from './request.ts'
 
 interface UploadedVideo {
   readonly id: string
@@ -68,6 +70,27 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
     await pollUntil(call.signal, () => isReady(call, id))
     return publishedAs(id)
   },
+
+  engagement: {
+    each: 1,
+    async read(call, [id]) {
+      const summaries = ['likes', 'comments'].map((edge) => `${edge}.limit(0).summary(true)`)
+      // A video alone has no shares.
+      const fields = [...summaries, ...(id!.includes('_') ? ['shares'] : [])].join()
+      const found = await find(call, `${facebookApi}/${id}`, { fields })
+      return new Map([[id!, found && figuresIn(found)]])
+    },
+  },
+}
+
+/** Without any share the field isn't there. */
+function figuresIn(post: Readonly<Record<string, unknown>>): Figures {
+  const [likes, comments] = ['likes', 'comments'].map((edge) =>
+    countIn(Object(Object(post[edge]).summary).total_count),
+  ) as [number | null, number | null]
+  const isPost = String(post['id']).includes('_')
+  const shares = countIn(Object(post['shares']).count) ?? (isPost ? 0 : null)
+  return { likes, comments, shares, views: null }
 }
 
 const pageUrl = (page: string) => `${facebookApi}/${page}`

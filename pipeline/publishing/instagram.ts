@@ -2,11 +2,11 @@
  * Professional accounts on Instagram, by the access token of the page on Facebook that they are connected to (Meta's
  * documentation: "Instagram Platform: Content Publishing", with Facebook Login). A video alone becomes a reel.
  */
-import { ProviderError } from './adapter.ts'
+import { type Adapter, ProviderError } from './adapter.ts'
 import { readPage } from './facebook.ts'
-import { facebookApi, idIn, listPosts, type MetaCredentials } from './meta-api.ts'
+import { facebookApi, find, idIn, listPosts, type MetaCredentials } from './meta-api.ts'
 import { type ContainerPlatform, containerAdapter, postsOf } from './meta-containers.ts'
-import { objectIn, textIn } from './request.ts'
+import { countIn, objectIn, textIn } from './request.ts'
 
 const platform: ContainerPlatform = {
   ...{ name: 'instagram', label: 'Instagram', api: facebookApi, edge: 'media', publishEdge: 'media_publish' },
@@ -18,7 +18,21 @@ const platform: ContainerPlatform = {
       : { image_url: url, alt_text: altText },
 }
 
-export const instagram = containerAdapter(platform)
+export const instagram: Adapter<MetaCredentials, string> = {
+  ...containerAdapter(platform),
+
+  // Views need a permission more, and aren't counted for all kinds of posts.
+  engagement: {
+    each: 1,
+    async read(call, [id]) {
+      const found = await find(call, `${facebookApi}/${id}`, { fields: 'like_count,comments_count' })
+      if (found === null) return new Map([[id!, null]])
+      // The account may hide its likes.
+      const [likes, comments] = [countIn(found['like_count']), countIn(found['comments_count'])]
+      return new Map([[id!, { likes, comments, shares: null, views: null }]])
+    },
+  },
+}
 
 /**
  * Reads the page's account on Instagram, and its posts, as every look-up does.

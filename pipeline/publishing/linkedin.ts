@@ -10,6 +10,8 @@
  *   any other of a person              fails: no scope of apps lists a person's posts, and a file that is uploaded again
  *                                      makes it another post
  */
+import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { linkedinPostsReadEach } from '../../schemas/limits/engagement-limits.ts'
 import {
   linkCardMs,
   linkedinDescriptionLengthMax,
@@ -36,7 +38,7 @@ import { uploadImage, uploadVideo } from './linkedin-media.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
 import { lookTwice } from './look-up.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
-import { objectIn, odd, textIn } from './request.ts'
+import { countIn, objectIn, odd, textIn } from './request.ts'
 
 const pagePrefix = 'urn:li:organization:'
 
@@ -90,6 +92,29 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
   },
 
   refresh: renew,
+
+  // No scope of apps reads how a person's posts do.
+  engagement: {
+    each: linkedinPostsReadEach,
+    covers: ({ externalId }) => externalId?.startsWith(pagePrefix) === true,
+    async read(call, ids) {
+      const { body } = await ask(call, `/rest/socialMetadata?ids=List(${ids.map(encodeURIComponent).join()})`)
+      const [found, errors] = [objectIn(body, 'results'), Object(body['errors']) as Record<string, unknown>]
+      return new Map(
+        ids.flatMap((id): [string, Figures | null][] => {
+          if (Object.hasOwn(found, id)) return [[id, figuresIn(Object(found[id]))]]
+          return Object(errors[id]).status === 404 ? [[id, null]] : []
+        }),
+      )
+    },
+  },
+}
+
+/** Each kind of reaction is a like. */
+function figuresIn({ reactionSummaries, commentSummary }: Readonly<Record<string, unknown>>): Figures {
+  const reactions = Object.values(Object(reactionSummaries) as object).map((kind) => countIn(Object(kind).count))
+  const likes = reactionSummaries === undefined ? null : (sumOf(reactions) ?? 0)
+  return { likes, comments: countIn(Object(commentSummary).count), shares: null, views: null }
 }
 
 function authorOf({ account: { externalId } }: Calling): string {

@@ -58,6 +58,20 @@ function withQuery(url: string, query: Fields): string {
 const sent = (fields: Fields) =>
   Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined)
 
+/** @returns what Meta says of an object; null where there is none. @throws ProviderError */
+export async function find(call: Signed, url: string, query: Fields): Promise<Answer['body'] | null> {
+  try {
+    return (await get(call, url, query)).body
+  } catch (error) {
+    const { code, error_subcode: subcode } = Object(Object((error as Error).cause).error) as Record<string, unknown>
+    if (error instanceof ProviderError && code === missing.code && subcode === missing.subcode) return null
+    throw error
+  }
+}
+
+/** "Object does not exist, cannot be loaded due to missing permissions": those are there, as the account published the object. */
+const missing = { code: 100, subcode: 33 }
+
 /** The request that publishes. @throws ProviderError, as unpublished where Meta itself refuses it */
 export async function publishBy(call: Signed, url: string, fields: Fields): Promise<Answer> {
   try {

@@ -5,6 +5,7 @@
  * Pinterest knows no key of ours. A video is uploaded before, and seen once a pin has it. Later attempts look for a pin of
  * this title and description among the board's newest.
  */
+import type { Figures } from '../../schemas/engagement.ts'
 import {
   pinterestLinkLengthMax,
   pinterestListedMs,
@@ -31,7 +32,7 @@ import { firstOwn, lookTwice } from './look-up.ts'
 import { base64Body, formBody } from './media-body.ts'
 import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
-import { type Answer, type Asked, askProvider, objectIn, odd, textIn } from './request.ts'
+import { type Answer, type Asked, askProvider, countIn, objectIn, odd, textIn } from './request.ts'
 
 export interface PinterestCredentials {
   readonly accessToken: string
@@ -84,6 +85,23 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
     const body = await renewToken(`${api}/oauth/token`, renewal, signal, { isBasic: true })
     return { accessToken: textIn(body, 'access_token'), renewal: renewedBy(renewal, body) }
   },
+
+  engagement: {
+    each: 1,
+    async read(call, [id]) {
+      const { status, body } = await ask(call, `/pins/${id}?pin_metrics=true`, {}, [404])
+      if (status !== 404) return new Map([[id!, figuresIn(Object(Object(body['pin_metrics']).lifetime_metrics))]])
+      // A proxy's 404 isn't Pinterest's word.
+      if (typeof body['code'] !== 'number') throw odd('The platform answered 404 without a code')
+      return new Map([[id!, null]])
+    },
+  },
+}
+
+/** A pin is shared by saving it. Counts come a day or two late; before that there are none. */
+function figuresIn({ reaction, comment, save, impression }: Fields): Figures {
+  const [likes, comments, shares, views] = [reaction, comment, save, impression].map(countIn)
+  return { likes: likes!, comments: comments!, shares: shares!, views: views! }
 }
 
 const isVideo = ({ contentType }: PublishedMedia) => mediaKindOf(contentType) === 'video'
@@ -179,8 +197,9 @@ function ask(
   { credentials, signal }: Signed,
   path: string,
   more: Omit<Asked, 'url' | 'token' | 'signal'> = {},
+  expected: readonly number[] = [],
 ): Promise<Answer> {
-  return askProvider({ ...more, url: api + path, token: credentials.accessToken, signal, kindOf })
+  return askProvider({ ...more, url: api + path, token: credentials.accessToken, signal, kindOf }, expected)
 }
 
 /** Pinterest's own refusals have a code. By 403 it names a scope that is missing, or an app that may not pin. */

@@ -2,11 +2,12 @@
  * Threads, by a long-lived access token of the account (Meta's documentation: "Threads API: Posts", "Long-Lived Access
  * Tokens"). It holds for 60 days. It can be renewed while it holds and is a day old, so it is renewed ahead of its end.
  */
+import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import { threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, ProviderError } from './adapter.ts'
-import { get, idIn, listPosts, type MetaCredentials, type Signed } from './meta-api.ts'
+import { find, get, idIn, listPosts, type MetaCredentials, type Signed } from './meta-api.ts'
 import { type ContainerPlatform, containerAdapter, postsOf } from './meta-containers.ts'
-import { askProvider, textIn } from './request.ts'
+import { askProvider, countIn, objectIn, textIn } from './request.ts'
 
 const host = 'https://graph.threads.net'
 
@@ -40,6 +41,25 @@ export const threads: Adapter<ThreadsCredentials, string> = {
       throw error
     }
   },
+
+  // The permission `threads_manage_insights`.
+  engagement: {
+    each: 1,
+    async read(call, [id]) {
+      const found = await find(call, `${platform.api}/${id}/insights`, { metric: 'views,likes,replies,reposts,quotes' })
+      return new Map([[id!, found && figuresIn(Object.values(objectIn(found, 'data')))]])
+    },
+  },
+}
+
+/** Quotes are shares, too. */
+function figuresIn(metrics: readonly unknown[]): Figures {
+  const count = (name: string) => {
+    const values = Object(metrics.find((metric) => Object(metric).name === name)).values
+    return countIn(Object(Array.isArray(values) ? values[0] : undefined).value)
+  }
+  const shares = sumOf([count('reposts'), count('quotes')])
+  return { likes: count('likes'), comments: count('replies'), shares, views: count('views') }
 }
 
 /** Reads whose token it is, and the account's posts, as every look-up does. @throws ProviderError */

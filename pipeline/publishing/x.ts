@@ -6,6 +6,7 @@
  * through for one of this text. X refuses a text that the account has just posted; that refusal is looked up as well.
  */
 import { sleep } from '../../runtime/retry.ts'
+import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import {
   providerClockOffMs,
   providerPollMs,
@@ -19,7 +20,7 @@ import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
-import { type Answer, askProvider, cutText, objectIn, odd, textIn } from './request.ts'
+import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from './request.ts'
 import { isPostOf } from './x-text.ts'
 
 export interface XCredentials extends OAuth1Keys {
@@ -76,6 +77,30 @@ export const x: Adapter<XCredentials, string[]> = {
     const { body } = await ask(call, 'POST', '/2/tweets', { json })
     return publishedAs(call, idIn(objectIn(body, 'data')))
   },
+
+  engagement: {
+    each: xPostsEach,
+    async read(call, ids) {
+      const { body } = await ask(call, 'GET', '/2/tweets', {
+        query: { ids: ids.join(), 'tweet.fields': 'public_metrics' },
+      })
+      const posts = new Map(fieldsOfAll(body['data']).map((post) => [post['id'], objectIn(post, 'public_metrics')]))
+      // A post that is there but isn't shown, such as one of a locked account, has an error of another type.
+      const gone = fieldsOfAll(body['errors']).filter(({ type }) => String(type).endsWith('/resource-not-found'))
+      return new Map<string, Figures | null>([
+        ...gone.map(({ resource_id: id }) => [String(id), null] as const),
+        ...ids.flatMap((id) => (posts.has(id) ? [[id, figuresIn(posts.get(id)!)] as const] : [])),
+      ])
+    },
+  },
+}
+
+const fieldsOfAll = (list: unknown): Fields[] => (Array.isArray(list) ? list.map(Object) : [])
+
+/** Quotes are shares, too. */
+function figuresIn({ like_count, reply_count, retweet_count, quote_count, impression_count }: Fields): Figures {
+  const shares = sumOf([countIn(retweet_count), countIn(quote_count)])
+  return { likes: countIn(like_count), comments: countIn(reply_count), shares, views: countIn(impression_count) }
 }
 
 function publishedAs({ account }: Call<XCredentials>, id: string) {

@@ -27,3 +27,4 @@ export const engagementLimitMs = 15 * minute
 export const engagementLimitMaxMs = 1 * day
 /** Posts of one request. */
 export const blueskyPostsEach = 25
+export const linkedinPostsReadEach = 20

@@ -54,6 +54,8 @@ export interface ContainerRules {
   readonly fetchFile: FetchFile
   readonly canPlay: () => boolean
   readonly nextId: () => string
+  /** Fields of each post beyond its own. */
+  readonly counts: () => object
 }
 
 export function makeContainers(rules: ContainerRules) {
@@ -143,6 +145,7 @@ export function makeContainers(rules: ContainerRules) {
   const shown = ({ id, text, createdAt }: MadePost) => ({
     ...{ id, [rules.text]: rules.shown(text), timestamp: createdAt.toISOString().replace(/\.\d+Z/, '+0000') },
     permalink: rules.permalink(id),
+    ...rules.counts(),
   })
 
   /** A container or a post; undefined where it is neither. */
@@ -162,7 +165,8 @@ export function makeContainers(rules: ContainerRules) {
   return { posts, make, publish, list, show }
 }
 
-const fieldsOf = (query: URLSearchParams) => (query.get('fields') ?? 'id').replace(/\{[^}]*\}/g, '').split(',')
+const fieldsOf = (query: URLSearchParams) =>
+  (query.get('fields') ?? 'id').replace(/\{[^}]*\}|\.\w+\([^)]*\)/g, '').split(',')
 
 export function asked(query: URLSearchParams, node: object): object {
   return Object.fromEntries(Object.entries(node).filter(([name]) => name === 'id' || fieldsOf(query).includes(name)))

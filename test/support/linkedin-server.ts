@@ -38,6 +38,9 @@ export interface LinkedinServer extends ProviderServer {
     scopes: string[]
     uploadUrl: string
     canPlay: boolean
+    /** Reactions of each post by their kind, and its comments. */
+    reactions: Readonly<Record<string, number>>
+    comments: number
     /** Nothing listens at its hosts. */
     isAway: boolean
   }
@@ -65,6 +68,7 @@ export async function startLinkedin(): Promise<LinkedinServer> {
       scopes: [...allScopes, 'r_organization_admin'],
     },
     ...{ uploadUrl: 'https://www.linkedin.com/dms-uploads', canPlay: true, isAway: false },
+    ...{ reactions: {} as Readonly<Record<string, number>>, comments: 0 },
   }
   const posts: MadePost[] = []
   const assets = new Map<string, Asset>()
@@ -217,6 +221,23 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     return { status: 201, body: '', headers: { 'x-restli-id': id } }
   }
 
+  /** Answers a batch: each post is found, or has an error of its own. */
+  function readMetadata({ query }: Asking): Answered {
+    if (!has('r_organization_social')) return notAllowed('socialMetadata.BATCH_GET')
+    const [, list] = /^List\((urn:li:[^()]+)\)$/.exec(query.get('ids') ?? '') ?? []
+    if (list === undefined) return refused(400, 'ILLEGAL_ARGUMENT', 'ids')
+    const ids = list.split(',')
+    const isThere = (id: string) => posts.some((post) => post.id === id && post.author === pageUrn)
+    const reactionSummaries = Object.fromEntries(
+      Object.entries(state.reactions).map(([reactionType, count]) => [reactionType, { reactionType, count }]),
+    )
+    const commentSummary = { count: state.comments, topLevelCount: state.comments }
+    const found = ids.filter(isThere).map((id) => [id, { entity: id, reactionSummaries, commentSummary }])
+    const errors = ids.filter((id) => !isThere(id)).map((id) => [id, { status: 404, message: 'Not found' }])
+    const [results, gone] = [Object.fromEntries(found), Object.fromEntries(errors)]
+    return { status: 200, body: { results, statuses: {}, errors: gone } }
+  }
+
   function listPosts({ query, headers }: Asking): Answered {
     const author = query.get('author')
     if (query.get('q') !== 'author' || headers['x-restli-method'] !== 'FINDER') return refused(400, 'BAD_REQUEST', 'q')
@@ -266,6 +287,7 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     'PUT /dms-uploads/:id': signedIn('www.linkedin.com', putPart),
     'POST /rest/posts': api(publish),
     'GET /rest/posts': api(listPosts),
+    'GET /rest/socialMetadata': api(readMetadata),
     'POST /oauth/v2/accessToken': renewToken,
   })
   const { close } = server

@@ -31,6 +31,8 @@ interface UploadedVideo {
   pollsLeft: number
 }
 
+type Counts = Readonly<Record<string, number>>
+
 export interface MetaServer extends ProviderServer {
   readonly state: {
     pageToken: string
@@ -41,6 +43,8 @@ export interface MetaServer extends ProviderServer {
     /** Its app requires the proof of this secret. */
     appSecret: string | undefined
     canPlay: boolean
+    /** Each post has these, on the network of the name. */
+    counts: { facebook: Counts; instagram: Counts; threads: Counts }
     /** Nothing listens at its hosts. */
     isAway: boolean
   }
@@ -52,6 +56,7 @@ export interface MetaServer extends ProviderServer {
 
 const allPermissions = [
   ...['pages_manage_posts', 'pages_read_engagement', 'instagram_basic', 'instagram_content_publish'],
+  'threads_manage_insights',
 ]
 /** The real one's are of some MB. */
 const partBytes = 100_000
@@ -67,6 +72,7 @@ export async function startMeta(
   const state: MetaServer['state'] = {
     ...{ pageToken, permissions: [...allPermissions], canPlay: true },
     ...{ threadsToken, renewable: [] as string[], isAway: false, appSecret: undefined },
+    counts: { facebook: {}, instagram: {}, threads: {} } as MetaServer['state']['counts'],
   }
   const posts: MadePost[] = []
   const photos = new Map<string, MadeFile>()
@@ -78,6 +84,7 @@ export async function startMeta(
     ...{ user: threadsUser.id, text: 'text', textMax: 500, status: 'status', reason: 'error_message', itemsMax: 20 },
     ...{ imageTypes: /^image\/(jpeg|png)$/, describesVideos: true, fetchFile, nextId, canPlay: () => state.canPlay },
     types: { image: 'IMAGE', video: 'VIDEO', videoAlone: 'VIDEO' },
+    counts: () => ({}),
     permalink: (id) => `https://www.threads.com/@${threadsUser.username}/post/${id}`,
     // A topic stands without its sign.
     shown: (text) => text.replace('#', ''),
@@ -94,6 +101,7 @@ export async function startMeta(
     },
     ...{ imageTypes: /^image\/jpeg$/, describesVideos: false, fetchFile, nextId, canPlay: () => state.canPlay },
     types: { image: undefined, video: 'VIDEO', videoAlone: 'REELS' },
+    counts: () => state.counts.instagram,
     permalink: (id) => `https://www.instagram.com/p/${id}/`,
     shown: (text) => text,
   })
@@ -118,8 +126,11 @@ export async function startMeta(
     const { id, query, token } = asking
     const inInstagram = token === state.pageToken ? instagram.show(asking) : undefined
     if (inInstagram !== undefined) return inInstagram
+    const post = posts.find((one) => one.id === id)
+    const isMeasured = (query.get('fields') ?? '').includes('summary')
+    if (post !== undefined && isMeasured && token === state.pageToken) return showPost(asking)
     const video = videos.get(id)
-    if (video !== undefined && token === state.pageToken) return showVideo(id, video)
+    if (video !== undefined && token === state.pageToken && !isMeasured) return showVideo(id, video)
     if (id !== page.id) return graphError(100, 'Unsupported get request.', { error_subcode: 33 })
     const shown = {
       ...page,
@@ -133,6 +144,46 @@ export async function startMeta(
     const done = video.pollsLeft-- > 0 ? 'processing' : state.canPlay ? 'ready' : 'error'
     const processing_phase = { status: done, ...(done === 'error' && { errors: [{ message: 'Unsupported codec' }] }) }
     return ok({ id, status: { video_status: done, processing_phase } })
+  }
+
+  function showPost({ id, query }: Asking): Answered {
+    const fields = query.get('fields')!
+    const missing = lacks('pages_read_engagement')
+    if (missing !== undefined) return missing
+    if (/likes(?!\.limit\(0\)\.summary\(true\))|comments(?!\.limit\(0\)\.summary\(true\))/.test(fields)) {
+      return invalid('It lists people')
+    }
+    const isPost = id.includes('_')
+    if (!isPost && fields.includes('shares'))
+      return invalid('Tried accessing nonexisting field (shares) on node type (Video)')
+    const { likes = 0, comments = 0, shares = 0 } = state.counts.facebook
+    const summary = (total_count: number) => ({ data: [], summary: { total_count, can_like: true } })
+    const shown = {
+      id,
+      likes: summary(likes),
+      comments: summary(comments),
+      ...(shares > 0 && { shares: { count: shares } }),
+    }
+    return ok(asked(query, shown))
+  }
+
+  /** Counts of a post on Threads. */
+  function showInsights({ id, query }: Asking): Answered {
+    if (!state.permissions.includes('threads_manage_insights')) {
+      return graphError(10, 'Application does not have permission for this action')
+    }
+    if (!threads.posts.some((post) => post.id === id)) {
+      return graphError(100, 'Unsupported get request.', { error_subcode: 33 })
+    }
+    const names = (query.get('metric') ?? '').split(',')
+    if (names.some((name) => !['views', 'likes', 'replies', 'reposts', 'quotes', 'shares'].includes(name))) {
+      return invalid('metric must be one of the following values')
+    }
+    const data = names.map((name) => ({
+      ...{ name, period: 'lifetime', values: [{ value: state.counts.threads[name] ?? 0 }] },
+      id: `${id}/insights/${name}/lifetime`,
+    }))
+    return ok({ data })
   }
 
   function addPhoto({ form }: Asking): Answered {
@@ -243,6 +294,7 @@ export async function startMeta(
     'GET /refresh_access_token': renewToken,
     'GET /v1.0/me': ofThreads(({ query }) => ok(asked(query, threadsUser))),
     'GET /v1.0/:id': ofThreads((asking) => threads.show(asking) ?? invalid('id')),
+    'GET /v1.0/:id/insights': ofThreads(showInsights),
     'GET /v1.0/:id/threads': ofThreads(threads.list),
     'POST /v1.0/:id/threads': ofThreads(threads.make),
     'POST /v1.0/:id/threads_publish': ofThreads(threads.publish),

@@ -28,7 +28,7 @@ interface Video {
 }
 
 export interface PinterestServer extends ProviderServer {
-  readonly state: { token: string; refreshToken: string; mayPin: boolean; canPlay: boolean }
+  readonly state: { token: string; refreshToken: string; mayPin: boolean; canPlay: boolean; metrics: object }
   readonly pins: MadePin[]
   readonly agent: Dispatcher
 }
@@ -40,7 +40,13 @@ const policy = { 'Content-Type': 'multipart/form-data', key: 'uploads/11/aa', po
 const signs = { 'image/png': '89504e47', 'image/jpeg': 'ffd8ff' } as Readonly<Record<string, string>>
 
 export async function startPinterest(): Promise<PinterestServer> {
-  const state = { token: pinterestToken, refreshToken: pinterestApp.refresh_token, mayPin: true, canPlay: true }
+  const state = {
+    token: pinterestToken,
+    refreshToken: pinterestApp.refresh_token,
+    mayPin: true,
+    canPlay: true,
+    metrics: {},
+  }
   const pins: MadePin[] = []
   const videos = new Map<string, Video>()
   let made = 813_744_226_420_795_000n
@@ -141,6 +147,15 @@ export async function startPinterest(): Promise<PinterestServer> {
     return found.every((file) => Buffer.isBuffer(file)) ? found : null
   }
 
+  function showPin({ id, query }: Asking): Answered {
+    const pin = pins.find((one) => one.id === id)
+    if (pin === undefined) return refused(404, 50, 'Pin not found.')
+    const pin_metrics = { '90d': {}, lifetime_metrics: state.metrics }
+    const { title, description, created_at } = pin
+    const isMeasured = query.get('pin_metrics') === 'true'
+    return { status: 200, body: { id, title, description, created_at, ...(isMeasured && { pin_metrics }) } }
+  }
+
   const signedIn =
     (route: (asking: Asking) => Answered) =>
     (asking: Asking): Answered => {
@@ -155,6 +170,7 @@ export async function startPinterest(): Promise<PinterestServer> {
     'POST /v5/media': signedIn(addVideo),
     'GET /v5/media/:id': signedIn(showVideo),
     'POST /v5/pins': signedIn(addPin),
+    'GET /v5/pins/:id': signedIn(showPin),
     'POST /': storeVideo,
   })
   const { close } = server

@@ -9,7 +9,7 @@ import busboy from 'busboy'
 import { listening } from './listening.ts'
 
 export interface Asking {
-  /** `POST /api/v1/statuses`: ids in the path, URNs or numbers of two digits or more, are `:id`. */
+  /** `POST /api/v1/statuses`: ids in the path, URNs, or numbers of two digits or more, alone or two, are `:id`. */
   readonly step: string
   readonly id: string
   readonly query: URLSearchParams
@@ -103,7 +103,7 @@ async function readAsking(request: IncomingMessage): Promise<Asking> {
   const headers = request.headers as Record<string, string | undefined>
   const type = headers['content-type'] ?? ''
   let id = ''
-  const path = pathname.replace(/(?<=\/)(\d{2,}|urn%3A[^/]+)(?=\/|$)/, (found) => {
+  const path = pathname.replace(/(?<=\/)(\d{2,}(?:_\d+)?|urn%3A[^/]+)(?=\/|$)/, (found) => {
     id = decodeURIComponent(found)
     return ':id'
   })

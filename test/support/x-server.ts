@@ -38,6 +38,10 @@ export interface XServer extends ProviderServer {
     pageMax: number
     /** Text of a post that isn't listed yet. */
     unlisted: string
+    /** Each post has these. */
+    metrics: Readonly<Record<string, number>>
+    /** Text of a post that isn't shown. */
+    locked: string
   }
   readonly posts: MadePost[]
   readonly media: MadeXMedia[]
@@ -77,7 +81,18 @@ export async function startX(): Promise<XServer> {
     token: `${xUserId}-Token`,
     tokenSecret: 'token~(secret)!',
   }
-  const state = { keys, username: 'shop', isReadOnly: false, failsVideos: false, pageMax: 100, unlisted: '' }
+  const counts = { retweet_count: 0, reply_count: 0, like_count: 0, quote_count: 0 }
+  const metrics = { ...counts, bookmark_count: 0, impression_count: 0 }
+  const state = {
+    keys,
+    username: 'shop',
+    isReadOnly: false,
+    failsVideos: false,
+    pageMax: 100,
+    unlisted: '',
+    metrics,
+    locked: '',
+  }
   let ids = 1_900_000_000_000_000_000n
   const nextId = () => String(++ids)
   const find = (id: unknown) => media.find((one) => one.id === id)
@@ -189,7 +204,23 @@ export async function startX(): Promise<XServer> {
     return { status: 200, body: { ...(page.length > 0 && { data: page.map(shownAs) }), meta } }
   }
 
+  function lookUp({ query }: Asking): Answered {
+    const ids = (query.get('ids') ?? '').split(',')
+    if (ids.length > 100 || ids.some((id) => !/^\d{1,19}$/.test(id))) return invalid('ids')
+    const found = posts.filter(({ id, text }) => ids.includes(id) && text !== state.locked)
+    const isLocked = (id: string) => posts.some((post) => post.id === id)
+    const absent = ids.filter((id) => !found.some((post) => post.id === id))
+    const errors = absent.map((id) => ({
+      ...{ value: id, resource_id: id, resource_type: 'tweet', parameter: 'ids', detail: 'Could not find tweet.' },
+      type: `https://api.x.com/2/problems/${isLocked(id) ? 'not-authorized-for-resource' : 'resource-not-found'}`,
+    }))
+    const isAsked = query.get('tweet.fields') === 'public_metrics'
+    const data = found.map(({ id, text }) => ({ id, text, ...(isAsked && { public_metrics: state.metrics }) }))
+    return { status: 200, body: { ...(data.length > 0 && { data }), ...(errors.length > 0 && { errors }) } }
+  }
+
   const routes: Routes = {
+    'GET /2/tweets': lookUp,
     'GET /2/users/me': () => ({
       status: 200,
       body: { data: { id: xUserId, name: 'The Shop', username: state.username } },

@@ -36,7 +36,15 @@ import { makeRestRouter, problemReply, type RestGateway, redirectReply } from '.
 import { routeUnsubscribe } from './unsubscribe.ts'
 
 /** Passed on as they are. */
-type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'answerDeadlineMs' | 'hashAddress' | 'proxies'
+type Passed =
+  | 'clock'
+  | 'log'
+  | 'rateLimiter'
+  | 'idempotencyKeptMs'
+  | 'answerDeadlineMs'
+  | 'hashAddress'
+  | 'hashRequest'
+  | 'proxies'
 
 export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly operations: readonly Operation[]

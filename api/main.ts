@@ -62,6 +62,7 @@ async function main(): Promise<void> {
     answerDeadlineMs: config.answerDeadlineMs,
     idempotencyKeptMs: config.idempotencyHours * hourMs,
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),
+    hashRequest: makeKeyedHash(secretKey, 'requests with an Idempotency-Key'),
     proxies: makeTrustedProxies(config.trustedProxies),
     media,
     mediaLinks: makeMediaLinks(secretKey),

@@ -8,7 +8,6 @@
  * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. Held by
  * test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */
-import { createHash } from 'node:crypto'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import {
@@ -18,6 +17,7 @@ import {
   tryLockIdempotencyKey,
 } from '../../postgres/tables/idempotency.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import type { CallContext, Context, Operation, OperationInput } from './define.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -32,6 +32,7 @@ export interface Mutation {
   /** The body before its defaults were filled in. */
   readonly sent: unknown
   readonly keptMs: number
+  readonly hashRequest: KeyedHash
   readonly ipHash: string | null
 }
 
@@ -89,11 +90,11 @@ function replay({ fingerprint, status, body }: IdempotencyRecord, wanted: Buffer
   return { status, body: JSON.parse(text) as unknown, headers: { 'Idempotent-Replayed': 'true' } }
 }
 
-/** SHA-256 of the method, the path and the body, whatever the order of its members. */
-function fingerprintOf({ operation, context, body }: Mutation): Buffer {
+/** A keyed hash of the method, the path and the body, whatever the order of its members. */
+function fingerprintOf({ operation, context, body, hashRequest }: Mutation): Buffer {
   const { method, path } = operation.http
   const said = JSON.stringify([method, path, context.path ?? {}, body ?? null], inOrder)
-  return createHash('sha256').update(said).digest()
+  return Buffer.from(hashRequest(context.workspace.id, said), 'hex')
 }
 
 function inOrder(_: string, value: unknown): unknown {

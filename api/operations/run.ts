@@ -33,6 +33,8 @@ export interface Gateway {
   /** How long an answer waits for stores that hang. */
   readonly answerDeadlineMs: number
   readonly hashAddress: KeyedHash
+  /** Keyed, as a body may hold a password: nobody tries some on a copy of the database. */
+  readonly hashRequest: KeyedHash
 }
 
 /** Facts about a caller before the operation is known. */
@@ -128,6 +130,7 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     context,
     ipHash: call.address === '' ? null : gateway.hashAddress(workspace.id, call.address),
     idempotencyKey,
+    hashRequest: gateway.hashRequest,
     // Validated: what is ignored, or means the same, makes no other request.
     body: raw.fingerprint ?? input.body,
     sent: raw.body,

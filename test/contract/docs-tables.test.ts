@@ -183,6 +183,7 @@ async function metricsOfServices(): Promise<string[]> {
       idempotencyKeptMs: 1,
       answerDeadlineMs: 0,
       hashAddress: none,
+      hashRequest: none,
       proxies: none,
     },
     ...{ media: none, mediaLinks: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 }, mediaBytesMax: none },

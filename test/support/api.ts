@@ -75,6 +75,7 @@ export async function startApi(
     answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
     idempotencyKeptMs: 72 * 3_600_000,
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),
+    hashRequest: makeKeyedHash('a secret of tests, of 32 letters', 'requests of tests'),
     proxies: makeTrustedProxies(['127.0.0.1']),
     media: stores.media,
     mediaLinks: makeMediaLinks(stores.secretKey ?? ''),

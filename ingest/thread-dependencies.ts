@@ -15,6 +15,7 @@ import { makeBotReader } from './http/bots.ts'
 import { makeBrowserScript } from './http/browser-script.ts'
 import type { Capacity } from './http/capacity.ts'
 import { makeKeyRate } from './http/key-rate.ts'
+import { makeLinkPasswords } from './http/link-passwords.ts'
 import { type ReceiveOptions, Receiver } from './http/receive.ts'
 import { makeRedirect } from './http/redirect.ts'
 import { type IngestServer, type IngestServerOptions, makeIngestServer } from './http/server.ts'
@@ -122,6 +123,7 @@ export function makeReceiver(
   const redirect = makeRedirect({
     ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
     clicks: makeClickReader({ salts, countries }),
+    passwords: makeLinkPasswords(),
     writer: linkClicks,
     countRequest: watched.countLinkRequest,
   })

@@ -23,6 +23,8 @@ export interface LinkRequest {
 export interface ClickReader {
   /** The first of the link's targets that fits the visitor's device and country, else the link's own URL. */
   urlFor(link: LinkTarget, sender: Sender): string
+  /** A person's, and neither ahead of a click nor a HEAD. */
+  isClick(request: LinkRequest): boolean
   /** The row is the reader's own and filled anew by the next call; `id` is not set yet. */
   read(link: LinkTarget, request: LinkRequest): LinkClickRow
 }
@@ -51,6 +53,7 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       )
       return fitting?.url ?? url
     },
+    isClick: (request) => kindOf(userAgents(request.sender.userAgent), request) === linkClickKinds.click,
     read: (link, request) => {
       const { sender } = request
       const agent = userAgents(sender.userAgent)
@@ -64,13 +67,18 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       row.post_id = link.postId ?? 0
       row.device = agent.device
       row.country = countryOfSender(sender, countries)
-      row.referrer = keptReferrer(request.referrer.slice(0, urlLengthMax).toWellFormed())
+      row.referrer = referrerOf(request)
       row.browser = agent.browser
       row.os = agent.os
       row.bot_name = agent.program?.name ?? ''
       return row
     },
   }
+}
+
+/** The request's referrer as it is kept. */
+export function referrerOf({ referrer }: LinkRequest): string {
+  return keptReferrer(referrer.slice(0, urlLengthMax).toWellFormed())
 }
 
 /** Null for bots, whose devices aren't read, and for devices that are none of these. */

@@ -3,31 +3,47 @@
  * the log can't take it, the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
  * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
  * A link that has expired leads elsewhere or nowhere, and its requests are no clicks. Until then its targets lead visitors
- * of a device or a country to addresses of their own.
+ * of a device or a country to addresses of their own. A link with a password answers with a form, and a click is the POST
+ * with the right one.
  *
- * Held by test/integration/link-redirect.test.ts.
+ * Held by test/integration/link-redirect.test.ts and test/integration/link-passwords.test.ts.
  */
-import { type HttpReply, sendReply } from '../../runtime/http/reply.ts'
+import { cuttingBody, type Refusal, refusalReply } from '../../runtime/http/refusals.ts'
+import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
+import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { LinkClickRow } from '../../schemas/event/row.ts'
-import { linkClickBytesMax } from '../../schemas/limits/event-limits.ts'
-import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
-import type { ClickReader, LinkRequest } from '../enrich/clicks.ts'
+import { bodyDeadlineMs, linkClickBytesMax } from '../../schemas/limits/event-limits.ts'
+import { linkFormBytesMax, linkFormsArrivingBytesMax } from '../../schemas/limits/ingest-limits.ts'
+import { type ClickReader, type LinkRequest, referrerOf } from '../enrich/clicks.ts'
 import type { LogWriter } from '../log/writer.ts'
 import type { LinkTable, LinkTarget } from '../tables/links.ts'
 import type { Capacity } from './capacity.ts'
+import { askReply, expiredReply, passwordField, referrerField, unavailableReply, unknownReply } from './link-pages.ts'
+import type { LinkPasswords } from './link-passwords.ts'
+import { readPost } from './read-post.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
 
 /** Outcome of a request for a link: the labels of the metric. */
-export type LinkOutcome = 'stored' | 'not_stored' | 'expired' | 'unknown' | 'unavailable'
+export type LinkOutcome =
+  | 'stored'
+  | 'not_stored'
+  | 'expired'
+  | 'unknown'
+  | 'unavailable'
+  | 'asked'
+  | 'wrong_password'
+  | 'not_checked'
 
 export interface RedirectOptions {
   readonly links: Pick<LinkTable, 'find' | 'resolve'>
   readonly clicks: ClickReader
+  readonly passwords: LinkPasswords
   readonly writer: Pick<LogWriter<LinkClickRow>, 'hasRoom' | 'append' | 'whenSynced'>
   readonly capacity: Pick<Capacity, 'refusal'>
   readonly proxies: TrustedProxies
@@ -37,19 +53,25 @@ export interface RedirectOptions {
   readonly log: Log
 }
 
-/** Answers a GET or HEAD. The request is read before it returns. */
+/** The request, or its head, is read before it returns. */
 type Answerer = (response: HttpResponse, request: HttpRequest, isClosing: () => boolean) => void
 
 export interface Redirect {
-  /** The first parameter is the key. */
+  /** Answers a GET or HEAD. The first parameter is the key. */
   readonly follow: Answerer
+  /** Answers a POST of the form that asks for a password, likewise. */
+  readonly unlock: Answerer
   /** For a path on which no link can be. */
   readonly refuse: Answerer
 }
 
+type Found = LinkTarget | 'unknown' | 'unavailable'
+
 export function makeRedirect(options: RedirectOptions): Redirect {
-  const { links, clicks, writer, capacity, proxies, countRequest, observeAnswer, log } = options
+  const { links, clicks, passwords, writer, capacity, proxies, countRequest, observeAnswer, log } = options
   const head = new RequestHead(options.countryHeader.toLowerCase())
+  const arriving = new ArrivingBodies(linkFormsArrivingBytesMax)
+  const formBounds = { bytesMax: linkFormBytesMax, deadlineMs: bodyDeadlineMs, arriving }
 
   /** The row is filled from the request, so this comes before the answer. */
   function store(link: LinkTarget, asked: LinkRequest): void {
@@ -63,48 +85,100 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     }
   }
 
-  function replyTo(found: LinkTarget | 'unknown' | 'unavailable', asked: LinkRequest): HttpReply {
-    if (typeof found === 'object') {
-      if (found.expiresAt !== null && found.expiresAt <= asked.sender.receivedAt) return replyAfter(found)
-      store(found, asked)
-      return { status: 302, headers: { Location: clicks.urlFor(found, asked.sender), ...redirectHeaders } }
-    }
-    countRequest(found)
-    return found === 'unknown' ? unknownReply : unavailableReply
+  function replyTo(found: Found, asked: LinkRequest): HttpReply {
+    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 307)
+    if (found.passwordHash === null) return lead(found, asked, 302)
+    // Programs count as they do at any link. A person hasn't clicked before the password is right.
+    if (clicks.isClick(asked)) countRequest('asked')
+    else store(found, asked)
+    return askReply(200, referrerOf(asked))
   }
 
-  function replyAfter({ expiredUrl }: LinkTarget): HttpReply {
-    countRequest('expired')
-    if (expiredUrl === null) return expiredReply
-    return { status: 307, headers: { Location: expiredUrl, ...redirectHeaders } }
+  function lead(link: LinkTarget, asked: LinkRequest, status: number): HttpReply {
+    store(link, asked)
+    return { status, headers: { Location: clicks.urlFor(link, asked.sender), ...redirectHeaders } }
   }
 
-  const follow: Answerer = (response, request, isClosing) => {
-    const key = request.getParameter(0) ?? ''
+  /** For a link that is over, or that isn't there. */
+  function replyWithout(found: Found, status: number): HttpReply {
+    countRequest(typeof found === 'object' ? 'expired' : found)
+    if (found === 'unknown') return unknownReply
+    if (found === 'unavailable') return unavailableReply
+    if (found.expiredUrl === null) return expiredReply
+    return { status, headers: { Location: found.expiredUrl, ...redirectHeaders } }
+  }
+
+  /** After a form, a browser asks with GET wherever it is led (303). With 307 it would send the password there. */
+  async function replyToForm(found: Found, asked: LinkRequest, form: URLSearchParams): Promise<HttpReply> {
+    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 303)
+    const password = form.get(passwordField)
+    const clicked = { ...asked, referrer: form.get(referrerField) ?? asked.referrer }
+    const { id: linkId, passwordHash } = found
+    // The password may have been taken away since the form was shown.
+    if (passwordHash === null) return password === null ? notAllowedReply : lead(found, clicked, 303)
+    const { address, receivedAt: now } = asked.sender
+    const outcome = await passwords.check({ linkId, passwordHash, password: password ?? '', address, now })
+    if (outcome === 'right') return lead(found, clicked, 303)
+    countRequest(outcome === 'wrong' ? 'wrong_password' : 'not_checked')
+    const from = referrerOf(clicked)
+    if (outcome === 'wrong') return askReply(403, from)
+    return outcome === 'busy' ? askReply(503, from, busyRetryMs) : askReply(429, from, outcome.limitedMs)
+  }
+
+  /** Reads the request's head, which is gone after the first await. */
+  function open(response: HttpResponse, request: HttpRequest, isClosing: () => boolean) {
     // All lines of a repeated header, as for events.
     head.read(request)
     const requestId = requestIdOf(head.requestId)
     const isHead = request.getMethod() === 'head'
     const header = (name: string) => request.getHeader(name)
+    const isAhead = (name: string) => /prefetch|prerender|preview/i.test(header(name))
     const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
     const asked = { isHead, isPrefetch: prefetchHeaders.some(isAhead), referrer: header('referer'), sender }
-    function isAhead(name: string): boolean {
-      return /prefetch|prerender|preview/i.test(header(name))
-    }
-    const answer = (reply: HttpReply) => {
+    const answer = (reply: HttpReply, closes = false) => {
       observeAnswer(reply.status)
-      sendReply(response, reply, { requestId, headOnly: isHead, closes: isClosing() })
+      sendReply(response, reply, { requestId, headOnly: isHead, closes: closes || isClosing() })
     }
+    return { key: request.getParameter(0) ?? '', asked, answer, requestId }
+  }
+
+  const follow: Answerer = (response, request, isClosing) => {
+    const { key, asked, answer } = open(response, request, isClosing)
     const known = links.find(key)
     if (known !== undefined) return answer(replyTo(known, asked))
     // Looked up now: later the connection may be gone.
-    void sender.address
+    void asked.sender.address
     let isAborted = false
     response.onAborted(() => {
       isAborted = true
     })
     void links.resolve(key).then((found) => {
       if (!isAborted) answer(replyTo(found, asked))
+    })
+  }
+  const unlock: Answerer = (response, request, isClosing) => {
+    const { key, asked, answer, requestId } = open(response, request, isClosing)
+    void asked.sender.address
+    let isAborted = false
+    let dropBody = () => {}
+    response.onAborted(() => {
+      isAborted = true
+      dropBody()
+    })
+    const receive = async (form: URLSearchParams) => {
+      const reply = await replyToForm(links.find(key) ?? (await links.resolve(key)), asked, form).catch((error) => {
+        log.error({ err: error, requestId }, 'a password could not be checked')
+        countRequest('not_checked')
+        return askReply(503, '', busyRetryMs)
+      })
+      if (!isAborted) answer(reply)
+    }
+    dropBody = readPost(response, head, formBounds, {
+      refuse: (refusal: Refusal, isCut) => {
+        const reply = refusalReply(refusal)
+        if (!isAborted) answer(isCut ? { ...reply, body: cuttingBody(refusal) } : reply, refusal.closes)
+      },
+      receive: (body) => void receive(new URLSearchParams(body.toString())),
     })
   }
   const refuse: Answerer = (response, request, isClosing) => {
@@ -116,32 +190,20 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       closes: isClosing(),
     })
   }
-  return { follow, refuse }
+  return { follow, unlock, refuse }
 }
+
+function isOver({ expiresAt }: LinkTarget, { sender }: LinkRequest): boolean {
+  return expiresAt !== null && expiresAt <= sender.receivedAt
+}
+
+/** A moment later another comparison is over. */
+const busyRetryMs = 1_000
+
+const notAllowedReply = jsonReply(405, { detail: trackingRefusals.method_not_allowed.detail }, { Allow: 'GET, HEAD' })
 
 /** `Sec-Purpose` is today's; the others are older browsers'. */
 const prefetchHeaders = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
 /** Each click comes here, and the destination learns the whole address that it came by. */
 const redirectHeaders = { 'Cache-Control': 'private, no-store', 'Referrer-Policy': 'unsafe-url' }
-
-const unknownReply = pageReply(404, 'Link not found', 'There is no such link, or it was mistyped.')
-const expiredReply = pageReply(410, 'Link expired', 'This link has expired.')
-const unavailableReply = pageReply(503, 'Not now', 'This link can’t be looked up at the moment. Please try again.', {
-  'Retry-After': String(retryAfterSeconds),
-})
-
-function pageReply(status: number, title: string, text: string, headers: Record<string, string> = {}): HttpReply {
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">`
-  return {
-    status,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-    },
-    body: `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`,
-  }
-}

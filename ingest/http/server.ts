@@ -7,12 +7,12 @@
  */
 
 import { type Listening, listenExclusively, listenShared } from '../../runtime/http/listen.ts'
-import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../../runtime/http/refusals.ts'
+import { cuttingBody, type Refusal } from '../../runtime/http/refusals.ts'
 import { sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
-import { ArrivingBodies, readBody } from '../../runtime/http/uws-body.ts'
+import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
 import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import {
   arrivingBodiesBytesMax,
@@ -22,6 +22,7 @@ import {
 } from '../../schemas/limits/event-limits.ts'
 import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
 import { anyOrigin, type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
+import { readPost } from './read-post.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
@@ -67,7 +68,12 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
   })
-  const follow: Handler = (response, request) => shortLinks.redirect.follow(response, request, isClosing)
+  const { follow, unlock } = shortLinks.redirect
+  const link = {
+    GET: (response, request) => follow(response, request, isClosing),
+    HEAD: (response, request) => follow(response, request, isClosing),
+    POST: (response, request) => unlock(response, request, isClosing),
+  } satisfies Routes[string]
   const routes: Routes = {
     [`${root}/track`]: receiving('track'),
     [`${root}/track/batch`]: receiving('batch'),
@@ -76,7 +82,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     [`${root}/health`]: { GET: health, HEAD: health },
     '/metrics': { GET: metrics, HEAD: metrics },
     '/svc.js': { GET: script, HEAD: script },
-    ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
+    ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, link])),
   }
   mount(app, write, routes)
   mountRest(app, write, routes, { ...shortLinks, isClosing })
@@ -122,9 +128,10 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
       state.underWay--
       write(response, requestId, given, closes || state.isClosing)
     }
-    const refuse = ({ status, detail: text, closes, retryAfter }: Refusal) => {
-      const refusal = detail(status, text)
-      answer(retryAfter === undefined ? refusal : { ...refusal, retryAfter }, closes)
+    const refuse = (refusal: Refusal, isCut: boolean) => {
+      const { status, detail: text, closes, retryAfter } = refusal
+      const refused = isCut ? { status, body: cuttingBody(refusal) } : detail(status, text)
+      answer(retryAfter === undefined ? refused : { ...refused, retryAfter }, closes)
     }
     response.onAborted(() => {
       dropBody()
@@ -132,14 +139,6 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
       isOver = true
       state.underWay--
     })
-    if (!head.isFramed || head.hasManyHosts) {
-      const refusal = head.isFramed ? refusals.manyHosts : refusals.badFraming
-      return answer({ status: refusal.status, body: cuttingBody(refusal) }, true)
-    }
-    if (head.length !== '' && Number(head.length) > bytesMax) {
-      return answer(detail(413, refusals.bodyTooLarge.detail), Number(head.length) > drainedBytesMax)
-    }
-    if (head.isEncoded) return refuse(refusals.encoding)
     const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
     const receive = (bytes: Buffer) => {
       try {
@@ -149,13 +148,7 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
         answer(detail(500, trackingRefusals.internal.detail))
       }
     }
-
-    dropBody = readBody(response, { bytesMax, deadlineMs: bodyDeadlineMs, arriving }, (body, rest) => {
-      if (Buffer.isBuffer(body)) receive(body)
-      // Who was late has had the time.
-      else if (body === refusals.bodyLate) refuse(body)
-      else void rest!.end().then(() => refuse(body))
-    })
+    dropBody = readPost(response, head, { bytesMax, deadlineMs: bodyDeadlineMs, arriving }, { refuse, receive })
   }
 }
 

@@ -34,6 +34,7 @@ export interface LinkRow {
   readonly expired_url: string | null
   readonly tracking_params: Readonly<Record<string, string>>
   readonly targets: readonly TrackedLinkTarget[]
+  readonly password_hash: string | null
   readonly updated_at: Date
 }
 
@@ -48,6 +49,8 @@ export interface LinkTarget {
   readonly expiredUrl: string | null
   /** The first that fits a visitor leads elsewhere. */
   readonly targets: readonly VisitorTarget[]
+  /** Null: nobody is asked for a password. */
+  readonly passwordHash: string | null
 }
 
 export interface VisitorTarget {
@@ -79,6 +82,7 @@ export interface LinkTable extends ReplicatedTable<LinkTarget> {
 type Line = readonly [
   ...[key: string, id: number, workspaceId: number, postId: number | null, url: string],
   ...[expiresAt: number | null, expiredUrl: string | null, targets: readonly VisitorTarget[]],
+  passwordHash: string | null,
 ]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
@@ -87,8 +91,11 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const links = new LRUCache<string, LinkTarget>({
     max,
     maxSize: bytesMax,
-    sizeCalculation: ({ url, expiredUrl, targets }) =>
-      targets.reduce((sum, target) => sum + sizeOf(target), url.length + (expiredUrl?.length ?? 0)),
+    sizeCalculation: ({ url, expiredUrl, targets, passwordHash }) =>
+      targets.reduce(
+        (sum, target) => sum + sizeOf(target),
+        url.length + (expiredUrl?.length ?? 0) + (passwordHash?.length ?? 0),
+      ),
     onInsert: ({ id }, key) => keyOfId.set(id, key),
     dispose: ({ id }, key) => {
       if (keyOfId.get(id) === key) keyOfId.delete(id)
@@ -189,8 +196,10 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
 const targetOwnBytes = 100
 const sizeOf = ({ url, countries }: VisitorTarget) => targetOwnBytes + url.length + countries.length
 const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + 3 * linkTargetCountriesMax
-/** Characters of one link's destinations. */
-const linkBytesMax = trackingUrlBytesMax + expiredUrlBytesMax + linkTargetsMax * targetBytesMax
+/** More than an argon2id hash with its parameters has. */
+const passwordHashBytesMax = 200
+/** Characters of one link's destinations and its password's hash. */
+const linkBytesMax = trackingUrlBytesMax + expiredUrlBytesMax + passwordHashBytesMax + linkTargetsMax * targetBytesMax
 
 function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url, ...row }: LinkRow): LinkTarget {
   return {
@@ -202,19 +211,22 @@ function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired
       countries: countries.join(),
       url: trackingUrlOf(destination_url, row.tracking_params),
     })),
+    passwordHash: row.password_hash,
   }
 }
 
-function lineOf(key: string, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets }: LinkTarget): string {
-  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets]
+function lineOf(key: string, link: LinkTarget): string {
+  const { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash } = link
+  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash]
   return `${JSON.stringify(line)}\n`
 }
 
 /** Undefined for the last line of a copy whose writer was killed. */
 function parseLine(text: string): [string, LinkTarget] | undefined {
   try {
-    const [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets] = JSON.parse(text) as Line
-    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets }]
+    const [key, id, workspaceId, postId, url, ...more] = JSON.parse(text) as Line
+    const [expiresAt, expiredUrl, targets, passwordHash = null] = more
+    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash }]
   } catch {
     return undefined
   }

@@ -26,6 +26,8 @@ CREATE TABLE links (
   -- In order: the first that fits a visitor's device and country leads to its own `destination_url`.
   targets           jsonb NOT NULL DEFAULT '[]',
   tags              text[] NOT NULL DEFAULT '{}',
+  -- argon2id. Null: the link asks for no password.
+  password_hash     text,
   CHECK (expired_url IS NULL OR expires_at IS NOT NULL)
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);

@@ -27,6 +27,8 @@ export interface TrackedLink {
   /** Instead of the destination, for visitors of a device or of countries. */
   readonly targets: readonly TrackedLinkTarget[]
   readonly tags: readonly string[]
+  /** Its hash is read by redirects alone. */
+  readonly has_password: boolean
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -40,10 +42,12 @@ export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly expiredUrl?: string | null
   readonly targets?: readonly TrackedLinkTarget[]
   readonly tags?: readonly string[]
+  readonly passwordHash?: string | null
 }
 
 const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
-  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags, created_at, updated_at`
+  utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
+  password_hash IS NOT NULL AS has_password, created_at, updated_at`
 
 /** @param makeKey another each time: one that is taken isn't used */
 export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
@@ -54,14 +58,17 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
     const [link] = await tx.query<TrackedLink>(
       `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
-         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags)
-       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+         social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
+         password_hash)
+       OVERRIDING SYSTEM VALUE
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
        ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
       [
         ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
         ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
         ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
         ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
+        made.passwordHash ?? null,
       ],
     )
     if (link !== undefined) return link
@@ -91,11 +98,16 @@ export function listLinks(
   )
 }
 
+/** A link that is read with the hash of its password. */
+interface HashedLink {
+  readonly password_hash?: string | null
+}
+
 /**
  * Reads up to `limit` links, and as many as what they lead to comes to `bytesMax`, in pages of which none is long.
  * @param readAfter the next `rowsMax` of them after `last`, or the first ones
  */
-async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url' | 'targets'>>(
+async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url' | 'targets'> & HashedLink>(
   limit: number,
   bytesMax: number,
   readAfter: (rowsMax: number, last: Row | undefined) => Promise<Row[]>,
@@ -106,7 +118,7 @@ async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expire
     const rowsMax = Math.min(limit - all.length, linksReadEach)
     const rows = await readAfter(rowsMax, all.at(-1))
     for (const row of rows) {
-      bytes += row.tracking_url.length + (row.expired_url?.length ?? 0)
+      bytes += row.tracking_url.length + (row.expired_url?.length ?? 0) + (row.password_hash?.length ?? 0)
       if (row.targets.length > 0) bytes += JSON.stringify(row.targets).length
       if (bytes > bytesMax) return all
       all.push(row)
@@ -132,7 +144,7 @@ async function readLink(q: Queryable, workspaceId: number, id: number, lock = ''
   return link ?? null
 }
 
-/** The part of a link that may change. */
+/** The part of a link that may change, its password apart. */
 export type LinkFields = Pick<
   TrackedLink,
   | 'label'
@@ -147,10 +159,19 @@ export type LinkFields = Pick<
   | 'tags'
 >
 
-/** @param before the link, which the transaction holds; with equal fields it stays as it is */
-export async function updateLink(tx: Queryable, before: TrackedLink, fields: LinkFields): Promise<TrackedLink> {
+/**
+ * @param before the link, which the transaction holds; with equal fields it stays as it is
+ * @param passwordHash undefined: the password stays; null: the link has none from now on
+ */
+export async function updateLink(
+  tx: Queryable,
+  before: TrackedLink,
+  fields: LinkFields,
+  passwordHash?: string | null,
+): Promise<TrackedLink> {
   const link = { ...before, ...fields }
-  if (isDeepStrictEqual(link, before)) return before
+  const staysOpen = passwordHash === null && !before.has_password
+  if (isDeepStrictEqual(link, before) && (passwordHash === undefined || staysOpen)) return before
   const params = trackingParamsOf({
     ...{ linkId: link.id, postId: link.post_id, utmSource: link.utm_source, utmMedium: link.utm_medium },
     ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
@@ -158,12 +179,13 @@ export async function updateLink(tx: Queryable, before: TrackedLink, fields: Lin
   const [changed] = await tx.query<TrackedLink>(
     `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
        utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, targets = $12,
-       tags = $13, updated_at = now()
+       tags = $13, password_hash = CASE WHEN $14 THEN $15 ELSE password_hash END, updated_at = now()
      WHERE id = $1 RETURNING ${columns}`,
     [
       ...[link.id, link.label, link.destination_url, trackingUrlOf(link.destination_url, params)],
       ...[JSON.stringify(params), link.utm_source, link.utm_medium, link.utm_campaign, link.utm_content],
       ...[link.expires_at, link.expired_url, JSON.stringify(link.targets), link.tags],
+      ...[passwordHash !== undefined, passwordHash ?? null],
     ],
   )
   return changed!
@@ -223,10 +245,11 @@ export interface Redirect
     | 'updated_at'
   > {
   readonly workspace_id: number
+  readonly password_hash: string | null
 }
 
 // Parameters come only with targets, whose URLs get them.
-const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, targets,
+const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, targets, password_hash,
   CASE WHEN targets = '[]' THEN '{}' ELSE tracking_params END AS tracking_params, updated_at`
 const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
 

@@ -41,6 +41,8 @@ export const linkUtmLengthMax = 120
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
 /** The same of the address that a link leads to once it has expired: nothing is added to it. */
 export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
+/** In code points. People type a link's password, or are told it. */
+export const linkPasswordLengthMax = 128
 export const linkTagsMax = 10
 export const linkTagLengthMax = 50
 /** Targets of a link: a choice that a form shows and a person keeps in mind. */

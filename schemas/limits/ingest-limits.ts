@@ -1,5 +1,5 @@
 /** Bounds of ingest: its caches and look-ups, and the tables that its threads hold. */
-import { hour, MiB, minute, second } from './units.ts'
+import { hour, KiB, MiB, minute, second } from './units.ts'
 
 /** Entries of ingest's caches: parsed user agents, hosts, proxy addresses, visitors without an id, countries of addresses. */
 export const agentCacheMax = 20_000
@@ -18,6 +18,20 @@ export const keyLookupMs = 2.5 * second
 export const linkTableMax = 100_000
 export const linkTableBytesMax = 64 * MiB
 export const linkOverlapMs = 1 * minute
+/**
+ * Passwords of links: tries at one link within the window, of one network and of all. A right one counts no longer. An ingest
+ * thread counts for itself, over at most so many networks and links.
+ */
+export const linkPasswordTriesMs = 15 * minute
+export const linkPasswordTriesOfNetworkMax = 10
+export const linkPasswordTriesMax = 200
+export const linkPasswordTriedMax = 100_000
+/** An ingest thread compares one password at a time: each takes some 20 ms of a core. As many wait, beyond them 503. */
+export const linkPasswordsWaitingMax = 20
+/** The form with a password and a referrer, each character of which may take nine bytes. */
+export const linkFormBytesMax = 24 * KiB
+/** Forms that are arriving and aren't whole, together. */
+export const linkFormsArrivingBytesMax = 1 * MiB
 /**
  * Posts that an ingest thread caches. Each poll rereads the ids within the overlap, because a transaction that took its
  * id earlier may have committed later.

@@ -6,6 +6,7 @@ import {
   linkDestinationLengthMax,
   linkDestinationLengthMin,
   linkLabelLengthMax,
+  linkPasswordLengthMax,
   linkTagLengthMax,
   linkTagsMax,
   linkTargetCountriesMax,
@@ -64,7 +65,16 @@ const targets = z
   .max(linkTargetsMax)
   .nullable()
   .optional()
-  .meta({ description: 'By device and country; the first that fits counts.' })
+  .meta({ description: 'By device and country; the first that fits.' })
+
+const password = z
+  .string()
+  .min(1)
+  .max(linkPasswordLengthMax)
+  .refine((text) => !/\p{Cc}/u.test(text), 'A password has no control characters')
+  .nullable()
+  .optional()
+  .meta({ description: 'Asked of visitors.' })
 
 const tags = tagsOf({ max: linkTagsMax, each: linkTagLengthMax }).nullable().optional()
 
@@ -83,6 +93,7 @@ export const LinkCreate = z
     ...expiry,
     targets,
     tags,
+    password,
   })
   .meta({ id: 'TrackedLinkCreate' })
 
@@ -97,6 +108,7 @@ export const LinkUpdate = z
     ...expiry,
     targets,
     tags,
+    password,
   })
   .meta({ id: 'TrackedLinkUpdate' })
 
@@ -119,18 +131,19 @@ const link = {
   destination_url: z.string(),
   tracking_url: z.string().meta({ description: 'The destination with its parameters.' }),
   post_url: z.string().meta({ description: 'The short URL.' }),
-  attribution_key: z.string().meta({ description: 'What the short URL ends in.' }),
+  attribution_key: z.string().meta({ description: 'The short URL ends in it.' }),
   post_id: z.int().nullable().optional(),
   social_account_id: z.int().nullable().optional(),
   utm_source: z.string(),
   utm_medium: z.string(),
   utm_campaign: z.string(),
   utm_content: z.string(),
-  tracking_params: z.record(z.string(), z.string()).optional().meta({ description: 'What the link adds.' }),
+  tracking_params: z.record(z.string(), z.string()).optional(),
   expires_at: dateTime.nullable(),
   expired_url: z.string().nullable(),
   targets: z.array(LinkTarget),
   tags: z.array(z.string()),
+  has_password: z.boolean(),
   created_at: dateTime,
   updated_at: dateTime,
 }
@@ -142,7 +155,7 @@ export const LinkResource = z.object(link).meta({ id: 'TrackedLink' })
 export const ListedLink = z
   .object({
     ...link,
-    clicks: count.nullable().optional().meta({ description: 'Of people; null while they can’t be read.' }),
+    clicks: count.nullable().optional().meta({ description: 'Of people; null while unreadable.' }),
   })
   .meta({ id: 'ListedTrackedLink' })
 

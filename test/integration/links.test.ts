@@ -36,7 +36,7 @@ describe('POST /v1/links', () => {
       post_url: `${testApiHost}/l/${body.attribution_key}`,
       ...{ post_id: null, social_account_id: null },
       ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
-      ...{ expires_at: null, expired_url: null, targets: [], tags: [] },
+      ...{ expires_at: null, expired_url: null, targets: [], tags: [], has_password: false },
       tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: body['created_at'],
@@ -351,6 +351,46 @@ test('links are found by a tag, as it is written or with a sign in front, also a
     expect((await list('?limit=2'))[1]!['tags']).toEqual(tags ?? [])
   }
   expect((await api.ask('/v1/links?tag=', { key: mine.apiKey })).status).toBe(422)
+})
+
+test('a password is taken and never given back: answers, webhooks and records say only that there is one', async () => {
+  const change = async (id: number, body: object) => {
+    const init = { method: 'PATCH', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }
+    const response = await api.ask(`/v1/links/${id}`, { ...init, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as Link }
+  }
+  const hashOf = async (id: number) =>
+    (await stores.pg.query<{ hash: string | null }>('SELECT password_hash AS hash FROM links WHERE id = $1', [id]))[0]!
+      .hash
+  const secret = 'sesame-öffne'
+  const sent = { ...valid, password: secret }
+  const { body: made } = await create(sent, mine.apiKey, { 'Idempotency-Key': 'one' })
+  expect(made['has_password']).toBe(true)
+  expect(await hashOf(made.id)).toMatch(/^\$argon2id\$/)
+  expect((await create(sent, mine.apiKey, { 'Idempotency-Key': 'one' })).body).toEqual(made)
+  expect((await create({ ...sent, password: 'b' }, mine.apiKey, { 'Idempotency-Key': 'one' })).status).toBe(409)
+  const stored = await stores.pg.query(
+    'SELECT to_jsonb(l)::text AS link, to_jsonb(o)::text AS told FROM links l JOIN outbox o USING (workspace_id) WHERE l.id = $1',
+    [made.id],
+  )
+  expect(JSON.stringify([made, await list(), stored])).not.toContain('sesame')
+
+  const first = await hashOf(made.id)
+  expect((await change(made.id, { label: 'Autumn' })).body['has_password']).toBe(true)
+  expect(await hashOf(made.id)).toBe(first)
+  const again = (await change(made.id, { password: secret })).body
+  expect(again['has_password']).toBe(true)
+  // Salted anew, so that ingest reads the change.
+  expect(await hashOf(made.id)).not.toBe(first)
+  const { body: opened } = await change(made.id, { password: null })
+  expect([opened['has_password'], await hashOf(made.id)]).toEqual([false, null])
+  expect((await change(made.id, { password: null })).body).toEqual(opened)
+  for (const wrong of ['', 'a'.repeat(129), 'a\tb', 1]) {
+    expect([
+      (await create({ ...valid, password: wrong })).status,
+      (await change(made.id, { password: wrong })).status,
+    ]).toEqual([422, 422])
+  }
 })
 
 test('an archived link is left out of the list, stands in that of archived ones, and comes back; once more changes nothing', async () => {

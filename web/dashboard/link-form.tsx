@@ -8,6 +8,9 @@ import { TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { send } from './query.ts'
 
+/** As long as the API takes. */
+const passwordLengthMax = 128
+
 export type Link = (typeof ListedLink)['_output']
 
 /** Campaign fields that visits by the link count for, each with a default for an empty field. */
@@ -42,6 +45,27 @@ function shownEnd(moment: string | null | undefined, timezone: string): string {
   return moment == null ? '' : localMoment(moment, timezone)
 }
 
+interface PasswordProps {
+  readonly of?: Pick<Link, 'has_password'>
+}
+
+/** The server keeps a hash alone: the password can be replaced or taken away, and not shown. */
+export function PasswordField({ of }: PasswordProps) {
+  const label = of?.has_password ? 'Another password (empty: it stays)' : 'Password (empty: none)'
+  return (
+    <>
+      <label>
+        {label} <input name="password" type="password" autocomplete="new-password" maxLength={passwordLengthMax} />
+      </label>
+      {of?.has_password && (
+        <label>
+          <input name="has_no_password" type="checkbox" /> Take the password away
+        </label>
+      )}
+    </>
+  )
+}
+
 interface EditProps {
   readonly link: Link
   readonly timezone: string
@@ -58,6 +82,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
       tags: link.tags.join(', '),
     }
     const targets = takeTargets(data)
+    const password = takePassword(data)
     const changes = changesOf({ ...before, ...Object.fromEntries(data), targets }, before)
     const { expires_at: end, expired_url: url, tags } = changes
     return send('PATCH', `/links/${id}`, {
@@ -65,6 +90,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
       ...(end !== undefined && { expires_at: end || null }),
       ...(url !== undefined && { expired_url: url || null }),
       ...(tags !== undefined && { tags: tagsOf(tags) }),
+      ...(password !== undefined && { password }),
     })
   }
   return (
@@ -85,8 +111,16 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
         </label>
       ))}
       <ExpiryFields timezone={timezone} of={link} />
+      <PasswordField of={link} />
       <TargetFields of={link.targets} />
       <p class="note">The short URL stays as it is. An expired link counts no clicks.</p>
     </FormDialog>
   )
+}
+
+/** Takes the fields of the password out of a form's data. Undefined: it stays. */
+export function takePassword(data: FormData): string | null | undefined {
+  const [isRemoved, password] = [data.has('has_no_password'), String(data.get('password') ?? '')]
+  for (const name of ['password', 'has_no_password']) data.delete(name)
+  return isRemoved ? null : password || undefined
 }

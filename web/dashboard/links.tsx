@@ -5,7 +5,7 @@ import type { LinkWithClicks } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
-import { campaignFields, EditLink, ExpiryFields, type Link } from './link-form.tsx'
+import { campaignFields, EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'
 import { ChosenTag, chosenTag, TagChips, TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
@@ -58,6 +58,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
     const targets = takeTargets(data)
+    const password = takePassword(data)
     const tags = tagsOf(String(data.get('tags')))
     const names = [...campaignFields.map(([name]) => name), 'expires_at', 'expired_url']
     const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
@@ -66,6 +67,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       ...Object.fromEntries(filled),
       ...(targets.length > 0 && { targets }),
       ...(tags.length > 0 && { tags }),
+      ...(password != null && { password }),
     })
     done(sent)
     if ('refusal' in sent) return
@@ -78,13 +80,14 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
       <button type="submit">Make a link</button>
       <details class="wide">
-        <summary>Campaign, tags, expiry and other destinations</summary>
+        <summary>Campaign, tags, expiry, password and other destinations</summary>
         <div class="controls">
           {campaignFields.map(([name, label, usual]) => (
             <input key={name} name={name} aria-label={label} placeholder={usual ? `${label}: ${usual}` : label} />
           ))}
           <TagField />
           <ExpiryFields timezone={timezone} />
+          <PasswordField />
         </div>
         <TargetFields key={madeCount} />
       </details>
@@ -112,6 +115,7 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
           <span class="name">
             <bdi>{link.label}</bdi> <bdi class="label">{link.destination_url}</bdi>
           </span>
+          {link.has_password && <span class="label">password</span>}
           <Expiry at={link.expires_at} timezone={workspace.timezone} />
           {link.clicks != null && (
             <span class="number">

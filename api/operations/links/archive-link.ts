@@ -27,8 +27,5 @@ function defineArchiving(verb: 'archive' | 'unarchive', summary: string) {
   })
 }
 
-export const archiveLink = defineArchiving(
-  'archive',
-  'Archive a tracked link: lists leave it out; it redirects as before.',
-)
-export const unarchiveLink = defineArchiving('unarchive', 'Put an archived link back into lists.')
+export const archiveLink = defineArchiving('archive', 'Archive a link: lists leave it out; it still redirects.')
+export const unarchiveLink = defineArchiving('unarchive', 'Put an archived link back.')

@@ -1,4 +1,5 @@
 import { hasLinkTargets, insertLink } from '../../../postgres/tables/links.ts'
+import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
@@ -37,6 +38,7 @@ export const createLink = defineOperation({
       ...{ utmCampaign: body.utm_campaign, utmContent: body.utm_content },
       ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url, targets: body.targets ?? [] },
       tags: body.tags ?? [],
+      passwordHash: body.password == null ? null : await hashPassword(body.password),
     })
     return serializeLink(link, config.shortUrlHost)
   },

@@ -22,8 +22,7 @@ export const getLink = defineOperation({
   http: { method: 'GET', path: '/v1/links/{link_id}' },
   tool: 'svc.get_link',
   summary: 'Get a tracked link with its clicks, visits, conversions and revenue.',
-  description:
-    'These go as far back as the plan reads, and are null while they can’t be read. `visits` and `revenue` need `analytics:read`.',
+  description: 'As far back as the plan reads; null while unreadable. `visits` and `revenue` need `analytics:read`.',
   tag: 'Links',
   effect: 'read',
   scope: 'links:read',

@@ -18,7 +18,7 @@ const LinksQuery = z.object({
     description: `All when left out, up to ${linksListedMax}.`,
   }),
   before_id: beforeId('link'),
-  status: z.enum(linkStatuses).default('active').meta({ description: 'Which are listed.' }),
+  status: z.enum(linkStatuses).default('active').meta({ description: 'Status.' }),
   tag: tagOf(linkTagLengthMax).optional().meta({ description: 'Only those with it.' }),
   include: z.enum(['clicks']).optional().meta({ description: 'Adds it to each link.' }),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
+import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
@@ -12,8 +13,8 @@ export const updateLink = defineOperation({
   name: 'link.update',
   http: { method: 'PATCH', path: '/v1/links/{link_id}' },
   tool: 'svc.update_link',
-  summary: 'Change where a tracked link leads.',
-  description: 'Its short URL and what is not sent stay. A past `expires_at` ends it at once.',
+  summary: 'Change a tracked link.',
+  description: 'What is not sent stays. A past `expires_at` ends it at once.',
   tag: 'Links',
   effect: 'update',
   scope: 'links:write',
@@ -33,7 +34,7 @@ export const updateLink = defineOperation({
     if (loops.length > 0) throw invalid(loops.map(([loc, url]) => valueError(loc, url, loopText)))
     const link = await holdLink(pg, workspace.id, link_id)
     if (link === null) throw problem('link_not_found')
-    const changed = await writeLink(pg, link, {
+    const fields = {
       label: body.label ?? link.label,
       destination_url: body.destination_url ?? link.destination_url,
       utm_source: body.utm_source ?? link.utm_source,
@@ -43,8 +44,9 @@ export const updateLink = defineOperation({
       targets: body.targets === undefined ? link.targets : (body.targets ?? []),
       tags: body.tags === undefined ? link.tags : (body.tags ?? []),
       ...expiryAfter(link, body, { timezone: workspace.timezone, now: clock.now() }),
-    })
-    return serializeLink(changed, config.shortUrlHost)
+    }
+    const passwordHash = body.password && (await hashPassword(body.password))
+    return serializeLink(await writeLink(pg, link, fields, passwordHash), config.shortUrlHost)
   },
 })
 

@@ -13,6 +13,8 @@ CREATE TABLE IF NOT EXISTS link_clicks
     country FixedString(2) CODEC(ZSTD(1)),
     event_name LowCardinality(String) CODEC(ZSTD(1)),
     referrer String CODEC(ZSTD(1)),
+    -- As the target was written. Empty: the link's own destination, or none.
+    target_url String CODEC(ZSTD(1)),
     browser LowCardinality(String) CODEC(ZSTD(1)),
     os LowCardinality(String) CODEC(ZSTD(1)),
     bot_name LowCardinality(String) CODEC(ZSTD(1)),

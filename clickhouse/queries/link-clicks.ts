@@ -20,11 +20,11 @@ export interface LinkClickCounts {
   readonly lastClickedAt: number | null
 }
 
-export type ClickList = 'day' | 'country' | 'referrer'
+export type ClickList = 'day' | 'country' | 'referrer' | 'target'
 
 export interface ListedClicks {
   readonly list: ClickList
-  /** A day since 1970, a country's code (unknown: two NUL), or a host (unknown: empty). */
+  /** A day since 1970, a country's code (unknown: two NUL), a host (unknown: empty), or a target's URL (none: empty). */
   readonly name: string
   readonly clicks: number
 }
@@ -38,10 +38,12 @@ interface ClickListsQuery {
 }
 
 const listed = 10
+/** All that a link has, and as many of before. */
+const targetsListed = 20
 
 /**
- * People's clicks on one link: each local day with any from `daysFrom` on, and the countries and hosts with most. Clicks
- * that count once are listed where the first of them is, so that each list adds up to them.
+ * People's clicks on one link: each local day with any from `daysFrom` on, and the countries, hosts and targets with most.
+ * Clicks that count once are listed where the first of them is, so that each list adds up to them.
  */
 export function readClickLists(
   ch: Reader,
@@ -49,17 +51,19 @@ export function readClickLists(
 ): Promise<ListedClicks[]> {
   const list = (name: ClickList, key: string, order: string) =>
     `SELECT * FROM (SELECT '${name}' AS list, toString(${key}) AS name, count() AS clicks FROM counted ${order})`
-  const most = `GROUP BY name ORDER BY clicks DESC, name LIMIT ${listed}`
+  const most = (rows: number) => `GROUP BY name ORDER BY clicks DESC, name LIMIT ${rows}`
   return ch.query<ListedClicks>(
     `WITH counted AS (
        SELECT min(occurred_at) AS first_at, argMin(country, occurred_at) AS first_country,
-         argMin(${hostOfUrl('referrer')}, occurred_at) AS first_host
+         argMin(${hostOfUrl('referrer')}, occurred_at) AS first_host,
+         argMin(target_url, occurred_at) AS first_target
        FROM link_clicks
        WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND kind = 'click' AND occurred_at >= ${moment('from')}
        GROUP BY ${countedOnce})
      ${list('day', 'toInt32(toDate(first_at, {timezone:String}))', `WHERE first_at >= ${moment('daysFrom')} GROUP BY name`)}
-     UNION ALL ${list('country', 'first_country', most)}
-     UNION ALL ${list('referrer', 'first_host', most)}`,
+     UNION ALL ${list('country', 'first_country', most(listed))}
+     UNION ALL ${list('referrer', 'first_host', most(listed))}
+     UNION ALL ${list('target', 'first_target', most(targetsListed))}`,
     { workspace: workspaceId, link: linkId, from: readableFrom, daysFrom, timezone },
   )
 }

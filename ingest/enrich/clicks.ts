@@ -4,7 +4,7 @@ import { devices, type LinkClickRow, linkClickKinds, noCountry } from '../../sch
 import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { LinkDevice } from '../../schemas/resources/link.ts'
 import type { Sender } from '../event-context.ts'
-import type { LinkTarget } from '../tables/links.ts'
+import type { LinkTarget, VisitorTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'
 import { countryOfSender } from './find-country.ts'
 import { makeUnnamedVisitors } from './hash-ids.ts'
@@ -21,12 +21,15 @@ export interface LinkRequest {
 }
 
 export interface ClickReader {
-  /** The first of the link's targets that fits the visitor's device and country, else the link's own URL. */
-  urlFor(link: LinkTarget, sender: Sender): string
+  /** The first of the link's targets that fits the visitor's device and country; null: the link's own URL. */
+  targetFor(link: LinkTarget, sender: Sender): VisitorTarget | null
   /** A person's, and neither ahead of a click nor a HEAD. */
   isClick(request: LinkRequest): boolean
-  /** The row is the reader's own and filled anew by the next call; `id` is not set yet. */
-  read(link: LinkTarget, request: LinkRequest): LinkClickRow
+  /**
+   * The row is the reader's own and filled anew by the next call; `id` is not set yet.
+   * @param target that the request was led to; null: none
+   */
+  read(link: LinkTarget, request: LinkRequest, target: VisitorTarget | null): LinkClickRow
 }
 
 const clickEventName = 'link_click_through'
@@ -43,18 +46,18 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
   const row = makeLinkClickRow()
 
   return {
-    urlFor: ({ url, targets }, sender) => {
-      if (targets.length === 0) return url
+    targetFor: ({ targets }, sender) => {
+      if (targets.length === 0) return null
       const own = linkDeviceOf(userAgents(sender.userAgent))
       const country = countryOfSender(sender, countries)
       const fitting = targets.find(
         ({ device, countries: codes }) =>
           (device === null || device === own) && (codes === '' || codes.includes(country)),
       )
-      return fitting?.url ?? url
+      return fitting ?? null
     },
     isClick: (request) => kindOf(userAgents(request.sender.userAgent), request) === linkClickKinds.click,
-    read: (link, request) => {
+    read: (link, request, target) => {
       const { sender } = request
       const agent = userAgents(sender.userAgent)
       const visitor = visitorOf(link.workspaceId, sender.address, agent.text, sender.receivedAt)
@@ -68,6 +71,7 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       row.device = agent.device
       row.country = countryOfSender(sender, countries)
       row.referrer = referrerOf(request)
+      row.target_url = target?.destinationUrl ?? ''
       row.browser = agent.browser
       row.os = agent.os
       row.bot_name = agent.program?.name ?? ''
@@ -99,6 +103,6 @@ function makeLinkClickRow(): LinkClickRow {
   return {
     ...{ id: 0, workspace_id: 0, occurred_at: 0, kind: linkClickKinds.click, visitor: { hi: 0, lo: 0 } },
     ...{ link_id: 0, post_id: 0, device: 0, country: noCountry, event_name: clickEventName },
-    ...{ referrer: '', browser: '', os: '', bot_name: '' },
+    ...{ referrer: '', target_url: '', browser: '', os: '', bot_name: '' },
   }
 }

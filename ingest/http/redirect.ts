@@ -20,7 +20,7 @@ import { bodyDeadlineMs, linkClickBytesMax } from '../../schemas/limits/event-li
 import { linkFormBytesMax, linkFormsArrivingBytesMax } from '../../schemas/limits/ingest-limits.ts'
 import { type ClickReader, type LinkRequest, referrerOf } from '../enrich/clicks.ts'
 import type { LogWriter } from '../log/writer.ts'
-import type { LinkTable, LinkTarget } from '../tables/links.ts'
+import type { LinkTable, LinkTarget, VisitorTarget } from '../tables/links.ts'
 import type { Capacity } from './capacity.ts'
 import { askReply, expiredReply, passwordField, referrerField, unavailableReply, unknownReply } from './link-pages.ts'
 import type { LinkPasswords } from './link-passwords.ts'
@@ -74,10 +74,10 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   const formBounds = { bytesMax: linkFormBytesMax, deadlineMs: bodyDeadlineMs, arriving }
 
   /** The row is filled from the request, so this comes before the answer. */
-  function store(link: LinkTarget, asked: LinkRequest): void {
+  function store(link: LinkTarget, asked: LinkRequest, target: VisitorTarget | null): void {
     try {
       if (capacity.refusal() !== null || !writer.hasRoom(1, linkClickBytesMax)) return countRequest('not_stored')
-      writer.append(clicks.read(link, asked), null, null)
+      writer.append(clicks.read(link, asked, target), null, null)
       writer.whenSynced((isDurable) => countRequest(isDurable ? 'stored' : 'not_stored'))
     } catch (error) {
       log.error({ err: error }, 'a click could not be stored')
@@ -90,13 +90,14 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     if (found.passwordHash === null) return lead(found, asked, 302)
     // Programs count as they do at any link. A person hasn't clicked before the password is right.
     if (clicks.isClick(asked)) countRequest('asked')
-    else store(found, asked)
+    else store(found, asked, null)
     return askReply(200, referrerOf(asked))
   }
 
   function lead(link: LinkTarget, asked: LinkRequest, status: number): HttpReply {
-    store(link, asked)
-    return { status, headers: { Location: clicks.urlFor(link, asked.sender), ...redirectHeaders } }
+    const target = clicks.targetFor(link, asked.sender)
+    store(link, asked, target)
+    return { status, headers: { Location: (target ?? link).url, ...redirectHeaders } }
   }
 
   /** For a link that is over, or that isn't there. */

@@ -13,6 +13,7 @@ import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import {
   expiredUrlBytesMax,
+  linkDestinationLengthMax,
   linkTargetCountriesMax,
   linkTargetsMax,
   trackingUrlBytesMax,
@@ -59,6 +60,8 @@ export interface VisitorTarget {
   /** Codes with commas between, since one text takes less memory than a list; empty: any. */
   readonly countries: string
   readonly url: string
+  /** Without parameters: clicks are counted by it. */
+  readonly destinationUrl: string
 }
 
 export interface LinkTableOptions extends ReplicatedTableOptions {
@@ -194,8 +197,9 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
 
 /** About what an object takes in memory beside its texts: links with many short targets count as well. */
 const targetOwnBytes = 100
-const sizeOf = ({ url, countries }: VisitorTarget) => targetOwnBytes + url.length + countries.length
-const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + 3 * linkTargetCountriesMax
+const sizeOf = ({ url, destinationUrl, countries }: VisitorTarget) =>
+  targetOwnBytes + url.length + destinationUrl.length + countries.length
+const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + linkDestinationLengthMax + 3 * linkTargetCountriesMax
 /** More than an argon2id hash with its parameters has. */
 const passwordHashBytesMax = 200
 /** Characters of one link's destinations and its password's hash. */
@@ -210,6 +214,7 @@ function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired
       device,
       countries: countries.join(),
       url: trackingUrlOf(destination_url, row.tracking_params),
+      destinationUrl: destination_url,
     })),
     passwordHash: row.password_hash,
   }

@@ -123,6 +123,7 @@ const linkClickColumns = [
   { name: 'country', type: 'FixedString(2)' },
   { name: 'event_name', type: 'String' },
   { name: 'referrer', type: 'String' },
+  { name: 'target_url', type: 'String' },
   { name: 'browser', type: 'String' },
   { name: 'os', type: 'String' },
   { name: 'bot_name', type: 'String' },

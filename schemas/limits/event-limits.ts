@@ -45,7 +45,7 @@ export const eventAgeMaxMs = 72 * hour
 /** A sender's clock that is further off corrects `occurred_at` only to an age that an event may have. */
 export const clockSkewMaxMs = 72 * hour
 
-/** Bytes of a click's row in the log: its referrer, and short names. */
+/** Bytes of a click's row in the log: its referrer, its target's destination, and short names. */
 export const linkClickBytesMax = 16 * KiB
 
 /** `Retry-After` in seconds for a 429 of a tracking key, whose limit is per second. */

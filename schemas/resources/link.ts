@@ -181,6 +181,9 @@ const LinkClickLists = z
     referrers: z
       .array(z.object({ host: z.string(), clicks: count }))
       .meta({ description: 'By clicks, at most 10; an unknown one is empty.' }),
+    targets: z
+      .array(z.object({ destination_url: z.string().nullable(), clicks: count }))
+      .meta({ description: 'By clicks, at most 20, earlier ones too; null: the link’s own destination.' }),
   })
   .meta({ id: 'TrackedLinkClickLists' })
 

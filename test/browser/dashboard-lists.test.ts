@@ -138,7 +138,8 @@ test('people and links have pages, with heads and with clicks', async (context) 
     [mine.workspaceId],
   )
   await stores.ch.command(
-    `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at) SELECT ${mine.workspaceId}, id, 'click', 7, now()
+    `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at, target_url)
+     SELECT ${mine.workspaceId}, id, 'click', 7, now(), 'https://example.com/app'
      FROM (SELECT ${(await stores.pg.query<{ id: number }>("SELECT id FROM links WHERE workspace_id = $1 AND label = 'Link 101'", [mine.workspaceId]))[0]!.id} AS id)`,
   )
   const page = await signIn(context)
@@ -159,6 +160,8 @@ test('people and links have pages, with heads and with clicks', async (context) 
   await page.click('nav >> text=Links')
   expect(await page.textContent(`${list('Links')} summary:has-text("Link 101")`)).toContain('1 click')
   expect(await page.textContent(`${list('Links')} summary:has-text("Link 100")`)).toContain('0 clicks')
+  await page.click(`${list('Links')} summary:has-text("Link 101")`)
+  await page.waitForSelector(`${list('Where they led')} >> text=https://example.com/app`)
   await page.click('text=Older')
   await expect.poll(() => page.$$eval(`${list('Links')} summary`, (all) => all.length)).toBe(1)
   await stores.pg.query(`DELETE FROM links WHERE workspace_id = $1 AND label = 'Link 1'`, [mine.workspaceId])

@@ -256,6 +256,13 @@ test('targets lead visitors of a device or country elsewhere until the link ends
     }
   }
   await followAll()
+  const led = (await clicksOf(link)).map(({ target_url }) => target_url)
+  // By GET and HEAD.
+  expect(led).toEqual(
+    ['ios-de?utm_source=a&b=ö', 'ios', 'android', 'us#top', 'fr', '', '', '', 'fr'].flatMap((path) =>
+      Array(2).fill(path && `https://example.com/${path}`),
+    ),
+  )
   const copy = join(stores.dataDir, 'ingest', 'links.jsonl')
   await vi.waitUntil(() => readFileSync(copy, 'utf8').includes('/ios-de'), { timeout: 60_000 })
   await ingest.stop('SIGKILL')

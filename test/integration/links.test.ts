@@ -210,14 +210,14 @@ describe('GET /v1/links/{link_id}', () => {
     const { id } = (await create(valid, workspace.apiKey)).body
     const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 5.5 * 3_600_000
     const values = [
-      [midnight - 60_000, 'DE', 'https://News.example/a'],
-      [midnight + 60_000, 'AT', 'http://localhost:3000/'],
-      [midnight + 3_600_000, 'AT', 'http://localhost:3000/'],
+      [midnight - 60_000, 'DE', 'https://News.example/a', ''],
+      [midnight + 60_000, 'AT', 'http://localhost:3000/', 'https://example.com/app'],
+      [midnight + 3_600_000, 'AT', 'http://localhost:3000/', 'https://example.com/app'],
     ].map(
       ([at, ...from]) =>
         `(${workspace.workspaceId}, ${id}, 'click', 7, fromUnixTimestamp64Milli(${at}), '${from.join("','")}')`,
     )
-    const columns = 'workspace_id, link_id, kind, visitor, occurred_at, country, referrer'
+    const columns = 'workspace_id, link_id, kind, visitor, occurred_at, country, referrer, target_url'
     await stores.ch.command(`INSERT INTO link_clicks (${columns}) VALUES ${values.join()}`)
     const response = await api.ask(`/v1/links/${id}`, { key: workspace.apiKey })
     const link = (await response.json()) as { click_counts: unknown; click_lists: { days: { clicks: number }[] } }
@@ -232,6 +232,10 @@ describe('GET /v1/links/{link_id}', () => {
       referrers: [
         { host: 'localhost', clicks: 1 },
         { host: 'news.example', clicks: 1 },
+      ],
+      targets: [
+        { destination_url: null, clicks: 1 },
+        { destination_url: 'https://example.com/app', clicks: 1 },
       ],
     })
   })

@@ -8,9 +8,6 @@ import { TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { send } from './query.ts'
 
-/** As long as the API takes. */
-const passwordLengthMax = 128
-
 export type Link = (typeof ListedLink)['_output']
 
 /** Campaign fields that visits by the link count for, each with a default for an empty field. */
@@ -55,7 +52,7 @@ export function PasswordField({ of }: PasswordProps) {
   return (
     <>
       <label>
-        {label} <input name="password" type="password" autocomplete="new-password" maxLength={passwordLengthMax} />
+        {label} <input name="password" type="password" autocomplete="new-password" />
       </label>
       {of?.has_password && (
         <label>

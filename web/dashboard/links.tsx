@@ -188,6 +188,12 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
               title="Countries"
               rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])}
             />
+            {(answer.targets.length > 0 || lists.targets.some(({ destination_url: url }) => url !== null)) && (
+              <Clicks
+                title="Where they led"
+                rows={lists.targets.map(({ destination_url: url, clicks: n }) => [url ?? 'The link’s destination', n])}
+              />
+            )}
             <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'None', n])} />
           </>
         )}

@@ -93,5 +93,6 @@ function shownLists(lists: readonly ListedClicks[], days: readonly Day[]) {
     })),
     countries: of('country').map(({ name, clicks }) => ({ country: name.replaceAll('\0', ''), clicks })),
     referrers: of('referrer').map(({ name, clicks }) => ({ host: name, clicks })),
+    targets: of('target').map(({ name, clicks }) => ({ destination_url: name || null, clicks })),
   }
 }

@@ -13,6 +13,7 @@ import type { Operation } from './define.ts'
 import { changeGoal, createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
+import { createLinks } from './links/create-links.ts'
 import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
 import { updateLink } from './links/update-link.ts'
@@ -106,6 +107,7 @@ export const operations: readonly Operation[] = [
   getReplay,
   listLinks,
   createLink,
+  createLinks,
   getLink,
   updateLink,
   archiveLink,

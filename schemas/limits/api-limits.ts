@@ -43,6 +43,8 @@ export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmL
 export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
 /** In code points. People type a link's password, or are told it. */
 export const linkPasswordLengthMax = 128
+/** Links that one request makes, in one transaction. */
+export const linksCreatedMax = 100
 export const linkTagsMax = 10
 export const linkTagLengthMax = 50
 /** Targets of a link: a choice that a form shows and a person keeps in mind. */

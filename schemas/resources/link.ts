@@ -7,6 +7,7 @@ import {
   linkDestinationLengthMin,
   linkLabelLengthMax,
   linkPasswordLengthMax,
+  linksCreatedMax,
   linkTagLengthMax,
   linkTagsMax,
   linkTargetCountriesMax,
@@ -97,6 +98,12 @@ export const LinkCreate = z
   })
   .meta({ id: 'TrackedLinkCreate' })
 
+export const LinksCreate = z
+  .strictObject({
+    links: z.array(LinkCreate).min(1).max(linksCreatedMax),
+  })
+  .meta({ id: 'TrackedLinksCreate' })
+
 export const LinkUpdate = z
   .strictObject({
     label: label.optional(),
@@ -151,6 +158,13 @@ const link = {
 const count = z.int().min(0)
 
 export const LinkResource = z.object(link).meta({ id: 'TrackedLink' })
+
+export const LinksResource = z
+  .object({
+    links: z.array(LinkResource).meta({ description: 'In the order of the request.' }),
+    link_ids: z.array(z.int()).meta({ description: 'Their ids, likewise.' }),
+  })
+  .meta({ id: 'TrackedLinks' })
 
 export const ListedLink = z
   .object({

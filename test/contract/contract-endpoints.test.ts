@@ -15,7 +15,7 @@ const added = [
     'DELETE /v1/posts/{post_id}',
     'PATCH /v1/media/{media_id}',
   ],
-  ...['GET /v1/links/{link_id}', 'PATCH /v1/links/{link_id}'],
+  ...['GET /v1/links/{link_id}', 'PATCH /v1/links/{link_id}', 'POST /v1/links/bulk'],
   ...['POST /v1/links/{link_id}/archive', 'POST /v1/links/{link_id}/unarchive'],
   ...['breakdown', 'events', 'funnel', 'goals', 'retention', 'bots', 'conversions'].map(
     (one) => `GET /v1/analytics/${one}`,

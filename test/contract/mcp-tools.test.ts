@@ -33,7 +33,7 @@ const added = [
 ]
 /**
  * Operations without a tool: they take or give the bytes of a file, which JSON can't hold, or more than a model can read, or
- * are decided once by people.
+ * are decided once by people. A model makes links one by one.
  */
 const withoutTool = [
   'media.create',
@@ -57,6 +57,7 @@ const withoutTool = [
   'segment.delete',
   'replay.list',
   'replay.get',
+  'link.bulk_create',
 ]
 
 /** Updates that deliver or generate again when they are repeated. */

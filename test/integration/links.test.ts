@@ -357,6 +357,48 @@ test('links are found by a tag, as it is written or with a sign in front, also a
   expect((await api.ask('/v1/links?tag=', { key: mine.apiKey })).status).toBe(422)
 })
 
+test('many links are made in their order, once for a key, told one by one and audited together; with a fault none is', async () => {
+  const makeMany = async (links: unknown, headers: Record<string, string> = {}) => {
+    const init = { method: 'POST', key: mine.apiKey, headers: { 'Content-Type': 'application/json', ...headers } }
+    const response = await api.ask('/v1/links/bulk', { ...init, body: JSON.stringify({ links }) })
+    return {
+      status: response.status,
+      body: (await response.json()) as { links: Link[]; link_ids: number[]; detail: { loc: unknown }[] },
+    }
+  }
+  const post = await makePost(stores, mine.workspaceId)
+  const sent = [valid, { ...valid, label: 'b', post_id: post }, { ...valid, label: 'c', password: 'x', tags: ['#a'] }]
+  const { status, body } = await makeMany(sent, { 'Idempotency-Key': 'many' })
+  expect([status, body.links.map(({ label }) => label)]).toEqual([200, ['Spring sale', 'b', 'c']])
+  expect(body.links.slice(1)).toMatchObject([{ post_id: post }, { has_password: true, tags: ['a'] }])
+  expect(body.link_ids).toEqual(body.links.map(({ id }) => id))
+  expect((await makeMany(sent, { 'Idempotency-Key': 'many' })).body).toEqual(body)
+  expect(await list()).toEqual(body.links.toReversed())
+  const told = await stores.pg.query('SELECT type, object FROM outbox WHERE workspace_id = $1 ORDER BY id', [
+    mine.workspaceId,
+  ])
+  expect(told).toEqual(body.links.map((object) => ({ type: 'link.created', object })))
+  const audited = await stores.pg.query(
+    `SELECT metadata->'link_ids' AS ids FROM audit_events WHERE workspace_id = $1 AND action = 'link.bulk_create'`,
+    [mine.workspaceId],
+  )
+  expect(audited).toEqual([{ ids: body.link_ids }])
+
+  const at = (place: number, field: string) => ['body', 'links', place, field]
+  const unfit = [valid, { ...valid, label: '' }, { ...valid, destination_url: 'ftp://example.com' }]
+  const late = [{ ...valid, post_id: 2 ** 40 }, valid, { ...valid, expires_at: '2020-01-01' }]
+  for (const [wrong, locs] of [
+    [unfit, [at(1, 'label'), at(2, 'destination_url')]],
+    [late, [at(0, 'post_id'), at(2, 'expires_at')]],
+    [[], [['body', 'links']]],
+    [Array(101).fill(valid), [['body', 'links']]],
+  ] as const) {
+    const refused = await makeMany(wrong)
+    expect([refused.status, refused.body.detail.map(({ loc }) => loc)]).toEqual([422, locs])
+  }
+  expect(await list()).toHaveLength(3)
+})
+
 test('a password is taken and never given back: answers, webhooks and records say only that there is one', async () => {
   const change = async (id: number, body: object) => {
     const init = { method: 'PATCH', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }

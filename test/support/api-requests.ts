@@ -247,8 +247,16 @@ export const references = [
 export function exampleBody(operation: Operation): Record<string, unknown> | undefined {
   const example = shownOf(operation).requestBody?.content['application/json']?.example
   if (example === undefined) return undefined
-  const members = Object.entries(example as object)
-  return Object.fromEntries(members.filter(([name]) => !references.includes(name)))
+  return withoutReferences(example as object)
+}
+
+/** Those of a list's items too. */
+function withoutReferences(example: object): Record<string, unknown> {
+  const inItem = (item: unknown) => (typeof item === 'object' && item !== null ? withoutReferences(item) : item)
+  const members = Object.entries(example).filter(([name]) => !references.includes(name))
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, Array.isArray(member) ? member.map(inItem) : member]),
+  )
 }
 
 export function takesForm(operation: Operation): boolean {

@@ -1,0 +1,28 @@
+import { insertOutboxRows } from '../../../postgres/tables/outbox.ts'
+import { LinksCreate, LinksResource } from '../../../schemas/resources/link.ts'
+import { defineOperation } from '../define.ts'
+import { makeLinks, type SentLink } from './new-links.ts'
+import { serializeLink } from './serialize.ts'
+
+export const createLinks = defineOperation({
+  name: 'link.bulk_create',
+  http: { method: 'POST', path: '/v1/links/bulk' },
+  summary: 'Create many tracked links: all of them, or none.',
+  description: 'Each is checked as by `POST /v1/links`, and faults name its place in the list.',
+  tag: 'Links',
+  effect: 'create',
+  scope: 'links:write',
+  input: { body: LinksCreate },
+  output: LinksResource,
+  emits: 'link.created',
+  writesOutbox: true,
+  auditIds: ['link_ids'],
+  async handle(context) {
+    const { body, workspace, stores, config } = context
+    const sent = body.links.map((link, at): SentLink => [['body', 'links', at], link])
+    const links = (await makeLinks(sent, context)).map((link) => serializeLink(link, config.shortUrlHost))
+    const told = links.map((object) => ({ workspaceId: workspace.id, type: 'link.created' as const, object }))
+    await insertOutboxRows(stores.pg, told)
+    return { links, link_ids: links.map(({ id }) => id) }
+  },
+})

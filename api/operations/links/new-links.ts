@@ -1,0 +1,80 @@
+/** From what is sent of new links to the links: what only the workspace can tell is checked here. */
+import type { z } from 'zod'
+import { hasLinkTargets, insertLink, type TrackedLink } from '../../../postgres/tables/links.ts'
+import { hashPassword } from '../../../runtime/crypto/password.ts'
+import { invalid, Problem } from '../../../schemas/errors/problems.ts'
+import { type Loc, type ValidationError, valueError } from '../../../schemas/errors/validation-errors.ts'
+import type { LinkCreate } from '../../../schemas/resources/link.ts'
+import type { CallContext } from '../define.ts'
+import { expiryAfter } from './expiry.ts'
+
+type Sent = z.output<typeof LinkCreate>
+
+/** A link as it was sent, and where in the request. */
+export type SentLink = readonly [loc: Loc, link: Sent]
+
+/**
+ * Makes the links in their order, or none: the faults of all are told together.
+ * @throws Problem 422
+ */
+export async function makeLinks(sent: readonly SentLink[], context: CallContext): Promise<TrackedLink[]> {
+  const faults: ValidationError[] = []
+  for (const one of sent) faults.push(...(await faultsOf(one, context)))
+  if (faults.length > 0) throw invalid(faults)
+  const { workspace, stores } = context
+  const hashOf = makeHashes()
+  const made: TrackedLink[] = []
+  for (const [loc, link] of sent) {
+    const expiry = expiryOf([loc, link], context)
+    const row = await insertLink(stores.pg, {
+      workspaceId: workspace.id,
+      label: link.label,
+      destinationUrl: link.destination_url,
+      ...{ postId: link.post_id, socialAccountId: link.social_account_id },
+      ...{ utmSource: link.utm_source, utmMedium: link.utm_medium },
+      ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
+      ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url, targets: link.targets ?? [] },
+      tags: link.tags ?? [],
+      passwordHash: link.password == null ? null : await hashOf(link.password),
+    })
+    made.push(row)
+  }
+  return made
+}
+
+async function faultsOf([loc, link]: SentLink, context: CallContext): Promise<ValidationError[]> {
+  const { post_id: postId, social_account_id: socialAccountId } = link
+  const isNamed = postId !== null || socialAccountId !== null
+  const has = isNamed
+    ? await hasLinkTargets(context.stores.pg, context.workspace.id, { postId, socialAccountId })
+    : { post: true, account: true }
+  return [
+    ...(has.post ? [] : [valueError([...loc, 'post_id'], postId, 'Post not found')]),
+    ...(has.account ? [] : [valueError([...loc, 'social_account_id'], socialAccountId, 'Social account not found')]),
+    ...expiryFaults([loc, link], context),
+  ]
+}
+
+function expiryFaults(sent: SentLink, context: CallContext): readonly ValidationError[] {
+  try {
+    expiryOf(sent, context)
+    return []
+  } catch (error) {
+    if (error instanceof Problem && typeof error.detail !== 'string') return error.detail
+    throw error
+  }
+}
+
+function expiryOf([loc, link]: SentLink, { workspace, clock }: CallContext) {
+  return expiryAfter(null, link, { timezone: workspace.timezone, now: clock.now(), loc })
+}
+
+/** Hashes equal passwords once: each takes some 20 ms. */
+function makeHashes(): (password: string) => Promise<string> {
+  const made = new Map<string, Promise<string>>()
+  return (password) => {
+    const hash = made.get(password) ?? hashPassword(password)
+    made.set(password, hash)
+    return hash
+  }
+}

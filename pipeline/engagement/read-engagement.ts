@@ -125,7 +125,9 @@ async function readBatch(
     const now = clock.now()
     const told = batch.flatMap(({ targetId, externalId, publishedAt }) => {
       const figures = found.get(externalId)
-      return figures === undefined ? [] : [{ targetId, figures, dueAt: nextReadAt(publishedAt, now) }]
+      return figures === undefined
+        ? []
+        : [{ targetId, figures, dueAt: nextReadAt(publishedAt, now, reader.isCharged === true) }]
     })
     await storeEngagement(pg, new Date(now), told)
     const gone = told.filter(({ figures }) => figures === null).length

@@ -96,6 +96,8 @@ export interface Adapter<Credentials = unknown, Prepared = unknown> {
 export interface EngagementReader<Credentials = unknown> {
   /** How many posts one request asks for. */
   readonly each: number
+  /** The network bills each read of a post. */
+  readonly isCharged?: boolean
   /** Accounts whose posts can be read; without it all. */
   covers?(account: Pick<Account, 'externalId'>): boolean
   /**

@@ -120,8 +120,7 @@ async function attempt(
 }
 
 function publishedBy(adapter: Adapter, account: Account, published: Published): PublishedBy {
-  const isMeasured = engagementReaderOf(adapter, account) !== undefined
-  return { ...published, provider: adapter.name, isMeasured }
+  return { ...published, provider: adapter.name, reader: engagementReaderOf(adapter, account) }
 }
 
 function requireConnected({ account_status }: StoredPublication): void {

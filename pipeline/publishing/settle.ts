@@ -19,7 +19,7 @@ import { type AccountHealth, setAccountHealth } from '../../postgres/tables/soci
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { firstReadAt } from '../engagement/next-read.ts'
-import type { Failure, Published } from './adapter.ts'
+import type { EngagementReader, Failure, Published } from './adapter.ts'
 
 export interface Failed {
   readonly failure: Failure
@@ -29,8 +29,8 @@ export interface Failed {
 
 export interface PublishedBy extends Published {
   readonly provider: string
-  /** The platform says how its posts do. */
-  readonly isMeasured: boolean
+  /** Undefined where the platform doesn't say how its posts do. */
+  readonly reader: EngagementReader | undefined
 }
 
 export type Outcome = 'published' | 'failed' | 'retried'
@@ -40,15 +40,15 @@ export function settlePublished(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  { provider, externalId, url, isMeasured }: PublishedBy,
+  { provider, externalId, url, reader }: PublishedBy,
 ): Promise<Outcome | null> {
   const publishedAt = new Date()
   const result = { provider, external_id: externalId, url, published_at: publishedAt.toISOString() }
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, 'published', result)
     if (settled === null) return null
-    if (isMeasured) {
-      const dueAt = firstReadAt(publishedAt)
+    if (reader !== undefined) {
+      const dueAt = firstReadAt(publishedAt, reader.isCharged === true)
       await insertEngagement(tx, { targetId: target.id, publishedAt, dueAt })
     }
     await settleHealth(tx, target, { status: 'ok', message: '' }, settled.ended)

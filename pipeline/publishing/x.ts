@@ -80,6 +80,7 @@ export const x: Adapter<XCredentials, string[]> = {
 
   engagement: {
     each: xPostsEach,
+    isCharged: true,
     async read(call, ids) {
       const { body } = await ask(call, 'GET', '/2/tweets', {
         query: { ids: ids.join(), 'tweet.fields': 'public_metrics' },

@@ -7,6 +7,8 @@ export const engagementEveryMs = 15 * second
 export const engagementFirstMs = 15 * minute
 export const engagementHourlyForMs = 1 * day
 export const engagementDailyForMs = 30 * day
+/** Ages at which a post is read where the network bills each read. */
+export const engagementChargedAgesMs = [1 * day, 7 * day, 30 * day] as const
 /** Accounts that one process reads at a time. */
 export const engagementAccountsEach = 8
 /** Posts of an account in one turn, and the pause until its next turn: at most 30 requests a minute go to a platform for an account. */

@@ -38,7 +38,12 @@ export const GoalCreate = z
   .object({ ...own, property: property.default(null).describe(propertyMeaning) })
   .meta({ id: 'GoalCreate' })
 export const GoalUpdate = z
-  .object({ ...own, property: property.describe(propertyMeaning) })
+  .object({
+    ...own,
+    name: own.name.meta({ examples: ['Order'] }),
+    value: own.value.meta({ examples: ['/order/thanks'] }),
+    property: property.describe(propertyMeaning),
+  })
   .partial()
   .meta({ id: 'GoalUpdate' })
 

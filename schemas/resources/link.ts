@@ -91,10 +91,11 @@ export const LinkCreate = z
     utm_medium: utm.default('social'),
     utm_campaign: utm.default(''),
     utm_content: utm.default(''),
-    ...expiry,
-    targets,
-    tags,
-    password,
+    expires_at: expiry.expires_at.default(null),
+    expired_url: expiry.expired_url.default(null),
+    targets: targets.default(null),
+    tags: tags.default(null),
+    password: password.default(null),
   })
   .meta({ id: 'TrackedLinkCreate' })
 

@@ -27,10 +27,13 @@ const someFilters = filters
     examples: [{ channel: ['Email'] }],
   })
 
-const named = z.object({ name: z.string().min(1).max(segmentNameLengthMax), filters: someFilters })
+const name = z.string().min(1).max(segmentNameLengthMax)
 
-export const SegmentCreate = named.meta({ id: 'SegmentCreate' })
-export const SegmentUpdate = named.partial().meta({ id: 'SegmentUpdate' })
+export const SegmentCreate = z.object({ name, filters: someFilters }).meta({ id: 'SegmentCreate' })
+export const SegmentUpdate = z
+  .object({ name: name.meta({ examples: ['Mail'] }), filters: someFilters })
+  .partial()
+  .meta({ id: 'SegmentUpdate' })
 
 export const Segment = z
   .object({ id: z.int(), object_id: objectId('segment'), name: z.string(), filters, created_at: dateTime })

@@ -51,7 +51,7 @@ const made = new Set(['dev.json'])
 function unknownCommands(text: string): string[] {
   const scripts = [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)].map(([, run, plain]) => run ?? plain!)
   const known = commands.map(({ name }) => name)
-  const typed = [...text.matchAll(/\bnpx svc ([a-z]+(?: [a-z]+)?)/g)].map(([, name]) => name!)
+  const typed = [...text.matchAll(/\bnpx svc ([a-z][a-z-]*(?: [a-z]+)?)/g)].map(([, name]) => name!)
   return [
     ...scripts.filter((name) => !(name in packageJson.scripts)),
     ...typed.filter((name) => !known.some((command) => name === command || name.startsWith(`${command} `))),

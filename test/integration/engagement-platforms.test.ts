@@ -1,7 +1,7 @@
 /** How posts do, as each network tells it. The servers refuse what the real ones refuse. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { fixedClock } from '../../runtime/clock.ts'
-import { hour, minute } from '../../schemas/limits/units.ts'
+import { day, hour, minute } from '../../schemas/limits/units.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
 import { startBluesky } from '../support/bluesky-server.ts'
 import { engagementReader, readMeasured } from '../support/engagement.ts'
@@ -50,9 +50,9 @@ async function publish(account: number, captions: readonly string[], media: read
   return ids
 }
 const engagementOf = async (id: number) => (await readMeasured(ask, id)).targets[0]!.engagement
-/** Reads as a quarter of an hour after the publication, and later. */
-function later() {
-  const clock = fixedClock(Date.now() + 15 * minute)
+/** Reads as so long after the publication, and later. */
+function later(ageMs = 15 * minute) {
+  const clock = fixedClock(Date.now() + ageMs)
   return { clock, ...engagementReader(stores, clock) }
 }
 
@@ -109,7 +109,7 @@ test('X is asked for several posts at once; a deleted one is gone, and one that 
   server.state.locked = 'Locked'
   const counts = { retweet_count: 2, reply_count: 3, like_count: 40, quote_count: 1 }
   server.state.metrics = { ...counts, bookmark_count: 9, impression_count: 900 }
-  const reader = later()
+  const reader = later(day)
   await reader.read()
   expect(await engagementOf(kept!)).toMatchObject({ likes: 40, comments: 3, shares: 3, views: 900, ...isThere })
   expect(await engagementOf(deleted!)).toMatchObject(isGone)

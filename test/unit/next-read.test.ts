@@ -5,14 +5,22 @@ import { day, hour, minute } from '../../schemas/limits/units.ts'
 const publishedAt = new Date('2026-03-01T12:00:00Z')
 const after = (ms: number) => publishedAt.getTime() + ms
 
-test('a post is read after a quarter of an hour, each hour for a day, each day for 30 days, and then never again', () => {
-  const ages: number[] = []
-  for (let at: Date | null = firstReadAt(publishedAt); at !== null; at = nextReadAt(publishedAt, at.getTime())) {
-    ages.push(at.getTime() - publishedAt.getTime())
+test('a post is read after a quarter of an hour, each hour for a day, each day for 30 days, and then never again; three times where reads are billed', () => {
+  const agesOf = (isCharged: boolean) => {
+    const ages: number[] = []
+    for (
+      let at: Date | null = firstReadAt(publishedAt, isCharged);
+      at !== null;
+      at = nextReadAt(publishedAt, at.getTime(), isCharged)
+    ) {
+      ages.push(at.getTime() - publishedAt.getTime())
+    }
+    return ages
   }
   const hourly = Array.from({ length: 25 }, (_, hours) => 15 * minute + hours * hour)
   const daily = Array.from({ length: 28 }, (_, days) => 15 * minute + (days + 2) * day)
-  expect(ages).toEqual([...hourly, ...daily, 30 * day])
+  expect(agesOf(false)).toEqual([...hourly, ...daily, 30 * day])
+  expect(agesOf(true)).toEqual([day, 7 * day, 30 * day])
 })
 
 test('a read that failed is made again later and later, or when it is told to, and not once the 30 days are over', () => {

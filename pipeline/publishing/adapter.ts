@@ -38,10 +38,10 @@ export interface Publication {
   readonly media: readonly PublishedMedia[]
   /** When `publish` was first called for this target, or is now; null before that. */
   readonly sentAt: Date | null
-  /** As the last call of `keep` for this target had it. */
+  /** As the last call of `keep` for this target had it; null before the first one. */
   readonly reference: string | null
-  /** Stores what the platform calls the publication, for later attempts. Null before a request that makes a new one. */
-  keep(reference: string | null): Promise<void>
+  /** Stores what the platform calls the publication, for later attempts. */
+  keep(reference: string): Promise<void>
 }
 
 export interface Account {

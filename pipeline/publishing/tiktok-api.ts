@@ -1,7 +1,7 @@
 /**
- * Requests to TikTok's Content Posting API (TikTok's documentation: "Content Posting API: Direct Post", "Photo", "Query
- * Creator Info", "Get Post Status", "Refresh a User Access Token"). Access tokens hold for two hours. A refresh token
- * holds once, for 180 days: each renewal gives the next one.
+ * Requests to TikTok's Content Posting API (TikTok's documentation: "Content Posting API: Direct Post", "Query Creator
+ * Info", "Get Post Status", "Refresh a User Access Token"). Access tokens hold for two hours. A refresh token holds once,
+ * for 180 days: each renewal gives the next one.
  */
 import { minute } from '../../schemas/limits/units.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
@@ -48,8 +48,8 @@ const dailyLimits = ['spam_risk_too_many_posts', 'spam_risk_too_many_pending_sha
 const minuteLimit = 'rate_limit_exceeded'
 export const tokenOver = 'access_token_invalid'
 const missingRights = [tokenOver, 'scope_not_authorized', 'scope_permission_missed', 'auth_removed']
-/** Faults of TikTok's own, and files that it couldn't fetch. */
-const passing = ['internal_error', 'internal', 'video_pull_failed', 'photo_pull_failed']
+/** Faults of TikTok's own. */
+const passing = ['internal_error', 'internal']
 
 /** @param code of a refusal, or the reason for which a post failed */
 export function kindOfCode(code: string): ErrorKind {
@@ -106,11 +106,4 @@ export async function readCreator(call: Signed): Promise<Creator> {
       stitches: isTrue('stitch_disabled'),
     },
   }
-}
-
-/** Publications are asked for by it. */
-export function publishIdIn(fields: Fields): string {
-  const id = textIn(fields, 'publish_id')
-  if (/^[\w.~-]{1,128}$/.test(id)) return id
-  throw odd("The platform's answer has a publish_id that is none")
 }

@@ -13,7 +13,7 @@ import {
 import { ProviderError, type PublishedMedia } from './adapter.ts'
 import { partBody } from './media-body.ts'
 import { type Answer, askProvider, odd, textIn } from './request.ts'
-import { type Calling, post, publishIdIn } from './tiktok-api.ts'
+import { type Calling, type Fields, post } from './tiktok-api.ts'
 import { readStatus } from './tiktok-status.ts'
 
 export interface Upload {
@@ -23,6 +23,8 @@ export interface Upload {
   readonly partBytes: number
   /** Where the last part begins: there is no post before that has arrived. */
   readonly lastStart: number
+  /** Where the next part begins; the file's bytes once TikTok has all. */
+  next: number
 }
 
 /** @param info the post's fields. @throws ProviderError */
@@ -37,43 +39,45 @@ export async function beginUpload(call: Calling, file: PublishedMedia, info: obj
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
     throw odd('The platform names no https address to upload to')
   }
-  return { publishId: publishIdIn(data), url, file, partBytes, lastStart: (parts - 1) * partBytes }
+  return { publishId: publishIdIn(data), url, file, partBytes, lastStart: (parts - 1) * partBytes, next: 0 }
 }
 
-/** @throws ProviderError */
-export const sendFirstParts = (call: Calling, upload: Upload) => sendParts(call, upload, 0, upload.lastStart)
-
-/** Sends the last part. @returns the publication's name. @throws ProviderError */
-export async function endUpload(call: Calling, upload: Upload): Promise<string> {
-  await sendParts(call, upload, upload.lastStart, upload.file.bytes)
-  return upload.publishId
+/** Publications are asked for by it. */
+function publishIdIn(fields: Fields): string {
+  const id = textIn(fields, 'publish_id')
+  if (/^[\w.~-]{1,128}$/.test(id)) return id
+  throw odd("The platform's answer has a publish_id that is none")
 }
 
-async function sendParts(call: Calling, upload: Upload, start: number, end: number): Promise<void> {
-  const { lastStart, partBytes, file } = upload
+/** Goes on where the upload is. @param end the file's, or the start of the last part. @throws ProviderError */
+export async function sendUpTo(call: Calling, upload: Upload, end: number): Promise<void> {
   let failures = 0
-  for (let at = start; at < end; ) {
-    const next = at === lastStart ? file.bytes : at + partBytes
+  while (upload.next < end) {
     try {
-      await sendPart(call, upload, at, next)
-      at = next
+      upload.next = await sendPart(call, upload)
       failures = 0
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure.kind !== 'transient') throw error
       if (++failures >= tiktokFailuresMax) throw error
       await sleep(providerPollMs, call.signal)
       call.signal.throwIfAborted()
-      at = await readProgress(call, upload, at)
+      upload.next = await readProgress(call, upload)
     }
   }
 }
 
-/** The address comes from outside: only a public one is connected to, and it doesn't get the token. */
-async function sendPart({ signal, fetching }: Calling, { url, file }: Upload, at: number, next: number): Promise<void> {
-  const { headers, body } = partBody(file, at, next - 1, file.contentType)
-  const range = { 'content-range': `bytes ${at}-${next - 1}/${file.bytes}` }
+/**
+ * The address comes from outside: only a public one is connected to, and it doesn't get the token.
+ * @returns where the part after it begins
+ */
+async function sendPart({ signal, fetching }: Calling, upload: Upload): Promise<number> {
+  const { url, file, partBytes, lastStart, next: start } = upload
+  const end = start === lastStart ? file.bytes : start + partBytes
+  const { headers, body } = partBody(file, start, end - 1, file.contentType)
+  const range = { 'content-range': `bytes ${start}-${end - 1}/${file.bytes}` }
   const sent = { url, method: 'PUT', headers: { ...headers, ...range }, body, deadlineMs: providerUploadMs } as const
   await askProvider({ ...sent, signal, dispatcher: fetching.agent, kindOf })
+  return end
 }
 
 /** The address has ended, is taken for another's, or has other bytes than this part's: how far it is tells the status. */
@@ -82,9 +86,9 @@ function kindOf({ status }: Answer) {
 }
 
 /** @returns where the part begins that is to be sent next. @throws ProviderError */
-async function readProgress(call: Calling, upload: Upload, at: number): Promise<number> {
-  const { publishId, file, partBytes, lastStart } = upload
-  const { failure, isUpload, receivedBytes = at } = await readStatus(call, publishId)
+async function readProgress(call: Calling, upload: Upload): Promise<number> {
+  const { publishId, file, partBytes, lastStart, next } = upload
+  const { failure, isUpload, receivedBytes = next } = await readStatus(call, publishId)
   if (failure !== null) throw failure
   if (!isUpload || receivedBytes === file.bytes) return file.bytes
   if (receivedBytes % partBytes === 0 && receivedBytes <= lastStart) return receivedBytes

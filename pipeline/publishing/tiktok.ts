@@ -1,24 +1,19 @@
 /**
- * An account on TikTok, by an access token of its owner (TikTok's documentation: "Content Posting API"): videos are
- * uploaded, photos are fetched by TikTok.
+ * An account on TikTok, by an access token of its owner (TikTok's documentation: "Content Posting API"), which gets
+ * videos.
  *
  * TikTok knows no key of ours and lists nothing, but names a publication, and tells by that name what became of it. A
- * video has its name before its last bytes. A post of photos gets it by the answer to the request that publishes it:
- * where that is lost, nobody can tell.
+ * video has its name before its last bytes.
  */
 import { sleep } from '../../runtime/retry.ts'
-import { tiktokArrivalMs, tiktokTitleLengthMax } from '../../schemas/limits/publish-limits.ts'
-import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, asUnpublished, ProviderError, type Publication, type Published } from './adapter.ts'
-import { cutTitle } from './cut-text.ts'
+import { tiktokArrivalMs } from '../../schemas/limits/publish-limits.ts'
+import { type Adapter, ProviderError, type Published } from './adapter.ts'
 import { type ExpiringToken, isDue } from './oauth2.ts'
 import {
   type Calling,
   type Creator,
   codeIn,
   type Fields,
-  post,
-  publishIdIn,
   readCreator,
   readOpenId,
   renew,
@@ -26,28 +21,18 @@ import {
   tokenOver,
 } from './tiktok-api.ts'
 import { type PostStatus, readStatus, untilPublished } from './tiktok-status.ts'
-import { beginUpload, endUpload, sendFirstParts, type Upload } from './tiktok-upload.ts'
+import { beginUpload, sendUpTo, type Upload } from './tiktok-upload.ts'
 
-interface Prepared {
-  /** A video, without its last part; null where the post is of photos. */
-  readonly upload: Upload | null
-  /** The post's texts and settings. */
-  readonly info: Fields
-  /** Its name, once TikTok has all of it: a call that is repeated with a new session only asks for it. */
-  publishId: string | null
-}
-
-export const tiktok: Adapter<ExpiringToken, Prepared> = {
+/** `prepare` gives the upload, without its last part. */
+export const tiktok: Adapter<ExpiringToken, Upload> = {
   name: 'tiktok',
 
-  validate({ media }) {
-    if (isVideo({ media }) || media.every(({ publicUrl }) => publicUrl !== null)) return null
-    return 'TikTok fetches photos from here: set API_HOST to the public https address of this server'
-  },
+  validate: () => null,
 
-  async lookUp(call, { reference, media }) {
-    if (reference === null) throw untold
-    const [publishId, bytes] = reference.split(' ') as [string, string | undefined]
+  async lookUp(call, { reference }) {
+    // No upload has begun: the account was a simulated one then.
+    if (reference === null) return null
+    const [publishId, bytes] = reference.split(' ') as [string, string]
     let status = await readNamed(call, publishId)
     if (isIncomplete(status, bytes)) {
       await sleep(tiktokArrivalMs, call.signal)
@@ -55,39 +40,33 @@ export const tiktok: Adapter<ExpiringToken, Prepared> = {
       status = await readNamed(call, publishId)
     }
     if (status.failure !== null || isIncomplete(status, bytes)) return null
-    return publishedAs(call, { media }, publishId)
+    return publishedAs(call, publishId)
   },
 
-  async prepare(call, publication) {
-    const info = infoOf(await readCreator(call), levelOf(call), publication)
-    if (!isVideo(publication)) return { upload: null, info, publishId: null }
-    const upload = await beginUpload(call, publication.media[0]!, info)
-    await publication.keep(`${upload.publishId} ${upload.file.bytes}`)
-    await sendFirstParts(call, upload)
-    return { upload, info, publishId: null }
+  async prepare(call, { text, media, keep }) {
+    const file = media[0]!
+    const upload = await beginUpload(call, file, infoOf(await readCreator(call), levelOf(call), text))
+    await keep(`${upload.publishId} ${file.bytes}`)
+    await sendUpTo(call, upload, upload.lastStart)
+    return upload
   },
 
-  async publish(call, publication, prepared) {
-    const { upload, info } = prepared
-    prepared.publishId ??=
-      upload === null ? await publishPhotos(call, publication, info) : await endUpload(call, upload)
-    return publishedAs(call, publication, prepared.publishId)
+  async publish(call, _, upload) {
+    await sendUpTo(call, upload, upload.file.bytes)
+    return publishedAs(call, upload.publishId)
   },
 
   refresh: ({ credentials, signal }) => renew(credentials, signal),
   isDue,
 }
 
-const isVideo = ({ media }: Pick<Publication, 'media'>) =>
-  media.some((file) => mediaKindOf(file.contentType) === 'video')
-
 const untold = new ProviderError(
   { kind: 'unknown', code: 'outcome_unknown' },
   "TikTok can't be asked for the post, which may be there. Look there first: scheduling it again publishes it again",
 )
 
-/** Nothing comes of a video whose bytes are not all there. @param bytes the video's; undefined for photos */
-function isIncomplete({ isUpload, receivedBytes }: PostStatus, bytes: string | undefined): boolean {
+/** Nothing comes of a video whose bytes are not all there. @param bytes the video's */
+function isIncomplete({ isUpload, receivedBytes }: PostStatus, bytes: string): boolean {
   return isUpload && receivedBytes !== undefined && receivedBytes < Number(bytes)
 }
 
@@ -102,35 +81,12 @@ async function readNamed(call: Calling, publishId: string): Promise<PostStatus> 
   }
 }
 
-/** The request that publishes. @returns the publication's name */
-async function publishPhotos(call: Calling, publication: Publication, info: object): Promise<string> {
-  // Else a lost answer would be looked up by the name of an earlier attempt.
-  if (publication.reference !== null) await publication.keep(null)
-  const urls = publication.media.map(({ publicUrl }) => publicUrl)
-  const source = { source: 'PULL_FROM_URL', photo_cover_index: 0, photo_images: urls }
-  const sent = { media_type: 'PHOTO', post_mode: 'DIRECT_POST', post_info: info, source_info: source }
-  let publishId: string
-  try {
-    publishId = publishIdIn(await post(call, 'content/init', sent))
-  } catch (error) {
-    // An answer that isn't TikTok's, or speaks of a fault of its own, tells nothing of the post.
-    if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-    throw asUnpublished(error)
-  }
-  await publication.keep(publishId)
-  return publishId
-}
-
 /** A post without an id of its own has the profile's address. */
-async function publishedAs(
-  call: Calling,
-  publication: Pick<Publication, 'media'>,
-  publishId: string,
-): Promise<Published> {
+async function publishedAs(call: Calling, publishId: string): Promise<Published> {
   const postId = await untilPublished(call, publishId, levelOf(call) === privacyLevels.everyone)
   const profile = `https://www.tiktok.com/${call.account.handle}`
   if (postId === null) return { externalId: publishId, url: profile }
-  return { externalId: postId, url: `${profile}/${isVideo(publication) ? 'video' : 'photo'}/${postId}` }
+  return { externalId: postId, url: `${profile}/video/${postId}` }
 }
 
 /** Who sees an account's posts: our words, and TikTok's. */
@@ -149,17 +105,14 @@ function levelOf({ account: { metadata } }: Calling): string {
   return level
 }
 
-/** A post's texts and settings. Comments, duets and stitches are as the account has them. */
-function infoOf(creator: Creator, level: string, publication: Publication): Fields {
+/** A post's text and settings. Comments, duets and stitches are as the account has them. */
+function infoOf(creator: Creator, level: string, text: string): Fields {
   requireLevel(creator, level)
   const { comments, duets, stitches } = creator.forbids
-  const shared = {
-    ...{ privacy_level: level, disable_comment: comments },
-    ...{ brand_content_toggle: false, brand_organic_toggle: false },
+  return {
+    ...{ title: text, privacy_level: level, brand_content_toggle: false, brand_organic_toggle: false },
+    ...{ disable_comment: comments, disable_duet: duets, disable_stitch: stitches },
   }
-  const { title, text } = publication
-  if (isVideo(publication)) return { ...shared, title: text, disable_duet: duets, disable_stitch: stitches }
-  return { ...shared, title: cutTitle(title, tiktokTitleLengthMax), description: text, auto_add_music: false }
 }
 
 /** A private account has no public posts, for one. */

@@ -152,12 +152,8 @@ export async function markSent(q: Queryable, { targetId, holder }: Claim): Promi
   return marked?.sent_at ?? null
 }
 
-/** @param reference null: what is sent next has none yet. @returns false when the claim has ended */
-export async function keepReference(
-  q: Queryable,
-  { targetId, holder }: Claim,
-  reference: string | null,
-): Promise<boolean> {
+/** @returns false when the claim has ended */
+export async function keepReference(q: Queryable, { targetId, holder }: Claim, reference: string): Promise<boolean> {
   const kept = await q.query(`UPDATE post_targets SET sent_reference = $3 WHERE ${ownSql} RETURNING id`, [
     targetId,
     holder,

@@ -71,8 +71,8 @@ export const postCaptionOverridesLengthMax = 200_000
 export const postsListedBytesMax = 16 * MiB
 export const postTagsMax = 30
 export const postTagLengthMax = 60
-/** As many as the platform that takes most. */
-export const postMediaMax = 35
+/** As many as the platforms that take most. */
+export const postMediaMax = 20
 export const postAccountsMax = 50
 /** Twice the platforms that there are. */
 export const postPlatformCaptionsMax = 20

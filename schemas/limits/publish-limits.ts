@@ -100,8 +100,6 @@ export const tiktokArrivalMs = 3 * second
 /** How long a post's processing is watched in one attempt, and then the review that a public post's id waits for. */
 export const tiktokProcessingMs = 5 * minute
 export const tiktokReviewMs = 1 * minute
-/** Title of a photo post, in UTF-16 code units. */
-export const tiktokTitleLengthMax = 90
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -66,6 +66,7 @@ test('reports all that is wrong at the place in the body that it is about', asyn
     'error account_not_found at body.social_account_ids.0',
     'error platform_not_chosen at body.platform_captions.mastodon',
     'error caption_too_long at body.platform_captions.tiktok of tiktok',
+    'error video_missing at body.media_ids of tiktok',
     'error media_kind at body.media_ids.1 of tiktok',
     'error caption_too_long at body.base_caption of x',
     'warning alt_text_missing at body.media_ids.1 of x',

@@ -1,6 +1,5 @@
 /** TikTok's sign-in, its Content Posting API, and its upload servers, as far as a client that posts sees of them, at their own hosts. */
 import type { Dispatcher } from 'undici'
-import type { FetchFile } from './container-server.ts'
 import { hostsHere } from './hosts-here.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
@@ -10,11 +9,8 @@ export interface TiktokPost {
   readonly publishId: string
   // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
   readonly info: any
-  readonly isPhoto: boolean
-  /** The video, or the photos. */
-  files: Buffer[]
-  /** Undefined for photos. */
-  readonly upload: { readonly size: number; readonly chunk: number; readonly count: number } | undefined
+  readonly upload: { readonly size: number; readonly chunk: number; readonly count: number }
+  /** The bytes of the video that are there. */
   received: Buffer
   /** How often its status is asked for before it is known. */
   pollsLeft: number
@@ -32,8 +28,6 @@ export interface TiktokCreator {
   hasScope: boolean
   isAudited: boolean
   levels: string[]
-  /** The addresses of photos begin so. */
-  verifiedPrefix: string
   /** Why its next posts fail. */
   failReasons: string[]
   /** How often a new post's status is asked for before it is known. */
@@ -62,16 +56,13 @@ export function tiktokError(status: number, code: string, message = 'See the gui
   return { status, body: { data: {}, error: { code, message, log_id: '2026' } } }
 }
 const invalid = (message: string) => tiktokError(400, 'invalid_param', message)
+const isWhole = ({ received, upload }: TiktokPost) => received.length === upload.size
 const okError = '"error":{"code":"ok","message":"","log_id":"2026"}'
 /** @param data JSON: ids of posts are numbers that JavaScript can't write */
 const okText = (data: string): Answered => ({ status: 200, body: `{"data":${data},${okError}}` })
 const ok = (data: object) => okText(JSON.stringify(data))
 
-/** @param fetchFile how it reaches photos */
-export async function startTiktok(
-  fetchFile: FetchFile = () => Promise.reject(new Error('no files')),
-  verifiedPrefix = 'https://',
-): Promise<TiktokServer> {
+export async function startTiktok(): Promise<TiktokServer> {
   const creators: TiktokCreator[] = []
   let made = 0
 
@@ -81,8 +72,8 @@ export async function startTiktok(
     const creator: TiktokCreator = {
       ...{ openId: `-000${name}`, username: name, nickname: `The ${name}`, hasScope: true },
       ...{ accessToken: `act.${name}`, refreshToken: `rft.${name}`, isAudited: true, levels: [...levels] },
-      ...{ verifiedPrefix, failReasons: [], polls: 0, begun },
-      posts: () => begun.filter(({ files, failReason }) => files.length > 0 && failReason === undefined),
+      ...{ failReasons: [], polls: 0, begun },
+      posts: () => begun.filter((post) => isWhole(post) && post.failReason === undefined),
     }
     creators.push(creator)
     return creator
@@ -132,50 +123,40 @@ export async function startTiktok(
       max_video_post_duration_sec: 300,
     })
 
-  /** @param known fields of a post of its kind */
-  // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
-  function faultOf({ levels, isAudited }: TiktokCreator, info: any, known: readonly string[]): Answered | undefined {
-    const unknown = Object.keys(info ?? {}).filter((name) => !known.includes(name))
-    if (unknown.length > 0 || info === undefined) return invalid(`post_info ${unknown}`)
-    if (typeof info.brand_content_toggle !== 'boolean') return invalid('brand_content_toggle')
-    if (!levels.includes(info.privacy_level)) return tiktokError(403, 'privacy_level_option_mismatch')
-    if (isAudited || info.privacy_level === 'SELF_ONLY') return undefined
-    return tiktokError(403, 'unaudited_client_can_only_post_to_private_accounts')
-  }
+  const fields = [
+    ...['title', 'privacy_level', 'disable_comment', 'disable_duet', 'disable_stitch'],
+    ...['brand_content_toggle', 'brand_organic_toggle'],
+  ]
 
-  const shared = ['title', 'privacy_level', 'disable_comment', 'brand_content_toggle', 'brand_organic_toggle']
-
-  function beginVideo({ json }: Asking, creator: TiktokCreator): Answered {
+  function begin({ json }: Asking, creator: TiktokCreator): Answered {
     const { post_info: info, source_info: source, ...others } = json ?? {}
-    const fault = faultOf(creator, info, [...shared, 'disable_duet', 'disable_stitch'])
-    if (fault !== undefined) return fault
-    if (Object.keys(others).length > 0 || source?.source !== 'FILE_UPLOAD') return invalid('source_info')
+    const unknown = Object.keys({ ...info, ...others }).filter((name) => !fields.includes(name))
+    if (unknown.length > 0 || source?.source !== 'FILE_UPLOAD') return invalid(`source_info ${unknown}`)
+    if (typeof info?.brand_content_toggle !== 'boolean') return invalid('brand_content_toggle')
+    if (!creator.levels.includes(info.privacy_level)) return tiktokError(403, 'privacy_level_option_mismatch')
+    if (!creator.isAudited && info.privacy_level !== 'SELF_ONLY') {
+      return tiktokError(403, 'unaudited_client_can_only_post_to_private_accounts')
+    }
     if (info.title.length > 2200) return invalid('title')
     if (info.disable_duet !== true) return invalid('the account forbids duets')
     const { video_size: size, chunk_size: chunk, total_chunk_count: count } = source
-    const isWhole = count === 1 && chunk === size && size <= 64 * mega
+    const isSingle = count === 1 && chunk === size && size <= 64 * mega
     const isChunked = chunk >= 5 * mega && chunk <= 64 * mega && count === Math.floor(size / chunk) && count <= 1000
-    if (!(size > 0 && size <= 4000 * mega) || !(isWhole || isChunked)) return invalid('The chunk size is invalid')
-    const post = begin(creator, info, false, { size, chunk, count })
-    const upload_url = `https://${uploadHost}/video/?upload_id=${post.publishId}&upload_token=Xza123`
-    return ok({ publish_id: post.publishId, upload_url })
-  }
-
-  function begin(creator: TiktokCreator, info: object, isPhoto: boolean, upload: TiktokPost['upload']): TiktokPost {
-    const publishId = `${isPhoto ? 'p_pub_url' : 'v_pub_file'}~v2-1.${++made}`
-    const post: TiktokPost = {
-      ...{ publishId, info, isPhoto, upload, files: [], received: Buffer.alloc(0) },
+    if (!(size > 0 && size <= 4000 * mega) || !(isSingle || isChunked)) return invalid('The chunk size is invalid')
+    const publish_id = `v_pub_file~v2-1.${++made}`
+    creator.begun.push({
+      ...{ publishId: publish_id, info, upload: { size, chunk, count }, received: Buffer.alloc(0) },
       ...{ pollsLeft: creator.polls, failReason: creator.failReasons.shift(), postId: undefined },
-    }
-    creator.begun.push(post)
-    return post
+    })
+    const upload_url = `https://${uploadHost}/video/?upload_id=${publish_id}&upload_token=Xza123`
+    return ok({ publish_id, upload_url })
   }
 
   /** The storage wants each chunk in its turn, and no token. */
   function receive(asking: Asking): Answered {
     const { query, headers, bytes } = asking
     const post = creatorOf(asking)?.begun.find(({ publishId }) => publishId === uploadOf(asking))
-    if (headers['host'] !== uploadHost || headers['authorization'] !== undefined || post?.upload === undefined)
+    if (headers['host'] !== uploadHost || headers['authorization'] !== undefined || post === undefined)
       return { status: 404 }
     if (query.get('upload_token') !== 'Xza123') return { status: 403 }
     const { size, chunk, count } = post.upload
@@ -186,43 +167,14 @@ export async function startTiktok(
     const isLast = Number(first) === (count - 1) * chunk
     if (bytes.length !== (isLast ? size - Number(first) : chunk)) return { status: 400 }
     post.received = Buffer.concat([post.received, bytes])
-    if (isLast) post.files = [post.received]
     return { status: isLast ? 201 : 206, headers: { 'content-range': `bytes 0-${last}/${size}` } }
-  }
-
-  async function publishPhotos({ json }: Asking, creator: TiktokCreator): Promise<Answered> {
-    const { post_info: info, source_info: source, post_mode, media_type, ...others } = json ?? {}
-    const fault = faultOf(creator, info, [...shared, 'description', 'auto_add_music'])
-    if (fault !== undefined) return fault
-    const { photo_images: urls = [], photo_cover_index: cover, source: how, ...more } = source ?? {}
-    const unknown = Object.keys({ ...others, ...more })
-    if (unknown.length > 0 || media_type !== 'PHOTO' || post_mode !== 'DIRECT_POST' || how !== 'PULL_FROM_URL') {
-      return invalid(`content ${unknown}`)
-    }
-    if (info.title.length > 90 || info.description.length > 4000) return invalid('title')
-    if (!(urls.length >= 1 && urls.length <= 35) || cover !== 0) return invalid('photo_images')
-    if (!urls.every((url: string) => url.startsWith(creator.verifiedPrefix))) {
-      return tiktokError(403, 'url_ownership_unverified')
-    }
-    const post = begin(creator, info, true, undefined)
-    const fetched = await Promise.all(
-      urls.map(async (url: string) => {
-        const response = await fetchFile(url)
-        return response.status === 200 ? Buffer.from(await response.arrayBuffer()) : null
-      }),
-    )
-    if (fetched.some((file) => file?.toString('hex', 0, 3) !== 'ffd8ff')) post.failReason ??= 'file_format_check_failed'
-    else post.files = fetched as Buffer[]
-    return ok({ publish_id: post.publishId })
   }
 
   function showStatus({ json }: Asking, { begun }: TiktokCreator): Answered {
     const post = begun.find(({ publishId }) => publishId === json?.publish_id)
     if (post === undefined) return tiktokError(400, 'invalid_publish_id', 'The publish_id does not exist')
-    const bytes = post.isPhoto ? {} : { uploaded_bytes: post.received.length }
-    const under = post.isPhoto ? 'PROCESSING_DOWNLOAD' : 'PROCESSING_UPLOAD'
-    const isWaiting = post.upload !== undefined && post.received.length < post.upload.size
-    if (isWaiting || post.pollsLeft-- > 0) return ok({ status: under, ...bytes })
+    const bytes = { uploaded_bytes: post.received.length }
+    if (!isWhole(post) || post.pollsLeft-- > 0) return ok({ status: 'PROCESSING_UPLOAD', ...bytes })
     if (post.failReason !== undefined) return ok({ status: 'FAILED', fail_reason: post.failReason, ...bytes })
     const isPublic = post.info.privacy_level === 'PUBLIC_TO_EVERYONE'
     post.postId ??= String(firstPostId + BigInt(++made))
@@ -230,7 +182,7 @@ export async function startTiktok(
     return okText(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":${ids}}`)
   }
 
-  type Route = (asking: Asking, creator: TiktokCreator) => Answered | Promise<Answered>
+  type Route = (asking: Asking, creator: TiktokCreator) => Answered
   const signedIn = (route: Route) => (asking: Asking) => {
     if (asking.headers['host'] !== apiHost) return { status: 404, body: '' }
     const creator = creatorOf(asking)
@@ -250,8 +202,7 @@ export async function startTiktok(
       query.get('fields') === 'open_id' ? ok({ user: { open_id: openId } }) : invalid('fields'),
     ),
     'POST /v2/post/publish/creator_info/query/': posting(showCreator),
-    'POST /v2/post/publish/video/init/': posting(beginVideo),
-    'POST /v2/post/publish/content/init/': posting(publishPhotos),
+    'POST /v2/post/publish/video/init/': posting(begin),
     'POST /v2/post/publish/status/fetch/': posting(showStatus),
     'PUT /video/': receive,
   })

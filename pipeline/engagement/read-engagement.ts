@@ -146,14 +146,13 @@ async function readBatch(
       metrics.engagementRead('limited', batch.length)
       return Math.max(engagementPauseMs, Math.min(failure.retryAfterMs ?? engagementLimitMs, engagementLimitMaxMs))
     }
-    await postpone(batch, waits[failure.kind])
-    if (failure.kind === 'transient') return engagementPauseMs
-    return failure.kind === 'reauthenticate' ? engagementUnauthorizedMs : null
+    // The posts themselves don't wait: the account may be connected anew before.
+    if (failure.kind === 'reauthenticate') {
+      metrics.engagementRead('failed', batch.length)
+      return engagementUnauthorizedMs
+    }
+    // A refused request will be refused again, as far as the platform says.
+    await postpone(batch, failure.kind === 'permanent' ? engagementRefusedMs : undefined)
+    return failure.kind === 'transient' ? engagementPauseMs : null
   }
-}
-
-/** A refused request will be refused again, as far as the platform says. */
-const waits: Partial<Record<Failure['kind'], number>> = {
-  reauthenticate: engagementUnauthorizedMs,
-  permanent: engagementRefusedMs,
 }

@@ -3,7 +3,7 @@ import type { Postgres } from '../../postgres/client.ts'
 import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
 import { type Coalescer, makeCoalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
-import { publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
+import { publishAttemptMs, renewalMs } from '../../schemas/limits/publish-limits.ts'
 import { type Account, type Adapter, asUnpublished, type Call, ProviderError } from './adapter.ts'
 import { untilWritten } from './until-written.ts'
 
@@ -54,12 +54,14 @@ export function sessionOf(
     return renewals.ask(`${account.id} ${version}`, async () => {
       // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
       if ((await read()).version !== version) return
+      // It has a time of its own: others wait for it, too, however soon whoever began it ends.
+      const ending = AbortSignal.timeout(renewalMs)
       try {
-        const renewed = await adapter.refresh?.({ account, credentials, signal, fetching })
+        const renewed = await adapter.refresh?.({ account, credentials, signal: ending, fetching })
         if (!renewed) throw over
         // Where another process was faster, its session is as good.
         const sealed = box.seal(JSON.stringify(renewed))
-        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), signal)
+        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), ending)
       } catch (error) {
         // A refresh token that holds once may be what it has used.
         if (!(error instanceof ProviderError) || (await read()).version === version) throw error

@@ -106,7 +106,8 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
       // The account's server asks the AppView, which counts.
       const { body } = await ask(call, `app.bsky.feed.getPosts?${query}`)
       const posts = new Map(Object.values(objectIn(body, 'posts')).map((post) => [Object(post).uri, post]))
-      return new Map(uris.map((uri) => [uri, posts.has(uri) ? figuresIn(posts.get(uri)) : null]))
+      // It leaves out what it has not seen yet as well as what is gone.
+      return new Map(uris.flatMap((uri) => (posts.has(uri) ? [[uri, figuresIn(posts.get(uri))] as const] : [])))
     },
   },
 }

@@ -45,6 +45,8 @@ export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
 export const linkPasswordLengthMax = 128
 /** Links that one request makes, in one transaction. */
 export const linksCreatedMax = 100
+/** Different ones of such a request: each takes some 50 ms to hash, while the transaction waits. */
+export const linksPasswordsMax = 5
 export const linkTagsMax = 10
 export const linkTagLengthMax = 50
 /** Targets of a link: a choice that a form shows and a person keeps in mind. */

@@ -100,6 +100,8 @@ export const tiktokArrivalMs = 3 * second
 /** How long a post's processing is watched in one attempt, and then the review that a public post's id waits for. */
 export const tiktokProcessingMs = 5 * minute
 export const tiktokReviewMs = 1 * minute
+/** The renewal of a session, for all who wait for it: the requests, and writing what they gave. */
+export const renewalMs = 1 * minute
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -8,6 +8,7 @@ import {
   linkLabelLengthMax,
   linkPasswordLengthMax,
   linksCreatedMax,
+  linksPasswordsMax,
   linkTagLengthMax,
   linkTagsMax,
   linkTargetCountriesMax,
@@ -101,7 +102,14 @@ export const LinkCreate = z
 
 export const LinksCreate = z
   .strictObject({
-    links: z.array(LinkCreate).min(1).max(linksCreatedMax),
+    links: z
+      .array(LinkCreate)
+      .min(1)
+      .max(linksCreatedMax)
+      .refine(
+        (links) => new Set(links.flatMap(({ password }) => password ?? [])).size <= linksPasswordsMax,
+        `All links together have at most ${linksPasswordsMax} different passwords`,
+      ),
   })
   .meta({ id: 'TrackedLinksCreate' })
 

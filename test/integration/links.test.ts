@@ -392,6 +392,7 @@ test('many links are made in their order, once for a key, told one by one and au
     [late, [at(0, 'post_id'), at(2, 'expires_at')]],
     [[], [['body', 'links']]],
     [Array(101).fill(valid), [['body', 'links']]],
+    [Array.from({ length: 6 }, (_, at) => ({ ...valid, password: `p${at}` })), [['body', 'links']]],
   ] as const) {
     const refused = await makeMany(wrong)
     expect([refused.status, refused.body.detail.map(({ loc }) => loc)]).toEqual([422, locs])

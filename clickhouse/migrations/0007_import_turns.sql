@@ -9,4 +9,5 @@ ENGINE = ReplacingMergeTree(turn)
 ORDER BY workspace_id
 SETTINGS
     fsync_after_insert = 1,
-    fsync_part_directory = 1;
+    fsync_part_directory = 1,
+    min_rows_to_fsync_after_merge = 1;

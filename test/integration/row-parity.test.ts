@@ -18,6 +18,15 @@ async function look(table: string, ...made: string[]) {
   return { columns: described.filter(({ default_type }) => !made.includes(default_type)), create: row!.create }
 }
 const syncs = ['fsync_after_insert = 1', 'fsync_part_directory = 1', 'min_rows_to_fsync_after_merge = 1']
+
+test('each table syncs what it stores and merges', async () => {
+  const made = await stores.ch.query<{ name: string; create: string }>(
+    `SELECT name, create_table_query AS create FROM system.tables
+     WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'`,
+  )
+  expect(made.length).toBeGreaterThan(7)
+  for (const setting of syncs) expect(made.filter(({ create }) => !create.includes(setting))).toEqual([])
+})
 const byName = (left: { name: string }, right: { name: string }) => (left.name < right.name ? -1 : 1)
 
 test.each(Object.keys(streams) as StreamName[])(

@@ -50,6 +50,9 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   useEffect(() => {
     if (at !== undefined) change({ scheduled_at: at })
   }, [at])
+  const showsTitle = accounts?.some(
+    ({ id, platform }) => draft.social_account_ids.includes(id) && ['youtube', 'pinterest'].includes(platform),
+  )
   const isScheduled = post?.status === 'scheduled'
   const isBusy = isSending || uploads > 0
   const heading = saved.current ? 'Change the post' : 'New post'
@@ -121,7 +124,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     <form class="panel editor" aria-label={heading} onSubmit={submit}>
       <h2>{heading}</h2>
       <label>
-        Title (only you see it)
+        {showsTitle ? 'Title (YouTube and Pinterest show it)' : 'Title (only you see it)'}
         <input required value={draft.title} onInput={(event) => change({ title: event.currentTarget.value })} />
       </label>
       <label>

@@ -90,7 +90,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
         )}
         {isEmpty && !isFiltered && (
           <p class="empty">
-            No replays yet. Sessions are recorded once replay is on.{' '}
+            No replays yet. Where replay is on, a share of the sessions is recorded.{' '}
             {may('workspace:manage') && <a href="/dashboard/settings">See the settings</a>}
           </p>
         )}

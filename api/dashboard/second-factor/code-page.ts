@@ -5,7 +5,7 @@ import { plainPage } from '../pages.ts'
 import { codePath } from './step-cookie.ts'
 
 const texts = {
-  401: 'The code is wrong, or was used before. The app shows a new one every 30 seconds.',
+  401: 'The code is wrong, or was used before. The app shows a new one every 30 seconds. Recovery codes have a form of their own.',
   410: 'This sign-in is over: it has 5 minutes and 5 tries for the code. Begin again with the password.',
   429: 'Too many wrong codes for this account. Try again later.',
 } as const

@@ -179,6 +179,8 @@ function makeAgent(options: AgentOptions): Agent {
   const addRequest = agent.addRequest.bind(agent)
   agent.addRequest = (request, ...rest) => {
     request.maxHeaderSize = answerHeadBytesMax
+    // httpxy asks so for a body in chunks. uWebSockets.js closes then without a word, so nobody may use the connection again.
+    if (request.getHeader('connection') === 'close') request.shouldKeepAlive = false
     addRequest(request, ...rest)
   }
   return agent

@@ -1,6 +1,7 @@
 /** The listener on PORT: forwarding, streaming, and its behaviour when a service is away or a sender misbehaves. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSocketServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { bodyDeadlineMs } from '../../schemas/limits/event-limits.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
@@ -268,6 +269,33 @@ test('ends a connection whose body goes on after the answer', async () => {
   const { statuses, closedAfterMs } = await exchange(front.port, sent, { waitMs: 10_000 })
   expect(statuses).toEqual([413])
   expect(closedAfterMs).toBeDefined()
+})
+
+test('no request goes into a connection that a service closes behind a body in chunks, as uWebSockets.js does without a word', async () => {
+  const silent = createSocketServer((socket) => {
+    socket.on('error', () => {})
+    let head = ''
+    socket.on('data', (bytes) => {
+      head += bytes.toString('latin1')
+      if (!head.includes('\r\n\r\n')) return
+      const isLast = /^connection: close\r$/im.test(head)
+      if (isLast && !head.endsWith('0\r\n\r\n')) return
+      head = ''
+      socket.write('HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\n{}')
+      if (isLast) setTimeout(() => socket.end(), 20)
+    })
+  })
+  const { port } = await listening(silent)
+  const other = await startFront({ ...options, portOf: () => port })
+  const send = async (init: RequestInit) =>
+    (await fetch(`http://127.0.0.1:${other.port}/api/v1/growth/track`, init)).status
+  const chunks = () => new Blob(['{}']).stream()
+  for (let round = 0; round < 10; round++) {
+    expect(await send({ method: 'POST', body: chunks(), duplex: 'half' } as RequestInit)).toBe(202)
+    expect(await send({ method: 'GET' })).toBe(202)
+  }
+  await other.close()
+  silent.close()
 })
 
 test('lets go of a service when the sender vanishes', async () => {

@@ -105,7 +105,10 @@ export interface AccountHealth {
   readonly isExpired?: boolean
 }
 
-/** The message is always the newest. @returns the account where its status was another one; null else, or where it is disconnected */
+/**
+ * The message is always the newest. The lock lets others name the account meanwhile: each outcome does so before it asks for it.
+ * @returns the account where its status was another one; null else, or where it is disconnected
+ */
 export async function setAccountHealth(
   tx: Queryable,
   id: number,
@@ -113,7 +116,7 @@ export async function setAccountHealth(
 ): Promise<SocialAccount | null> {
   const [row] = await tx.query<SocialAccount & { is_other: boolean }>(
     `WITH before AS (
-       SELECT health_status AS was FROM social_accounts WHERE id = $1 AND status = 'connected' FOR UPDATE)
+       SELECT health_status AS was FROM social_accounts WHERE id = $1 AND status = 'connected' FOR NO KEY UPDATE)
      UPDATE social_accounts SET health_status = $2, health_message = $3, updated_at = clock_timestamp(),
        status = CASE WHEN $4 THEN 'expired' ELSE status END
      FROM before WHERE id = $1 AND (was <> $2 OR health_message <> $3 OR $4)

@@ -1,8 +1,7 @@
 /**
- * The server on PORT: forwards each path to the service that serves it and answers 503 while that service is away.
- * Small bodies are forwarded whole; large ones and answers as they come. If a service dies in a request, nobody knows
- * whether it stored the event. The connection is then closed without an answer: a 503 says that nothing was stored. For
- * development and small installations; in production a balancer does this.
+ * The server on PORT: forwards each path to its service, and answers 503 while that is away. Small bodies are forwarded
+ * whole; large ones and answers as they come. If a service dies in a request, nobody knows whether it stored the event.
+ * The connection is then closed without an answer: a 503 says that nothing was stored. Larger sites use a balancer.
  */
 import { once } from 'node:events'
 import {

@@ -53,7 +53,7 @@ export const createGoal = defineOperation({
 export const changeGoal = defineOperation({
   name: 'goal.update',
   http: { method: 'PATCH', path: '/v1/goals/{goal_id}' },
-  summary: 'Change a goal. What is not sent stays.',
+  summary: 'Change a goal. Fields that are left out stay.',
   tag: 'Analytics',
   effect: 'update',
   scope: 'analytics:write',

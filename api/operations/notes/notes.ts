@@ -56,7 +56,7 @@ export const createNote = defineOperation({
 export const changeNote = defineOperation({
   name: 'note.update',
   http: { method: 'PATCH', path: '/v1/notes/{note_id}' },
-  summary: 'Change a note. What is not sent stays.',
+  summary: 'Change a note. Fields that are left out stay.',
   tag: 'Analytics',
   effect: 'update',
   scope: 'analytics:write',

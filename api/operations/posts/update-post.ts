@@ -29,7 +29,7 @@ export const updatePost = defineOperation({
   tool: 'svc.update_post',
   summary: 'Change a draft or scheduled post.',
   description:
-    'What is not sent stays. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready to be published. One whose accounts all have it is `published`.',
+    'Fields that are left out stay. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready to be published. One whose accounts all have it is `published`.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',

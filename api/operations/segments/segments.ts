@@ -50,7 +50,7 @@ export const createSegment = defineOperation({
 export const changeSegment = defineOperation({
   name: 'segment.update',
   http: { method: 'PATCH', path: '/v1/segments/{segment_id}' },
-  summary: 'Change the name of saved filters, or the filters. What is not sent stays.',
+  summary: 'Change the name of saved filters, or the filters. Fields that are left out stay.',
   description: '`filters` replaces all of them.',
   tag: 'Analytics',
   effect: 'update',

@@ -31,7 +31,18 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await page.keyboard.press('Escape')
   await stores.pg.query("UPDATE report_recipients SET state = 'failed'")
   await page.reload()
+  // An answer that comes before the change is made doesn't turn the switch back.
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/report-recipients/*', (route) => held.then(() => route.continue()))
   await page.check(`${section} [type="checkbox"]`)
+  const answered = page.waitForResponse((response) => response.url().endsWith('/report-recipients'))
+  await page.evaluate("dispatchEvent(new Event('online'))")
+  await (await answered).finished()
+  expect(await page.isChecked(`${section} [type="checkbox"]`)).toBe(true)
+  letGo()
   await expect.poll(() => stores.pg.query('SELECT alerts FROM report_recipients')).toEqual([{ alerts: true }])
   await page.waitForSelector(`${section} .bad:has-text("couldn’t be sent")`)
   expect(await page.isVisible(hour)).toBe(true)

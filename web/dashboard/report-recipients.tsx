@@ -4,7 +4,7 @@ import type { ReportRecipientResource, ReportRecipients } from '../../schemas/re
 import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { Failure, Refusal } from './parts.tsx'
-import { send, useAnswer, useRefusal } from './query.ts'
+import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
@@ -40,17 +40,7 @@ export function Reports({ timezone }: { timezone: string }) {
             </span>
             <span class="label">{recipient.every}</span>
             <State {...{ timezone }} of={recipient} />
-            <label>
-              <input
-                type="checkbox"
-                aria-label={`Traffic alerts to ${recipient.email}, ${recipient.every}`}
-                checked={recipient.alerts}
-                onChange={async ({ currentTarget: { checked } }) =>
-                  done(await send('PATCH', `/report-recipients/${recipient.id}`, { alerts: checked }))
-                }
-              />{' '}
-              alerts
-            </label>
+            <AlertsSwitch of={recipient} {...{ done }} />
             {answer.is_mail_set_up && (
               <button
                 type="button"
@@ -95,6 +85,34 @@ export function Reports({ timezone }: { timezone: string }) {
         </Confirm>
       )}
     </section>
+  )
+}
+
+interface AlertsSwitchProps {
+  readonly of: Recipient
+  done(sent: Sent<unknown>): void
+}
+
+function AlertsSwitch({ of: { id, email, every, alerts }, done }: AlertsSwitchProps) {
+  /** Shown until an answer agrees: one that was asked for before the change would turn the switch back for a moment. */
+  const [chosen, choose] = useState<boolean>()
+  if (chosen === alerts) choose(undefined)
+  async function change(isOn: boolean): Promise<void> {
+    choose(isOn)
+    const sent = await send('PATCH', `/report-recipients/${id}`, { alerts: isOn })
+    if ('refusal' in sent) choose(undefined)
+    done(sent)
+  }
+  return (
+    <label>
+      <input
+        type="checkbox"
+        aria-label={`Traffic alerts to ${email}, ${every}`}
+        checked={chosen ?? alerts}
+        onChange={({ currentTarget: { checked } }) => change(checked)}
+      />{' '}
+      alerts
+    </label>
   )
 }
 

@@ -4,8 +4,9 @@
  */
 import { makeLinkToken, sha256Of } from '../../schemas/keys.ts'
 import { invitationMs, membersMax } from '../../schemas/limits/api-limits.ts'
-import { type GivenRole, mayManage, type Role } from '../../schemas/roles.ts'
+import type { GivenRole } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
+import { holdAsManager } from './members.ts'
 import { holdWorkspace } from './workspaces.ts'
 
 export interface Invitation {
@@ -46,20 +47,16 @@ export async function createInvitation(
   tx: Queryable,
   { workspaceId, email, role, invitedBy, now }: NewInvitation,
 ): Promise<{ readonly id: number; readonly token: string } | InvitationRefusal> {
-  await holdWorkspace(tx, workspaceId)
+  if (!(await holdAsManager(tx, workspaceId, invitedBy))) return 'denied'
   await tx.query('DELETE FROM invitations WHERE workspace_id = $1 AND expires_at <= to_timestamp($2::float8 / 1000)', [
     ...[workspaceId, now],
   ])
-  const [state] = await tx.query<{ places: number; is_member: boolean; role: Role | null }>(
+  const [state] = await tx.query<{ places: number; is_member: boolean }>(
     `SELECT (SELECT count(*) FROM members WHERE workspace_id = $1)::int
          + (SELECT count(*) FROM invitations WHERE workspace_id = $1)::int AS places,
-       EXISTS (SELECT FROM members m JOIN owners o ON o.id = m.owner_id WHERE m.workspace_id = $1 AND o.email = $2) AS is_member,
-       (SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $3) AS role`,
-    [workspaceId, email, invitedBy],
+       EXISTS (SELECT FROM members m JOIN owners o ON o.id = m.owner_id WHERE m.workspace_id = $1 AND o.email = $2) AS is_member`,
+    [workspaceId, email],
   )
-  // Another admin may have taken the role away since the request was let in.
-  const inviterRole = state!.role
-  if (inviterRole === null || !mayManage(inviterRole)) return 'denied'
   if (state!.is_member) return 'member'
   if (state!.places >= membersMax) return 'full'
   const token = makeLinkToken()

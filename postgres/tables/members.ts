@@ -87,17 +87,31 @@ export async function deleteUnusedAccounts(tx: Queryable, ids: readonly number[]
 
 /** Revoked for good: else they would work again once their maker is invited again. The rows outlive the account. */
 async function endKeysOf(tx: Queryable, ids: readonly number[], workspaceId?: number): Promise<number[]> {
-  const revoked = await tx.query<{ id: number }>(
-    `UPDATE api_keys SET revoked_at = now() WHERE owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR workspace_id = $2)
-       AND revoked_at IS NULL RETURNING id`,
+  // In one statement, so that no key changes hands unrevoked.
+  const ended = await tx.query<{ id: number; was_revoked: boolean }>(
+    `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()), owner_id = w.owner_id
+     FROM workspaces w, (SELECT id, revoked_at IS NOT NULL AS was_revoked FROM api_keys
+       WHERE owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR workspace_id = $2) FOR UPDATE) AS before
+     WHERE w.id = k.workspace_id AND before.id = k.id RETURNING k.id, was_revoked`,
     [ids, workspaceId ?? null],
   )
-  await tx.query(
-    `UPDATE api_keys k SET owner_id = w.owner_id FROM workspaces w
-     WHERE w.id = k.workspace_id AND k.owner_id = ANY ($1::bigint[]) AND ($2::int IS NULL OR w.id = $2)`,
-    [ids, workspaceId ?? null],
+  return ended
+    .filter(({ was_revoked }) => !was_revoked)
+    .map(({ id }) => id)
+    .sort((one, other) => one - other)
+}
+
+/**
+ * Holds the workspace, so that the role stays until the end of the transaction.
+ * @returns whether the account may manage it: it may have lost its role since its request was let in
+ */
+export async function holdAsManager(tx: Queryable, workspaceId: number, id: number): Promise<boolean> {
+  await holdWorkspace(tx, workspaceId)
+  const [member] = await tx.query<Pick<Member, 'role'>>(
+    'SELECT role FROM members WHERE workspace_id = $1 AND owner_id = $2',
+    [workspaceId, id],
   )
-  return revoked.map((key) => key.id)
+  return member !== undefined && mayManage(member.role)
 }
 
 /** Holds the workspace, so that nobody invites or joins between the look and the change. */

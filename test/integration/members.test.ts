@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
+import { removeMember } from '../../postgres/tables/members.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
@@ -80,6 +81,25 @@ test('a removed member is out at once with keys and invitations, also when invit
   const { token } = await invite(mine, admin.email, 'admin')
   expect((await join(token, 'not the old one')).status).toBe(303)
   expect(await statusOf(key)).toBe(401)
+})
+
+test('whoever is removed while a request makes a key or shared link has neither afterwards', async () => {
+  const others = await makeWorkspace(stores)
+  const admin = await makeMember(mine, 'admin')
+  const { token } = await invite(others, admin.email, 'viewer')
+  await join(token)
+  const isWaiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+  const asked = await stores.pg.transaction(async (tx) => {
+    await removeMember(tx, mine.workspaceId, admin.id)
+    const both = [
+      admin.ask('POST', '/api-keys', { name: 'late', scopes }),
+      admin.ask('POST', '/shared-links', { name: 'late' }),
+    ]
+    await expect.poll(() => stores.pg.query(isWaiting)).toHaveLength(2)
+    return both
+  })
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([403, 403])
+  expect(await stores.pg.query("SELECT 1 FROM api_keys WHERE name = 'late'")).toEqual([])
 })
 
 test('a member of two workspaces leaves one alone, for good, and has in each the role of it alone', async () => {

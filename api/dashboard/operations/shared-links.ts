@@ -1,7 +1,7 @@
 /** Links on which anybody sees the overview of a workspace: listed, made and revoked by owner and admins in the dashboard. */
 import { z } from 'zod'
 import { countLiveSharedLinks, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
-import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { holdAsManager } from '../../../postgres/tables/members.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax, sharedLinksMax } from '../../../schemas/limits/api-limits.ts'
@@ -39,7 +39,7 @@ export const createSharedLink = defineOperation({
   async handle({ body: { name, expires_at }, workspace, actor, clock, config, stores: { pg } }) {
     const now = clock.now()
     const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, now)
-    await holdWorkspace(pg, workspace.id)
+    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
     if ((await countLiveSharedLinks(pg, workspace.id, new Date(now))) >= sharedLinksMax)
       throw problem('shared_links_full')
     const made = await createApiKey(pg, {

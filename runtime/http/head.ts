@@ -43,7 +43,7 @@ export function copyHead({ method = '', url = '', rawHeaders, socket }: Incoming
     (headers.get('transfer-encoding') ?? 'chunked').toLowerCase() === 'chunked' &&
     (length === undefined || lengthPattern.test(length))
   return {
-    ...{ method, ...splitUrl(url) },
+    ...{ method, ...splitUrl(originForm(url)) },
     headers,
     requestId: requestIdOf(headers.get('x-request-id') ?? ''),
     socketAddress: socket.remoteAddress ?? '',
@@ -51,6 +51,13 @@ export function copyHead({ method = '', url = '', rawHeaders, socket }: Incoming
     fault: isFramed ? (repeated.has('host') ? refusals.manyHosts : undefined) : refusals.badFraming,
     isEncoded: (headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity',
   }
+}
+
+/** A target may name its host, as to a proxy: servers must take that as well (RFC 9112, 3.2.2). Which host it is doesn't matter. */
+export function originForm(url: string): string {
+  const [named] = /^https?:\/\/[^/?#]+/i.exec(url) ?? ['']
+  const rest = url.slice(named.length)
+  return rest.startsWith('/') || named === '' ? rest : `/${rest}`
 }
 
 export function splitUrl(url: string): { path: string; query: string } {

@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import { type Answering, makeAnswering } from './answering.ts'
 import { compressReply } from './compression.ts'
 import { copyHead, type RequestHead } from './head.ts'
+import { inTurn } from './in-turn.ts'
 import { CantListen } from './listen.ts'
 import { dropRequestBody, readRequestBody } from './node-body.ts'
 import { refusalReply, refusals } from './refusals.ts'
@@ -154,7 +155,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     keepAliveTimeout: idleMs,
     requireHostHeader: false,
   }
-  const server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, serve)
+  const server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, inTurn(serve))
   server.on('clientError', (error, socket) => {
     if (busy.has(socket as Socket)) socket.destroy()
     // It has its answer, and ends with it.

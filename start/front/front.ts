@@ -15,6 +15,8 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
+import { originForm } from '../../runtime/http/head.ts'
+import { inTurn } from '../../runtime/http/in-turn.ts'
 import { refusals } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { problems } from '../../schemas/errors/problems.ts'
@@ -25,8 +27,7 @@ import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
 import { prepareHeaders, rangesOf } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
-
-export type ServiceName = 'ingest' | 'api'
+import { pathOf, type ServiceName, serviceByRoute, shortLinkPattern } from './service-of-path.ts'
 
 export interface FrontOptions {
   host: string
@@ -88,6 +89,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     endWithAnswer(request, response)
+    request.url = originForm(request.url!)
     if (!hasOneHost(request)) return refuseHost(request, response)
     const path = pathOf(request)
     if (path === '/') return sendPage(request, response, options)
@@ -129,9 +131,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     keepAliveTimeout: 30_000,
   }
   const listen = async (host: string, port: number): Promise<Server> => {
-    const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const handle = inTurn((request, response) => {
       answer(request, response).catch(() => refuse(response))
-    }
+    })
     const server = createServer(limits, handle)
     // The service decides about expectations other than that the body is read.
     server.on('checkExpectation', handle)
@@ -188,19 +190,6 @@ function makeAgent(options: AgentOptions): Agent {
 /** The service wasn't reached, or the request is none that stores. */
 function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage | undefined): boolean {
   return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(request?.method ?? '')
-}
-
-/** Under a root of their own only possible keys match: all other paths stand beside them. */
-function shortLinkPattern(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}/?$`)
-}
-
-const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
-
-function serviceByRoute(path: string): ServiceName {
-  if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
-  const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || /^\/l(\/|$)/.test(path)
-  return isIngest ? 'ingest' : 'api'
 }
 
 /** Once answered, a sender that goes on sending (a body that was too long, or never ends) is cut. */

@@ -298,6 +298,21 @@ test('no request goes into a connection that a service closes behind a body in c
   silent.close()
 })
 
+test('a sender asks a service one request at a time, however many are sent ahead, with or without a host in the target', async () => {
+  let underWay = 0
+  let most = 0
+  handle = (_, response) => {
+    most = Math.max(most, ++underWay)
+    setTimeout(() => {
+      underWay--
+      response.end('{"is_answer":true}')
+    }, 10)
+  }
+  const named = read.replace('GET /', 'GET http://x:1/')
+  const { statuses } = await exchange(front.port, [(read + named).repeat(10)], { until: /(is_answer[\s\S]*){20}/ })
+  expect([statuses, most]).toEqual([Array(20).fill(200), 1])
+})
+
 test('lets go of a service when the sender vanishes', async () => {
   const begun = new Promise<IncomingMessage>((resolve) => {
     handle = resolve

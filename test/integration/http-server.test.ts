@@ -127,6 +127,22 @@ test('X-Request-Id is kept where it is valid, also by a refusal, and made anew f
   expect(new Set(ids).size).toBe(incoming.length)
 })
 
+test('requests that are sent ahead begin in turn, and a sender of too many is cut off', async () => {
+  handled.length = 0
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const asked = exchange(port, [get('/slow') + get('http://x/echo?a=1') + get('/next')], { until: '/next"' })
+  await expect.poll(() => handled).toHaveLength(1)
+  await fetch(`http://127.0.0.1:${port}/echo`)
+  expect(handled).toEqual(['GET /slow ', 'GET /echo '])
+  release()
+  const { statuses, text } = await asked
+  expect(statuses).toEqual([200, 200, 200])
+  expect(text).toContain('"path":"/echo","query":"a=1"')
+  handled.length = 0
+  const cut = await exchange(port, [get('/slow') + get('/next').repeat(200)])
+  expect([cut.statuses, handled]).toEqual([[], ['GET /slow ']])
+})
+
 test('a client that goes away before its answer harms nobody', async () => {
   observed.length = 0
   handled.length = 0

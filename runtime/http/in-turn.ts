@@ -1,0 +1,34 @@
+/**
+ * Requests that a sender sends ahead on one connection begin one after another, each when the one before is over. Node hands
+ * them out all at once: one connection could then take every connection to a service, or all of Postgres. Held by
+ * test/integration/http-server.test.ts and test/integration/front.test.ts.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Requests that wait on a connection. Who sends more is cut off, and what waits never begins. */
+const waitingMax = 100
+
+export function inTurn(handle: Handle): Handle {
+  const waiting = new WeakMap<Socket, (() => void)[]>()
+  return (request, response) => {
+    const { socket } = request
+    const before = waiting.get(socket)
+    const line = before ?? []
+    const begin = () => {
+      response.once('close', () => {
+        const next = line.shift()
+        if (next !== undefined && !socket.destroyed) next()
+        else waiting.delete(socket)
+      })
+      handle(request, response)
+    }
+    if (before === undefined) {
+      waiting.set(socket, line)
+      begin()
+    } else if (line.length < waitingMax) line.push(begin)
+    else socket.destroy()
+  }
+}

@@ -1,6 +1,7 @@
-/** Puts enriched events into the logs, each client event id once. */
+/** Puts enriched events into the logs, each client event id once. A placeholder such as `undefined` is none. */
 import type { Clock } from '../runtime/clock.ts'
 import { deriveHashKey, type HashKey, hash64, hashed } from '../runtime/crypto/hash.ts'
+import { identifierOf } from '../schemas/event/identifiers.ts'
 import type { BotVisitRow, EventRow, Hash64 } from '../schemas/event/row.ts'
 import type { Enriched, IngestWorkspace } from './event-context.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
@@ -33,15 +34,16 @@ export class Appender {
 
   /** The event id that this client event id has already, or 0; leaves its hash in `claim` for `append`. */
   findDuplicate(clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
-    if (!clientEventId) return 0
-    hash64(this.claimKey, workspace.id, clientEventId)
+    const own = identifierOf(clientEventId)
+    if (own === null) return 0
+    hash64(this.claimKey, workspace.id, own)
     this.claim.hi = hashed.hi
     this.claim.lo = hashed.lo
     return this.options.window.find(this.claim)
   }
 
   append(enriched: Exclude<Enriched, { stream: 'rejected' }>, clientEventId: string | null | undefined): number {
-    const claim = clientEventId ? this.claim : null
+    const claim = identifierOf(clientEventId) === null ? null : this.claim
     const id =
       enriched.stream === 'events'
         ? this.options.events.append(enriched.row, claim, enriched.side)

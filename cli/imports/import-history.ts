@@ -8,6 +8,7 @@ import { stat } from 'node:fs/promises'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
+import { identifierOf } from '../../schemas/event/identifiers.ts'
 import { devices, noCountry } from '../../schemas/event/row.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
 import { importedFromMs } from '../../schemas/limits/event-limits.ts'
@@ -72,7 +73,7 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   ): Promise<string | undefined> {
     const event = {
       ...sent,
-      client_event_id: sent['client_event_id'] || idOf(idKey, line, at),
+      client_event_id: ownIdOf(sent) || idOf(idKey, line, at),
     } as unknown as TrackEvent
     const read = readEvent(event, workspace.timezone, now)
     if (typeof read === 'string') return read
@@ -145,6 +146,11 @@ function reasonOf([fault]: readonly { readonly loc: readonly (string | number)[]
   const { loc, msg } = fault!
   const field = loc.find((part) => typeof part === 'string' && part !== 'body' && part !== 'events')
   return `${field ?? 'the event'}: ${msg}`
+}
+
+/** A value that is no text stays, so that it is refused. */
+function ownIdOf({ client_event_id: id }: ImportedEvent['event']): unknown {
+  return typeof id === 'string' ? identifierOf(id) : id
 }
 
 /** Equal lines at one place get the same ids, one for each event. */

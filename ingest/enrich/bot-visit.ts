@@ -1,6 +1,7 @@
 /** The row of a crawler's visit, whichever endpoint told of it. */
 import { emptyBotVisitRow } from '../../schemas/event/empty-row.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
+import { identifierOf } from '../../schemas/event/identifiers.ts'
 import {
   type BotVisitRow,
   botCategories,
@@ -58,7 +59,7 @@ export function fillFromEvent(
   row.occurred_at = own.occurred_at
   row.received_at = own.received_at
   row.reported_by = isPageview(event) ? botReporters.track : botReporters.track_event
-  row.client_event_id = event.client_event_id ?? ''
+  row.client_event_id = identifierOf(event.client_event_id) ?? ''
   row.user_agent = agent.text.toWellFormed()
   row.ip_hash = hash(workspace.id, event.ip || sender.address, sender.receivedAt)
   fillBot(row, bot)

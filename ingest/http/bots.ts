@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import type { BotsBody, BotVisit } from '../../schemas/event/event.ts'
 import { hasVisits, validateBotVisit } from '../../schemas/event/event-validator.ts'
+import { identifierOf } from '../../schemas/event/identifiers.ts'
 import { type BotVisitRow, botReporters, botVerified, verificationMethods } from '../../schemas/event/row.ts'
 import { ipLengthMax, userAgentLengthMax } from '../../schemas/limits/event-limits.ts'
 import { agentCacheMax } from '../../schemas/limits/ingest-limits.ts'
@@ -85,7 +86,7 @@ export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader 
     row.response_ms = Math.round(visit.response_ms ?? 0)
     // Only the address that the sender names is the crawler's: the connection is the site's own server's.
     row.ip_hash = addressHash(workspace.id, visit.ip ?? '', sender.receivedAt)
-    row.client_event_id = visit.client_event_id ?? ''
+    row.client_event_id = identifierOf(visit.client_event_id) ?? ''
     row.method = (visit.method || 'GET').toUpperCase()
     row.user_agent = visit.user_agent
     row.verified = verified === null ? botVerified.unknown : botVerified[verified ? 'yes' : 'no']

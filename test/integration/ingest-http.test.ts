@@ -84,6 +84,22 @@ describe('POST /track', () => {
     expect((await stored()).filter(({ client_event_id }) => client_event_id === 'once')).toHaveLength(1)
   })
 
+  it('takes no placeholder for an id of an event: they are no repeats of each other', async () => {
+    const events = ['null', 'null', ' Undefined', ' Undefined', '[object Object]'].map((id) =>
+      event({ client_event_id: id }),
+    )
+    for (const sent of events) expect((await ingest.post('/track', sent)).body).toMatchObject({ deduplicated: false })
+    const batch = await ingest.post('/track/batch', { tracking_key: ingest.key, events })
+    expect(batch.body).toMatchObject({ accepted: 5, deduplicated: 0 })
+    const visits = ['0', '0'].map((id) => ({
+      client_event_id: id,
+      url: 'https://example.com/',
+      user_agent: 'GPTBot/1.2',
+    }))
+    const bots = await ingest.post('/bots/track', { tracking_key: ingest.key, visits })
+    expect(bots.body).toMatchObject({ accepted: 2, deduplicated: 0 })
+  })
+
   it('keeps the e-mail of an identify in the inbox and nowhere else', async () => {
     const address = 'Ada.Lovelace@Example.com'
     const { body } = await ingest.post(

@@ -3,6 +3,7 @@ import type { Touch } from '../../schemas/event/touch.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, isTouch, moment } from '../rollups/event-sql.ts'
+import { type EventPoint, isBehind, pointParams } from './event-point.ts'
 import { inBuild, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { hoursOfVisitors, pairsIn } from './people/copy-events.ts'
@@ -13,6 +14,8 @@ export interface CreditsRequest extends Span {
   readonly build: number
   /** The local days of the span. */
   readonly days: { readonly from: number; readonly to: number }
+  /** Only those behind it. */
+  readonly before: EventPoint
   readonly limit: number
 }
 
@@ -30,16 +33,16 @@ export interface CreditedConversion {
 
 /** The newest ones of a span, newest first. */
 export function readCredits(ch: Reader, request: CreditsRequest): Promise<CreditedConversion[]> {
-  const { workspaceId, build, days, start, end, limit } = request
+  const { workspaceId, build, days, start, end, before, limit } = request
   return ch.query<CreditedConversion>(
     `WITH ${coverageSql} AS coverage
      SELECT id, toUnixTimestamp64Milli(credits.occurred_at) AS at, toString(credits.visitor) AS visitor, rule, toString(credits.source) AS source,
        toString(credits.medium) AS medium, toUnixTimestamp64Milli(touched_at) AS touchedAt
      FROM credits FINAL
      WHERE ${inBuild} AND day >= {from_day:UInt16} AND day <= {to_day:UInt16}
-       AND credits.occurred_at >= ${moment('start')} AND credits.occurred_at < ${moment('end')} AND ${isFolded}
+       AND credits.occurred_at >= ${moment('start')} AND credits.occurred_at < ${moment('end')} AND ${isBehind('credits.occurred_at')} AND ${isFolded}
      ORDER BY credits.occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
-    { workspace: workspaceId, build, from_day: days.from, to_day: days.to, start, end, limit },
+    { workspace: workspaceId, build, from_day: days.from, to_day: days.to, start, end, ...pointParams(before), limit },
   )
 }
 

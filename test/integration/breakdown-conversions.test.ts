@@ -137,7 +137,10 @@ test('each conversion says its rule, its touches of thirty days, and which of th
 
 test('a range and a limit cut conversions, and nobody else sees them', async () => {
   await add(...[1, 2, 3].map((days): EventLike => conversion(`/${days}`, days * dayMs)))
-  expect(said(await askFor<Conversions>('conversions?days=30&limit=2')).map(([path]) => path)).toEqual(['/1', '/2'])
+  const first = await askFor<Conversions>('conversions?days=30&limit=2')
+  expect(said(first).map(([path]) => path)).toEqual(['/1', '/2'])
+  const rest = await askFor<Conversions>(`conversions?days=30&before_id=${first.conversions[1]!.event.id}`)
+  expect(said(rest).map(([path]) => path)).toEqual(['/3'])
   const end = new Date(now - 2 * dayMs).toISOString()
   expect(said(await askFor<Conversions>(`conversions?days=30&end=${end}`)).map(([path]) => path)).toEqual(['/3'])
   expect(await askFor('conversions?days=30', (await makeWorkspace(stores)).apiKey)).toMatchObject({ conversions: [] })

@@ -105,6 +105,11 @@ test('a journey is found by an e-mail in any case, a contact or any browser, and
   expect(await ask().journey({ contact_id: String(ann!.id) })).toEqual(journey)
   expect(await ask().journey({ anonymous_id: 'laptop' })).toEqual(journey)
   expect((await ask().journey({ email: 'ann@example.com', limit: '2' })).events).toEqual(journey.events.slice(0, 2))
+  const behind = async (person: Record<string, string>, id: number) =>
+    (await ask().journey({ ...person, before_id: String(id) })).events
+  expect(await behind({ email: 'ann@example.com' }, ids[2]!)).toEqual(journey.events.slice(1))
+  expect(await behind({ email: 'ann@example.com' }, ids[2]! + 1_000_000)).toEqual([])
+  expect(await behind({ anonymous_id: 'other' }, ids[3]!)).toEqual([])
   const anonymous = await ask().journey({ anonymous_id: 'other' })
   expect(anonymous).toMatchObject({ person: other, anonymous_ids: ['other'], event_count: 1 })
   expect(anonymous.events).toMatchObject([{ id: ids[3], contact_id: null }])
@@ -221,19 +226,39 @@ describe('pages', () => {
   })
 })
 
-test('of a contact only what may be read counts, though more is kept', async () => {
+test('of a person only what may be read counts, though more is kept, and touches stay whole', async () => {
+  const news = { source: 'news', medium: 'email' }
   await send(
-    view('a', -3_000),
+    view('a', -3_000, news),
+    view('b', -3_000, news),
+    view('b', 5),
     identify('a', -2_999, 'ann@example.com'),
     view('a', 0, { session_id: 's2' }),
     view('a', 1, { session_id: 's2', event_type: 'conversion', event_name: 'purchase' }),
   )
-  expect(await ask().people()).toMatchObject([{ event_count: 4, session_count: 2, first_seen_at: at(-3_000) }])
+  const whole = { first_seen_at: at(-3_000), first_source: 'news', source: 'news' }
+  expect(await ask().people()).toMatchObject([
+    { event_count: 2, ...whole },
+    { event_count: 4, session_count: 2, ...whole },
+  ])
   await stores.pg.query('UPDATE workspaces SET retention_days = 2 WHERE id = $1', [mine.workspaceId])
   // A key's workspace is remembered for a moment.
   await expect
     .poll(() => ask().people())
-    .toMatchObject([{ event_count: 2, session_count: 1, conversion_count: 1, first_seen_at: at(0) }])
+    .toMatchObject([
+      { event_count: 1, session_count: 1, first_seen_at: at(5), first_source: 'news', source: 'news' },
+      {
+        event_count: 2,
+        session_count: 1,
+        conversion_count: 1,
+        first_seen_at: at(0),
+        first_source: 'news',
+        source: 'news',
+      },
+    ])
+  expect(await ask().journey({ anonymous_id: 'b' })).toMatchObject({
+    first_touch: { ...news, occurred_at: at(-3_000) },
+  })
   const { person, events, event_count } = await ask().journey({ email: 'ann@example.com' })
   expect([person.event_count, person.first_seen_at, events.length, event_count]).toEqual([2, at(0), 2, 2])
 })

@@ -7,6 +7,7 @@ import {
   touchesOfOneMax,
   type VisitorTouch,
 } from '../../../clickhouse/queries/conversions.ts'
+import { findEventPoint } from '../../../clickhouse/queries/event-point.ts'
 import { gatherContacts } from '../../../clickhouse/queries/people/contact-events.ts'
 import { type ContactTouchEvent, readTouchesOfContacts } from '../../../clickhouse/queries/people/contact-touches.ts'
 import { readEventsAt } from '../../../clickhouse/queries/people/visitors.ts'
@@ -19,6 +20,7 @@ import { creditWindowMs } from '../../../schemas/limits/figure-limits.ts'
 import { conversionsDefault, conversionsMax, touchesOfConversionMax } from '../../../schemas/limits/overview-limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { type Conversion, Conversions } from '../../../schemas/resources/conversion.ts'
+import { beforeId } from '../../../schemas/resources/page.ts'
 import { hourMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
@@ -29,8 +31,9 @@ const ConversionsQuery = z.object({
   limit: laxIntOr(conversionsDefault, {
     ge: 1,
     le: conversionsMax,
-    description: 'The newest so many; older ones with an earlier `end`.',
+    description: 'The newest so many.',
   }),
+  before_id: beforeId('event'),
 })
 
 type ConversionsContext = Context<{ readonly query: typeof ConversionsQuery }>
@@ -54,7 +57,10 @@ export const listConversions = defineOperation({
     const start = Math.max(range.start, rows.since)
     const end = Math.max(start, range.end)
     const days = { from: localDayAt(start, rows.timezone), to: localDayAt(end, rows.timezone) }
-    const credited = await readCredits(stores.ch, { ...rows, start, end, days, limit: query.limit })
+    const before = await findEventPoint(stores.ch, context.workspace.id, query.before_id)
+    const credited = before
+      ? await readCredits(stores.ch, { ...rows, start, end, days, before, limit: query.limit })
+      : []
     const events = await eventsOf(context, credited)
     const contactOf = ({ id }: CreditedConversion) => events.get(id)?.contact_id ?? undefined
     const ofNobody = credited.filter((one) => contactOf(one) === undefined)

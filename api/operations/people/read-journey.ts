@@ -1,5 +1,7 @@
 /** GET /v1/people/journey: one person with what they did, whichever of their browsers they did it with. */
 import { z } from 'zod'
+import { findEventPoint, type NewestEvents } from '../../../clickhouse/queries/event-point.ts'
+import type { RecentEvent } from '../../../clickhouse/queries/overview/read-recent-events.ts'
 import { gatherContacts, readNewestPlaces } from '../../../clickhouse/queries/people/contact-events.ts'
 import { findVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import { readEventsAt, readEventsOfVisitor, readVisitors } from '../../../clickhouse/queries/people/visitors.ts'
@@ -23,6 +25,7 @@ import { emailOf } from '../../../schemas/event/identifiers.ts'
 import { idOfNamed, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits/people-limits.ts'
+import { beforeId } from '../../../schemas/resources/page.ts'
 import { Journey } from '../../../schemas/resources/person.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readableContacts } from './readable-contacts.ts'
@@ -36,6 +39,7 @@ const JourneyQuery = z.object({
     description: 'Of a browser. One that is bound to a contact names the contact; of several, the last.',
   }),
   limit: laxIntOr(journeyEventsDefault, { ge: 1, le: journeyEventsMax, description: 'Events, at most.' }),
+  before_id: beforeId('event'),
 })
 
 type JourneyContext = Context<{ readonly query: typeof JourneyQuery }>
@@ -90,7 +94,9 @@ async function journeyOfContact(
     bindings,
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const events = await readEventsAt(ch, workspace.id, await readNewestPlaces(ch, contacts, since, query.limit))
+  const events = await eventsBehind(ch, workspace.id, query, (newest) =>
+    readNewestPlaces(ch, contacts, { since, ...newest }).then((places) => readEventsAt(ch, workspace.id, places)),
+  )
   const own = bindings.filter(({ contactId }) => contactId === contact.id)
   const asked: PaymentsRequest = {
     ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
@@ -120,7 +126,9 @@ async function journeyOfVisitor(
   // By the name of a hash nobody reads what a contact did.
   const bound = await readBindingsOfVisitors(pg, [{ workspaceId: workspace.id, visitor: visitor.visitor }])
   if (bound.length > 0) throw problem('person_not_found')
-  const events = await readEventsOfVisitor(ch, rows, visitor.visitor, rows.since, query.limit)
+  const events = await eventsBehind(ch, workspace.id, query, (newest) =>
+    readEventsOfVisitor(ch, rows, visitor.visitor, { since: rows.since, ...newest }),
+  )
   const asked: PaymentsRequest = {
     ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
     ...{ contactIds: [], anonymousIds: visitor.anonymousId === '' ? [] : [visitor.anonymousId] },
@@ -135,6 +143,17 @@ async function journeyOfVisitor(
     events: serializeEvents(events, await readContactsOfEvents(pg, workspace.id, events)),
     revenue: serializePayments(payments),
   }
+}
+
+/** None, behind an event that isn't there. */
+async function eventsBehind(
+  ch: JourneyContext['stores']['ch'],
+  workspaceId: number,
+  { before_id, limit }: JourneyContext['query'],
+  read: (newest: Pick<NewestEvents, 'before' | 'limit'>) => Promise<RecentEvent[]>,
+): Promise<RecentEvent[]> {
+  const before = await findEventPoint(ch, workspaceId, before_id)
+  return before === undefined ? [] : read({ before, limit })
 }
 
 function countsOf({ session_count, event_count, conversion_count, total_revenue_cents }: Journey['person']) {

@@ -4,6 +4,7 @@ import { hourMs } from '../../../schemas/time/time-zone.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
+import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
 import { hoursOfVisitors, pairsIn } from './copy-events.ts'
 
@@ -122,7 +123,7 @@ export interface VisitorTexts {
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
 /**
- * By visitor; one that has no rows is not there. Their rows lie far apart, so the other columns are read only where a
+ * By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day. Rows lie far apart, so the other columns are read only where a
  * visitor's rows are (PREWHERE). The newest version of a row is chosen here: FINAL would read twice as much. A list as
  * a parameter is looked up in the index several times as fast as one from a subselect.
  */
@@ -134,16 +135,16 @@ export async function readVisitors(
   if (visitors.length === 0) return new Map()
   const sums = await ch.query<SummedRow>(
     `SELECT toString(of_visitor) AS visitor, * EXCEPT (of_visitor) FROM (
-       SELECT visitor AS of_visitor, sum(sessions) AS sessions, sum(events) AS events, sum(conversions) AS conversions,
-         toUnixTimestamp64Milli(min(first_at)) AS firstAt, toUnixTimestamp64Milli(max(last_at)) AS lastAt,
+       SELECT visitor AS of_visitor, sumIf(sessions, is_read) AS sessions, sumIf(events, is_read) AS events, sumIf(conversions, is_read) AS conversions,
+         toUnixTimestamp64Milli(minIf(first_at, is_read)) AS firstAt, toUnixTimestamp64Milli(max(last_at)) AS lastAt,
          countIf(touch_source != '') AS touches, toUnixTimestamp64Milli(maxIf(touch_at, touch_source != '')) AS lastTouchAt,
          argMinIf((toUnixTimestamp64Milli(first_at), toUnixTimestamp64Milli(last_at)), day, touch_source != '') AS firstTouchDay
        FROM (
-         SELECT visitor, day, first_at, last_at, sessions, events, conversions, touch_at, touch_source FROM visitors
-         PREWHERE visitor IN {visitors:Array(UInt64)}
-         WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {first_day:UInt16}
+         SELECT visitor, day, day >= {first_day:UInt16} AS is_read, first_at, last_at, sessions, events, conversions, touch_at, touch_source
+         FROM visitors PREWHERE visitor IN {visitors:Array(UInt64)}
+         WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32}
          ORDER BY version DESC LIMIT 1 BY visitor, day)
-       GROUP BY visitor)`,
+       GROUP BY visitor HAVING countIf(is_read) > 0)`,
     { workspace: workspaceId, build, first_day: firstDay, visitors: visitors.map(BigInt) },
     // Each visitor's granule is read in each part, so two threads take a quarter less time.
     { isLong: true, settings: { max_threads: 2 } },
@@ -211,22 +212,21 @@ function touchOf([at, source, medium, campaign, content]: readonly [number, stri
   return { at, source, medium, campaign, content }
 }
 
-/** The newest events of one visitor since a moment, newest first. */
+/** The newest events of one visitor, newest first. */
 export function readEventsOfVisitor(
   ch: Reader,
   { workspaceId, build, firstDay }: VisitorRows,
   visitor: string,
-  since: number,
-  limit: number,
+  { since, before, limit }: NewestEvents,
 ): Promise<RecentEvent[]> {
   const chosen = pairsIn([[workspaceId, visitor]], 'chosen')
   return ch.query<RecentEvent>(
     `SELECT ${recentEventColumns} FROM events
      WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
        ${hoursOfVisitors(chosen.sql, 'build = {build:UInt32} AND day >= {first_day:UInt16}')})
-       AND occurred_at >= ${moment('since')}
+       AND occurred_at >= ${moment('since')} AND ${isBehind()}
      ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
-    { ...chosen.params, build, first_day: firstDay, since, limit },
+    { ...chosen.params, ...pointParams(before), build, first_day: firstDay, since, limit },
   )
 }
 

@@ -1,0 +1,44 @@
+/** Where a list of events, newest first, goes on: behind an event. */
+import { moment } from '../rollups/event-sql.ts'
+import type { Reader } from './reader.ts'
+
+export interface EventPoint {
+  readonly id: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+export interface NewestEvents {
+  /** Milliseconds since 1970. */
+  readonly since: number
+  /** Only those behind it. */
+  readonly before: EventPoint
+  readonly limit: number
+}
+
+/** All events lie behind it: it is the end of DateTime64's range. */
+const beforeAll: EventPoint = { id: 0, at: Date.UTC(2200, 0, 1) }
+
+/** @returns undefined where the workspace has no such event; without an id, the point that all events lie behind */
+export async function findEventPoint(
+  ch: Reader,
+  workspaceId: number,
+  id: number | undefined,
+): Promise<EventPoint | undefined> {
+  if (id === undefined) return beforeAll
+  const [found] = await ch.query<EventPoint>(
+    `SELECT id, toUnixTimestamp64Milli(occurred_at) AS at FROM events
+     WHERE workspace_id = {workspace:UInt32} AND id = {id:UInt64} LIMIT 1`,
+    { workspace: workspaceId, id },
+  )
+  return found
+}
+
+/** SQL condition, with the parameters of `pointParams`. */
+export function isBehind(time = 'occurred_at'): string {
+  return `(${time}, id) < (${moment('before_at')}, {before_id:UInt64})`
+}
+
+export function pointParams({ id, at }: EventPoint): { readonly before_id: number; readonly before_at: number } {
+  return { before_id: id, before_at: at }
+}

@@ -96,9 +96,8 @@ export async function isMediaAwaited(q: Queryable, id: number): Promise<boolean>
   return row!.awaited
 }
 
-/** Posts that showed it have one less. */
+/** Posts that were published with it go on naming it. */
 export async function deleteMedia(tx: Queryable, id: number): Promise<void> {
-  await tx.query('DELETE FROM post_media WHERE media_id = $1', [id])
   await tx.query('DELETE FROM media WHERE id = $1', [id])
 }
 

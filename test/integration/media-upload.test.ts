@@ -524,7 +524,7 @@ describe('how much a workspace may store', () => {
     await close()
   })
 
-  test('an asset of a post that is to be published stays, and published posts lose it', async () => {
+  test('an asset of a post that is to be published stays, and published posts keep the id of one that is deleted', async () => {
     const { ask, close } = await bounded()
     const { id } = (await ask('POST', '/v1/media', picture(0))).answer as { id: number }
     const postId = await makePost(stores, mine.workspaceId)
@@ -533,7 +533,7 @@ describe('how much a workspace may store', () => {
     expect(await ask('DELETE', `/v1/media/${id}`)).toEqual({ status: 409, answer: { detail } })
     await stores.pg.query("UPDATE posts SET status = 'published' WHERE id = $1", [postId])
     expect((await ask('DELETE', `/v1/media/${id}`)).status).toBe(200)
-    expect(await stores.pg.query('SELECT FROM post_media WHERE post_id = $1', [postId])).toEqual([])
+    expect(await ask('GET', `/v1/posts/${postId}`)).toMatchObject({ status: 200, answer: { media_ids: [id] } })
     await close()
   })
 })

@@ -13,7 +13,7 @@ export const deleteMedia = defineOperation({
   http: { method: 'DELETE', path: '/v1/media/{media_id}' },
   summary: 'Delete a media asset for good.',
   description:
-    'Not one that a post needs which is still to be published, or the company profile. Published and archived posts lose it here; platforms keep theirs. The answer shows the asset as it was.',
+    'Not one that a post needs which is still to be published, or the company profile. Published and archived posts keep its id; platforms keep their copies. The answer shows the asset as it was.',
   tag: 'Media',
   effect: 'delete',
   scope: 'media:write',

@@ -56,6 +56,13 @@ export function time(moment: string, timeZone: string): string {
   )
 }
 
+const clock = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', timeStyle: 'short' })
+
+/** @param written `HH:MM`, as the API and inputs have it */
+export function timeOfDay(written: string): string {
+  return clock.format(Date.parse(`1970-01-01T${written}Z`))
+}
+
 /** Chosen days or moments, which have no timezone of their own here. */
 export function daysInWords({ from, to }: { readonly from: string; readonly to: string }): string {
   const isMoments = from.includes('T')

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
 import { dayAfter, dayInWords, firstWeekday, weekOf } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
-import { time } from './format.ts'
+import { time, timeOfDay } from './format.ts'
 import { Refusal } from './parts.tsx'
 import { consult, send } from './query.ts'
 
@@ -96,10 +96,10 @@ export function PostingTimesEditor({ known, timezone, close }: EditorProps) {
                   <button
                     key={one.time}
                     type="button"
-                    aria-label={`Remove ${one.time} on ${nameOf(weekday)}`}
+                    aria-label={`Remove ${timeOfDay(one.time)} on ${nameOf(weekday)}`}
                     onClick={() => remove(one)}
                   >
-                    {one.time} ×
+                    {timeOfDay(one.time)} ×
                   </button>
                 ))}
             </span>

@@ -5,7 +5,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
-import { localMoment } from './format.ts'
+import { localMoment, timeOfDay } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
@@ -39,6 +39,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
   const days = daysOfSpan(span, day)
   const localTime = (post: Post) =>
     post.scheduled_at === null ? null : localMoment(post.scheduled_at, workspace.timezone)
+  const clockOf = (post: Post) => post.scheduled_at && timeOfDay(localTime(post)!.slice(11))
   const moves = useMoves({
     posts,
     timezone: workspace.timezone,
@@ -76,7 +77,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
         onClick={() => open(post.id)}
       >
         <span aria-hidden="true">{signs[post.status]}</span> <span class="unseen">{post.status} </span>
-        {localTime(post)?.slice(11)} <bdi>{post.title}</bdi>
+        {clockOf(post)} <bdi>{post.title}</bdi>
       </button>
     </li>
   )
@@ -158,10 +159,10 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
                     type="button"
                     class="chip free"
                     title="A free posting time"
-                    aria-label={`Write a post for ${dayInWords(on)} at ${time}, a free posting time`}
+                    aria-label={`Write a post for ${dayInWords(on)} at ${timeOfDay(time)}, a free posting time`}
                     onClick={() => write(on, time)}
                   >
-                    {time}
+                    {timeOfDay(time)}
                   </button>
                 ))}
               {some.length < all.length && (

@@ -1,7 +1,7 @@
 /** Posts on their way to another day: held by mouse, finger or keyboard, shown where they go, and taken back when the API refuses. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { dayByKey, dayInWords } from './calendar-days.ts'
-import { localMoment } from './format.ts'
+import { localMoment, timeOfDay } from './format.ts'
 import { may } from './may.ts'
 import type { Post } from './post-draft.ts'
 import { isMovable, moveTo } from './post-move.ts'
@@ -91,7 +91,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     // Local times have no offset: only its place on the calendar is right until the answer comes.
     const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
     const undo = post.status === 'failed' ? undefined : () => void takeBack(post)
-    const message = `It goes out on ${dayInWords(day)} at ${scheduled_at.slice(11)}.`
+    const message = `It goes out on ${dayInWords(day)} at ${timeOfDay(scheduled_at.slice(11))}.`
     await change(post, guess, [['POST', `/${path}`, { scheduled_at }]], { ...nothing, message, undo })
   }
 

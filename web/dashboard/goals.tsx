@@ -1,4 +1,4 @@
-/** Goals on the overview: how many visitors reached each. A row is a filter on click, as those of lists are. */
+/** Goals on the overview: how many visitors reached each. A row without a property is a filter on click, as those of lists are. */
 import { useState } from 'preact/hooks'
 import type { GoalFigures } from '../../schemas/resources/goal.ts'
 import { type Filter, questionOf, shownValue, type View } from './address.ts'
@@ -101,13 +101,9 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
   const { name, kind, value, property, visitors, completions, conversion_rate, previous } = row
   const where = property ? `, where ${property.name} is ${shownValue(property.value)}` : ''
   const rateBefore = previous ? `\nBefore: ${percent(previous.conversion_rate)} of all visitors` : ''
-  return (
-    <button
-      type="button"
-      class="row"
-      title={`${stepKinds[kind]} ${shownValue(value)}${where}${rateBefore}\nClick to filter, Alt-click to exclude`}
-      onClick={({ altKey }) => add({ name: kind, value: (altKey ? '!' : '') + value })}
-    >
+  const title = `${stepKinds[kind]} ${shownValue(value)}${where}${rateBefore}`
+  const figures = (
+    <>
       <span class="bar" style={{ width: `${(visitors / most) * 100}%` }} aria-hidden="true" />
       <span class="name">
         <bdi>{name}</bdi>
@@ -118,6 +114,23 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
       {previous && <span class="before">before {number(previous.visitors)}</span>}
       <span class="number">{number(visitors)}</span>
       <span class="share">{percent(conversion_rate)}</span>
+    </>
+  )
+  // No filter knows properties: one by the event alone would choose others, too.
+  if (property)
+    return (
+      <div class="row" {...{ title }}>
+        {figures}
+      </div>
+    )
+  return (
+    <button
+      type="button"
+      class="row"
+      title={`${title}\nClick to filter, Alt-click to exclude`}
+      onClick={({ altKey }) => add({ name: kind, value: (altKey ? '!' : '') + value })}
+    >
+      {figures}
     </button>
   )
 }

@@ -123,17 +123,18 @@ export async function postponeEngagement(
 }
 
 export interface Engagement extends Figures {
+  readonly postId: number
   readonly targetId: number
   readonly readAt: Date | null
   readonly goneAt: Date | null
 }
 
-/** Targets of the post that something is known of. */
-export function listEngagement(q: Queryable, postId: number): Promise<Engagement[]> {
+/** Targets of these posts that something is known of. */
+export function listEngagement(q: Queryable, postIds: readonly number[]): Promise<Engagement[]> {
   return q.query<Engagement>(
-    `SELECT target_id AS "targetId", likes, comments, shares, views, read_at AS "readAt", gone_at AS "goneAt"
+    `SELECT t.post_id AS "postId", target_id AS "targetId", likes, comments, shares, views, read_at AS "readAt", gone_at AS "goneAt"
      FROM post_engagement JOIN post_targets t ON t.id = target_id
-     WHERE t.post_id = $1 AND (read_at IS NOT NULL OR gone_at IS NOT NULL)`,
-    [postId],
+     WHERE t.post_id = ANY($1::bigint[]) AND (read_at IS NOT NULL OR gone_at IS NOT NULL)`,
+    [postIds],
   )
 }

@@ -141,12 +141,16 @@ const TargetEngagement = PostEngagement.extend({
   gone_at: dateTime.nullable().meta({ description: 'When the network had the post no more.' }),
 }).meta({ id: 'TargetEngagement' })
 
-export const PostWithPerformance = PostResource.extend({
+/** As a list shows it. */
+export const ListedPost = PostResource.extend({
+  engagement: PostEngagement.meta({ description: 'Sums of its targets.' }),
+}).meta({ id: 'ListedPost' })
+
+export const PostWithPerformance = ListedPost.extend({
   targets: z.array(
     PostTarget.extend({ engagement: TargetEngagement.nullable() }).meta({ id: 'PostTargetWithEngagement' }),
   ),
   performance: PostPerformance,
-  engagement: PostEngagement.meta({ description: 'Sums of its targets.' }),
 }).meta({
   id: 'PostWithPerformance',
 })

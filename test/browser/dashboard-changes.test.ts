@@ -205,7 +205,7 @@ test('a post is written, scheduled, published and archived, and each state is sh
      SELECT id, social_account_id, now(), 1200, 1, now() FROM post_targets`,
   )
   await page.reload()
-  await page.click('summary:has-text("Launch"):has-text("published")')
+  await page.click('summary:has-text("Launch"):has-text("1,200 likes, 1 share"):has-text("published")')
   const target = 'section[aria-label="Posts"] li.event:has-text("x"):has-text("published")'
   await page.waitForSelector(`${target}:has-text("1,200 likes, 1 share")`)
   await page.waitForSelector('.facts div:has-text("On its networks"):has-text("1,200 likes, 1 share")')

@@ -7,7 +7,7 @@ import { engagementLeaseMs } from '../../schemas/limits/engagement-limits.ts'
 import { day, hour, minute } from '../../schemas/limits/units.ts'
 import { setUpApi } from '../support/api.ts'
 import { startBluesky } from '../support/bluesky-server.ts'
-import { engagementReader, readMeasured } from '../support/engagement.ts'
+import { engagementReader, type MeasuredPost, readMeasured } from '../support/engagement.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
@@ -71,6 +71,11 @@ test('a post shows what its networks say as of the last read, and their sums; a 
     ],
     engagement: { likes: 37, comments: 5, shares: 13, views: null },
   })
+  const { body: listed } = await ask<Pick<MeasuredPost, 'id' | 'engagement'>[]>('GET', '/v1/posts')
+  expect(listed.map(({ id, engagement }) => [id, engagement])).toContainEqual([
+    post,
+    { likes: 37, comments: 5, shares: 13, views: null },
+  ])
 
   // The newest figures take the place of those before, also where they are lower.
   instance.state.counts = { favourites_count: 6, reblogs_count: 2, replies_count: 3 }

@@ -154,7 +154,7 @@ const counted = { likes: 'like', comments: 'comment', shares: 'share', views: 'v
 type Counts = Readonly<Record<keyof typeof counted, number | null>>
 
 /** `7 likes`, `1 comment`: what a network says. */
-function wordsOf(counts: Counts): string[] {
+export function wordsOf(counts: Counts): string[] {
   return Object.entries(counted).flatMap(([name, one]) => {
     const count = counts[name as keyof Counts]
     return count === null ? [] : [`${number(count)} ${count === 1 ? one : name}`]

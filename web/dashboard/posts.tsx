@@ -1,5 +1,6 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
 import { useMemo, useState } from 'preact/hooks'
+import type { ListedPost } from '../../schemas/resources/post.ts'
 import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
 import { isDay, localDay } from './address.ts'
 import { dayAfter, daysOfSpan } from './calendar-days.ts'
@@ -8,7 +9,7 @@ import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import { ArchiveTabs, Failure, isArchive } from './parts.tsx'
-import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
+import { Changes, Detail, type PostProps, tones, wordsOf } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
@@ -81,6 +82,7 @@ function today(timezone: string): string {
 }
 
 type Shown = Omit<PostProps, 'post'>
+type Listed = (typeof ListedPost)['_output']
 
 /** Asks for the posts of the days that are shown, and for drafts, which may have no time. */
 function Calendar(shown: Shown & Omit<CalendarProps, 'posts'>) {
@@ -111,7 +113,7 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
     isStale,
     isAwaited,
     pager,
-  } = useListPage<Post>(isArchive(search) ? '/posts?status=archived' : '/posts', {
+  } = useListPage<Listed>(isArchive(search) ? '/posts?status=archived' : '/posts', {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
@@ -132,9 +134,9 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
   )
 }
 
-function OnePost({ post, ...shown }: PostProps) {
+function OnePost({ post, ...shown }: Shown & { readonly post: Listed }) {
   const [isOpen, setOpen] = useState(false)
-  const { id, title, status, scheduled_at, targets } = post
+  const { id, title, status, scheduled_at, targets, engagement } = post
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -142,6 +144,7 @@ function OnePost({ post, ...shown }: PostProps) {
           <span class="name">
             <bdi>{title}</bdi> <span class="label">{targets.map(({ platform }) => platform).join(', ')}</span>
           </span>
+          <span class="label">{wordsOf(engagement).join(', ')}</span>
           <span class={tones[status] ?? ''}>{status}</span>
           {scheduled_at !== null && <time dateTime={scheduled_at}>{time(scheduled_at, shown.workspace.timezone)}</time>}
         </summary>

@@ -32,7 +32,7 @@ export const getPost = defineOperation({
     const [visits, revenue, engagement] = await Promise.all([
       visitsOf(context, led),
       revenueOf(context, led),
-      listEngagement(stores.pg, post.id),
+      listEngagement(stores.pg, [post.id]),
     ])
     const { targets, ...shown } = serializePost(post)
     return {

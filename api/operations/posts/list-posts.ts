@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { type Engagement, listEngagement } from '../../../postgres/tables/post-engagement.ts'
 import { listPosts as readPosts } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { sumOfFigures } from '../../../schemas/engagement.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
-import { PostResource, postStatuses } from '../../../schemas/resources/post.ts'
+import { ListedPost, postStatuses } from '../../../schemas/resources/post.ts'
 import { requireDate, writtenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
 
@@ -23,7 +25,7 @@ export const listPosts = defineOperation({
       ...pageQuery('post').shape,
     }),
   },
-  output: z.array(PostResource),
+  output: z.array(ListedPost),
   async handle({ query: { status, limit, before_id, ...times }, workspace: { id, timezone }, stores: { pg } }) {
     const { scheduled_from: from, scheduled_before: before } = times
     const posts = await readPosts(pg, id, {
@@ -31,6 +33,8 @@ export const listPosts = defineOperation({
       scheduledFrom: from && requireDate(from, timezone, ['query', 'scheduled_from']),
       scheduledBefore: before && requireDate(before, timezone, ['query', 'scheduled_before']),
     })
-    return posts.map(serializePost)
+    const known = new Map<number, Engagement[]>(posts.map((post) => [post.id, []]))
+    for (const one of await listEngagement(pg, [...known.keys()])) known.get(one.postId)!.push(one)
+    return posts.map((post) => ({ ...serializePost(post), engagement: sumOfFigures(known.get(post.id)!) }))
   },
 })

@@ -18,7 +18,7 @@ import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, 
 import { runMutation } from './mutate.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { timedReader } from './timed-reader.ts'
-import { type RawInput, validateInput } from './validate.ts'
+import { type RawInput, validateInput, withSentInputs } from './validate.ts'
 
 export interface Gateway {
   readonly authenticator: Authenticator
@@ -124,9 +124,16 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
       throw new Error('only mutations commit something')
     },
   } as Context<OperationInput>
-  if (operation.effect === 'read') return outcomeOf(await operation.handle(context))
+  const handle: Operation['handle'] = async (given) => {
+    try {
+      return await operation.handle(given)
+    } catch (error) {
+      throw withSentInputs(error, operation, raw)
+    }
+  }
+  if (operation.effect === 'read') return outcomeOf(await handle(context))
   const mutation = {
-    operation,
+    operation: { ...operation, handle },
     context,
     ipHash: call.address === '' ? null : gateway.hashAddress(workspace.id, call.address),
     idempotencyKey,

@@ -1,8 +1,8 @@
 /** Validates an operation's input: turns what a transport collected into the handler's arguments. */
 import { z } from 'zod'
-import { invalid } from '../../schemas/errors/problems.ts'
+import { invalid, Problem } from '../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
-import { locOf, type Part, parsePart } from '../../schemas/errors/zod-errors.ts'
+import { locOf, type Part, parsePart, valueAt } from '../../schemas/errors/zod-errors.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from './define.ts'
@@ -58,6 +58,21 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
   const body = input.form ? parse('form', input.form, raw.body) : parse('body', input.body, raw.body)
   if (errors.length > 0) throw invalid(errors)
   return { path, query, body, idempotencyKey: key as string | undefined }
+}
+
+/**
+ * Handlers know what was made of a body: of a long id 0, of `post_12` 12. Their errors show what was sent.
+ * @returns `error`, or the same Problem with the members of the body as they were sent
+ */
+export function withSentInputs(error: unknown, { input }: Pick<Operation, 'input'>, { body }: RawInput): unknown {
+  if (!(error instanceof Problem) || typeof error.detail === 'string' || input.body === undefined) return error
+  return invalid(
+    error.detail.map((one) => {
+      const [part, ...path] = one.loc
+      const sent = part === 'body' && path.length > 0 ? valueAt(body, path) : undefined
+      return sent === undefined ? one : { ...one, input: sent }
+    }),
+  )
 }
 
 /**

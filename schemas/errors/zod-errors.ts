@@ -90,7 +90,8 @@ function toError(part: Part, raw: unknown, issue: Issue): ValidationError {
   return buildError(issue, input)(loc, input)
 }
 
-function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+/** Undefined where there is none. */
+export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((at, key) => {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
     return (at as Record<string | number, unknown>)[key]

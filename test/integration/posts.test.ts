@@ -105,14 +105,14 @@ describe('creating a post', () => {
     const file = await media()
     const { status, body } = await ask('POST', '/v1/posts', {
       ...plain,
-      media_ids: [file, Number.MAX_SAFE_INTEGER],
-      social_account_ids: [x, -1],
+      media_ids: [file, 2 ** 60],
+      social_account_ids: [x, 'social_account_9007199254740993'],
       platform_captions: { x: 'a', tiktok: 'b' },
     })
     expect(status).toBe(422)
     expect(body.detail.map(({ loc, input, type }: Fault) => [loc, input, type])).toEqual([
-      [['body', 'media_ids', 1], Number.MAX_SAFE_INTEGER, 'value_error'],
-      [['body', 'social_account_ids', 1], -1, 'value_error'],
+      [['body', 'media_ids', 1], 2 ** 60, 'value_error'],
+      [['body', 'social_account_ids', 1], 'social_account_9007199254740993', 'value_error'],
       [['body', 'platform_captions', 'tiktok'], 'b', 'value_error'],
     ])
     expect(body.detail[0].msg).toBe('Value error, Media asset not found')

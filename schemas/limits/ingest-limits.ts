@@ -12,6 +12,12 @@ export const keyLookupsMax = 16
 export const keyLookupMs = 2.5 * second
 
 /**
+ * Headers of a request that the front of `npm start` hands to ingest, before it adds two. uWebSockets.js leaves more than 98
+ * without an answer.
+ */
+export const trackingHeadersMax = 90
+
+/**
  * Links that an ingest thread caches, and the bytes of their destinations (one may have 30 KB). Each poll rereads the
  * changes within the overlap, because a transaction that began earlier may have committed later.
  */

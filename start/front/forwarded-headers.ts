@@ -1,6 +1,21 @@
 /** The headers of a request as the front hands it on. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
+import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
+import { unread } from '../../runtime/http/unread.ts'
+
+/**
+ * Why a service can't be given such headers: it only sees the first of two hosts, and may take no more than `max` names.
+ * HTTP/1.0 knew no host.
+ */
+export function refusalOfHead(
+  { headers, rawHeaders, httpVersion }: IncomingMessage,
+  max = Number.POSITIVE_INFINITY,
+): Refusal | undefined {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts !== 1 && (hosts > 0 || httpVersion !== '1.0')) return refusals.manyHosts
+  return Object.keys(headers).length > max ? unread.headTooLarge : undefined
+}
 
 /** Leaves only headers that the service may believe: the sender's address ends the chain, and only a proxy names a country. */
 export function prepareHeaders(

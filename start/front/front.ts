@@ -17,15 +17,16 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
 import { originForm } from '../../runtime/http/head.ts'
 import { inTurn } from '../../runtime/http/in-turn.ts'
-import { refusals } from '../../runtime/http/refusals.ts'
+import type { Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
+import { trackingHeadersMax } from '../../schemas/limits/ingest-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { StartRefused } from '../data-folder.ts'
 import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
-import { prepareHeaders, rangesOf } from './forwarded-headers.ts'
+import { prepareHeaders, rangesOf, refusalOfHead } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
 import { pathOf, type ServiceName, serviceByRoute, shortLinkPattern } from './service-of-path.ts'
 
@@ -90,15 +91,16 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     endWithAnswer(request, response)
     request.url = originForm(request.url!)
-    if (!hasOneHost(request)) return refuseHost(request, response)
     const path = pathOf(request)
+    const service = serviceOfRequest(path)
+    const refusal = refusalOfHead(request, service === 'ingest' ? trackingHeadersMax : undefined)
+    if (refusal) return refuseAndClose(request, response, refusal)
     if (path === '/') return sendPage(request, response, options)
     if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
-    const service = serviceOfRequest(path)
     if (options.portOf(service) === undefined) return refuse(response)
     const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
     if (arrival === 'gone') return void response.destroy()
-    if (arrival === 'late') return refuseLate(request, response)
+    if (arrival === 'late') return refuseAndClose(request, response, problems.body_late)
     // It may have gone meanwhile.
     const port = options.portOf(service)
     if (port === undefined) return refuse(response)
@@ -225,17 +227,6 @@ async function sendDemo(
   send(request, response, status, headers, body)
 }
 
-/** A service only sees the first of two hosts. HTTP/1.0 knew none. */
-function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
-}
-
-function refuseHost(request: IncomingMessage, response: ServerResponse): void {
-  const headers = { 'Content-Type': 'application/json', Connection: 'close' }
-  send(request, response, 400, headers, JSON.stringify({ detail: refusals.manyHosts.detail }))
-}
-
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
@@ -262,8 +253,11 @@ async function refuse(response: ServerResponse): Promise<void> {
 }
 
 /** As the services answer it. */
-function refuseLate(request: IncomingMessage, response: ServerResponse): void {
-  const { status, detail } = problems.body_late
+function refuseAndClose(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, detail }: Pick<Refusal, 'status' | 'detail'>,
+): void {
   const headers = { 'Content-Type': 'application/json', Connection: 'close', ...forSites(request) }
   send(request, response, status, headers, JSON.stringify({ detail }))
 }

@@ -221,6 +221,12 @@ test.each([
 test.each([
   ['what is no HTTP', 'GET /svc.js\r\nX-Request-Id: mine\r\n\r\n', 400, '\\S+'],
   ['headers that are too large', `GET /svc.js HTTP/1.1\r\nHost: x\r\nX: ${large}\r\n\r\n`, 431, '\\S+'],
+  [
+    'too many headers for uWebSockets.js',
+    track(Array.from({ length: 100 }, (_, at) => `X-${at}: 1`).join('\r\n')),
+    431,
+    '\\S+',
+  ],
   ['no host', 'GET /svc.js HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n', 400, 'mine'],
   ['two hosts', 'GET /svc.js HTTP/1.1\r\nHost: x\r\nHost: y\r\nX-Request-Id: mine\r\n\r\n', 400, 'mine'],
   ['a bad chunk', `${track('Transfer-Encoding: chunked')}z\r\n`, 400, '\\S+'],

@@ -254,3 +254,27 @@ test('a process that is stopped gives its accounts back, and one that died loses
   await other.read()
   expect(asked()).toHaveLength(3)
 })
+
+test('the renewal of a session goes on where the reader that began it is stopped', async () => {
+  const network = await startBluesky()
+  await publish([(await connectBluesky(stores, mine, network)).json.id])
+  network.expireAccess()
+  let goOn = () => {}
+  const held = new Promise<undefined>((resolve) => {
+    goOn = () => resolve(undefined)
+  })
+  const isRenewal = ({ step }: { readonly step: string }) => step.endsWith('refreshSession')
+  network.hinder = (asking) => (isRenewal(asking) ? held : undefined)
+  const { clock, reader } = later()
+  const stopped = reader.read()
+  while (!network.asked.some(isRenewal)) await sleep(10)
+  reader.stop()
+  goOn()
+  await stopped
+  // The refresh token is used up: whoever comes next needs the session that it gave.
+  const other = engagementReader(stores, clock)
+  await other.read()
+  expect(await other.counts()).toMatchObject({ read: 1 })
+  expect(network.asked.filter(isRenewal)).toHaveLength(1)
+  await network.close()
+})

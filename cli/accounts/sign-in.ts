@@ -32,27 +32,34 @@ export interface SignedIn {
 }
 
 type Account = Omit<SignedIn, 'connectionType'>
-type SignIn = (
-  secret: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-) => Promise<Account>
+
+interface Given {
+  readonly secret: string
+  readonly handle: string | undefined
+  readonly options: OptionValues
+  readonly signal: AbortSignal
+}
+
+const ownOptions = ['url', 'page', 'board', 'privacy'] as const
+
+interface SignIn {
+  /** Options that not every platform takes; `handle` where the platform doesn't say it, or wants it. */
+  readonly takes: readonly ((typeof ownOptions)[number] | 'handle')[]
+  run(given: Given): Promise<Account>
+}
 
 const signIns: Readonly<Record<Platform, SignIn>> = {
-  mastodon: signInToMastodon,
-  bluesky: signInToBluesky,
-  x: signInToX,
-  linkedin: signInToLinkedin,
-  threads: signInToThreads,
-  instagram: signInToPage(describeInstagram),
-  facebook: signInToPage(describeFacebook),
-  pinterest: signInToPinterest,
-  youtube: signInToYoutube,
-  tiktok: signInToTiktok,
+  mastodon: { takes: ['url'], run: signInToMastodon },
+  bluesky: { takes: ['url', 'handle'], run: signInToBluesky },
+  x: { takes: ['url'], run: signInToX },
+  linkedin: { takes: ['page', 'handle'], run: signInToLinkedin },
+  threads: { takes: [], run: signInToThreads },
+  instagram: { takes: ['page'], run: signInToPage(describeInstagram) },
+  facebook: { takes: ['page'], run: signInToPage(describeFacebook) },
+  pinterest: { takes: ['board'], run: signInToPinterest },
+  youtube: { takes: [], run: signInToYoutube },
+  tiktok: { takes: ['privacy'], run: signInToTiktok },
 }
-/** Where `--page` says as whom to publish. */
-const platformsWithPages: readonly Platform[] = ['linkedin', 'instagram', 'facebook']
 
 /** @returns null where the account is to be simulated */
 export async function signIn(
@@ -69,44 +76,41 @@ export async function signIn(
   }
   if (secret === undefined) {
     if (type === realType) throw new UsageError(`--type ${type} needs --secret or --secret-file`)
-    for (const name of ['url', 'page', 'board', 'privacy']) {
+    for (const name of ownOptions) {
       if (options.text(name) !== undefined) throw new UsageError(`--${name} needs --secret or --secret-file`)
     }
     return null
   }
   if (type === 'simulated') throw new UsageError('--secret is for accounts that are not simulated')
-  if (!platformsWithPages.includes(platform) && options.text('page') !== undefined) {
-    throw new UsageError(`--page is for ${new Intl.ListFormat('en').format(platformsWithPages)}`)
-  }
-  if (platform !== 'pinterest' && options.text('board') !== undefined) throw new UsageError('--board is for pinterest')
-  if (platform !== 'tiktok' && options.text('privacy') !== undefined) throw new UsageError('--privacy is for tiktok')
+  requireTaken(platform, handle, options)
   try {
-    return { connectionType: realType, ...(await signIns[platform](secret, handle, options, signal)) }
+    return { connectionType: realType, ...(await signIns[platform].run({ secret, handle, options, signal })) }
   } catch (error) {
     if (error instanceof ProviderError) throw new CommandFailed(`${platform} didn't take it: ${error.message}`)
     throw error
   }
 }
 
-async function signInToMastodon(
-  token: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
+function requireTaken(platform: Platform, handle: string | undefined, options: OptionValues): void {
+  const { takes } = signIns[platform]
+  for (const name of ownOptions) {
+    if (options.text(name) === undefined || takes.includes(name)) continue
+    const takers = Object.entries(signIns).flatMap(([one, signIn]) => (signIn.takes.includes(name) ? [one] : []))
+    throw new UsageError(`--${name} is for ${new Intl.ListFormat('en').format(takers)}`)
+  }
+  if (handle !== undefined && !takes.includes('handle')) {
+    throw new UsageError('--handle is what the platform says: leave it out')
+  }
+}
+
+async function signInToMastodon({ secret: token, options, signal }: Given): Promise<Account> {
   const url = readRoot(options)
   if (url === undefined) throw new UsageError('--url is required: the instance, such as https://mastodon.social')
-  refuseHandle(handle)
   const credentials = { url, token }
   return { credentials, ...(await describeMastodon(credentials, signal)) }
 }
 
-async function signInToBluesky(
-  password: string,
-  identifier: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
+async function signInToBluesky({ secret: password, handle: identifier, options, signal }: Given): Promise<Account> {
   if (identifier === undefined) throw new UsageError('--handle is required: the one to sign in with')
   const signing = { url: readRoot(options) ?? blueskyUrl, identifier: identifier.replace(/^@/, ''), password }
   const { tokens, did, handle } = await openSession(signing, signal)
@@ -119,13 +123,7 @@ async function signInToBluesky(
 /** The access token of a user begins with the user's id, which shows values in another order. */
 const xValues = /^(\S+)\s+(\S+)\s+(\d+-\S+)\s+(\S+)$/
 
-async function signInToX(
-  secret: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseHandle(handle)
+async function signInToX({ secret, options, signal }: Given): Promise<Account> {
   const found = xValues.exec(secret)
   if (found === null) {
     throw new UsageError(
@@ -137,52 +135,26 @@ async function signInToX(
   return { credentials, ...(await describeX(credentials, signal)) }
 }
 
-function refuseHandle(handle: string | undefined): void {
-  if (handle !== undefined) throw new UsageError('--handle is what the platform says: leave it out')
-}
-
-async function signInToLinkedin(
-  secret: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseUrl(options)
+async function signInToLinkedin({ secret, handle, options, signal }: Given): Promise<Account> {
   const credentials = renewableTokenIn(secret)
   const found = await describeLinkedin(credentials, options.id('page', Number.MAX_SAFE_INTEGER), signal)
   return { credentials, ...found, handle: handle ?? found.handle, metadata: {} }
 }
 
-function signInToPage(describe: typeof describeFacebook): SignIn {
-  return async (token, handle, options, signal) => {
-    refuseUrl(options)
-    refuseHandle(handle)
+function signInToPage(describe: typeof describeFacebook): SignIn['run'] {
+  return async ({ secret, options, signal }) => {
     const page = options.id('page', Number.MAX_SAFE_INTEGER)
     if (page === undefined) throw new UsageError('--page is required: the number of the page on Facebook')
-    return describe(metaTokenIn(token), String(page), signal)
+    return describe(metaTokenIn(secret), String(page), signal)
   }
 }
 
-async function signInToThreads(
-  token: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseUrl(options)
-  refuseHandle(handle)
-  const credentials = { ...tokenIn(token), renewedAt: Date.now() }
+async function signInToThreads({ secret, signal }: Given): Promise<Account> {
+  const credentials = { ...tokenIn(secret), renewedAt: Date.now() }
   return { credentials, ...(await describeThreads(credentials, signal)) }
 }
 
-async function signInToPinterest(
-  secret: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseUrl(options)
-  refuseHandle(handle)
+async function signInToPinterest({ secret, options, signal }: Given): Promise<Account> {
   const board = options.text('board')
   if (board === undefined || !/^\d{1,32}$/.test(board)) {
     throw new UsageError('--board is required: the number of the board on Pinterest')
@@ -191,25 +163,11 @@ async function signInToPinterest(
   return { credentials, ...(await describePinterest(credentials, board, signal)) }
 }
 
-async function signInToYoutube(
-  secret: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseUrl(options)
-  refuseHandle(handle)
+async function signInToYoutube({ secret, signal }: Given): Promise<Account> {
   return describeYoutube(googleRenewalIn(secret), signal)
 }
 
-async function signInToTiktok(
-  secret: string,
-  handle: string | undefined,
-  options: OptionValues,
-  signal: AbortSignal,
-): Promise<Account> {
-  refuseUrl(options)
-  refuseHandle(handle)
+async function signInToTiktok({ secret, options, signal }: Given): Promise<Account> {
   const privacy = options.oneOf('privacy', privacies)
   if (privacy === undefined) throw new UsageError(`--privacy is required: ${privacies.join(', ')}`)
   return describeTiktok(tiktokTokenIn(secret), privacy, signal)
@@ -218,10 +176,6 @@ async function signInToTiktok(
 function tokenIn(secret: string): { accessToken: string } {
   if (isToken(secret)) return { accessToken: secret }
   throw new CommandFailed('the secret must be an access token')
-}
-
-function refuseUrl(options: OptionValues): void {
-  if (options.text('url') !== undefined) throw new UsageError('--url: this platform has one address, leave it out')
 }
 
 function readRoot(options: OptionValues): string | undefined {

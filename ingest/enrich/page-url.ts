@@ -51,7 +51,7 @@ export function readPageUrl(text: string, page: PageUrl, takesBare = true): void
     page.url = withoutFragmentValues(page.url)
     page.path += routeOf(page.url)
   }
-  if (page.path.includes('%')) page.path = readablePath(page.path)
+  if (page.path.includes('%') || page.path.includes(' ')) page.path = readablePath(page.path)
 }
 
 /**

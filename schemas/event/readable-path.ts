@@ -3,9 +3,12 @@
  * are read likewise.
  */
 
-/** Only characters that can be seen. All else stays encoded: ASCII, blanks, control and format characters, what is no UTF-8. */
+/**
+ * Decodes characters that can be seen. All else stays encoded: ASCII, blanks, control and format characters, what is no UTF-8.
+ * A plain blank is encoded, as browsers do it.
+ */
 export function readablePath(path: string): string {
-  return path.replace(encodedCharacter, (bytes) => {
+  return path.replaceAll(' ', '%20').replace(encodedCharacter, (bytes) => {
     try {
       const character = decodeURIComponent(bytes)
       return isSeen.test(character) ? character : bytes

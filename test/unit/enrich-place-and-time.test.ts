@@ -29,6 +29,7 @@ describe('the path', () => {
 
   test.each([
     ['/%C3%BCber-uns/%e6%97%a5%e6%9c%ac', '/über-uns/日本'],
+    ['/shop/blue bike', '/shop/blue%20bike'],
     ['/u%CC%88/%F0%9F%98%80/%E2%9D%A4%EF%B8%8F#/stra%C3%9Fe', '/u\u0308/😀/❤\uFE0F#/straße'],
     // ASCII, no UTF-8, blanks, control and format characters, and letters that can't be seen stay as they are.
     ...['%2F%20%25%3F%23%00%C3%28', '%C3%C3/%80%80%ED%A0%80%C0%AF%F4%90%80%80', '%C2%A0%E3%80%80%C2%85%E2%80%A8'].map(

@@ -2,6 +2,7 @@
 
 import type { ValidationError } from '../schemas/errors/validation-errors.ts'
 import type { BotVisitRow, EventRow } from '../schemas/event/row.ts'
+import type { Area } from '../schemas/reference/places.ts'
 
 /** The sender of a request, as far as the steps may know it. The address is used for hashing and goes no further. */
 export interface Sender {
@@ -9,6 +10,8 @@ export interface Sender {
   readonly userAgent: string
   /** ISO alpha-2 from a trusted proxy's header, or `noCountry`. */
   readonly country: string
+  /** Where in that country, by the same proxy. */
+  readonly area: Area
   /** When the request arrived, milliseconds since 1970 UTC. */
   readonly receivedAt: number
 }

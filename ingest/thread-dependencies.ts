@@ -96,7 +96,7 @@ export function makeReceiver(
   const options: ReceiveOptions = {
     keys,
     enricher: makeEnricher({
-      ...{ secretKey, salts, countries },
+      ...{ secretKey, salts, countries, placeDetail: config.placeDetail },
       ownership: ownershipOf(links, posts),
       countDropped: watched.countDropped,
     }),

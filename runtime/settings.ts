@@ -99,6 +99,14 @@ function readDnsServers(value: string | undefined): string[] | undefined {
   })
 }
 
+const placeDetails = ['city', 'region', 'country'] as const
+
+function readPlaceDetail(value = 'city'): (typeof placeDetails)[number] {
+  const detail = placeDetails.find((each) => each === value)
+  if (detail === undefined) throw new Error(`must be city, region or country, got \`${value}\``)
+  return detail
+}
+
 function rateLimit(name: string, plan: string): Setting<number> {
   const meaning = `Requests a minute that one API key of a workspace on the plan \`${plan}\` may make.`
   return integer(name, 600, 1, 1_000_000_000, meaning)
@@ -142,17 +150,23 @@ export const settings = {
   trustedProxies: ranges(
     'TRUSTED_PROXIES',
     'loopback when embedded',
-    'Addresses or CIDR ranges, comma-separated, whose `X-Forwarded-For` and country headers are believed.',
+    'Addresses or CIDR ranges, comma-separated, whose `X-Forwarded-For` and headers of places are believed.',
   ),
   countryHeader: text(
     'COUNTRY_HEADER',
     'cf-ipcountry',
-    'Header in which a trusted proxy names the ISO alpha-2 country.',
+    'Header in which a trusted proxy names the ISO alpha-2 country. By it those of region and city are known.',
   ),
   countryDatabase: text(
     'COUNTRY_DATABASE',
     '',
-    'MaxMind DB file that maps addresses to countries, in place of the installed one; `off`: addresses are not looked up.',
+    'MaxMind DB file that maps addresses to countries, or to cities, in place of the installed one; `off`: addresses are not looked up.',
+  ),
+  placeDetail: setting(
+    'PLACE_DETAIL',
+    '`city`',
+    'How exactly it is stored where a visitor is: `city`, `region` or `country`.',
+    readPlaceDetail,
   ),
   botDnsServers: setting(
     'BOT_DNS_SERVERS',

@@ -6,6 +6,7 @@ import { makeEnricher } from '../../ingest/enrich/enrich.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { noArea } from '../../schemas/reference/places.ts'
 import { noOwnership } from '../../test/support/enriching.ts'
 import { eventVariants } from '../load/event-bodies.ts'
 
@@ -116,7 +117,7 @@ export function* dayOfEvents({ events, workspaces, seed, start }: DayOptions): G
     const visit = visits[slot]!
     if (visit.pages <= 0) visits[slot] = newVisit()
     const { userAgent } = eventVariants[visit.variant]!
-    const sender = { address: '192.0.2.1', userAgent, country: visit.country, receivedAt }
+    const sender = { address: '192.0.2.1', userAgent, country: visit.country, area: noArea, receivedAt }
     const event = { ...nextEvent(visit), occurred_at: new Date(receivedAt - Math.floor(random() * 900)).toISOString() }
     const enriched = enricher.enrich(event, sender, { id: visit.workspace, timezone: 'Europe/Berlin' })
     if (enriched.stream !== 'events') throw new Error(`not an event of a person: ${JSON.stringify(event)}`)

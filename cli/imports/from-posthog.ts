@@ -45,7 +45,9 @@ export function fromPosthog(row: unknown): Mapped {
     ...{ language: cut(textOf(properties['$browser_language']), languageLengthMax), screen_width: widthOf(properties) },
   }
   const visitor = {
-    ...{ country, device: deviceNamed(textOf(properties['$device_type'])) },
+    ...{ country, region: textOf(properties['$geoip_subdivision_1_code']) },
+    ...{ regionName: textOf(properties['$geoip_subdivision_1_name']), city: textOf(properties['$geoip_city_name']) },
+    device: deviceNamed(textOf(properties['$device_type'])),
     ...{ browser: browserNamed(textOf(properties['$browser'])), os: systemNamed(textOf(properties['$os'])) },
   }
   const uuid = textOf(row['uuid'])

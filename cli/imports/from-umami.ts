@@ -1,7 +1,7 @@
 /**
  * Rows of Umami's table `website_event` (version 2 and 3). Names and meaning of the columns are those of its Prisma
  * schema, numbers of `event_type` those of its constants. `session` has browser, os, device, screen, language and
- * country. They are joined in Umami Cloud's export and in ClickHouse; a query joins them elsewhere (docs/import.md).
+ * places. They are joined in Umami Cloud's export and in ClickHouse; a query joins them elsewhere (docs/import.md).
  */
 import { screenWidthMax, titleLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import { cut, type ImportedEvent, type Mapped, textOf, withOffset } from './imported-event.ts'
@@ -29,7 +29,8 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
     screen_width: widthOf(row['screen']),
   }
   const visitor = {
-    ...{ country: textOf(row['country']), device: deviceNamed(textOf(row['device'])) },
+    ...{ country: textOf(row['country']), region: regionOf(row), city: textOf(row['city']) },
+    ...{ device: deviceNamed(textOf(row['device'])) },
     ...{ browser: browserNamed(textOf(row['browser'])), os: systemNamed(textOf(row['os'])) },
   }
   const make = (own: object, suffix = ''): ImportedEvent => ({
@@ -79,6 +80,11 @@ function referrerOf(row: CsvLine): string | undefined {
 function split(text: string, by: string): [string, string | undefined] {
   const at = text.indexOf(by)
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Version 2 calls it `subdivision1`. */
+function regionOf(row: CsvLine): string | undefined {
+  return textOf(row['region']) ?? textOf(row['subdivision1'])
 }
 
 /** The first number in `1920x1080`. */

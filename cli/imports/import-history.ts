@@ -5,14 +5,16 @@
  */
 import { createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { nowhere, type Place } from '../../ingest/enrich/countries.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
-import { devices, noCountry } from '../../schemas/event/row.ts'
+import { devices } from '../../schemas/event/row.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
 import { importedFromMs } from '../../schemas/limits/event-limits.ts'
 import { isCountryCode } from '../../schemas/reference/country-zones.ts'
+import { areaOf } from '../../schemas/reference/places.ts'
 import { explainEventTime, parseEventTime } from '../../schemas/time/date-time.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
@@ -77,7 +79,7 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
     } as unknown as TrackEvent
     const read = readEvent(event, workspace.timezone, now)
     if (typeof read === 'string') return read
-    const sender = { address: '', userAgent: '', country: countryOf(visitor), receivedAt: read.occurredAt }
+    const sender = { address: '', userAgent: '', ...placeOf(visitor), receivedAt: read.occurredAt }
     // Received when it happened. The clock that `sent_at` would correct has been forgotten.
     const enriched = enricher.enrich({ ...event, occurred_at: null, sent_at: null }, sender, workspace)
     if (enriched.stream === 'rejected') return reasonOf(enriched.detail)
@@ -158,9 +160,9 @@ function idOf(key: Buffer, { number, text }: HistoryLine, nth: number): string {
   return createHmac('sha256', key).update(`${number} ${nth}\0`).update(text).digest('base64url')
 }
 
-function countryOf(visitor: KnownVisitor | undefined): string {
-  const code = visitor?.country?.toUpperCase() ?? ''
-  return isCountryCode(code) ? code : noCountry
+function placeOf(visitor: KnownVisitor | undefined): Place {
+  const country = visitor?.country?.toUpperCase() ?? ''
+  return isCountryCode(country) ? { country, area: areaOf(country, visitor!) } : nowhere
 }
 
 function urlsOf({ mapped }: HistoryLine): string[] {

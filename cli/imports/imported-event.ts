@@ -5,6 +5,10 @@ import type { devices } from '../../schemas/event/row.ts'
 export interface KnownVisitor {
   /** ISO alpha-2. */
   readonly country?: string | undefined
+  /** ISO 3166-2, with the country's code before it or without; or a name. */
+  readonly region?: string | undefined
+  readonly regionName?: string | undefined
+  readonly city?: string | undefined
   readonly device?: keyof typeof devices | undefined
   /** Named as ingest names them. */
   readonly browser?: string | undefined
@@ -20,9 +24,12 @@ export interface ImportedEvent {
 /** A line's events; or why it has none here; or why it can't be understood. */
 export type Mapped = readonly ImportedEvent[] | { readonly leftOut: string } | { readonly refused: string }
 
-/** An event of the line stands for itself: own format. */
+/** An event of the line stands for itself, and where the visitor was may stand beside it: own format. */
 export function fromOwnFormat(line: unknown): Mapped {
-  return isRecord(line) ? [{ event: line }] : { refused: 'the line is no JSON object' }
+  if (!isRecord(line)) return { refused: 'the line is no JSON object' }
+  const { country, region, city, ...event } = line
+  const visitor = { country: textOf(country), region: textOf(region), city: textOf(city) }
+  return [{ event, ...(visitor.country !== undefined && { visitor }) }]
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

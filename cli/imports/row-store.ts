@@ -79,8 +79,10 @@ export async function makeImportEnricher(
   if (secretKey === undefined) {
     throw new CommandFailed('an import needs SECRET_KEY, as ingest has it: visitors are hashed with it')
   }
-  const countries = await openCountries(installation.config.countryDatabase)
-  return { enricher: makeEnricher({ ...{ secretKey, countries, ownership }, salts: saltsOf(secretKey) }), countries }
+  const { countryDatabase, placeDetail } = installation.config
+  const countries = await openCountries(countryDatabase)
+  const enricher = makeEnricher({ ...{ secretKey, countries, placeDetail, ownership }, salts: saltsOf(secretKey) })
+  return { enricher, countries }
 }
 
 /** The salts of those days are gone. Keyed by the secret, a file that is imported again has the same visitors. */

@@ -2,9 +2,9 @@
  * Imports the pages of an access log around the public interface, for times that it refuses. Ingest's own code validates
  * and enriches the events. The same log imported twice changes nothing; see cli/imports/row-store.ts.
  */
+import { nowhere } from '../../ingest/enrich/countries.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
-import { noCountry } from '../../schemas/event/row.ts'
 import { readableDays, readableFrom } from '../../schemas/time/readable-from.ts'
 import type { Invocation } from '../command.ts'
 import { inImportTurn } from '../imports/import-turn.ts'
@@ -36,9 +36,9 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
       for (const { event, address } of portion) {
         counts.sent++
         const occurredAt = Date.parse(event.occurred_at)
-        // Received when it happened: an import is as old as it likes. Only the address's country goes on.
-        const country = countries?.of(address) ?? noCountry
-        const sender = { address: '', userAgent: '', country, receivedAt: occurredAt }
+        // Received when it happened: an import is as old as it likes. Only the address's place goes on.
+        const { country, area } = countries?.placeOf(address) ?? nowhere
+        const sender = { address: '', userAgent: '', country, area, receivedAt: occurredAt }
         const enriched = validateBatchEvent(event, 0) === null ? enricher.enrich(event, sender, workspace) : undefined
         if (enriched === undefined || enriched.stream === 'rejected') {
           counts.rejected++

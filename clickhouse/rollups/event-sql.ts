@@ -14,6 +14,10 @@ export const countryKey = "if(country = toFixedString('', 2), 'unknown', toStrin
 /** The operating system of a row of `sessions`. */
 export const systemKey = "if(os='','unknown',toString(os))"
 
+/** The same of its region and city. */
+export const regionKey = "if(region='','unknown',toString(region))"
+export const cityOfSession = "if(city='','unknown',toString(city))"
+
 /** An event that a conversion can be credited to. */
 export const isTouch = "source NOT IN ('', 'direct')"
 /** An event by which its session is no bounce. */

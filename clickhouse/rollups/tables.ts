@@ -31,6 +31,10 @@ export interface SessionRow {
   browser: string
   os: string
   country: string
+  region: string
+  region_name: string
+  /** As filters and lists name it: `cityKey`. */
+  city: string
   entry_path: string
   exit_path: string
   /** Pages of the other one of the session's first two days, as lists of equal length. */
@@ -87,7 +91,8 @@ const seenNames = [
 /** In the order in which they are written. */
 export const sessionColumns: readonly string[] = [
   ...['workspace_id', 'build', 'day', 'visitor', 'session', 'version', 'first_at', 'last_at', 'nth_day'],
-  ...['source', 'medium', 'campaign', 'device', 'browser', 'os', 'country', 'entry_path', 'exit_path'],
+  ...['source', 'medium', 'campaign', 'device', 'browser', 'os', 'country'],
+  ...['region', 'region_name', 'city', 'entry_path', 'exit_path'],
   ...['other_pages.path', 'other_pages.pageviews'],
   ...seenNames.map((name) => `seen.${name}`),
   'folded',
@@ -147,7 +152,7 @@ export function emptySession(): SessionRow {
       nth_day: 0,
     },
     ...{ source: '', medium: '', campaign: '', device: '', browser: '', os: '', country: '' },
-    ...{ entry_path: '', exit_path: '' },
+    ...{ region: '', region_name: '', city: '', entry_path: '', exit_path: '' },
     ...{ other_pages: { path: [], pageviews: [] }, seen: nothingSeen(), folded: [] },
   }
 }

@@ -1,5 +1,6 @@
 /** The numbers of a portion and the vocabulary as named SQL expressions. */
 import { seedClientEventIdsMs } from '../../schemas/limits/seed-limits.ts'
+import { type PlaceEntry, placesOf } from './places.ts'
 import type { Portion, SeedShape } from './plan.ts'
 import {
   agents,
@@ -117,6 +118,14 @@ const vocabulary = {
   ),
   ...mapped(
     {
+      regions: ofPlaces(({ region }) => region),
+      region_names: ofPlaces(({ regionName }) => regionName),
+      cities: ofPlaces(({ city }) => city),
+    },
+    (lists) => listOf('Array(String)', lists),
+  ),
+  ...mapped(
+    {
       sources: sources.map(({ source }) => source),
       media: sources.map(({ medium }) => medium),
       referrers: sources.map(({ referrer }) => referrer),
@@ -135,4 +144,9 @@ const vocabulary = {
     },
     literal,
   ),
+}
+
+/** A list for each country. */
+function ofPlaces(of: (place: PlaceEntry) => string): string[][] {
+  return countries.map(({ code }) => placesOf(code).map(of))
 }

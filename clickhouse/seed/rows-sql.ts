@@ -107,6 +107,8 @@ const steps: readonly Step[] = [
       round(least(60000, exp([7.25, 7.6, 4.7][metric_number] + [0.55, 0.5, 0.85][metric_number] * slowness)), 1))`,
   },
   {
+    // Where there are no cities, the first one is an empty text.
+    spot: zipf('length(cities[origin])', 'who', 39),
     campaign_name: `if(is_campaign, campaigns[${zipf(campaigns.length, 'visit', 37)}], '')`,
     content_name: `if(is_campaign, contents[${zipf(contents.length, 'visit', 38)}], '')`,
   },
@@ -154,6 +156,9 @@ const columns: Readonly<Partial<Record<keyof EventRow, string>>> = {
   content: 'content_name',
   browser: `if(is_server, '', browsers[agent])`,
   os: `if(is_server, '', systems[agent])`,
+  region: `if(is_server, '', regions[origin][spot])`,
+  region_name: `if(is_server, '', region_names[origin][spot])`,
+  city: `if(is_server, '', cities[origin][spot])`,
   language: `if(is_server, '', languages[origin])`,
   timezone: `if(is_server, '', timezones[origin])`,
   properties: `multiIf(

@@ -1,7 +1,7 @@
 /**
- * The country of an address, by a MaxMind DB of address ranges: the installed one or the operator's. It is read once,
- * at the start. Nobody else is asked, and addresses that were looked up are remembered in memory alone. Held by
- * test/unit/countries.test.ts.
+ * The country of an address, and in a database of cities the region and city, by a MaxMind DB of address ranges: the
+ * installed one or the operator's. It is read once, at the start. Nobody else is asked, and addresses that were looked up
+ * are remembered in memory alone. Held by test/unit/countries.test.ts.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -11,19 +11,37 @@ import { LRUCache } from 'lru-cache'
 import { Reader, type Response } from 'mmdb-lib'
 import { SettingError } from '../../runtime/config.ts'
 import { noCountry } from '../../schemas/event/row.ts'
-import { countryCacheMax } from '../../schemas/limits/ingest-limits.ts'
+import { countryCacheMax, placeRecordCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { isCountryCode } from '../../schemas/reference/country-zones.ts'
+import { type Area, areaOf, type NamedArea, noArea } from '../../schemas/reference/places.ts'
 
-export interface Countries {
-  /**
-   * ISO alpha-2. `noCountry` for a text that is no address, and for an address that isn't public or isn't in the
-   * database.
-   */
-  of(address: string): string
+export interface Place {
+  /** ISO alpha-2, or `noCountry`. */
+  readonly country: string
+  readonly area: Area
 }
 
-/** Ours has the code at the top, MaxMind's and DB-IP's within `country`. */
-type CountryRecord = Response & { readonly country_code?: unknown; readonly country?: { readonly iso_code?: unknown } }
+/** For a text that is no address, and for an address that isn't public or isn't in the database. */
+export const nowhere: Place = { country: noCountry, area: noArea }
+
+export interface Countries {
+  of(address: string): string
+  placeOf(address: string): Place
+}
+
+/** Ours has the codes at the top, with the names of a city's database beside them; MaxMind's and DB-IP's have records. */
+interface PlaceRecord {
+  readonly country_code?: unknown
+  readonly country?: { readonly iso_code?: unknown }
+  readonly state1?: unknown
+  /** From the largest to the smallest. */
+  readonly subdivisions?: readonly Named[]
+  readonly city?: unknown
+}
+interface Named {
+  readonly iso_code?: unknown
+  readonly names?: { readonly en?: unknown }
+}
 
 /**
  * @param database the setting: a file, `off`, or, where it is empty, the database that is installed with us
@@ -41,34 +59,57 @@ export async function openCountries(database: string): Promise<Countries | null>
 }
 
 function makeCountries(database: Buffer): Countries {
-  // The records are few, one a country, and each is decoded once.
-  const reader = new Reader<CountryRecord>(database, { cache: new Map() })
-  const known = new LRUCache<string, string>({ max: countryCacheMax })
+  const reader = new Reader<Response>(database, {
+    cache: new LRUCache<string | number, object>({ max: placeRecordCacheMax }),
+  })
+  const known = new LRUCache<string, Place>({ max: countryCacheMax })
+  /** Addresses of one record share its place. */
+  const places = new WeakMap<PlaceRecord, Place>()
   const isIpv4Only = reader.metadata.ipVersion === 4
   let lastAddress = ''
-  let last = noCountry
+  let last = nowhere
 
-  function lookUp(text: string): string {
+  function lookUp(text: string): Place {
     const address = publicAddressOf(text)
-    if (address === null || (isIpv4Only && address.includes(':'))) return noCountry
-    const record = reader.get(address)
-    const code = record?.country_code ?? record?.country?.iso_code
-    return typeof code === 'string' && isCountryCode(code) ? code : noCountry
+    if (address === null || (isIpv4Only && address.includes(':'))) return nowhere
+    const record = reader.get(address) as PlaceRecord | null
+    if (record === null) return nowhere
+    let place = places.get(record)
+    if (place === undefined) {
+      place = readPlace(record)
+      places.set(record, place)
+    }
+    return place
   }
 
+  function placeOf(address: string): Place {
+    // The events of a batch often have one.
+    if (address === lastAddress) return last
+    let place = known.get(address)
+    if (place === undefined) {
+      place = lookUp(address)
+      known.set(address, place)
+    }
+    lastAddress = address
+    last = place
+    return place
+  }
+
+  return { of: (address) => placeOf(address).country, placeOf }
+}
+
+function readPlace(record: PlaceRecord): Place {
+  const country = record.country_code ?? record.country?.iso_code
+  if (typeof country !== 'string' || !isCountryCode(country)) return nowhere
+  return { country, area: areaOf(country, readArea(record)) }
+}
+
+function readArea({ subdivisions, state1, city }: PlaceRecord): NamedArea {
+  const region = Array.isArray(subdivisions) ? (subdivisions[0] as Named | undefined) : undefined
   return {
-    of: (address) => {
-      // The events of a batch often have one.
-      if (address === lastAddress) return last
-      let country = known.get(address)
-      if (country === undefined) {
-        country = lookUp(address)
-        known.set(address, country)
-      }
-      lastAddress = address
-      last = country
-      return country
-    },
+    region: region?.iso_code,
+    regionName: region?.names?.en ?? state1,
+    city: typeof city === 'string' ? city : (city as Named | undefined)?.names?.en,
   }
 }
 

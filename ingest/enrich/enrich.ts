@@ -14,7 +14,7 @@ import { copyFields } from './copy-fields.ts'
 import type { Countries } from './countries.ts'
 import { describeDevice } from './describe-device.ts'
 import { type CountDropped, isBot, makeFacts, type Step } from './facts.ts'
-import { findCountry } from './find-country.ts'
+import { findPlace, type PlaceDetail } from './find-place.ts'
 import { type HashIdsOptions, hashIds } from './hash-ids.ts'
 import { makeSites } from './hosts.ts'
 import { markBot } from './mark-bot.ts'
@@ -36,12 +36,13 @@ export interface Enricher {
 export interface EnricherOptions extends HashIdsOptions {
   /** Null: no address is looked up. */
   readonly countries: Countries | null
+  readonly placeDetail?: PlaceDetail
   readonly ownership: Ownership
   readonly countDropped?: CountDropped
 }
 
 export function makeEnricher(options: EnricherOptions): Enricher {
-  const { secretKey, salts, countries, ownership, countDropped = () => {} } = options
+  const { secretKey, salts, countries, placeDetail = 'city', ownership, countDropped = () => {} } = options
   const steps: readonly Step[] = [
     resolveTime,
     markBot(makeUserAgents()),
@@ -50,7 +51,7 @@ export function makeEnricher(options: EnricherOptions): Enricher {
     matchLink(ownership),
     classifySource(makeSites()),
     describeDevice,
-    findCountry(countries),
+    findPlace(countries, placeDetail),
     hashIds({ secretKey, salts }),
     readProperties,
   ]

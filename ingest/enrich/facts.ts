@@ -4,6 +4,7 @@ import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import { emptyEventRow } from '../../schemas/event/empty-row.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { type EventRow, noCountry } from '../../schemas/event/row.ts'
+import { noArea } from '../../schemas/reference/places.ts'
 import type { IngestWorkspace, Sender } from '../event-context.ts'
 import { makePageUrl, type PageUrl } from './page-url.ts'
 import { type Agent, noAgent } from './user-agents.ts'
@@ -38,7 +39,7 @@ export function makeFacts(countDropped: CountDropped): Facts {
   return {
     countDropped,
     event: { event_name: '' },
-    sender: { address: '', userAgent: '', country: noCountry, receivedAt: 0 },
+    sender: { address: '', userAgent: '', country: noCountry, area: noArea, receivedAt: 0 },
     workspace: { id: 0, timezone: 'UTC' },
     agent: noAgent,
     page: makePageUrl(),

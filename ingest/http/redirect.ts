@@ -8,6 +8,7 @@
  *
  * Held by test/integration/link-redirect.test.ts and test/integration/link-passwords.test.ts.
  */
+import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal, refusalReply } from '../../runtime/http/refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
@@ -69,7 +70,7 @@ type Found = LinkTarget | 'unknown' | 'unavailable'
 
 export function makeRedirect(options: RedirectOptions): Redirect {
   const { links, clicks, passwords, writer, capacity, proxies, countRequest, observeAnswer, log } = options
-  const head = new RequestHead(options.countryHeader.toLowerCase())
+  const head = new RequestHead(placeHeadersOf(options.countryHeader))
   const arriving = new ArrivingBodies(linkFormsArrivingBytesMax)
   const formBounds = { bytesMax: linkFormBytesMax, deadlineMs: bodyDeadlineMs, arriving }
 
@@ -134,7 +135,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     const isHead = request.getMethod() === 'head'
     const header = (name: string) => request.getHeader(name)
     const isAhead = (name: string) => /prefetch|prerender|preview/i.test(header(name))
-    const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
+    const sender = new RequestSender(response, proxies, head)
     const asked = { isHead, isPrefetch: prefetchHeaders.some(isAhead), referrer: header('referer'), sender }
     const answer = (reply: HttpReply, closes = false) => {
       observeAnswer(reply.status)

@@ -1,10 +1,14 @@
 /** The request headers that ingest uses, read in one pass. One object is reused for all requests. */
+import type { PlaceHeaders, PlaceName } from '../../runtime/http/place-headers.ts'
 import type { HttpRequest } from '../../runtime/http/uws.ts'
 
 export class RequestHead {
   userAgent = ''
   forwardedFor = ''
   country = ''
+  region = ''
+  regionName = ''
+  city = ''
   requestId = ''
   /** Content-Length as it came; empty when there is none. */
   length = ''
@@ -16,13 +20,20 @@ export class RequestHead {
   private hasTransferEncoding = false
   private hasHost = false
 
-  /** `countryHeader` in lower case. */
-  constructor(private readonly countryHeader: string) {}
+  /** By name of the header. */
+  private readonly places: ReadonlyMap<string, PlaceName>
+
+  constructor(headers: PlaceHeaders) {
+    this.places = new Map((Object.keys(headers) as PlaceName[]).map((name) => [headers[name], name]))
+  }
 
   read(request: HttpRequest): void {
     this.userAgent = ''
     this.forwardedFor = ''
     this.country = ''
+    this.region = ''
+    this.regionName = ''
+    this.city = ''
     this.requestId = ''
     this.length = ''
     this.isFramed = true
@@ -61,8 +72,10 @@ export class RequestHead {
       case 'content-encoding':
         this.isEncoded = value.toLowerCase() !== 'identity'
         break
-      default:
-        if (name === this.countryHeader) this.country = value
+      default: {
+        const place = this.places.get(name)
+        if (place !== undefined) this[place] = value
+      }
     }
   }
 }

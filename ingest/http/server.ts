@@ -7,6 +7,7 @@
  */
 
 import { type Listening, listenExclusively, listenShared } from '../../runtime/http/listen.ts'
+import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal } from '../../runtime/http/refusals.ts'
 import { sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
@@ -113,7 +114,7 @@ type TrackingHandler = (endpoint: Endpoint, response: HttpResponse, request: Htt
 
 function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, state: ServerState): TrackingHandler {
   const { receivers, proxies, log } = options
-  const head = new RequestHead(options.countryHeader.toLowerCase())
+  const head = new RequestHead(placeHeadersOf(options.countryHeader))
   const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
   return (endpoint, response, request) => {
     head.read(request)
@@ -139,7 +140,7 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
       isOver = true
       state.underWay--
     })
-    const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
+    const sender = new RequestSender(response, proxies, head)
     const receive = (bytes: Buffer) => {
       try {
         receivers[endpoint].receive(endpoint, bytes, sender, answer)

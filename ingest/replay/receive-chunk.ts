@@ -25,7 +25,7 @@ import {
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Countries } from '../enrich/countries.ts'
-import { countryOfSender } from '../enrich/find-country.ts'
+import { countryOfSender } from '../enrich/find-place.ts'
 import { makeUserAgents } from '../enrich/user-agents.ts'
 import type { Sender, TrackedWorkspace } from '../event-context.ts'
 import { makeKeyRate } from '../http/key-rate.ts'

@@ -1,6 +1,7 @@
 /** A session's row of one local day: its own counts, the whole session's, and which appearances are first ones. */
 import { isBounce } from '../../clickhouse/rollups/event-sql.ts'
 import type { CreditRow, SessionRow } from '../../clickhouse/rollups/tables.ts'
+import { cityKey } from '../../schemas/reference/places.ts'
 import { appearancesOf, pagesOf, type WholeSession } from './appearances.ts'
 import type { SessionDay } from './read-session-days.ts'
 
@@ -25,7 +26,7 @@ export function deriveSession(
 ): SessionRow {
   const [first, second] = nthDay === 1 ? [one, next] : nthDay === 2 ? [before, one] : []
   const whole = nthDay === 1 ? wholeSession(one, next) : undefined
-  const [source, medium, campaign, device, browser, os, country] = first?.entry ?? noEntry
+  const [source, medium, campaign, device, browser, os, country, region, regionName, city] = first?.entry ?? noEntry
   const other = nthDay === 1 ? next : first
   // Written out, without spreading: there is a row for each session.
   return {
@@ -45,6 +46,9 @@ export function deriveSession(
     browser,
     os,
     country,
+    region,
+    region_name: regionName,
+    city: cityKey(city, region, country),
     entry_path: entryPath(first, second) ?? '',
     exit_path: exitPath(first, second),
     other_pages: other === undefined ? noPages : pageCounts(other),
@@ -53,7 +57,7 @@ export function deriveSession(
   }
 }
 
-const noEntry: SessionDay['entry'] = ['', '', '', '', '', '', '']
+const noEntry: SessionDay['entry'] = ['', '', '', '', '', '', '', '', '', '']
 
 /** Nearly all sessions have one day. */
 const noPages: SessionRow['other_pages'] = { path: [], pageviews: [] }

@@ -44,6 +44,9 @@ export type EntryFacts = readonly [
   browser: string,
   os: string,
   country: string,
+  region: string,
+  regionName: string,
+  city: string,
 ]
 
 /** One visitor, session and local day. Server events have visitor '0', and as session their UTC hour since 1970. */
@@ -101,7 +104,8 @@ export async function* readSessionDays(
     `SELECT workspace_id AS w, toString(visitor) AS v, toString(if(visitor = 0, toUInt64(intDiv(${eventMs}, ${hourMs})), session)) AS s,
        roundDown(${eventMs}, {day_starts:Array(Int64)}) AS day_start,
        min(${eventMs}) AS first_at, max(${eventMs}) AS last_at,
-       argMin((${sourceKey}, ${mediumKey}, toString(campaign), ${deviceKey}, ${browserKey}, toString(os), ${countryKey}), (occurred_at, id)) AS entry,
+       argMin((${sourceKey}, ${mediumKey}, toString(campaign), ${deviceKey}, ${browserKey}, toString(os), ${countryKey},
+         toString(region), toString(region_name), toString(city)), (occurred_at, id)) AS entry,
        count() AS events, countIf(kind = 'pageview') AS pageviews, countIf(${isAct}) AS acts, sum(engagement_ms) AS engagement,
        groupBitOr(bitShiftLeft(toUInt32(1), toUInt8(intDiv(${eventMs}, ${hourMs}) - intDiv(day_start, ${hourMs})))) AS hours,
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path)), kind = 'pageview') AS views,

@@ -85,6 +85,9 @@ const madeColumns = [
 const madeTexts = [
   { name: 'browser', type: 'String' },
   { name: 'os', type: 'String' },
+  { name: 'region', type: 'String' },
+  { name: 'region_name', type: 'String' },
+  { name: 'city', type: 'String' },
 ] as const satisfies readonly Column[]
 
 export const eventColumns = [...madeColumns, ...storedNumbers, ...madeTexts, ...storedTexts] as const

@@ -24,6 +24,8 @@ export const userAgentLengthMax = 1024
 export const languageLengthMax = 35
 export const timezoneLengthMax = 64
 export const ipLengthMax = 64
+/** Characters of a region's or a city's name. */
+export const placeNameLengthMax = 100
 export const screenWidthMax = 65535
 export const propertiesBytesMax = 16 * KiB
 export const propertiesKeysMax = 100

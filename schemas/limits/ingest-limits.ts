@@ -1,12 +1,13 @@
 /** Bounds of ingest: its caches and look-ups, and the tables that its threads hold. */
 import { hour, KiB, MiB, minute, second } from './units.ts'
 
-/** Entries of ingest's caches: parsed user agents, hosts, proxy addresses, visitors without an id, countries of addresses. */
+/** Entries of ingest's caches: parsed user agents, hosts, proxy addresses, visitors without an id, places of addresses, decoded records of the database. */
 export const agentCacheMax = 20_000
 export const hostCacheMax = 20_000
 export const addressCacheMax = 20_000
 export const visitorCacheMax = 100_000
 export const countryCacheMax = 100_000
+export const placeRecordCacheMax = 20_000
 /** Look-ups of unknown keys that run at once, and how long a request waits for one; beyond either 503. */
 export const keyLookupsMax = 16
 export const keyLookupMs = 2.5 * second

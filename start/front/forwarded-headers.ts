@@ -1,6 +1,7 @@
 /** The headers of a request as the front hands it on. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
+import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import { unread } from '../../runtime/http/unread.ts'
 
@@ -17,26 +18,35 @@ export function refusalOfHead(
   return Object.keys(headers).length > max ? unread.headTooLarge : undefined
 }
 
-/** Leaves only headers that the service may believe: the sender's address ends the chain, and only a proxy names a country. */
-export function prepareHeaders(
-  { headers, socket, httpVersion }: IncomingMessage,
-  response: ServerResponse,
-  countryHeader: string,
-  trusted: BlockList,
-): void {
-  // An IPv4 sender on an IPv6 socket.
-  const sender = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
-  const chain = headers['x-forwarded-for']
-  headers['x-forwarded-for'] = chain ? `${chain}, ${sender}` : sender
-  if (!isIn(trusted, sender)) delete headers[countryHeader.toLowerCase()]
-  // They are about this connection, and Node has answered the last one.
-  for (const name of ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'expect'])
-    delete headers[name]
-  // httpxy uses this header to keep or close the sender's connection.
-  headers.connection = response.shouldKeepAlive && httpVersion !== '1.0' ? 'keep-alive' : 'close'
+interface HeaderOptions {
+  readonly countryHeader: string
+  /** Ranges. */
+  readonly trustedProxies: readonly string[]
 }
 
-export function rangesOf(texts: readonly string[]): BlockList {
+/**
+ * Makes a function that leaves only headers that the service may believe: the sender's address ends the chain, and only
+ * a proxy names a place.
+ */
+export function makeHeaderPreparer({ countryHeader, trustedProxies }: HeaderOptions) {
+  const trusted = rangesOf(trustedProxies)
+  const placeHeaders = Object.values(placeHeadersOf(countryHeader))
+
+  return ({ headers, socket, httpVersion }: IncomingMessage, response: ServerResponse): void => {
+    // An IPv4 sender on an IPv6 socket.
+    const sender = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    const chain = headers['x-forwarded-for']
+    headers['x-forwarded-for'] = chain ? `${chain}, ${sender}` : sender
+    if (!isIn(trusted, sender)) for (const name of placeHeaders) delete headers[name]
+    // They are about this connection, and Node has answered the last one.
+    for (const name of ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'expect'])
+      delete headers[name]
+    // httpxy uses this header to keep or close the sender's connection.
+    headers.connection = response.shouldKeepAlive && httpVersion !== '1.0' ? 'keep-alive' : 'close'
+  }
+}
+
+function rangesOf(texts: readonly string[]): BlockList {
   const ranges = new BlockList()
   for (const text of texts) {
     const [address, bits] = text.split('/') as [string, string | undefined]

@@ -26,7 +26,7 @@ import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { StartRefused } from '../data-folder.ts'
 import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
-import { prepareHeaders, rangesOf, refusalOfHead } from './forwarded-headers.ts'
+import { makeHeaderPreparer, refusalOfHead } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
 import { pathOf, type ServiceName, serviceByRoute, shortLinkPattern } from './service-of-path.ts'
 
@@ -40,7 +40,7 @@ export interface FrontOptions {
   page(): Promise<string>
   /** The pages at `/demo/`. */
   demo?: DemoSite
-  /** Headers that only a trusted proxy may set, and the ranges of such proxies. */
+  /** A header that only a trusted proxy may set, as those of regions and cities; and the ranges of such proxies. */
   countryHeader: string
   trustedProxies: readonly string[]
 }
@@ -75,7 +75,7 @@ const waitingConnectionsMax = 4_096
 /** @throws StartRefused when the port is taken */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = makeAgent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
-  const trusted = rangesOf(options.trustedProxies)
+  const prepareHeaders = makeHeaderPreparer(options)
   const shortLink = shortLinkPattern(options.shortLinkPath ?? '/l')
   const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
   proxy.on('error', (error, request, response) => {
@@ -104,7 +104,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     // It may have gone meanwhile.
     const port = options.portOf(service)
     if (port === undefined) return refuse(response)
-    prepareHeaders(request, response, options.countryHeader, trusted)
+    prepareHeaders(request, response)
     await proxy.web(request, response, { target: { host: '127.0.0.1', port }, headers: { connection: 'keep-alive' } })
   }
 

@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { noCountry } from '../../schemas/event/row.ts'
 import { importedLineBytesMax } from '../../schemas/limits/event-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
@@ -48,9 +47,10 @@ const view = (visitor: string, time: string, fields: object = {}) => ({
 
 test('events of an old day are in the figures of that day; wrong lines are named, and the same file again changes nothing', async () => {
   const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const berlin = { country: 'de', region: 'BE', city: 'Berlin' }
   const path = write('history.jsonl.gz', [
     view('a', '12:00:00', { referrer: 'https://www.google.com/', user_agent: agent, ip: '193.0.6.139' }),
-    view('b', '09:00:00', { client_event_id: 'b-1', sent_at: '2020-01-01T00:00:00Z' }),
+    view('b', '09:00:00', { client_event_id: 'b-1', sent_at: '2020-01-01T00:00:00Z', ...berlin }),
     '',
     '{"event_name": "pageview"',
     { event_name: 'pageview', anonymous_id: 'c' },
@@ -85,10 +85,10 @@ test('events of an old day are in the figures of that day; wrong lines are named
   const before = await figures()
   expect(before.metrics).toMatchObject({ visitors: 2, sessions: 2, pageviews: 2, conversions: 1, new_contacts: 1 })
   expect(before.top_sources).toMatchObject([{ source: 'google', medium: 'organic' }, { source: 'direct' }])
-  expect(await rows('browser, country, event_name')).toEqual(
+  expect(await rows('browser, country, region, city, event_name')).toEqual(
     expect.arrayContaining([
-      { browser: 'Firefox', country: 'NL', event_name: 'pageview' },
-      { browser: '', country: noCountry, event_name: 'pageview' },
+      { browser: 'Firefox', country: 'NL', region: '', city: '', event_name: 'pageview' },
+      { browser: '', country: 'DE', region: 'DE-BE', city: 'Berlin', event_name: 'pageview' },
     ]),
   )
   expect(await importing(path)).toMatchObject({ stored: 0, known_before: 4 })
@@ -137,12 +137,12 @@ test('an import that is killed and repeated stores each event and each person on
 
 test('rows of other products have what these knew of the visitor; of Umami’s table one website is imported', async () => {
   const umami = write('website_event.csv', [
-    'website_id,session_id,visit_id,event_id,hostname,browser,os,device,country,url_path,referrer_domain,event_type,created_at',
-    `w1,s1,v1,e1,example.com,edge-chromium,Windows 10,laptop,de,/a,,1,${day} 10:00:00.123+00`,
-    `w1,s1,v1,e2,example.com,edge-chromium,Windows 10,laptop,DE,/b,example.com,1,${day} 10:01:00`,
-    `w2,s9,v9,e9,example.org,chrome,Linux,desktop,FR,/z,,1,${day} 10:00:00`,
+    'website_id,session_id,visit_id,event_id,hostname,browser,os,device,country,region,city,url_path,referrer_domain,event_type,created_at',
+    `w1,s1,v1,e1,example.com,edge-chromium,Windows 10,laptop,de,DE-BE,Berlin,/a,,1,${day} 10:00:00.123+00`,
+    `w1,s1,v1,e2,example.com,edge-chromium,Windows 10,laptop,DE,AT-9,Vienna,/b,example.com,1,${day} 10:01:00`,
+    `w2,s9,v9,e9,example.org,chrome,Linux,desktop,FR,,,/z,,1,${day} 10:00:00`,
     'w1,s1',
-    `w1,s1,v1,e3,example.com,edge-chromium,Windows 10,laptop,DE,/a"b,,1,${day} 10:02:00`,
+    `w1,s1,v1,e3,example.com,edge-chromium,Windows 10,laptop,DE,,\\N,/a"b,,1,${day} 10:02:00`,
   ])
   const posthog = write('posthog.jsonl', [
     {
@@ -152,6 +152,10 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
         $browser: 'Mobile Safari',
         $os: 'iOS',
         $device_type: 'Mobile',
+        $geoip_country_code: 'NL',
+        $geoip_subdivision_1_code: 'NH',
+        $geoip_subdivision_1_name: 'North Holland',
+        $geoip_city_name: 'Amsterdam',
       },
     },
     { uuid: 'u2', event: '$feature_flag_called', distinct_id: 'd1', timestamp: `${day}T11:00:01Z`, properties: {} },
@@ -166,15 +170,24 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
   expect(await importing(posthog, '--from', 'posthog')).toMatchObject({
     ...{ stored: 1, refused: 0, left_out_by: [{ reason: '$feature_flag_called', count: 1, first: [`${posthog}:2`] }] },
   })
-  const columns = 'client_event_id AS id, path, source, browser, os, device, country, toString(occurred_at) AS at'
+  const columns =
+    'client_event_id AS id, path, source, browser, os, device, country, region, city, toString(occurred_at) AS at'
   const made = (await rows<{ id: string }>(columns)).sort((a, b) => (a.id < b.id ? -1 : 1))
-  const desktop = { source: 'direct', browser: 'Edge', os: 'Windows', device: 'desktop', country: 'DE' }
+  const desktop = {
+    source: 'direct',
+    browser: 'Edge',
+    os: 'Windows',
+    device: 'desktop',
+    country: 'DE',
+    region: '',
+    city: '',
+  }
   expect(made).toEqual([
     {
       ...{ id: 'posthog-u1', path: '/c', source: 'direct', browser: 'Safari', os: 'iOS', device: 'mobile' },
-      ...{ country: noCountry, at: `${day} 11:00:00.000` },
+      ...{ country: 'NL', region: 'NL-NH', city: 'Amsterdam', at: `${day} 11:00:00.000` },
     },
-    { id: 'umami-e1', path: '/a', ...desktop, at: `${day} 10:00:00.123` },
+    { id: 'umami-e1', path: '/a', ...desktop, region: 'DE-BE', city: 'Berlin', at: `${day} 10:00:00.123` },
     { id: 'umami-e2', path: '/b', ...desktop, at: `${day} 10:01:00.000` },
     { id: 'umami-e3', path: '/a"b', ...desktop, at: `${day} 10:02:00.000` },
   ])

@@ -383,6 +383,25 @@ it('an event’s country is the proxy’s, the address’s, or the time zone’s
   expect(rows.map(({ country }) => country)).toEqual(cases.map(([, , country]) => country))
 })
 
+it('an event’s region and city are the proxy’s, where it names their country', async () => {
+  // The bytes of UTF-8, as fetch sends them.
+  const city = Buffer.from('Köln').toString('latin1')
+  const headers = {
+    'X-Forwarded-For': '91.12.0.1',
+    'CF-Region-Code': 'NW',
+    'CF-Region': 'Westphalia',
+    'CF-IPCity': city,
+  }
+  const place = { country: 'DE', region: 'DE-NW', region_name: 'Westphalia', city: 'Köln' }
+  expect(await rowOf({}, { ...headers, 'CF-IPCountry': 'DE' })).toMatchObject(place)
+  const none = { region: '', region_name: '', city: '' }
+  expect(await rowOf({}, headers)).toMatchObject({ country: 'DE', ...none })
+  expect(await rowOf({ ip: '200.160.2.3' }, { ...headers, 'CF-IPCountry': 'DE' })).toMatchObject({
+    country: 'BR',
+    ...none,
+  })
+})
+
 it('a click on a short link has the country of the address that it came from', async () => {
   const link = await makeLink(stores, ingest.workspaceId, null)
   const url = `http://127.0.0.1:${ingest.port}/l/${link.attribution_key}`

@@ -58,7 +58,7 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
     return {
       ...{ workspaceId: 1, visitor: String(first.visitor), session: String(first.session), day: dayOf(first) },
       ...{ firstAt: first.at, lastAt: last.at, events: own.length, pageviews: of('pageview').length },
-      entry: [sourceOf(first.source), mediumOf(first.source), '', 'desktop', 'Chrome', '', 'DE'],
+      entry: [sourceOf(first.source), mediumOf(first.source), '', 'desktop', 'Chrome', '', 'DE', '', '', ''],
       ...{ acts: of('conversion').length, engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0) },
       hours: own.reduce((mask, { at }) => mask | (1 << Math.floor((at % dayMs) / hourMs)), 0),
       views: of('pageview').map(({ at, id, path }) => [at, id, path]),

@@ -4,13 +4,20 @@ import type { Ownership } from '../../ingest/enrich/match-link.ts'
 import type { Enriched, IngestWorkspace, Sender } from '../../ingest/event-context.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { type BotVisitRow, type EventRow, noCountry } from '../../schemas/event/row.ts'
+import { noArea } from '../../schemas/reference/places.ts'
 
 export const now = Date.UTC(2026, 10, 20, 12)
 export const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
 
 const secretKey = 'a secret of more than 32 characters'
-const defaultSender: Sender = { address: '192.0.2.1', userAgent: chrome, country: noCountry, receivedAt: now }
+const defaultSender: Sender = {
+  address: '192.0.2.1',
+  userAgent: chrome,
+  country: noCountry,
+  area: noArea,
+  receivedAt: now,
+}
 const defaultWorkspace: IngestWorkspace = { id: 7, timezone: 'Europe/Berlin' }
 /** A salt for each UTC day. */
 export const salts = { current: (ms: number) => Buffer.alloc(32, 1 + (Math.floor(ms / 86_400_000) % 250)) }

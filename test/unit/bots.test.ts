@@ -6,6 +6,7 @@ import { makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import type { BotsBody } from '../../schemas/event/event.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, noCountry } from '../../schemas/event/row.ts'
 import { describeBot, isBotAgent, patternsLeftOut, programOf } from '../../schemas/reference/bots.ts'
+import { noArea } from '../../schemas/reference/places.ts'
 import { botVisitOf, chrome, enrich, now, salts } from '../support/enriching.ts'
 
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
@@ -149,7 +150,13 @@ test.each(['a', 'b', 'bo', 'a-', '1.', 'x/1 '])(
 )
 
 describe('the bots endpoint', () => {
-  const sender: Sender = { address: '203.0.113.5', userAgent: 'axios/1', country: noCountry, receivedAt: now }
+  const sender: Sender = {
+    address: '203.0.113.5',
+    userAgent: 'axios/1',
+    country: noCountry,
+    area: noArea,
+    receivedAt: now,
+  }
   const nothingToCheckBy = makeBotVerifier({ lists: { find: () => undefined }, dns: undefined })
   const reader = makeBotReader({ salts, verifier: nothingToCheckBy })
 

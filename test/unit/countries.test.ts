@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { type Countries, openCountries } from '../../ingest/enrich/countries.ts'
+import { type Countries, nowhere, openCountries } from '../../ingest/enrich/countries.ts'
 import { noCountry } from '../../schemas/event/row.ts'
+import { placeNameLengthMax } from '../../schemas/limits/event-limits.ts'
 import { countryCacheMax } from '../../schemas/limits/ingest-limits.ts'
+import { noArea } from '../../schemas/reference/places.ts'
 import { setUpFolder } from '../support/test-folder.ts'
+import { tinyDatabase } from '../support/tiny-mmdb.ts'
 
 let countries: Countries
 const folder = setUpFolder()
@@ -47,31 +50,43 @@ test('answers the same again, for more addresses than it remembers', () => {
 
 test('reads a database of MaxMind’s form, and countries only of it that are some', async () => {
   const file = join(folder, 'own.mmdb')
-  await writeFile(file, tinyDatabase('FR', 'EU'))
+  await writeFile(file, tinyDatabase({ country: { iso_code: 'FR' } }, { country: { iso_code: 'EU' } }))
   const own = (await openCountries(file))!
   // The second has no IPv6 in it, and the code of no country.
   expect(['1.2.3.4', '201.2.3.4', '2a02:8070::1'].map(own.of)).toEqual(['FR', noCountry, noCountry])
+  expect(own.placeOf('1.2.3.4').area).toBe(noArea)
 })
 
-/** A MaxMind DB of one node: IPv4 below and above 128.0.0.0. Format: https://maxmind.github.io/MaxMind-DB/. */
-function tinyDatabase(below: string, above: string): Buffer {
-  const text = (value: string) => Buffer.from([0x40 | value.length, ...Buffer.from(value)])
-  const number = (type: number, value: number) => Buffer.from([type, value])
-  const records = [below, above].map((code) =>
-    Buffer.concat([Buffer.from([0xe1]), text('country'), Buffer.from([0xe1]), text('iso_code'), text(code)]),
-  )
-  const tree = Buffer.alloc(6)
-  // Behind the number of nodes and the gap: data, by its offset.
-  tree.writeUIntBE(1 + 16, 0, 3)
-  tree.writeUIntBE(1 + 16 + records[0]!.length, 3, 3)
-  const metadata = [
-    Buffer.from([0xe9]),
-    ...[text('node_count'), number(0xc1, 1), text('record_size'), number(0xa1, 24)],
-    ...[text('ip_version'), number(0xa1, 4), text('database_type'), text('Test')],
-    ...[text('languages'), Buffer.from([0x00, 0x04]), text('binary_format_major_version'), number(0xa1, 2)],
-    ...[text('binary_format_minor_version'), number(0xa1, 0), text('build_epoch'), number(0xc1, 1)],
-    ...[text('description'), Buffer.from([0xe0])],
-  ]
-  const mark = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
-  return Buffer.concat([tree, Buffer.alloc(16), ...records, mark, ...metadata])
-}
+const country = { iso_code: 'DE' }
+test.each([
+  [
+    'GeoLite2',
+    {
+      ...{ country, city: { names: { de: 'Köln', en: 'Cologne' } } },
+      subdivisions: [{ iso_code: 'NW', names: { en: 'North Rhine-Westphalia' } }, { iso_code: 'K' }],
+    },
+    { region: 'DE-NW', regionName: 'North Rhine-Westphalia', city: 'Cologne' },
+  ],
+  [
+    'DB-IP, which has no codes of regions',
+    { country, city: { names: { en: 'Cologne' } }, subdivisions: [{ names: { en: 'North Rhine, Westphalia' } }] },
+    { region: 'DE-North Rhine Westphalia', regionName: 'North Rhine, Westphalia', city: 'Cologne' },
+  ],
+  [
+    'flat names',
+    { country_code: 'DE', state1: 'Bavaria', state2: '', city: 'Munich' },
+    { region: 'DE-Bavaria', regionName: 'Bavaria', city: 'Munich' },
+  ],
+  [
+    'odd forms and long texts',
+    { country, city: { names: { en: ` \u0000${'x'.repeat(400)}` } }, subdivisions: { iso_code: 'BE' }, state1: ['x'] },
+    { region: '', regionName: '', city: 'x'.repeat(placeNameLengthMax) },
+  ],
+])('reads regions and cities of a database with the layout of %s', async (_, record, area) => {
+  const file = join(folder, 'cities.mmdb')
+  await writeFile(file, tinyDatabase(record, { city: { names: { en: 'Nowhere' } } }))
+  const cities = (await openCountries(file))!
+  expect(cities.placeOf('1.2.3.4')).toEqual({ country: 'DE', area })
+  // Without a country there is no part of one.
+  expect([cities.placeOf('201.2.3.4'), cities.placeOf('10.0.0.1')]).toEqual([nowhere, nowhere])
+})

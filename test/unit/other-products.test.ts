@@ -38,7 +38,7 @@ test('a page view of Umami has its page, referrer, visitor, visit and time, and 
         screen_width: 390,
         client_event_id: `umami-${umamiRow.event_id}`,
       },
-      visitor: { country: 'DE', device: 'mobile', browser: 'Safari', os: 'iOS' },
+      visitor: { country: 'DE', region: 'DE-BE', city: 'Berlin', device: 'mobile', browser: 'Safari', os: 'iOS' },
     },
   ])
 })
@@ -82,6 +82,8 @@ const posthogRow = (event: string, properties: object = {}, row: object = {}) =>
       $ip: '193.0.6.139',
       $geoip_country_code: 'NL',
       $geoip_city_name: 'Amsterdam',
+      $geoip_subdivision_1_code: 'NH',
+      $geoip_subdivision_1_name: 'North Holland',
       utm_source: 'x',
       title: 'Pricing',
     },
@@ -104,7 +106,10 @@ test('a page view of PostHog has its page, visitor, session and time, and what w
         screen_width: 1728,
         client_event_id: 'posthog-018f9f3e-8c1b-7d52-9a71-5f1b0f7f2a10',
       },
-      visitor: { country: 'NL', device: 'desktop', browser: 'Chrome', os: 'macOS' },
+      visitor: {
+        ...{ country: 'NL', region: 'NH', regionName: 'North Holland', city: 'Amsterdam' },
+        ...{ device: 'desktop', browser: 'Chrome', os: 'macOS' },
+      },
     },
   ])
 })

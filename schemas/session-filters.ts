@@ -15,7 +15,7 @@ import { isCountryCode } from './reference/country-zones.ts'
 /** They look at the session's entry, or its exit. Any pageview or event may have one of the last three. */
 export const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country'] as const),
+  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
   ...(['path', 'hostname', 'event'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
@@ -67,11 +67,17 @@ const storedForms: Partial<Record<FilterName, (value: string) => string>> = {
   entry_path: readablePath,
   exit_path: readablePath,
   country: countryAsStored,
+  region: regionAsStored,
 }
 
 /** A code means the one in upper case, with `!` or without. */
 function countryAsStored(value: string): string {
   return /^!?[a-z]{2}$/i.test(value) ? value.toUpperCase() : value
+}
+
+/** The same of a code of ISO 3166-2. */
+function regionAsStored(value: string): string {
+  return /^!?[a-z]{2}-[a-z0-9]{1,3}$/i.test(value) ? value.toUpperCase() : value
 }
 
 /** Undefined where nothing is filtered. */
@@ -103,6 +109,8 @@ const meanings: Readonly<Record<FilterName, string>> = {
   browser: 'Browser',
   os: 'Operating system',
   country: 'ISO alpha-2',
+  region: 'ISO 3166-2',
+  city: '`Berlin, DE-BE`',
   path: 'Any page viewed; counts its pageviews',
   hostname: 'Of any page viewed',
   event: 'Any event; counts those',

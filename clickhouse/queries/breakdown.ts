@@ -4,7 +4,7 @@ import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
-import { moment, systemKey } from '../rollups/event-sql.ts'
+import { cityOfSession, moment, regionKey, systemKey } from '../rollups/event-sql.ts'
 import { inBuild } from './overview/figure-parts.ts'
 import { choose, readOrigins } from './overview/read-filtered.ts'
 import type { Reader } from './reader.ts'
@@ -20,6 +20,8 @@ export interface BreakdownRequest extends Span {
 
 export interface BreakdownGroup {
   readonly key: string
+  /** The region's, of a row of a region or city; empty where none is known. */
+  readonly region_name: string
   readonly visitors: number
   readonly sessions: number
   readonly bounces: number
@@ -30,6 +32,7 @@ const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
   ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
   ...{ entry_path: 'toString(entry_path)', exit_path: 'toString(exit_path)', device: 'toString(device)' },
   ...{ browser: 'toString(browser)', os: systemKey, country: 'toString(country)' },
+  ...{ region: regionKey, city: cityOfSession },
 }
 const channelKey =
   'transform((toString(source),toString(medium)),arrayZip({sources:Array(String)},{media:Array(String)}),{channels:Array(String)},{other:String})'
@@ -50,8 +53,8 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
   )
   return ch.query<BreakdownGroup>(
-    `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
-     FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, is_bounce, session_ms
+    `SELECT key, max(name) AS region_name, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
+     FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, ${nameOf(by)} AS name, is_bounce, session_ms
        FROM sessions FINAL WHERE ${isInRange}${chosenSql === undefined ? '' : ` AND ${chosenSql}`})
      GROUP BY key ORDER BY visitors DESC, sessions DESC, key LIMIT {limit:UInt32}`,
     {
@@ -62,6 +65,8 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     },
   )
 }
+
+const nameOf = (by: BreakdownName) => (by === 'region' || by === 'city' ? 'toString(region_name)' : "''")
 
 /** Only TypeScript knows a source's channel: sources of the range are looked up first. */
 async function readChannels(ch: Reader, isInRange: string, params: Record<string, unknown>) {

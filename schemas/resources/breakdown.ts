@@ -4,7 +4,7 @@ import { Range } from './range.ts'
 
 export const breakdownNames = [
   ...(['channel', 'source', 'medium', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country'] as const),
+  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
 ] as const
 export type BreakdownName = (typeof breakdownNames)[number]
 

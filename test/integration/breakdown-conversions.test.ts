@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { type Breakdown, breakdownNames } from '../../schemas/resources/breakdown.ts'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
+import { groupBy } from '../oracle/facts.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
@@ -30,7 +31,18 @@ const counts = ({ rows }: Breakdown) => rows.map(({ key, visitors, sessions }) =
 const visits: EventLike[] = [
   { visitor: 1, session: 1, source: 'google', medium: 'organic', campaign: '', path: '/a', os: 'Linux', country: 'DE' },
   { visitor: 1, session: 1, source: 'news', medium: 'email', campaign: 'may', path: '/b', occurred_at: now + 60_000 },
-  { visitor: 2, session: 1, source: 'google', medium: 'cpc', campaign: 'may', path: '/b', os: 'Linux', country: 'FR' },
+  {
+    visitor: 2,
+    session: 1,
+    source: 'google',
+    medium: 'cpc',
+    campaign: 'may',
+    path: '/b',
+    os: 'Linux',
+    country: 'FR',
+    region: 'FR-IDF',
+    city: 'Paris, 4e',
+  },
   { visitor: 2, session: 2, source: 'bing', medium: 'organic', campaign: 'may', path: '/b', os: 'iOS', country: 'FR' },
   { visitor: 3, session: 1, path: '/a', occurred_at: now - 30 * hour },
   { visitor: 0, kind: 'conversion', source: 'server' },
@@ -69,6 +81,54 @@ test('by whatever property, a row’s filter chooses the sessions that it counts
     }
   }
   expect(counts(await ask('by=os&hours=4&path=/a'))).toEqual([['Linux', 1, 1]])
+})
+
+test('regions and cities are those of a session’s first event, and cities of one name stay apart', async () => {
+  const [us, berlin] = [
+    { country: 'US' },
+    { country: 'DE', region: 'DE-BE', region_name: 'Land Berlin', city: 'Berlin' },
+  ]
+  const places: EventLike[] = [
+    berlin,
+    { ...us, region: 'US-IL', region_name: 'Illinois', city: 'Springfield' },
+    { ...us, region: 'US-MO', city: 'Springfield' },
+    { ...us, region: 'US-MO' },
+    { country: 'MC', city: 'Monaco' },
+    {},
+  ]
+  // Seven visitors with two sessions each, which go on elsewhere.
+  const events = Array.from({ length: 60 }, (_, at): EventLike => {
+    const [visitor, session] = [1 + (at % 7), 1 + (at % 2)]
+    return { ...places[at % places.length], visitor, session: visitor * 10 + session, occurred_at: now + at * 1000 }
+  })
+  await add(...events)
+
+  const firsts = [...new Map(events.toReversed().map((event) => [event.session, event])).values()]
+  const countedBy = (keyOf: (event: EventLike) => string) => {
+    const groups = [...groupBy(firsts, keyOf)]
+    return groups.map(([key, own]) => [key, new Set(own.map(({ visitor }) => visitor)).size, own.length]).sort()
+  }
+  const regions = await ask('by=region&hours=4')
+  expect(counts(regions).sort()).toEqual(countedBy(({ region }) => region || 'unknown'))
+  const cities = await ask('by=city&hours=4')
+  expect(counts(cities).sort()).toEqual(
+    countedBy(({ city, region, country }) => (city ? `${city}, ${region || country}` : 'unknown')),
+  )
+  expect(cities.rows.length).toBeGreaterThan(3)
+  const labelled = ({ rows }: Breakdown) => Object.fromEntries(rows.map(({ key, label }) => [key, label]))
+  expect(labelled(regions)).toMatchObject({ 'DE-BE': 'Land Berlin, Germany', unknown: 'Unknown' })
+  expect(labelled(cities)).toMatchObject({
+    'Springfield, US-IL': 'Springfield, Illinois',
+    'Monaco, MC': 'Monaco, Monaco',
+  })
+  expect(counts(await ask('by=country&hours=4&region=us-mo'))).toEqual([
+    [
+      'US',
+      ...counts(regions)
+        .find(([key]) => key === 'US-MO')!
+        .slice(1),
+    ],
+  ])
 })
 
 test('a breakdown says what is missing or unknown', async () => {

@@ -47,7 +47,7 @@ export interface OverviewQuery {
 
 export const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country'] as const),
+  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
   ...(['path', 'hostname', 'event'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]

@@ -89,6 +89,10 @@ function textsOf(name: FilterName, session: readonly EventFact[]): string[] {
       return [entry.os === '' ? 'unknown' : entry.os]
     case 'country':
       return [breakdownKeys.countries(entry)]
+    case 'region':
+      return [entry.region || 'unknown']
+    case 'city':
+      return [entry.city === '' ? 'unknown' : `${entry.city}, ${entry.region || entry.country}`]
     case 'path':
       return views.map(({ path }) => path)
     case 'hostname':

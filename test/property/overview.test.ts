@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { noCountry } from '../../schemas/event/row.ts'
 import { bucketsOf, resolveTimeRange } from '../../schemas/time/time-range.ts'
 import { type OverviewCase, overviewCases, overviewQuestions, workspaceOf } from '../oracle/cases.ts'
 import { day, type EventFact, type FilterName } from '../oracle/facts.ts'
@@ -32,6 +33,8 @@ const values: Readonly<Record<FilterName, readonly string[]>> = {
   browser: ['Chrome', 'unknown', '*a*'],
   os: ['Windows', 'unknown', '*OS'],
   country: ['DE', 'unknown', 'U*'],
+  region: ['DE-BE', 'unknown', '*-BE'],
+  city: ['Berlin, DE-BE', 'Berlin, *', 'Berlin, FR', 'unknown'],
   path: ['/', '/a', '/p/*', '/*', '/%', '/_'],
   hostname: ['a.example', 'b.example', '*.example'],
   event: ['pageview', 'signup', 'purchase', '*a*'],
@@ -72,8 +75,13 @@ function withMore(event: EventFact): EventFact {
     ...event,
     os: ['Windows', 'macOS', ''][number]!,
     campaign: ['', 'spring', 'summer'][(number + Math.floor(occurred_at / day)) % 3]!,
+    ...(event.country !== noCountry && placeOf(event.country, number)),
     url: `https://${path.length % 2 === 0 ? 'a' : 'b'}.example/x`,
   }
+}
+
+function placeOf(country: string, number: number) {
+  return [{ region: `${country}-BE`, city: 'Berlin' }, { city: 'Berlin' }, { region: `${country}-BE` }][number]!
 }
 
 async function judgeAlone(one: OverviewCase): Promise<string[]> {

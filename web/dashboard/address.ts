@@ -24,7 +24,7 @@ export type Comparison = keyof typeof comparisons
 
 export const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country'] as const),
+  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
   ...(['path', 'hostname', 'event'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
@@ -40,7 +40,7 @@ export type Chartable = (typeof chartable)[number]
 export const panelTabs = {
   sources: ['sources', 'channels', 'campaigns'],
   pages: ['pages', 'entry_pages', 'exit_pages'],
-  countries: ['countries', 'map'],
+  countries: ['countries', 'regions', 'cities', 'map'],
   devices: ['devices', 'browsers', 'systems'],
   events: ['events'],
 } as const

@@ -40,6 +40,8 @@ export const examples: Readonly<Partial<Record<FilterName, string>>> = {
   browser: 'Firefox',
   os: 'Windows',
   country: 'Germany',
+  region: 'US-CA',
+  city: 'Berlin*',
   path: '/blog/*',
   hostname: 'example.com',
   event: 'signup',

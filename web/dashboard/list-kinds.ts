@@ -107,6 +107,8 @@ export const campaigns = ofSessions('Campaigns', 'campaign')
 export const entryPages = ofSessions('Entry pages', 'entry_path')
 export const exitPages = ofSessions('Exit pages', 'exit_path')
 export const systems = ofSessions('Systems', 'os')
+export const regions = ofSessions('Regions', 'region')
+export const cities = ofSessions('Cities', 'city')
 export const eventNames: ListKind = {
   ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false },
   columns: ['visitors', 'events', 'sessions', 'conversions'],

@@ -168,7 +168,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
       <div class="columns">
         <Lists tabs={panelTabs.sources} kinds={[kinds.sources, kinds.channels, kinds.campaigns]} {...common} />
         <Lists tabs={panelTabs.pages} kinds={[kinds.pages, kinds.entryPages, kinds.exitPages]} {...common} />
-        <Lists tabs={panelTabs.countries} kinds={[kinds.countries]} {...common} />
+        <Lists tabs={panelTabs.countries} kinds={[kinds.countries, kinds.regions, kinds.cities]} {...common} />
         <Lists tabs={panelTabs.devices} kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
         <Lists tabs={panelTabs.events} kinds={[kinds.eventNames]} {...common} />
         <Goals {...{ view, add }} />

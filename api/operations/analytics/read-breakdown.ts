@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { readBreakdown } from '../../../clickhouse/queries/breakdown.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { breakdownRowsMax, overviewRowsDefault } from '../../../schemas/limits/overview-limits.ts'
+import { cityLabel, regionLabel } from '../../../schemas/reference/places.ts'
 import { Breakdown, type BreakdownName, breakdownNames } from '../../../schemas/resources/breakdown.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { defineOperation } from '../define.ts'
@@ -18,7 +19,9 @@ const BreakdownQuery = z.object({
   ...filterParameters,
 })
 
-const labels: Partial<Record<BreakdownName, (key: string) => string>> = { device: deviceLabel, country: countryLabel }
+const labels: Partial<Record<BreakdownName, (key: string, regionName: string) => string>> = {
+  ...{ device: deviceLabel, country: countryLabel, region: regionLabel, city: cityLabel },
+}
 
 export const readAnalyticsBreakdown = defineOperation({
   name: 'breakdown.read',
@@ -41,12 +44,12 @@ export const readAnalyticsBreakdown = defineOperation({
       const start = Math.max(range.start, rows.since)
       const end = Math.max(start, range.end)
       const groups = await readBreakdown(stores.ch, { ...rows, start, end, by, limit, filters: filtersOf(query) })
-      const labelOf = (key: string) => (key === 'unknown' ? 'Unknown' : (labels[by]?.(key) ?? key))
+      const labelOf = (key: string, name: string) => (key === 'unknown' ? 'Unknown' : (labels[by]?.(key, name) ?? key))
       return {
         range: shownRange(range),
         by,
-        rows: groups.map(({ key, visitors, sessions, bounces, duration_ms }) => ({
-          ...{ key, label: labelOf(key), visitors, sessions },
+        rows: groups.map(({ key, region_name, visitors, sessions, bounces, duration_ms }) => ({
+          ...{ key, label: labelOf(key, region_name), visitors, sessions },
           bounce_rate: perCent(bounces, sessions),
           average_session_seconds: Math.round(duration_ms / sessions / 10) / 100,
         })),

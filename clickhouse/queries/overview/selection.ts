@@ -5,13 +5,14 @@
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
-import { eventMs, hostOfUrl, systemKey } from '../../rollups/event-sql.ts'
+import { cityOfSession, eventMs, hostOfUrl, regionKey, systemKey } from '../../rollups/event-sql.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
 const entryColumns = {
   ...{ source: 'source', medium: 'medium', campaign: 'campaign', entry_path: 'entry_path', exit_path: 'exit_path' },
   ...{ device: 'device', browser: 'browser', os: systemKey, country: 'country' },
+  ...{ region: regionKey, city: cityOfSession },
 } as const satisfies Partial<Record<FilterName, string>>
 
 /** Columns of `events`, for facts that rows of `sessions` don't know. */

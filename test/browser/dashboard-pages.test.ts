@@ -26,6 +26,7 @@ function someWeeks(): EventLike[] {
       ...{ visitor: (session % 90) + 1, session, occurred_at: at, title: pick(['Home', 'Prices', markup], n) },
       ...pick([{ source: 'google', medium: 'organic' }, { source: 'news', medium: 'email', campaign: 'may' }, {}], n),
       ...{ path: pick(['/', '/prices', `/${markup}`, '/docs/‮evil'], n), country: pick(['DE', 'FR', 'US', 'BR'], n) },
+      ...(n % 4 === 0 && { region: 'DE-BE', region_name: 'Land Berlin', city: `Berlin ${markup}` }),
       ...{
         device: pick(['desktop', 'mobile'] as const, n),
         browser: pick(['Firefox', 'Chrome'], n),
@@ -257,6 +258,18 @@ test('card and tabs stand in the address: reload, other pages and Back keep them
   await page.goBack()
   await page.waitForURL('**/dashboard?card=sessions&tab=channels&tab=exit_pages')
   await expect.poll(chosen).toEqual(shown.with(3, 'Countries'))
+})
+
+test('a region filters by a click, and a city of any name', async (context) => {
+  const page = await signIn(context)
+  await ready(page)
+  await page.click(`${list('Countries')} >> text=Regions`)
+  await page.click(`${list('Countries')} .row:has-text("Land Berlin, Germany")`)
+  await page.waitForURL('**/dashboard?region=DE-BE&tab=regions')
+  await page.click(`${list('Countries')} >> text=Cities`)
+  await page.click(`${list('Countries')} .row:has-text(${JSON.stringify(`Berlin ${markup}, Land Berlin`)})`)
+  await expect.poll(() => page.textContent('.chips')).toContain(`city: Berlin ${markup}, DE-BE`)
+  await expect.poll(() => page.locator(`${list('Countries')} .row`).count()).toBe(1)
 })
 
 test('a row says what it was before, the map filters, and dragging over the chart zooms', async (context) => {

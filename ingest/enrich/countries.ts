@@ -25,6 +25,7 @@ export interface Place {
 export const nowhere: Place = { country: noCountry, area: noArea }
 
 export interface Countries {
+  /** The country alone: ISO alpha-2, or `noCountry`. */
   of(address: string): string
   placeOf(address: string): Place
 }
@@ -73,7 +74,8 @@ function makeCountries(database: Buffer): Countries {
     const address = publicAddressOf(text)
     if (address === null || (isIpv4Only && address.includes(':'))) return nowhere
     const record = reader.get(address) as PlaceRecord | null
-    if (record === null) return nowhere
+    // The operator's file may have anything in it.
+    if (record === null || typeof record !== 'object') return nowhere
     let place = places.get(record)
     if (place === undefined) {
       place = readPlace(record)

@@ -50,6 +50,8 @@ test('answers the same again, for more addresses than it remembers', () => {
 
 test('reads a database of MaxMind’s form, and countries only of it that are some', async () => {
   const file = join(folder, 'own.mmdb')
+  await writeFile(file, tinyDatabase('FR', { country: { iso_code: 'FR' } }))
+  expect((await openCountries(file))!.of('1.2.3.4')).toBe(noCountry)
   await writeFile(file, tinyDatabase({ country: { iso_code: 'FR' } }, { country: { iso_code: 'EU' } }))
   const own = (await openCountries(file))!
   // The second has no IPv6 in it, and the code of no country.

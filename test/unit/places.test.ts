@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { type Countries, nowhere, type Place } from '../../ingest/enrich/countries.ts'
 import type { Sender } from '../../ingest/event-context.ts'
+import { placeHeadersOf, placeText } from '../../runtime/http/place-headers.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { areaOf, cityKey, cityLabel, noArea, regionLabel } from '../../schemas/reference/places.ts'
 import { type EventLike, makeEnrich } from '../support/enriching.ts'
@@ -33,6 +34,12 @@ test('a city’s key has its region or country, and labels have names where ther
     ...['Washington, D.C., District of Columbia', 'Washington, D.C., US-DC', 'Monaco, Monaco'],
   ])
   expect([regionLabel('DE-BE', ''), regionLabel('DE-BE', 'Land Berlin')]).toEqual(['DE-BE', 'Land Berlin, Germany'])
+})
+
+test('headers of region and city stand beside those of a country that are known, and texts are decoded', () => {
+  expect(placeHeadersOf('X-Vercel-IP-Country').city).toBe('x-vercel-ip-city')
+  expect(placeHeadersOf('__proto__')).toEqual({ country: '__proto__', region: '', regionName: '', city: '' })
+  expect(['S%C3%A3o%20Paulo', '100%', 'Köln'].map(placeText)).toEqual(['São Paulo', '100%', 'Köln'])
 })
 
 const placeOf = (country: string, region: string, city: string): Place => ({

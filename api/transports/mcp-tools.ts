@@ -33,12 +33,12 @@ interface Hints {
   readonly readOnlyHint: boolean
   /** False for what only adds. */
   readonly destructiveHint: boolean
-  /** A repeat with the same arguments changes nothing more. It says nothing of tools that only read, so they have none. */
-  readonly idempotentHint?: boolean
+  /** A repeat with the same arguments changes nothing more. */
+  readonly idempotentHint: boolean
 }
 
 const hints: Readonly<Record<Effect, Hints>> = {
-  read: { readOnlyHint: true, destructiveHint: false },
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
   create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   update: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },

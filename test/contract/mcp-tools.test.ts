@@ -153,7 +153,7 @@ test.each(tools.map((tool) => [tool.shown.name, tool] as const))(
     expect(shown.annotations).toEqual({
       readOnlyHint: isRead,
       destructiveHint: operation.effect === 'update' || operation.effect === 'delete',
-      ...(!isRead && { idempotentHint: operation.effect !== 'create' && !worksAgain.includes(name) }),
+      idempotentHint: operation.effect !== 'create' && !worksAgain.includes(name),
     })
   },
 )

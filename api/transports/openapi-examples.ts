@@ -30,6 +30,7 @@ const byName: Readonly<Record<string, unknown>> = {
   filename: 'bicycle.png',
   handle: '@example',
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  image_url: 'https://example.com/card.png',
   label: 'Launch post',
   name: 'Example',
   original_filename: 'bicycle.png',

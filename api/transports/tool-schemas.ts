@@ -49,7 +49,7 @@ function inputSchemaOf({ input, effect, tool }: Operation, { said, bounds }: Tol
     for (const [name, schema] of Object.entries((root['properties'] ?? {}) as Record<string, JsonSchema>)) {
       if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
       const shown = plain(part === input.query ? oneOrMore(schema) : schema)
-      const bounded = withNewBounds(name, withNewItems(name, shown, said), bounds)
+      const bounded = withNewBounds(name, withNewMembers(name, shown, said), bounds)
       properties[name] = withNews(name, bounded, said)
     }
     required.push(...((root['required'] ?? []) as string[]))
@@ -103,12 +103,14 @@ function withNewBounds(name: string, schema: JsonSchema, last: Map<string, strin
   return { ...others, ...inside('items'), ...inside('additionalProperties'), ...(isNew && JSON.parse(bounds)) }
 }
 
-/** Leaves out the members of items that an earlier tool showed of an argument of this name. */
-function withNewItems(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
+/** Leaves out the members, be it of items, that an earlier tool showed of an argument of this name. */
+function withNewMembers(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
   const items = schema['items'] as JsonSchema | undefined
-  if (items?.['properties'] === undefined) return schema
-  const key = `${name} ${JSON.stringify(items)}`
-  if (said.has(key)) return { ...schema, items: { type: 'object' } }
+  if (items !== undefined) return { ...schema, items: withNewMembers(`${name} items`, items, said) }
+  if (schema['properties'] === undefined) return schema
+  const { properties, required, ...others } = schema
+  const key = `${name} ${JSON.stringify([properties, required])}`
+  if (said.has(key)) return others
   said.add(key)
   return schema
 }

@@ -25,6 +25,8 @@ export interface ClickReader {
   targetFor(link: LinkTarget, sender: Sender): VisitorTarget | null
   /** A person's, and neither ahead of a click nor a HEAD. */
   isClick(request: LinkRequest): boolean
+  /** Whether a program that makes previews of links asks. */
+  isPreview(request: LinkRequest): boolean
   /**
    * The row is the reader's own and filled anew by the next call; `id` is not set yet.
    * @param target that the request was led to; null: none
@@ -57,6 +59,7 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       return fitting ?? null
     },
     isClick: (request) => kindOf(userAgents(request.sender.userAgent), request) === linkClickKinds.click,
+    isPreview: (request) => kindOf(userAgents(request.sender.userAgent), request) === linkClickKinds.preview,
     read: (link, request, target) => {
       const { sender } = request
       const agent = userAgents(sender.userAgent)

@@ -2,6 +2,7 @@
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import type { ShownPreview } from '../tables/links.ts'
 
 /** Names of the form's fields. */
 export const passwordField = 'password'
@@ -40,19 +41,51 @@ export function askReply(status: keyof typeof askTexts, referrer: string, retryM
   const wait = retryMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1000))) }
   return pageReply(status, 'Password', askTexts[status], {
     headers: wait,
-    form: `<form method="post">${hidden}${field} <button>Continue</button></form>`,
+    form: true,
+    body: `<form method="post">${hidden}${field} <button>Continue</button></form>`,
   })
 }
 
-interface PageParts {
-  readonly headers?: Record<string, string>
-  /** HTML. */
-  readonly form?: string
+/**
+ * The link's own preview, by Open Graph and Twitter's names. There is no `og:url`, `canonical` or refresh: some apps would go
+ * on to it, and preview the destination.
+ * @param url where the link leads; null: the page doesn't say
+ */
+export function previewReply({ title, description, imageUrl }: ShownPreview, url: string | null): HttpReply {
+  const tags: [attribute: 'property' | 'name', key: string, content: string | null][] = [
+    ['property', 'og:type', 'website'],
+    ['property', 'og:title', title],
+    ['property', 'og:description', description],
+    ['property', 'og:image', imageUrl],
+    ['name', 'description', description],
+    ['name', 'twitter:card', imageUrl === null ? 'summary' : 'summary_large_image'],
+    ['name', 'twitter:title', title],
+    ['name', 'twitter:description', description],
+    ['name', 'twitter:image', imageUrl],
+  ]
+  const metas = tags.map(([attribute, key, content]) =>
+    content ? `<meta ${attribute}="${key}" content="${escapeHtml(content)}">` : '',
+  )
+  return pageReply(200, escapeHtml(title), escapeHtml(description), {
+    head: metas.join(''),
+    body: url === null ? '' : `<p><a href="${escapeHtml(url)}">Continue</a></p>`,
+  })
 }
 
-function pageReply(status: number, title: string, text: string, { headers, form = '' }: PageParts = {}): HttpReply {
+/** HTML. */
+interface PageParts {
+  readonly headers?: Record<string, string>
+  readonly head?: string
+  readonly body?: string
+  /** The body has a form. */
+  readonly form?: boolean
+}
+
+/** @param title HTML, as `text` */
+function pageReply(status: number, title: string, text: string, parts: PageParts = {}): HttpReply {
+  const { headers, body = '', form = false } = parts
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">`
-  const forms = form === '' ? noForms : anyForms
+  const forms = form ? anyForms : noForms
   return {
     status,
     headers: {
@@ -62,6 +95,6 @@ function pageReply(status: number, title: string, text: string, { headers, form 
       'X-Content-Type-Options': 'nosniff',
       ...headers,
     },
-    body: `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><body><h1>${title}</h1><p>${text}</p>${form}</body></html>\n`,
+    body: `<!doctype html><html lang="en"><head>${head}<title>${title}</title>${parts.head ?? ''}</head><body><h1>${title}</h1><p>${text}</p>${body}</body></html>\n`,
   }
 }

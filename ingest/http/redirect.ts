@@ -4,9 +4,9 @@
  * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
  * A link that has expired leads elsewhere or nowhere, and its requests are no clicks. Until then its targets lead visitors
  * of a device or a country to addresses of their own. A link with a password answers with a form, and a click is the POST
- * with the right one.
+ * with the right one. Programs that make previews get a page in place of the redirect, where the link has a preview.
  *
- * Held by test/integration/link-redirect.test.ts and test/integration/link-passwords.test.ts.
+ * Held by test/integration/link-redirect.test.ts, link-passwords.test.ts and link-previews.test.ts there.
  */
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal, refusalReply } from '../../runtime/http/refusals.ts'
@@ -21,9 +21,17 @@ import { bodyDeadlineMs, linkClickBytesMax } from '../../schemas/limits/event-li
 import { linkFormBytesMax, linkFormsArrivingBytesMax } from '../../schemas/limits/ingest-limits.ts'
 import { type ClickReader, type LinkRequest, referrerOf } from '../enrich/clicks.ts'
 import type { LogWriter } from '../log/writer.ts'
-import type { LinkTable, LinkTarget, VisitorTarget } from '../tables/links.ts'
+import type { LinkTable, LinkTarget, ShownPreview, VisitorTarget } from '../tables/links.ts'
 import type { Capacity } from './capacity.ts'
-import { askReply, expiredReply, passwordField, referrerField, unavailableReply, unknownReply } from './link-pages.ts'
+import {
+  askReply,
+  expiredReply,
+  passwordField,
+  previewReply,
+  referrerField,
+  unavailableReply,
+  unknownReply,
+} from './link-pages.ts'
 import type { LinkPasswords } from './link-passwords.ts'
 import { readPost } from './read-post.ts'
 import { RequestHead } from './request-head.ts'
@@ -88,6 +96,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
 
   function replyTo(found: Found, asked: LinkRequest): HttpReply {
     if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 307)
+    if (found.preview !== null && clicks.isPreview(asked)) return preview(found, found.preview, asked)
     if (found.passwordHash === null) return lead(found, asked, 302)
     // Programs count as they do at any link. A person hasn't clicked before the password is right.
     if (clicks.isClick(asked)) countRequest('asked')
@@ -99,6 +108,13 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     const target = clicks.targetFor(link, asked.sender)
     store(link, asked, target)
     return { status, headers: { Location: (target ?? link).url, ...redirectHeaders } }
+  }
+
+  /** A link with a password doesn't tell there where it leads. */
+  function preview(link: LinkTarget, shown: ShownPreview, asked: LinkRequest): HttpReply {
+    const target = link.passwordHash === null ? clicks.targetFor(link, asked.sender) : null
+    store(link, asked, target)
+    return previewReply(shown, link.passwordHash === null ? (target ?? link).url : null)
   }
 
   /** For a link that is over, or that isn't there. */

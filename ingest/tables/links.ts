@@ -14,12 +14,15 @@ import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import {
   expiredUrlBytesMax,
   linkDestinationLengthMax,
+  linkPreviewDescriptionLengthMax,
+  linkPreviewTitleLengthMax,
   linkTargetCountriesMax,
   linkTargetsMax,
   trackingUrlBytesMax,
 } from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
 import type { LinkDevice, TrackedLinkTarget } from '../../schemas/resources/link.ts'
+import type { LinkPreview } from '../../schemas/resources/link-preview.ts'
 import { makeLookUps } from './look-ups.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 import { makeTableFile } from './table-file.ts'
@@ -36,6 +39,7 @@ export interface LinkRow {
   readonly tracking_params: Readonly<Record<string, string>>
   readonly targets: readonly TrackedLinkTarget[]
   readonly password_hash: string | null
+  readonly preview: LinkPreview | null
   readonly updated_at: Date
 }
 
@@ -52,6 +56,16 @@ export interface LinkTarget {
   readonly targets: readonly VisitorTarget[]
   /** Null: nobody is asked for a password. */
   readonly passwordHash: string | null
+  /** Null: those who make previews are led on as all others. */
+  readonly preview: ShownPreview | null
+}
+
+/** The link's own preview. */
+export interface ShownPreview {
+  readonly title: string
+  readonly description: string
+  /** In ASCII. */
+  readonly imageUrl: string | null
 }
 
 export interface VisitorTarget {
@@ -85,7 +99,7 @@ export interface LinkTable extends ReplicatedTable<LinkTarget> {
 type Line = readonly [
   ...[key: string, id: number, workspaceId: number, postId: number | null, url: string],
   ...[expiresAt: number | null, expiredUrl: string | null, targets: readonly VisitorTarget[]],
-  passwordHash: string | null,
+  ...[passwordHash: string | null, preview: ShownPreview | null],
 ]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
@@ -94,10 +108,10 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const links = new LRUCache<string, LinkTarget>({
     max,
     maxSize: bytesMax,
-    sizeCalculation: ({ url, expiredUrl, targets, passwordHash }) =>
+    sizeCalculation: ({ url, expiredUrl, targets, passwordHash, preview }) =>
       targets.reduce(
         (sum, target) => sum + sizeOf(target),
-        url.length + (expiredUrl?.length ?? 0) + (passwordHash?.length ?? 0),
+        url.length + (expiredUrl?.length ?? 0) + (passwordHash?.length ?? 0) + sizeOfPreview(preview),
       ),
     onInsert: ({ id }, key) => keyOfId.set(id, key),
     dispose: ({ id }, key) => {
@@ -202,8 +216,19 @@ const sizeOf = ({ url, destinationUrl, countries }: VisitorTarget) =>
 const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + linkDestinationLengthMax + 3 * linkTargetCountriesMax
 /** More than an argon2id hash with its parameters has. */
 const passwordHashBytesMax = 200
-/** Characters of one link's destinations and its password's hash. */
-const linkBytesMax = trackingUrlBytesMax + expiredUrlBytesMax + passwordHashBytesMax + linkTargetsMax * targetBytesMax
+/** Texts beyond Latin take two bytes a character. */
+function sizeOfPreview(preview: ShownPreview | null): number {
+  if (preview === null) return 0
+  const { title, description, imageUrl } = preview
+  return previewOwnBytes + 2 * (title.length + description.length) + (imageUrl?.length ?? 0)
+}
+const previewOwnBytes = 100
+/** A code point takes up to four bytes. Images have the bound of `expired_url`. */
+const previewBytesMax =
+  previewOwnBytes + 4 * (linkPreviewTitleLengthMax + linkPreviewDescriptionLengthMax) + expiredUrlBytesMax
+/** Characters of one link's destinations, its password's hash and its preview. */
+const linkBytesMax =
+  trackingUrlBytesMax + expiredUrlBytesMax + passwordHashBytesMax + previewBytesMax + linkTargetsMax * targetBytesMax
 
 function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url, ...row }: LinkRow): LinkTarget {
   return {
@@ -217,12 +242,17 @@ function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired
       destinationUrl: destination_url,
     })),
     passwordHash: row.password_hash,
+    preview: row.preview && shownPreview(row.preview),
   }
 }
 
+function shownPreview({ title, description, image_url: url }: LinkPreview): ShownPreview {
+  return { title, description, imageUrl: url === null ? null : trackingUrlOf(url, {}) }
+}
+
 function lineOf(key: string, link: LinkTarget): string {
-  const { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash } = link
-  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash]
+  const { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview } = link
+  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview]
   return `${JSON.stringify(line)}\n`
 }
 
@@ -230,8 +260,8 @@ function lineOf(key: string, link: LinkTarget): string {
 function parseLine(text: string): [string, LinkTarget] | undefined {
   try {
     const [key, id, workspaceId, postId, url, ...more] = JSON.parse(text) as Line
-    const [expiresAt, expiredUrl, targets, passwordHash = null] = more
-    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash }]
+    const [expiresAt, expiredUrl, targets, passwordHash = null, preview = null] = more
+    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview }]
   } catch {
     return undefined
   }

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
 import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/limits/api-limits.ts'
-import { linkTableBytesMax } from '../../schemas/limits/ingest-limits.ts'
 import type { TrackedLinkTarget } from '../../schemas/resources/link.ts'
+import type { LinkPreview } from '../../schemas/resources/link-preview.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
 
@@ -29,6 +29,8 @@ export interface TrackedLink {
   readonly tags: readonly string[]
   /** Its hash is read by redirects alone. */
   readonly has_password: boolean
+  /** Null: apps preview the destination. */
+  readonly preview: LinkPreview | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -43,11 +45,12 @@ export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly targets?: readonly TrackedLinkTarget[]
   readonly tags?: readonly string[]
   readonly passwordHash?: string | null
+  readonly preview?: LinkPreview | null
 }
 
 const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
   utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
-  password_hash IS NOT NULL AS has_password, created_at, updated_at`
+  password_hash IS NOT NULL AS has_password, preview, created_at, updated_at`
 
 /** @param makeKey another each time: one that is taken isn't used */
 export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
@@ -59,16 +62,16 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
     const [link] = await tx.query<TrackedLink>(
       `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
          social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
-         password_hash)
+         password_hash, preview)
        OVERRIDING SYSTEM VALUE
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
        ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
       [
         ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
         ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
         ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
         ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
-        made.passwordHash ?? null,
+        ...[made.passwordHash ?? null, jsonOrNull(made.preview)],
       ],
     )
     if (link !== undefined) return link
@@ -107,7 +110,9 @@ interface HashedLink {
  * Reads up to `limit` links, and as many as what they lead to comes to `bytesMax`, in pages of which none is long.
  * @param readAfter the next `rowsMax` of them after `last`, or the first ones
  */
-async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url' | 'targets'> & HashedLink>(
+export async function readWithin<
+  Row extends Pick<TrackedLink, 'tracking_url' | 'expired_url' | 'targets' | 'preview'> & HashedLink,
+>(
   limit: number,
   bytesMax: number,
   readAfter: (rowsMax: number, last: Row | undefined) => Promise<Row[]>,
@@ -120,6 +125,7 @@ async function readWithin<Row extends Pick<TrackedLink, 'tracking_url' | 'expire
     for (const row of rows) {
       bytes += row.tracking_url.length + (row.expired_url?.length ?? 0) + (row.password_hash?.length ?? 0)
       if (row.targets.length > 0) bytes += JSON.stringify(row.targets).length
+      if (row.preview !== null) bytes += JSON.stringify(row.preview).length
       if (bytes > bytesMax) return all
       all.push(row)
     }
@@ -157,6 +163,7 @@ export type LinkFields = Pick<
   | 'expired_url'
   | 'targets'
   | 'tags'
+  | 'preview'
 >
 
 /**
@@ -179,16 +186,21 @@ export async function updateLink(
   const [changed] = await tx.query<TrackedLink>(
     `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
        utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, targets = $12,
-       tags = $13, password_hash = CASE WHEN $14 THEN $15 ELSE password_hash END, updated_at = now()
+       tags = $13, password_hash = CASE WHEN $14 THEN $15 ELSE password_hash END, preview = $16,
+       updated_at = now()
      WHERE id = $1 RETURNING ${columns}`,
     [
       ...[link.id, link.label, link.destination_url, trackingUrlOf(link.destination_url, params)],
       ...[JSON.stringify(params), link.utm_source, link.utm_medium, link.utm_campaign, link.utm_content],
       ...[link.expires_at, link.expired_url, JSON.stringify(link.targets), link.tags],
-      ...[passwordHash !== undefined, passwordHash ?? null],
+      ...[passwordHash !== undefined, passwordHash ?? null, jsonOrNull(link.preview)],
     ],
   )
   return changed!
+}
+
+function jsonOrNull(preview: LinkPreview | null | undefined): string | null {
+  return preview == null ? null : JSON.stringify(preview)
 }
 
 /** @returns the link; null where the workspace has none of this id. The moment of its first archiving stays. */
@@ -228,63 +240,4 @@ export async function hasLinkTargets(
     [workspaceId, postId, socialAccountId],
   )
   return row!
-}
-
-/** A link as a redirect needs it. One of a workspace that is being deleted isn't found by itself, and is among the listed. */
-export interface Redirect
-  extends Pick<
-    TrackedLink,
-    | 'id'
-    | 'attribution_key'
-    | 'post_id'
-    | 'tracking_url'
-    | 'tracking_params'
-    | 'expires_at'
-    | 'expired_url'
-    | 'targets'
-    | 'updated_at'
-  > {
-  readonly workspace_id: number
-  readonly password_hash: string | null
-}
-
-// Parameters come only with targets, whose URLs get them.
-const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, targets, password_hash,
-  CASE WHEN targets = '[]' THEN '{}' ELSE tracking_params END AS tracking_params, updated_at`
-const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
-
-/**
- * Redirects of all workspaces, the last changed first; with a moment given, only those that changed since. The length
- * of their targets is bounded as well, so that nobody's long ones fill a node's memory.
- */
-export async function listRedirects(
-  q: Queryable,
-  since: Date | null,
-  limit: number,
-  bytesMax = linkTableBytesMax,
-): Promise<Redirect[]> {
-  // `changed` has the microseconds, which a Date hasn't got.
-  const redirects = await readWithin<Redirect & { readonly changed: string }>(limit, bytesMax, (rowsMax, last) =>
-    q.query(
-      `SELECT ${redirectColumns}, updated_at::text AS changed FROM links
-       WHERE ($1::timestamptz IS NULL OR updated_at >= $1)
-         AND ($2::timestamptz IS NULL OR (updated_at, id) < ($2::timestamptz, $3::bigint))
-       ORDER BY updated_at DESC, id DESC LIMIT $4`,
-      [since, last?.changed ?? null, last?.id ?? null, rowsMax],
-    ),
-  )
-  return redirects.map(({ changed, ...redirect }) => redirect)
-}
-
-export async function findRedirectOfId(q: Queryable, id: number): Promise<Redirect | null> {
-  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE id = $1 AND ${isKept}`, [id])
-  return row ?? null
-}
-
-export async function findRedirect(q: Queryable, key: string): Promise<Redirect | null> {
-  const [row] = await q.query<Redirect>(
-    `SELECT ${redirectColumns} FROM links WHERE attribution_key = $1 AND ${isKept}`,
-    [key],
-  )
-  return row ?? null
 }

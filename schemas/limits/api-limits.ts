@@ -43,6 +43,9 @@ export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmL
 export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
 /** In code points. People type a link's password, or are told it. */
 export const linkPasswordLengthMax = 128
+/** A link's own preview, in code points: apps cut both earlier. */
+export const linkPreviewTitleLengthMax = 200
+export const linkPreviewDescriptionLengthMax = 500
 /** Links that one request makes, in one transaction. */
 export const linksCreatedMax = 100
 /** Different ones of such a request: each takes some 50 ms to hash, while the transaction waits. */
@@ -53,7 +56,7 @@ export const linkTagLengthMax = 50
 export const linkTargetsMax = 10
 /** Countries of a target: more than there are. */
 export const linkTargetCountriesMax = 300
-/** Links read with one statement: up to 35 MB, with the longest destination, end and targets that each may have. */
+/** Links read with one statement: up to 38 MB, with the longest destination, end, targets and preview that each may have. */
 export const linksReadEach = 250
 /** Links of a list without a limit: all links of a workspace, within the bounds of one answer. */
 export const linksListedMax = 5_000

@@ -18,6 +18,7 @@ import {
 import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
+import { LinkPreview, LinkPreviewInput } from './link-preview.ts'
 import { objectId } from './object-id.ts'
 import { tagsOf } from './tags.ts'
 
@@ -78,6 +79,8 @@ const password = z
   .optional()
   .meta({ description: 'Asked of visitors.' })
 
+const preview = LinkPreviewInput.nullable().optional().meta({ description: 'What apps show of it.' })
+
 const tags = tagsOf({ max: linkTagsMax, each: linkTagLengthMax }).nullable().optional()
 
 const utm = z.string().max(linkUtmLengthMax)
@@ -86,7 +89,7 @@ export const LinkCreate = z
   .strictObject({
     label,
     destination_url: destination,
-    post_id: idOrNull('post', 'The post that it stands in.'),
+    post_id: idOrNull('post', 'The post it stands in.'),
     social_account_id: idOrNull('social_account', 'The account that posts it.'),
     utm_source: utm.default('svc'),
     utm_medium: utm.default('social'),
@@ -97,6 +100,7 @@ export const LinkCreate = z
     targets: targets.default(null),
     tags: tags.default(null),
     password: password.default(null),
+    preview: preview.default(null),
   })
   .meta({ id: 'TrackedLinkCreate' })
 
@@ -125,6 +129,7 @@ export const LinkUpdate = z
     targets,
     tags,
     password,
+    preview,
   })
   .meta({ id: 'TrackedLinkUpdate' })
 
@@ -145,7 +150,7 @@ const link = {
   object_id: objectId('link'),
   label: z.string(),
   destination_url: z.string(),
-  tracking_url: z.string().meta({ description: 'The destination with its parameters.' }),
+  tracking_url: z.string().meta({ description: 'With its parameters.' }),
   post_url: z.string().meta({ description: 'The short URL.' }),
   attribution_key: z.string().meta({ description: 'The short URL ends in it.' }),
   post_id: z.int().nullable().optional(),
@@ -160,6 +165,7 @@ const link = {
   targets: z.array(LinkTarget),
   tags: z.array(z.string()),
   has_password: z.boolean(),
+  preview: LinkPreview.nullable(),
   created_at: dateTime,
   updated_at: dateTime,
 }

@@ -36,7 +36,7 @@ describe('POST /v1/links', () => {
       post_url: `${testApiHost}/l/${body.attribution_key}`,
       ...{ post_id: null, social_account_id: null },
       ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
-      ...{ expires_at: null, expired_url: null, targets: [], tags: [], has_password: false },
+      ...{ expires_at: null, expired_url: null, targets: [], tags: [], has_password: false, preview: null },
       tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: body['created_at'],
@@ -454,4 +454,40 @@ test('an archived link is left out of the list, stands in that of archived ones,
   expect((await list()).map(({ id }) => id)).toEqual([kept.id, made.id])
   expect(await list('?status=archived')).toEqual([])
   expect((await api.ask('/v1/links?status=gone', { key: mine.apiKey })).status).toBe(422)
+})
+
+test('a preview is taken with its defaults, replaced as a whole, cleared by null, and bounded', async () => {
+  const change = async (id: number, body: object) => {
+    const init = { method: 'PATCH', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }
+    const response = await api.ask(`/v1/links/${id}`, { ...init, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as Link }
+  }
+  const { body: made } = await create({ ...valid, preview: { title: 'Sale' } })
+  expect(made['preview']).toEqual({ title: 'Sale', description: '', image_url: null })
+  expect((await change(made.id, { label: 'b' })).body['preview']).toEqual(made['preview'])
+  const other = { title: 'S', description: 'Today', image_url: 'https://cdn.example/a.png' }
+  expect((await change(made.id, { preview: other })).body['preview']).toEqual(other)
+  expect((await list())[0]!['preview']).toEqual(other)
+  expect((await change(made.id, { preview: null })).body['preview']).toBeNull()
+  const title = 'S'
+  for (const wrong of [
+    ...[{}, { title: '' }, { title: ' ' }, { title: 'a\nb' }, { title: 'a'.repeat(201) }, { title, other: 1 }, 'S'],
+    ...[
+      { title, description: 'a\u0000' },
+      { title, description: 'a'.repeat(501) },
+    ],
+    ...[
+      'http://a.de/b.png',
+      'javascript:alert(1)',
+      'https://',
+      'https://u:p@a.de/b.png',
+      `https://a.de/${'b'.repeat(2048)}`,
+    ].map((url) => ({ title, image_url: url })),
+  ]) {
+    const statuses = [
+      (await create({ ...valid, preview: wrong })).status,
+      (await change(made.id, { preview: wrong })).status,
+    ]
+    expect([wrong, statuses]).toEqual([wrong, [422, 422]])
+  }
 })

@@ -1,6 +1,7 @@
 /** A link to the longest destination that is taken, with the longest parameters, all the way to the visitor. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listLinks, listRedirects } from '../../postgres/tables/links.ts'
+import { listRedirects } from '../../postgres/tables/link-redirects.ts'
+import { listLinks } from '../../postgres/tables/links.ts'
 import {
   linkDestinationLengthMax,
   linksListedBytesMax,

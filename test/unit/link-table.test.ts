@@ -8,10 +8,12 @@ import { away, fakeTable, setUpTableFolder, until } from '../support/table-folde
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (id: number) => String(id).padStart(8, '0')
-const lasting = { expires_at: null, expired_url: null, tracking_params: {}, targets: [], password_hash: null }
+const lasting = {
+  ...{ expires_at: null, expired_url: null, tracking_params: {}, targets: [], password_hash: null, preview: null },
+}
 const targetOf = (id: number, postId: number | null = null) => ({
   ...{ id, workspaceId: 1, postId, url: `https://example.com/${id}` },
-  ...{ expiresAt: null, expiredUrl: null, targets: [], passwordHash: null },
+  ...{ expiresAt: null, expiredUrl: null, targets: [], passwordHash: null, preview: null },
 })
 const rowOf = (id: number, at = now, more = ''): LinkRow => ({
   ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null, ...lasting },
@@ -169,6 +171,17 @@ test('targets count as bytes, however short they are', async () => {
   const store = makeStore(...[1, 2, 3].map((id) => ({ ...rowOf(id, now + id), targets })))
   const { table } = await startTable(store, { bytesMax: 3_000 })
   expect([1, 2, 3].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true, true])
+})
+
+test('a preview is in the copy, and its texts count as bytes', async () => {
+  const preview = { title: 'a'.repeat(200), description: '', image_url: 'https://a.de/ä.png' }
+  const store = makeStore(...[1, 2, 3].map((id) => ({ ...rowOf(id, now + id), preview })))
+  const { table } = await startTable(store, { bytesMax: 1_200 })
+  expect([1, 2, 3].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true, true])
+  store.isDown = true
+  const { table: again } = await startTable(store)
+  const { title, description } = preview
+  expect(again.find(keyOf(3))?.preview).toEqual({ title, description, imageUrl: 'https://a.de/%C3%A4.png' })
 })
 
 test('its copy grows by what changes and not beyond its bound; of several threads one keeps it', async () => {

@@ -36,6 +36,7 @@ export async function makeLinks(sent: readonly SentLink[], context: CallContext)
       ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url, targets: link.targets ?? [] },
       tags: link.tags ?? [],
       passwordHash: link.password == null ? null : await hashOf(link.password),
+      preview: link.preview,
     })
     made.push(row)
   }

@@ -42,6 +42,7 @@ export const updateLink = defineOperation({
       utm_campaign: body.utm_campaign ?? link.utm_campaign,
       utm_content: body.utm_content ?? link.utm_content,
       targets: body.targets === undefined ? link.targets : (body.targets ?? []),
+      preview: body.preview === undefined ? link.preview : body.preview,
       tags: body.tags === undefined ? link.tags : (body.tags ?? []),
       ...expiryAfter(link, body, { timezone: workspace.timezone, now: clock.now() }),
     }

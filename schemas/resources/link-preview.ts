@@ -1,0 +1,37 @@
+/** A tracked link's own preview, in place of the destination's: title, text and image of the card that apps show for it. */
+import { z } from 'zod'
+import { destinationProblem } from '../event/tracking-url.ts'
+import {
+  linkDestinationLengthMax,
+  linkPreviewDescriptionLengthMax,
+  linkPreviewTitleLengthMax,
+} from '../limits/api-limits.ts'
+
+function text(lengthMax: number) {
+  return z
+    .string()
+    .max(lengthMax)
+    .refine((text) => !/\p{Cc}/u.test(text), 'A preview has no control characters')
+}
+
+/** Apps fetch it for themselves, and many only by TLS. */
+const imageUrl = z
+  .string()
+  .max(linkDestinationLengthMax)
+  .superRefine((url, context) => {
+    const isSecure = /^https:\/\//i.test(url)
+    const message = isSecure ? destinationProblem(url) : 'The URL must begin with https:// and a host'
+    if (message !== null) context.addIssue({ code: 'custom', message })
+  })
+
+/** What is sent of it. A change replaces the whole. */
+export const LinkPreviewInput = z.strictObject({
+  title: text(linkPreviewTitleLengthMax).refine((title) => /\S/.test(title), 'A preview has a title'),
+  description: text(linkPreviewDescriptionLengthMax).default(''),
+  image_url: imageUrl.nullable().default(null),
+})
+
+export const LinkPreview = z
+  .object({ title: z.string(), description: z.string(), image_url: z.string().nullable() })
+  .meta({ id: 'TrackedLinkPreview' })
+export type LinkPreview = z.output<typeof LinkPreview>

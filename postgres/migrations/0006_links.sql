@@ -28,8 +28,8 @@ CREATE TABLE links (
   tags              text[] NOT NULL DEFAULT '{}',
   -- argon2id. Null: the link asks for no password.
   password_hash     text,
-  -- Title, description and image, which apps show in place of the destination's. Null: they are led there.
-  preview           jsonb,
+  -- Title, description and image, which apps show in place of the destination's; in this order. Null: they are led there.
+  preview           json,
   CHECK (expired_url IS NULL OR expires_at IS NOT NULL)
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);

@@ -19,7 +19,7 @@ export const keyLookupMs = 2.5 * second
 export const trackingHeadersMax = 90
 
 /**
- * Links that an ingest thread caches, and the bytes of their destinations (one may have 30 KB). Each poll rereads the
+ * Links that an ingest thread caches, and the bytes of their destinations and previews (one destination may have 30 KB). Each poll rereads the
  * changes within the overlap, because a transaction that began earlier may have committed later.
  */
 export const linkTableMax = 100_000

@@ -24,7 +24,7 @@ const imageUrl = z
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
 
-/** What is sent of it. A change replaces the whole. */
+/** A preview as it is sent. A change replaces the whole. */
 export const LinkPreviewInput = z.strictObject({
   title: text(linkPreviewTitleLengthMax).refine((title) => /\S/.test(title), 'A preview has a title'),
   description: text(linkPreviewDescriptionLengthMax).default(''),

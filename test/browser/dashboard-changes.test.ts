@@ -62,11 +62,30 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.fill('input[name="destination"]', `${api.url}/docs`)
   await page.click('summary:has-text("Campaign, tags")')
   await page.fill('[name="tags"]', '#spring sale,, print')
+  // The campaign's fields write into the destination, and read from it.
+  const campaign = page.locator('form[aria-label="New link"]')
+  const destination = campaign.getByLabel('Destination', { exact: true })
+  await campaign.getByLabel('Term').fill('red shoes')
+  expect(await destination.inputValue()).toBe(`${api.url}/docs?utm_term=red%20shoes`)
+  await destination.fill(`${api.url}/docs?utm_source=news&utm_term=red%20shoes`)
+  expect(await campaign.getByLabel('Source').inputValue()).toBe('news')
+  await campaign.getByLabel('Term').fill('')
+  expect(await destination.inputValue()).toBe(`${api.url}/docs?utm_source=news`)
+  await page.fill('[name="preview_description"]', 'Only <today>')
+  await page.fill('[name="preview_title"]', 'Half price')
+  await page.fill('[name="preview_image"]', 'https://cdn.example/card.png')
+  const card = await page.textContent('section[aria-label="Preview card"]')
+  expect(card).toBe('Image from cdn.exampleHalf priceOnly <today>')
   await page.click('text=Add a destination')
   await page.selectOption('[aria-label="Device 1"]', 'ios')
   await page.fill('[name="target_url"]', 'https://example.com/app')
   await page.click('text=Make a link')
   await page.waitForSelector('[name="target_url"]', { state: 'detached' })
+  expect([await destination.inputValue(), await campaign.getByLabel('Source').inputValue()]).toEqual(['', ''])
+  const made = async () =>
+    ((await (await api.ask('/v1/links', { key: mine.apiKey })).json()) as Record<string, unknown>[])[0]!
+  const preview = { title: 'Half price', description: 'Only <today>', image_url: 'https://cdn.example/card.png' }
+  expect(await made()).toMatchObject({ utm_source: 'news', utm_medium: 'social', preview })
   const link = `${list('Links')} summary:has-text("Spring")`
   await page.click(link)
   await page.waitForSelector('dt:has-text("Conversions")')
@@ -79,6 +98,12 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   expect(await page.$$('[role="alert"]')).toEqual([])
   await page.waitForSelector(`${list('Days')} figcaption:has-text("most in a day: 0")`)
   await page.click('[aria-label="Change Spring"]')
+  for (const [name, text] of [
+    ['utm_source', 'news'],
+    ['preview_title', 'Half price'],
+  ])
+    expect(await page.inputValue(`dialog [name="${name}"]`)).toBe(text)
+  for (const name of ['title', 'description', 'image']) await page.fill(`dialog [name="preview_${name}"]`, '')
   await page.fill('dialog [name="expired_url"]', 'https://example.com/over')
   await page.click('dialog [type="submit"]')
   await page.waitForSelector(
@@ -88,6 +113,7 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await look(page, 'link-form')
   await page.click('dialog [type="submit"]')
   await page.waitForSelector(`${link}:has-text("expired")`)
+  expect((await made())['preview']).toBeNull()
   await page.click('[aria-label="Change Spring"]')
   expect(await page.inputValue('dialog [name="expired_url"]')).toBe('https://example.com/over')
   await page.fill('dialog [name="expires_at"]', '')

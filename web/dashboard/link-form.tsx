@@ -4,19 +4,13 @@ import type { ListedLink } from '../../schemas/resources/link.ts'
 import { changesOf } from './changes-of.ts'
 import { FormDialog } from './dialog.tsx'
 import { localMoment } from './format.ts'
+import { CampaignFields, destinationProps, useDestination } from './link-campaign.tsx'
+import { PreviewFields, takePreview } from './link-preview.tsx'
 import { TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { send } from './query.ts'
 
 export type Link = (typeof ListedLink)['_output']
-
-/** Campaign fields that visits by the link count for, each with a default for an empty field. */
-export const campaignFields = [
-  ['utm_source', 'Source', 'svc'],
-  ['utm_medium', 'Medium', 'social'],
-  ['utm_campaign', 'Campaign', ''],
-  ['utm_content', 'Content', ''],
-] as const
 
 interface ExpiryProps {
   readonly timezone: string
@@ -72,6 +66,7 @@ interface EditProps {
 export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps) {
   /** As the form was filled. */
   const [link] = useState(fields)
+  const destination = useDestination(link)
   const submit = (data: FormData) => {
     const before = {
       ...link,
@@ -79,8 +74,9 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
       tags: link.tags.join(', '),
     }
     const targets = takeTargets(data)
+    const preview = takePreview(data)
     const password = takePassword(data)
-    const changes = changesOf({ ...before, ...Object.fromEntries(data), targets }, before)
+    const changes = changesOf({ ...before, ...Object.fromEntries(data), targets, preview }, before)
     const { expires_at: end, expired_url: url, tags } = changes
     return send('PATCH', `/links/${id}`, {
       ...changes,
@@ -99,17 +95,13 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
       <TagField of={link.tags} />
       <label>
         Destination
-        <input name="destination_url" type="url" defaultValue={link.destination_url} required />
+        <input name="destination_url" {...destinationProps(destination)} />
       </label>
-      {campaignFields.map(([name, label]) => (
-        <label key={name}>
-          {label}
-          <input name={name} defaultValue={link[name]} />
-        </label>
-      ))}
+      <CampaignFields of={destination} />
       <ExpiryFields timezone={timezone} of={link} />
       <PasswordField of={link} />
       <TargetFields of={link.targets} />
+      <PreviewFields of={link.preview} />
       <p class="note">The short URL stays as it is. An expired link counts no clicks.</p>
     </FormDialog>
   )

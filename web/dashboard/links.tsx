@@ -5,7 +5,9 @@ import type { LinkWithClicks } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
-import { campaignFields, EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'
+import { CampaignFields, destinationProps, ownFields, useDestination } from './link-campaign.tsx'
+import { EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'
+import { PreviewFields, takePreview } from './link-preview.tsx'
 import { ChosenTag, chosenTag, TagChips, TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
@@ -53,14 +55,16 @@ const makeOne = ' Make one for each place that you post or print. Without a camp
 function NewLink({ timezone }: { readonly timezone: string }) {
   const { refusal, done } = useRefusal()
   const [madeCount, setMadeCount] = useState(0)
+  const destination = useDestination()
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
     const targets = takeTargets(data)
+    const preview = takePreview(data)
     const password = takePassword(data)
     const tags = tagsOf(String(data.get('tags')))
-    const names = [...campaignFields.map(([name]) => name), 'expires_at', 'expired_url']
+    const names = [...ownFields, 'expires_at', 'expired_url']
     const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
@@ -68,28 +72,29 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       ...(targets.length > 0 && { targets }),
       ...(tags.length > 0 && { tags }),
       ...(password != null && { password }),
+      ...(preview !== null && { preview }),
     })
     done(sent)
     if ('refusal' in sent) return
     form.reset()
+    destination.clear()
     setMadeCount((count) => count + 1)
   }
   return (
     <form class="controls" onSubmit={submit} aria-label="New link">
       <input name="label" aria-label="Label" placeholder="Label" required />
-      <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
+      <input name="destination" aria-label="Destination" {...destinationProps(destination)} />
       <button type="submit">Make a link</button>
       <details class="wide">
-        <summary>Campaign, tags, expiry, password and other destinations</summary>
+        <summary>Campaign, tags, expiry, password, other destinations and preview</summary>
         <div class="controls">
-          {campaignFields.map(([name, label, usual]) => (
-            <input key={name} name={name} aria-label={label} placeholder={usual ? `${label}: ${usual}` : label} />
-          ))}
+          <CampaignFields of={destination} />
           <TagField />
           <ExpiryFields timezone={timezone} />
           <PasswordField />
         </div>
-        <TargetFields key={madeCount} />
+        <TargetFields key={`targets ${madeCount}`} />
+        <PreviewFields key={`preview ${madeCount}`} />
       </details>
       <Refusal text={refusal} />
     </form>

@@ -158,7 +158,8 @@ export function makeDashboardRoute(
 
   async function showPage(head: RequestHead): Promise<HttpReply> {
     try {
-      await authenticator.authenticate(sessionCredential(head.headers))
+      const session = await authenticator.authenticate(sessionCredential(head.headers))
+      if (session.lacksFactor) return redirect(factorPath)
       return shell(await readFirst(head))
     } catch (error) {
       if (error instanceof Problem) return redirect(signInFor(head))

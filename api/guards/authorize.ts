@@ -17,6 +17,11 @@ export const requireAccess: Guard = (key) => {
   if (!key.isMember || key.workspace.suspended_at !== null) throw problem('workspace_access_denied')
 }
 
+/** Where the workspace requires it, a session's account needs a second factor. */
+export const requireFactor: Guard = (key) => {
+  if (key.lacksFactor) throw problem('second_factor_missing')
+}
+
 /** A shared link is for pages of the dashboard alone. */
 export const refuseSharedLink: Guard = (key) => {
   if (key.scopes.includes(viewScope)) throw problem('workspace_access_denied')

@@ -119,7 +119,7 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly scope: Scope | SessionScope
   /** A shared link may call it: the answer names no person, or leaves that out where `context.scopes` has `viewScope`. */
   readonly isShared?: true
-  /** Also where the plan has lapsed: else whoever is a member of other workspaces, too, couldn't get out of this one. */
+  /** Also where the plan has lapsed, or the caller lacks a second factor that is required: else whoever is a member of other workspaces, too, couldn't get out of this one. */
   readonly needsNoPlan?: true
   readonly input: Input
   readonly output: Output

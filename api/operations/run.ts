@@ -12,7 +12,7 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { clickhouseShareOfAnswer } from '../../schemas/limits/store-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
-import { type Guard, requireAccess, requirePlan, requireScope } from '../guards/authorize.ts'
+import { type Guard, requireAccess, requireFactor, requirePlan, requireScope } from '../guards/authorize.ts'
 import type { RateLimiter } from '../guards/rate-limit.ts'
 import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
 import { runMutation } from './mutate.ts'
@@ -70,7 +70,7 @@ export async function runCall(call: Call, gateway: Gateway): Promise<Outcome> {
 }
 
 /**
- * The part of the chain that comes before the operation: key, plan, access, rate limit. It never throws.
+ * The part of the chain that comes before the operation: key, plan, access, second factor, rate limit. It never throws.
  * @param more what else is refused before the rate limit is looked at
  */
 export async function admit(
@@ -83,8 +83,9 @@ export async function admit(
     const key = await gateway.authenticator.authenticate(caller.credential)
     const limit = await gateway.rateLimiter.take(key)
     Object.assign(headers, limit.headers)
-    if (!caller.operation?.needsNoPlan) requirePlan(key)
-    for (const guard of [requireAccess, ...more]) guard(key)
+    const needsAll = !caller.operation?.needsNoPlan
+    if (needsAll) requirePlan(key)
+    for (const guard of [requireAccess, ...(needsAll ? [requireFactor] : []), ...more]) guard(key)
     if (limit.isExceeded) throw problem('rate_limited')
     return { key, headers }
   } catch (error) {

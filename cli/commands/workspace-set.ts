@@ -1,4 +1,5 @@
-import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { requireSecondFactor } from '../../postgres/tables/required-factors.ts'
+import { changeWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
 import { isCurrency } from '../../schemas/revenue.ts'
@@ -20,6 +21,10 @@ export const setWorkspace = defineCommand({
     currency: { value: 'C', meaning: 'ISO 4217 code of its totals.' },
     replay: { value: 'on|off', meaning: 'Whether sessions are recorded.' },
     'replay-share': { value: 'N', meaning: 'Sessions of a hundred that are recorded while replay is on.' },
+    'second-factor': {
+      value: 'required|optional',
+      meaning: 'Whether the dashboard refuses members without a second factor.',
+    },
   },
   async run({ options, installation }) {
     const id = options.id('workspace')
@@ -30,21 +35,34 @@ export const setWorkspace = defineCommand({
       replayEnabled: readReplay(options),
       replayShare: readReplayShare(options),
     }
-    if (Object.values(changes).every((value) => value === undefined)) {
-      throw new UsageError('nothing to set: name --retention-days, --timezone, --currency, --replay or --replay-share')
+    const isRequired = readSecondFactor(options)
+    const hasChanges = Object.values(changes).some((value) => value !== undefined)
+    if (!hasChanges && isRequired === undefined) {
+      throw new UsageError(
+        'nothing to set: name --retention-days, --timezone, --currency, --replay, --replay-share or --second-factor',
+      )
     }
     const workspace = await installation.workspace(id)
     return installation.postgres().transaction(async (tx) => {
-      const changed = await changeWorkspace(tx, workspace.id, changes)
+      if (isRequired !== undefined) {
+        if (!(await requireSecondFactor(tx, workspace.id, isRequired)))
+          throw new CommandFailed(`the owner of workspace ${workspace.id} has no second factor yet`)
+        const metadata = { is_required: isRequired }
+        await auditCommand(tx, workspace.id, 'workspace.require_second_factor', workspace.id, metadata)
+      }
+      const changed = await (hasChanges ? changeWorkspace(tx, workspace.id, changes) : readWorkspace(tx, workspace.id))
       if (changed === null) throw new CommandFailed(`there is no workspace ${workspace.id}`)
       const { retention_days, timezone, currency, replay_enabled, replay_share } = changed
       const metadata = { retention_days, timezone, currency, replay_enabled, replay_share }
-      await auditCommand(tx, workspace.id, 'workspace.update', workspace.id, metadata)
-      return { workspace_id: workspace.id, ...metadata }
+      if (hasChanges) await auditCommand(tx, workspace.id, 'workspace.update', workspace.id, metadata)
+      return { workspace_id: workspace.id, ...metadata, second_factor_required: changed.second_factor_required }
     })
   },
-  show: ({ workspace_id, retention_days, timezone, currency, replay_enabled, replay_share }) =>
-    `workspace ${workspace_id}: ${timezone}, ${currency}, analytics kept ${keptFor(retention_days)}, replay ${replay_enabled ? `of ${replay_share} % of sessions` : 'off'}`,
+  show: ({ workspace_id: id, retention_days: days, timezone, currency, replay_enabled, replay_share, ...more }) => {
+    const replay = replay_enabled ? `of ${replay_share} % of sessions` : 'off'
+    const factor = more.second_factor_required ? ', second factor required' : ''
+    return `workspace ${id}: ${timezone}, ${currency}, analytics kept ${keptFor(days)}, replay ${replay}${factor}`
+  },
 })
 
 function keptFor(days: number | null): string {
@@ -68,6 +86,13 @@ function readReplay(options: OptionValues): boolean | undefined {
   if (text === undefined) return undefined
   if (text === 'on' || text === 'off') return text === 'on'
   throw new UsageError(`--replay must be on or off, got \`${text}\``)
+}
+
+function readSecondFactor(options: OptionValues): boolean | undefined {
+  const text = options.text('second-factor')
+  if (text === undefined) return undefined
+  if (text === 'required' || text === 'optional') return text === 'required'
+  throw new UsageError(`--second-factor must be required or optional, got \`${text}\``)
 }
 
 function readReplayShare(options: OptionValues): number | undefined {

@@ -30,7 +30,9 @@ CREATE TABLE workspaces (
   demo           text CHECK (demo IN ('filling', 'filled')),
   -- Whether sessions are recorded, and how many of a hundred. Ingest nodes hear of a change by the trigger of workspaces.
   replay_enabled boolean NOT NULL DEFAULT false,
-  replay_share   smallint NOT NULL DEFAULT 100 CHECK (replay_share BETWEEN 1 AND 100)
+  replay_share   smallint NOT NULL DEFAULT 100 CHECK (replay_share BETWEEN 1 AND 100),
+  -- Sessions of members without a second factor are refused.
+  second_factor_required boolean NOT NULL DEFAULT false
 );
 
 -- Workspaces that are to be deleted, and those that were. The request ends every access; the rows go after it. This row stays,

@@ -32,6 +32,8 @@ export interface Authenticated {
   readonly plan_key: PlanKey | null
   /** Whether the key's owner is still a member of the workspace. */
   readonly isMember: boolean
+  /** A session's account has no second factor, and the workspace requires one. */
+  readonly lacksFactor: boolean
   readonly workspace: Workspace
 }
 
@@ -102,6 +104,7 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
     expiresAt: expires_at,
     plan_key: key_plan,
     isMember: role !== null,
+    lacksFactor: false,
     workspace,
   }
 }

@@ -12,6 +12,7 @@ export interface Member {
   readonly email: string
   readonly role: Role
   readonly added_at: Date
+  readonly has_second_factor: boolean
   /** Keys and shared links that work or will, made by the member here. */
   readonly keys: number
 }
@@ -20,6 +21,7 @@ export interface Member {
 export function listMembers(q: Queryable, workspaceId: number): Promise<Member[]> {
   return q.query<Member>(
     `SELECT m.owner_id AS id, o.email, m.role, m.added_at,
+       EXISTS (SELECT FROM second_factors f WHERE f.owner_id = m.owner_id AND f.enabled_at IS NOT NULL) AS has_second_factor,
        (SELECT count(*)::int FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.owner_id = m.owner_id
           AND k.revoked_at IS NULL AND coalesce(k.expires_at > now(), true)) AS keys
      FROM members m JOIN owners o ON o.id = m.owner_id

@@ -72,10 +72,13 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
     last_used_at: Date | null
     session_plan: PlanKey | null
     role: Role | null
+    has_factor: boolean
   }
   const [row] = await q.query<Row>(
     `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, s.last_used_at, m.role,
-       ${planOfMember('so')} AS session_plan, ${workspaceColumns}
+       ${planOfMember('so')} AS session_plan,
+       EXISTS (SELECT FROM second_factors f WHERE f.owner_id = s.owner_id AND f.enabled_at IS NOT NULL) AS has_factor,
+       ${workspaceColumns}
      FROM browser_sessions s
      JOIN workspaces w ON w.id = s.workspace_id
      JOIN owners o ON o.id = w.owner_id
@@ -85,7 +88,8 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
     [sha256Of(token), now],
   )
   if (row === undefined) return null
-  const { session_id, session_owner, email, expires_at, last_used_at, session_plan, role, ...workspace } = row
+  const { session_id, session_owner, email, expires_at, last_used_at, session_plan, role, has_factor, ...workspace } =
+    row
   // Seldom, so that looking at pages writes little.
   if (last_used_at === null || last_used_at.getTime() <= now - sessionUseMs) {
     await q.query('UPDATE browser_sessions SET last_used_at = $2 WHERE id = $1', [session_id, new Date(now)])
@@ -93,7 +97,8 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
   return {
     ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email },
     scopes: role === null ? [] : [...scopesOfRoles[role]],
-    ...{ expiresAt: expires_at, plan_key: session_plan, isMember: role !== null, workspace },
+    ...{ expiresAt: expires_at, plan_key: session_plan, isMember: role !== null },
+    ...{ lacksFactor: workspace.second_factor_required && !has_factor, workspace },
   }
 }
 

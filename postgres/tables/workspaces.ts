@@ -20,6 +20,8 @@ export interface Workspace {
   readonly replay_enabled: boolean
   /** Sessions of a hundred that are recorded while replay is on. */
   readonly replay_share: number
+  /** The dashboard asks its members for one. */
+  readonly second_factor_required: boolean
   readonly suspended_at: Date | null
   readonly created_at: Date
   /** When the owner's plan was last lowered or lapsed. */
@@ -50,7 +52,7 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$/
 
 /** For other tables' queries: the columns of `Workspace`, of `workspaces w` joined with its owner `o`. */
 export const workspaceColumns = `w.id, w.name, w.slug, w.timezone, w.currency, o.plan_key, w.retention_days,
-  w.replay_enabled, w.replay_share, w.suspended_at, w.created_at, o.plan_changed_at, w.deleted_before`
+  w.replay_enabled, w.replay_share, w.second_factor_required, w.suspended_at, w.created_at, o.plan_changed_at, w.deleted_before`
 
 /**
  * Makes a workspace, its owner where there is none of that address, and the owner's membership. Run it in a transaction.

@@ -23,6 +23,10 @@ export const problems = {
   workspace_access_denied: { status: 403, detail: 'Workspace access denied' },
   scope_missing: { status: 403, detail: 'API key lacks the required scope: {}' },
   role_insufficient: { status: 403, detail: 'Your role in the workspace does not allow this' },
+  second_factor_missing: {
+    status: 403,
+    detail: 'The workspace requires a second factor: set yours up at /dashboard/second-factor',
+  },
   origin_untrusted: { status: 403, detail: 'Origin not allowed' },
   not_found: { status: 404, detail: 'Not Found' },
   post_not_found: { status: 404, detail: 'Post not found' },
@@ -83,6 +87,7 @@ export const problems = {
   member_known: { status: 409, detail: 'Somebody with this address is a member already' },
   invitation_known: { status: 409, detail: 'This address is invited already: withdraw that invitation first' },
   member_is_owner: { status: 409, detail: 'The owner of the workspace stays its owner, and can not be removed' },
+  own_factor_missing: { status: 409, detail: 'The owner of the workspace has no second factor yet' },
   delivery_endpoint_deleted: { status: 409, detail: 'The webhook endpoint is deleted' },
   delivery_event_gone: { status: 409, detail: 'The event is no longer kept' },
   demo_busy: { status: 409, detail: 'A demo workspace is being filled: try again in a moment' },

@@ -33,6 +33,7 @@ export const Members = z.object({
       email: z.string(),
       role,
       added_at: dateTime,
+      has_second_factor: z.boolean(),
       /** Keys and shared links that the member made here, and that end with a removal. */
       keys: z.int(),
       /** Whoever asks. */
@@ -46,6 +47,8 @@ export const Members = z.object({
       mail: z.enum(['waiting', 'sent', 'failed']).nullable(),
     }),
   ),
+  /** Members without one are refused. */
+  is_second_factor_required: z.boolean(),
   /** Invitations are mailed, too. */
   is_mail_set_up: z.boolean(),
 })

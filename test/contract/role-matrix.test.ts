@@ -57,5 +57,5 @@ test('operations of sessions need a scope that no key can have, but for these re
     ['member.leave', 'workspace:read'],
   ])
   const own = ofSessions.filter(({ scope }) => scope === 'workspace:own').map(({ name }) => name)
-  expect(own).toEqual(['workspace.create', 'workspace.fill_demo'])
+  expect(own).toEqual(['workspace.create', 'workspace.require_second_factor', 'workspace.fill_demo'])
 })

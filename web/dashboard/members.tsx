@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
+import { may } from './may.ts'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
-import { send, useAnswer, useRefusal } from './query.ts'
+import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 
 type Answer = (typeof MembersResource)['_output']
 type Member = Answer['members'][number]
@@ -39,6 +40,7 @@ export function Members({ timezone }: { timezone: string }) {
       </h2>
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
+      {answer && <RequiredFactor isRequired={answer.is_second_factor_required} done={done} />}
       {made && (
         <ShownOnce secret={made.url} name="link">
           The link for <bdi>{made.email}</bdi>, which works once and for 7 days. Give it to nobody else.
@@ -50,6 +52,9 @@ export function Members({ timezone }: { timezone: string }) {
           <li key={member.id} class="event endpoint">
             <span class="name">
               <bdi>{accountName(member.email)}</bdi> {member.is_self && <span class="label">you</span>}
+            </span>
+            <span class={answer.is_second_factor_required && !member.has_second_factor ? 'bad' : 'label'}>
+              {member.has_second_factor ? 'second factor' : 'no second factor'}
             </span>
             <span class="label">since {time(member.added_at, timezone)}</span>
             {member.role === 'owner' || member.is_self ? (
@@ -127,6 +132,40 @@ export function Members({ timezone }: { timezone: string }) {
         </Confirm>
       )}
     </section>
+  )
+}
+
+interface FactorProps {
+  readonly isRequired: boolean
+  done(sent: Sent<unknown>): void
+}
+
+/** The owner's switch; admins see how it stands. */
+function RequiredFactor({ isRequired, done }: FactorProps) {
+  const [isAsking, setAsking] = useState(false)
+  const set = async (is_required: boolean) => {
+    done(await send('PATCH', '/workspace/second-factor', { is_required }))
+    setAsking(false)
+  }
+  return (
+    <div class="controls">
+      <span>{isRequired ? 'Members need a second factor.' : 'Members may do without a second factor.'}</span>
+      {may('workspace:own') && (
+        <button type="button" onClick={() => (isRequired ? set(false) : setAsking(true))}>
+          {isRequired ? 'Require it no longer' : 'Require a second factor'}
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title="Require a second factor"
+          verb="Require it"
+          close={() => setAsking(false)}
+          confirmed={() => set(true)}
+        >
+          Members without one see nothing of this workspace until they have set one up. Keys and shared links go on.
+        </Confirm>
+      )}
+    </div>
   )
 }
 

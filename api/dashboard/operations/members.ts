@@ -58,6 +58,7 @@ const listThem = defineOperation({
         expires_at: invitation.expires_at.toISOString(),
         mail: isLate(invitation, clock.now()) ? ('failed' as const) : invitation.mail,
       })),
+      is_second_factor_required: workspace.second_factor_required,
       is_mail_set_up: config.isMailSetUp,
     }
   },

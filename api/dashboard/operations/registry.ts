@@ -6,6 +6,7 @@ import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
 import { eraseThisPerson } from './erase-person.ts'
 import { makeMemberOperations } from './members.ts'
 import { ofReportRecipients } from './report-recipients.ts'
+import { requireFactor } from './require-second-factor.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
 import { ofTrafficAlerts } from './traffic-alerts.ts'
 import {
@@ -22,7 +23,7 @@ export function makeSessionOperations(stores: DemoStores, mailBox: SecretBox): r
   return [
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
-    ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
+    ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, requireFactor, readOwnLists],
     ...[...ofReportRecipients, ...ofTrafficAlerts, ...makeMemberOperations(mailBox), makeFillDemo(stores)],
   ]
 }

@@ -16,6 +16,7 @@ const texts = {
   422: 'The page was older than the account. Try again.',
   429: 'Too many attempts. Try again later.',
   'wrong code': 'The code is wrong, or was used before. The app shows a new one every 30 seconds.',
+  required: 'It stays on, because a workspace requires it. Nothing was changed.',
 } as const
 
 /** 200: the forms alone; `off`: it was turned off just now. */
@@ -28,10 +29,46 @@ interface AccountFactor {
   readonly on?: { readonly since: Date; readonly recoveryCodesLeft: number }
 }
 
-/** @param factor undefined: there is no form */
-export function secondFactorPage(state: PageState, factor?: AccountFactor): HttpReply {
-  const status = typeof state === 'number' ? state : state === 'wrong code' ? 401 : 200
-  return plainPage(status, title, `${noteOf(state)}${factor === undefined ? '' : formOf(factor)}${back}`)
+/** The account's workspaces may require a second factor. */
+export interface Demand {
+  /** Names of those that require a second factor. */
+  readonly requiredBy: readonly string[]
+  /** The session's own one shows nothing before it is on; it may go on in the others. */
+  readonly refused?: {
+    readonly workspace: string
+    readonly others: readonly { readonly id: number; readonly name: string }[]
+  }
+}
+
+interface FactorPage {
+  readonly demand: Demand
+  /** Undefined: there is no form. */
+  readonly account?: AccountFactor
+}
+
+const statuses: Partial<Record<PageState, number>> = { 'wrong code': 401, required: 409 }
+
+export function secondFactorPage(state: PageState, { demand, account }: FactorPage): HttpReply {
+  const status = typeof state === 'number' ? state : (statuses[state] ?? 200)
+  const { refused } = demand
+  const before = refused === undefined ? '' : refusedNote(refused.workspace)
+  const form = account === undefined ? '' : formOf(account, demand)
+  return plainPage(status, title, `${before}${noteOf(state)}${form}${refused === undefined ? back : waysOut(refused)}`)
+}
+
+function refusedNote(workspace: string): string {
+  return `<p role="status">The workspace <strong>${escapeHtml(workspace)}</strong> requires a second factor of its members. Set yours up to see it.</p>`
+}
+
+function waysOut({ others }: NonNullable<Demand['refused']>): string {
+  const buttons = others.map(
+    ({ id, name }) => `<button type="submit" name="workspace" value="${id}">${escapeHtml(name)}</button>`,
+  )
+  const move =
+    others.length === 0
+      ? ''
+      : `<form method="post" action="/dashboard/workspace"><p>Go on in another workspace:</p>${buttons.join(' ')}</form>`
+  return `${move}<form method="post" action="/dashboard/sign-out"><button type="submit">Sign out</button></form>`
 }
 
 /** The only time that the codes can be read. */
@@ -54,9 +91,9 @@ function noteOf(state: PageState): string {
   return `<p class="failure" role="alert">${texts[state]}</p>`
 }
 
-function formOf({ email, begun, on }: AccountFactor): string {
+function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand): string {
   if (begun !== undefined) return setUpForm(begun)
-  if (on !== undefined) return turnForm(email, on)
+  if (on !== undefined) return turnForm(email, on, requiredBy)
   return `<p>Signing in by password then asks for a code of an authenticator app on your phone, too. A password that somebody learns is not enough.</p>
 ${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`)}`
 }
@@ -69,10 +106,20 @@ function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>): string
 ${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus></label><button type="submit" name="wish" value="confirm">Turn it on</button>`)}`
 }
 
-function turnForm(email: string, { since, recoveryCodesLeft }: NonNullable<AccountFactor['on']>): string {
-  return `<p>On since ${since.toISOString().slice(0, 10)}. ${recoveryCodesLeft} of ${recoveryCodesCount} recovery codes are left.</p>
+function turnForm(
+  email: string,
+  { since, recoveryCodesLeft }: NonNullable<AccountFactor['on']>,
+  requiredBy: readonly string[],
+): string {
+  const off =
+    requiredBy.length === 0 ? '<button type="submit" class="danger" name="wish" value="off">Turn it off</button>' : ''
+  const why =
+    requiredBy.length === 0
+      ? ''
+      : `<p>It can’t be turned off while a workspace requires it: ${requiredBy.map((name) => `<strong>${escapeHtml(name)}</strong>`).join(', ')}.</p>`
+  return `<p>On since ${since.toISOString().slice(0, 10)}. ${recoveryCodesLeft} of ${recoveryCodesCount} recovery codes are left.</p>${why}
 ${formWith(`${passwordFields(email)}<label>Code of the app, or a recovery code <input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required></label>
-<button type="submit" name="wish" value="codes">Make other recovery codes</button><button type="submit" class="danger" name="wish" value="off">Turn it off</button>`)}`
+<button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`)}`
 }
 
 function formWith(fields: string): string {

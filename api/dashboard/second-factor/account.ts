@@ -5,6 +5,7 @@
 import type { Postgres, Queryable } from '../../../postgres/client.ts'
 import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
 import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
+import { isFactorRequired, listRequiring } from '../../../postgres/tables/required-factors.ts'
 import {
   beginSecondFactor,
   findSecondFactor,
@@ -13,6 +14,7 @@ import {
   turnOffSecondFactor,
   turnOnSecondFactor,
 } from '../../../postgres/tables/second-factors.ts'
+import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../../runtime/clock.ts'
 import { isPasswordOf } from '../../../runtime/crypto/password.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
@@ -28,7 +30,7 @@ import type { AccountChange, AuditAccount } from '../audit-account.ts'
 import { type PasswordGate, retryIn } from '../password-gate.ts'
 import { findSignedIn, isFromOwnPage } from '../session.ts'
 import { redirect, signInFor } from '../sign-in.ts'
-import { factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
+import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
 import type { SecondFactorCodes } from './codes.ts'
 
 interface AccountFactorOptions {
@@ -48,6 +50,7 @@ interface Asking {
   readonly session: Authenticated
   readonly hash: string
   readonly factor: SecondFactor | null
+  readonly demand: Demand
 }
 
 export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, audit, issuer }: AccountFactorOptions) {
@@ -56,16 +59,29 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     const session = await findSignedIn(authenticator, head)
     if (session === null) return redirect(signInFor({ path: factorPath, query: '' }))
     const hash = await findPasswordHash(pg, session.ownerId)
-    if (hash === null) return secondFactorPage(409)
-    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()) }
+    const demand = await demandOn(session)
+    if (hash === null) return secondFactorPage(409, { demand })
+    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()), demand }
   }
 
-  function page(state: PageState, { session: { name: email }, factor }: Pick<Asking, 'session' | 'factor'>): HttpReply {
-    if (factor === null) return secondFactorPage(state, { email })
+  async function demandOn({ ownerId, lacksFactor, isMember, workspace }: Authenticated): Promise<Demand> {
+    const requiredBy = await listRequiring(pg, ownerId)
+    if (!lacksFactor || !isMember) return { requiredBy }
+    const others = (await listWorkspacesOf(pg, ownerId)).filter(({ id }) => id !== workspace.id)
+    return { requiredBy, refused: { workspace: workspace.name, others } }
+  }
+
+  function page(state: PageState, { session: { name: email }, factor, demand }: Omit<Asking, 'hash'>): HttpReply {
+    if (factor === null) return secondFactorPage(state, { demand, account: { email } })
     const { enabledAt, recoveryCodesLeft } = factor
-    if (enabledAt !== null) return secondFactorPage(state, { email, on: { since: enabledAt, recoveryCodesLeft } })
+    if (enabledAt !== null) {
+      return secondFactorPage(state, { demand, account: { email, on: { since: enabledAt, recoveryCodesLeft } } })
+    }
     const secret = box.open(factor.sealed)
-    return secondFactorPage(state, { email, begun: { secret, uri: totpUri(secret, issuer(), email) } })
+    return secondFactorPage(state, {
+      demand,
+      account: { email, begun: { secret, uri: totpUri(secret, issuer(), email) } },
+    })
   }
 
   async function show(head: RequestHead): Promise<HttpReply> {
@@ -123,13 +139,17 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     const made = makeRecoveryCodes()
     const attempt = await codes.attempt(ownerId, () =>
       pg.transaction(async (tx) => {
+        // Before the code, which stays unused then.
+        if (wish === 'off' && (await isFactorRequired(tx, ownerId))) return 'required' as const
         const { recoveryCodesLeft } = await codes.use(tx, ownerId, code)
         if (wish === 'off') await turnOffSecondFactor(tx, ownerId)
         else await replaceRecoveryCodes(tx, ownerId, made.hashes)
         const action = wish === 'off' ? 'member.turn_off_second_factor' : 'member.replace_recovery_codes'
         await audited(tx, request, session, action, recoveryCodesLeft === null ? {} : { recovery_code: true })
+        return 'turned' as const
       }),
     )
+    if ('done' in attempt && attempt.done === 'required') return page('required', asked)
     if ('done' in attempt)
       return wish === 'off' ? redirect(`${factorPath}?off`) : recoveryCodesPage(made.codes, 'again')
     return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)

@@ -11,7 +11,7 @@ export function readLocation({ event, page, row, countDropped }: Facts): Verdict
   if (page.host !== '' && referrer && hostOf(referrer) === page.host) keepCarried(address, referrer, page)
   if (url && page.url === '') countDropped('not_a_page_url')
   row.url = url ? page.url : ''
-  row.path = path && url ? namedPath(path) : page.path
+  row.path = (path && url && namedPath(path)) || page.path
   row.referrer = referrer ? keptReferrer(referrer) : ''
   return undefined
 }

@@ -20,6 +20,8 @@ export interface Option {
   readonly value?: string
   readonly meaning: string
   readonly isRequired?: boolean
+  /** It may be given several times. */
+  readonly isRepeatable?: boolean
 }
 
 export interface Invocation {
@@ -105,7 +107,10 @@ function parseStrictly(words: string[], options: Readonly<Record<string, Option>
       args: words,
       allowPositionals: true,
       options: Object.fromEntries(
-        Object.entries(options).map(([name, { value }]) => [name, { type: value ? ('string' as const) : 'boolean' }]),
+        Object.entries(options).map(([name, { value, isRepeatable = false }]) => [
+          name,
+          { type: value ? ('string' as const) : 'boolean', multiple: isRepeatable },
+        ]),
       ),
     })
   } catch (error) {
@@ -136,11 +141,13 @@ export class OptionValues {
 
   text(name: string, lengthMax = Number.POSITIVE_INFINITY): string | undefined {
     const value = this.#values[name] as string | undefined
-    if (value === undefined) return undefined
-    if (value.trim() === '') throw new UsageError(`--${name} must not be empty`)
-    if ([...value].length > lengthMax) throw new UsageError(`--${name} must have at most ${lengthMax} characters`)
-    if (value.includes('\0') || !value.isWellFormed()) throw new UsageError(`--${name} must be plain text`)
-    return value
+    return value === undefined ? undefined : readText(value, `--${name}`, lengthMax)
+  }
+
+  /** The values of an option that may be given several times. */
+  texts(name: string, lengthMax: number): string[] | undefined {
+    const values = this.#values[name] as string[] | undefined
+    return values?.map((value) => readText(value, `--${name}`, lengthMax))
   }
 
   /** A whole number from 1 to `max`; left out, an id of a workspace. */
@@ -170,6 +177,14 @@ export class OptionValues {
     if (value === undefined || (choices as readonly string[]).includes(value)) return value as Choice | undefined
     throw new UsageError(`--${name} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got \`${value}\``)
   }
+}
+
+/** @throws UsageError naming `what` */
+function readText(value: string, what: string, lengthMax: number): string {
+  if (value.trim() === '') throw new UsageError(`${what} must not be empty`)
+  if ([...value].length > lengthMax) throw new UsageError(`${what} must have at most ${lengthMax} characters`)
+  if (value.includes('\0') || !value.isWellFormed()) throw new UsageError(`${what} must be plain text`)
+  return value
 }
 
 /** Postgres has the ids of workspaces as `integer`, all others as `bigint`. */

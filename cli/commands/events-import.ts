@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs'
 import type { Queryable } from '../../postgres/client.ts'
+import { eventNameLengthMax } from '../../schemas/limits/event-limits.ts'
 import { auditCommand } from '../audit-command.ts'
 import { defineCommand, UsageError } from '../command.ts'
+import { usualConversions } from '../imports/from-ga4.ts'
 import { importFiles } from '../imports/import-history.ts'
 import { inImportTurn } from '../imports/import-turn.ts'
 import { makeHistoryReader, products } from '../imports/read-history.ts'
@@ -17,6 +19,10 @@ export const importHistory = defineCommand({
       meaning: 'The product that the files come from; without it they hold our own events.',
     },
     site: { value: 'URL', meaning: 'With --from umami: where pages belong that name no host.' },
+    conversion: {
+      ...{ value: 'NAME', isRepeatable: true },
+      meaning: `With --from ga4: an event that is a conversion; ${usualConversions.join(', ')} when left out. Repeatable.`,
+    },
     'event-data': { value: 'FILE', meaning: 'With --from umami: its table event_data, the properties of the events.' },
     'dry-run': { meaning: 'Read and check all, and store nothing.' },
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
@@ -31,15 +37,18 @@ export const importHistory = defineCommand({
     if (others.length > 0) throw new UsageError(`folders and pipes are no files: ${others.join(', ')}`)
     const from = options.oneOf('from', products)
     const site = options.httpUrl('site')?.origin
+    const conversions = options.texts('conversion', eventNameLengthMax)
     if (site !== undefined && from !== 'umami') throw new UsageError('--site goes with --from umami only')
     if (data !== undefined && from !== 'umami') throw new UsageError('--event-data goes with --from umami only')
+    if (conversions !== undefined && from !== 'ga4') throw new UsageError('--conversion goes with --from ga4 only')
     if (data !== undefined && files.indexOf(data, 1) > 0) throw new UsageError(`${data} can't be both data and events`)
     const isDryRun = options.flag('dry-run')
     const workspace = await installation.workspace(options.id('workspace'))
     const metadata = { files: files.length, ...(from !== undefined && { from }) }
     const audit = (tx: Queryable) => auditCommand(tx, workspace.id, 'events.import', null, metadata)
     const startedAt = performance.now()
-    const reading = { files, open: makeHistoryReader(from, site, data), workspace, installation, progress, signal }
+    const open = makeHistoryReader(from, { site, dataPath: data, conversions })
+    const reading = { files, open, workspace, installation, progress, signal }
     const summary = isDryRun
       ? await importFiles({ ...reading, turn: null })
       : await inImportTurn({ installation, workspaceId: workspace.id, signal }, async (turn) => {

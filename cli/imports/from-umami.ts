@@ -3,8 +3,8 @@
  * schema, numbers of `event_type` those of its constants. `session` has browser, os, device, screen, language and
  * places. They are joined in Umami Cloud's export and in ClickHouse; a query joins them elsewhere (docs/import.md).
  */
-import { screenWidthMax, titleLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
-import { cut, type ImportedEvent, type Mapped, textOf, withOffset } from './imported-event.ts'
+import { titleLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
+import { cut, type ImportedEvent, type Mapped, textOf, widthOf, withOffset } from './imported-event.ts'
 import type { CsvLine } from './read-csv.ts'
 import type { EventData } from './umami-event-data.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
@@ -85,10 +85,4 @@ function split(text: string, by: string): [string, string | undefined] {
 /** Version 2 calls it `subdivision1`. */
 function regionOf(row: CsvLine): string | undefined {
   return textOf(row['region']) ?? textOf(row['subdivision1'])
-}
-
-/** The first number in `1920x1080`. */
-function widthOf(screen: string | undefined): number | undefined {
-  const width = Number(/^(\d{1,5})x\d+$/.exec(screen ?? '')?.[1])
-  return width <= screenWidthMax ? width : undefined
 }

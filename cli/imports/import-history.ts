@@ -5,24 +5,16 @@
  */
 import { createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { nowhere, type Place } from '../../ingest/enrich/countries.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
-import type { TrackEvent } from '../../schemas/event/event.ts'
-import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
-import { devices } from '../../schemas/event/row.ts'
-import { findUnstorableText } from '../../schemas/json-text.ts'
-import { importedFromMs } from '../../schemas/limits/event-limits.ts'
-import { isCountryCode } from '../../schemas/reference/country-zones.ts'
-import { areaOf } from '../../schemas/reference/places.ts'
-import { explainEventTime, parseEventTime } from '../../schemas/time/date-time.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 import { hiddenLine } from '../replay/import-events.ts'
 import { makeImportOwnership } from '../replay/import-ownership.ts'
 import { retrying } from '../replay/store-once.ts'
+import { enrichImported } from './enrich-imported.ts'
 import type { ImportTurn } from './import-turn.ts'
-import type { ImportedEvent, KnownVisitor } from './imported-event.ts'
+import type { ImportedEvent, NotTaken } from './imported-event.ts'
 import type { HistoryLine, OpenHistory } from './read-history.ts'
 import { makeImportEnricher, openRowStore } from './row-store.ts'
 import { makeTally, type Tallied } from './tally.ts'
@@ -67,33 +59,17 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   let [lines, events, crawlers, hidden] = [0, 0, 0, 0]
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-  /** Undefined, or why the event is refused. */
-  async function take(
-    { event: sent, visitor }: ImportedEvent,
-    line: HistoryLine,
-    at: number,
-  ): Promise<string | undefined> {
-    const event = {
-      ...sent,
-      client_event_id: ownIdOf(sent) || idOf(idKey, line, at),
-    } as unknown as TrackEvent
-    const read = readEvent(event, workspace.timezone, now)
-    if (typeof read === 'string') return read
-    const sender = { address: '', userAgent: '', ...placeOf(visitor), receivedAt: read.occurredAt }
-    // Received when it happened. The clock that `sent_at` would correct has been forgotten.
-    const enriched = enricher.enrich({ ...event, occurred_at: null, sent_at: null }, sender, workspace)
-    if (enriched.stream === 'rejected') return reasonOf(enriched.detail)
+  /** Undefined where the event is taken. */
+  async function take(imported: ImportedEvent, line: HistoryLine, at: number): Promise<NotTaken | undefined> {
+    const event = { ...imported.event, client_event_id: ownIdOf(imported.event) || idOf(idKey, line, at) }
+    const read = enrichImported(enricher, { ...imported, event }, workspace, now)
+    if ('refused' in read) return read
+    const { enriched, occurredAt } = read
     if (enriched.stream === 'bot_visits') crawlers++
-    else if (visitor !== undefined) {
-      const { row } = enriched
-      if (row.device === devices.unknown && visitor.device !== undefined) row.device = devices[visitor.device]
-      row.browser ||= visitor.browser ?? ''
-      row.os ||= visitor.os ?? ''
-    }
     events++
-    if (read.occurredAt < oldest) hidden++
-    first = Math.min(first, read.occurredAt)
-    last = Math.max(last, read.occurredAt)
+    if (occurredAt < oldest) hidden++
+    first = Math.min(first, occurredAt)
+    last = Math.max(last, occurredAt)
     await store?.add(enriched)
     return undefined
   }
@@ -106,14 +82,11 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
       for (const line of portion) {
         lines++
         const place = `${path}:${line.number}`
-        const { mapped } = line
-        if ('refused' in mapped) refused.add(mapped.refused, place)
-        else if ('leftOut' in mapped) leftOut.add(mapped.leftOut, place)
-        else {
-          for (const [nth, event] of mapped.entries()) {
-            const reason = await take(event, line, nth)
-            if (reason !== undefined) refused.add(reason, place)
-          }
+        for (const [nth, part] of partsOf(line).entries()) {
+          const reason = 'event' in part ? await take(part, line, nth) : part
+          if (reason === undefined) continue
+          if ('refused' in reason) refused.add(reason.refused, place)
+          else leftOut.add(reason.leftOut, place)
         }
       }
       const share = size === 0 ? 100 : (file.bytesRead() / size) * 100
@@ -131,25 +104,6 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   }
 }
 
-/** The event's time in milliseconds since 1970 UTC, or why it is refused. */
-function readEvent(event: TrackEvent, timezone: string, now: number): { occurredAt: number } | string {
-  const faults = validateBatchEvent(event, 0, findUnstorableText([], event).length > 0)
-  if (faults !== null) return reasonOf(faults)
-  if (!event.occurred_at) return 'occurred_at: Field required'
-  const occurredAt = parseEventTime(event.occurred_at, timezone)
-  if (Number.isNaN(occurredAt)) return reasonOf([explainEventTime(['occurred_at'], event.occurred_at)!])
-  if (occurredAt > now) return 'occurred_at: later than now'
-  if (occurredAt < importedFromMs) return `occurred_at: before ${new Date(importedFromMs).getUTCFullYear()}`
-  return { occurredAt }
-}
-
-/** The first fault, by the name of its field. */
-function reasonOf([fault]: readonly { readonly loc: readonly (string | number)[]; readonly msg: string }[]): string {
-  const { loc, msg } = fault!
-  const field = loc.find((part) => typeof part === 'string' && part !== 'body' && part !== 'events')
-  return `${field ?? 'the event'}: ${msg}`
-}
-
 /** A value that is no text stays, so that it is refused. */
 function ownIdOf({ client_event_id: id }: ImportedEvent['event']): unknown {
   return typeof id === 'string' ? identifierOf(id) : id
@@ -160,12 +114,12 @@ function idOf(key: Buffer, { number, text }: HistoryLine, nth: number): string {
   return createHmac('sha256', key).update(`${number} ${nth}\0`).update(text).digest('base64url')
 }
 
-function placeOf(visitor: KnownVisitor | undefined): Place {
-  const country = visitor?.country?.toUpperCase() ?? ''
-  return isCountryCode(country) ? { country, area: areaOf(country, visitor!) } : nowhere
+function partsOf({ mapped }: HistoryLine): readonly (ImportedEvent | NotTaken)[] {
+  return 'refused' in mapped || 'leftOut' in mapped ? [mapped] : mapped
 }
 
-function urlsOf({ mapped }: HistoryLine): string[] {
-  if ('refused' in mapped || 'leftOut' in mapped) return []
-  return mapped.flatMap(({ event: { url } }) => (typeof url === 'string' ? [url] : []))
+function urlsOf(line: HistoryLine): string[] {
+  return partsOf(line).flatMap((part) =>
+    'event' in part && typeof part.event['url'] === 'string' ? [part.event['url']] : [],
+  )
 }

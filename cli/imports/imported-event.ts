@@ -1,7 +1,8 @@
-/** The events of a line of another product's file, as tracking events. */
+/** The events of a line of a file, as tracking events. */
 import type { devices } from '../../schemas/event/row.ts'
+import { screenWidthMax } from '../../schemas/limits/event-limits.ts'
 
-/** Facts that the other product has of the visitor. They count where an event has no address or user agent. */
+/** Facts that the file has of the visitor. They count where an event has no address or user agent. */
 export interface KnownVisitor {
   /** ISO alpha-2. */
   readonly country?: string | undefined
@@ -19,18 +20,15 @@ export interface ImportedEvent {
   /** Fields of docs/tracking.md, not validated yet. */
   readonly event: Readonly<Record<string, unknown>>
   readonly visitor?: KnownVisitor
+  /** It has neither visitor nor session, though it may name no e-mail. */
+  readonly isServerEvent?: boolean
 }
 
-/** A line's events; or why it has none here; or why it can't be understood. */
-export type Mapped = readonly ImportedEvent[] | { readonly leftOut: string } | { readonly refused: string }
+/** Why nothing is taken: it has no place here, or it can't be understood. */
+export type NotTaken = { readonly leftOut: string } | { readonly refused: string }
 
-/** An event of the line stands for itself, and where the visitor was may stand beside it: own format. */
-export function fromOwnFormat(line: unknown): Mapped {
-  if (!isRecord(line)) return { refused: 'the line is no JSON object' }
-  const { country, region, city, ...event } = line
-  const visitor = { country: textOf(country), region: textOf(region), city: textOf(city) }
-  return [{ event, ...(visitor.country !== undefined && { visitor }) }]
-}
+/** A line's events, or those of its parts that aren't taken; or why the whole isn't. */
+export type Mapped = readonly (ImportedEvent | NotTaken)[] | NotTaken
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -39,6 +37,30 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 /** The value of a cell or property where it is a text that says something; NULL is written `\N` by some databases. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value !== '\\N' ? value : undefined
+}
+
+/** The text, or the number as a text. */
+export function nameOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value)
+}
+
+/** The number, or the one that the text is. */
+export function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+}
+
+/** The fields that there are. */
+export function said(fields: Readonly<Record<string, string | number | undefined>>): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string | number] => entry[1] !== undefined),
+  )
+}
+
+/** The first number in `1920x1080`. */
+export function widthOf(screen: string | undefined): number | undefined {
+  const width = Number(/^(\d{1,5})x\d+$/.exec(screen ?? '')?.[1])
+  return width <= screenWidthMax ? width : undefined
 }
 
 /** A text that the other product bounds otherwise, cut to our bound in code points. */

@@ -1,20 +1,23 @@
 /**
- * Names of devices, browsers and systems in Umami (package detect-browser, ua-parser-js) and PostHog (posthog-js,
- * user-agent-utils.ts), as ingest names them. A name that isn't listed stays as it is.
+ * Names of devices, browsers and systems in Umami (package detect-browser, ua-parser-js), PostHog (posthog-js,
+ * user-agent-utils.ts), Matomo (its device-detector) and Google Analytics, as ingest names them. A name that isn't
+ * listed stays as it is.
  */
 import type { devices } from '../../schemas/event/row.ts'
 
-const nameLengthMax = 64
+export const visitorNameLengthMax = 64
 
 export function deviceNamed(text: string | undefined): keyof typeof devices | undefined {
   if (text === undefined) return undefined
   const name = text.toLowerCase()
   if (name === 'desktop' || name === 'laptop') return 'desktop'
-  return name === 'mobile' || name === 'tablet' ? name : 'other'
+  if (phones.has(name)) return 'mobile'
+  return name === 'tablet' ? 'tablet' : 'other'
 }
+const phones = new Set(['mobile', 'smartphone', 'phablet', 'feature phone'])
 
 export function browserNamed(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : (browsers.get(text.toLowerCase()) ?? text.slice(0, nameLengthMax))
+  return text === undefined ? undefined : (browsers.get(text.toLowerCase()) ?? text.slice(0, visitorNameLengthMax))
 }
 
 export function systemNamed(text: string | undefined): string | undefined {
@@ -22,23 +25,23 @@ export function systemNamed(text: string | undefined): string | undefined {
   const name = text.toLowerCase()
   // Versions are part of Umami's names: `Windows 10`, `Windows 7`.
   if (name.startsWith('windows') && name !== 'windows phone') return 'Windows'
-  return systems.get(name) ?? text.slice(0, nameLengthMax)
+  return systems.get(name) ?? text.slice(0, visitorNameLengthMax)
 }
 
 const browsers = new Map(
   Object.entries({
-    Chrome: ['chrome', 'crios', 'chrome ios'],
-    'Android WebView': ['chromium-webview'],
-    Firefox: ['firefox', 'fxios', 'firefox ios'],
+    Chrome: ['chrome', 'crios', 'chrome ios', 'chrome mobile', 'chrome mobile ios'],
+    'Android WebView': ['chromium-webview', 'chrome webview', 'android webview'],
+    Firefox: ['firefox', 'fxios', 'firefox ios', 'firefox mobile', 'firefox mobile ios'],
     Safari: ['safari', 'ios', 'mobile safari'],
-    'iOS WebView': ['ios-webview'],
-    Edge: ['edge', 'edge-chromium', 'edge-ios', 'microsoft edge'],
+    'iOS WebView': ['ios-webview', 'safari (in-app)'],
+    Edge: ['edge', 'edge-chromium', 'edge-ios', 'microsoft edge', 'edge mobile'],
     'Internet Explorer': ['ie', 'internet explorer', 'internet explorer mobile'],
-    Opera: ['opera', 'opera-mini', 'opera mini'],
-    'Android Browser': ['android', 'android mobile'],
-    'Samsung Internet': ['samsung', 'samsung internet'],
+    Opera: ['opera', 'opera-mini', 'opera mini', 'opera mobile'],
+    'Android Browser': ['android', 'android mobile', 'android browser'],
+    'Samsung Internet': ['samsung', 'samsung internet', 'samsung browser'],
     'Yandex Browser': ['yandexbrowser', 'yandex'],
-    'MIUI Browser': ['miui'],
+    'MIUI Browser': ['miui', 'mi browser'],
     'Amazon Silk': ['silk'],
     Facebook: ['facebook', 'facebook mobile'],
     Instagram: ['instagram'],
@@ -49,8 +52,14 @@ const browsers = new Map(
 )
 
 const systems = new Map([
+  ['mac', 'macOS'],
+  ['macos', 'macOS'],
+  ['macintosh', 'macOS'],
   ['mac os', 'macOS'],
   ['mac os x', 'macOS'],
   ['android os', 'Android'],
+  ['gnu/linux', 'Linux'],
+  ['ubuntu', 'Linux'],
+  ['ipados', 'iOS'],
   ['chromeos', 'Chrome OS'],
 ])

@@ -115,6 +115,10 @@ export function isCountryCode(code: string): boolean {
   return codes.has(code)
 }
 
+export function countryCodes(): Iterable<string> {
+  return codes.keys()
+}
+
 /** By the tz database's release above. */
 export function zoneNamesOfPlaces(): Iterable<string> {
   return countries.keys()

@@ -56,22 +56,26 @@ test('events of an old day are in the figures of that day; wrong lines are named
     { event_name: 'pageview', anonymous_id: 'c' },
     view('c', '10:00:00', { occurred_at: new Date(Date.now() + dayMs).toISOString() }),
     view('c', '10:00:00', { value_cents: 1 }),
+    view('c', '10:00:00', { visitor: { device: 'fridge' } }),
+    view('c', '10:00:00', { is_server_event: true }),
     `{"event_name": "${'x'.repeat(importedLineBytesMax)}"}`,
     view('b', '09:00:00', { client_event_id: 'b-1' }),
     view('a', '12:05:00', { event_type: 'conversion', event_name: 'signup', email: 'ada@example.com' }),
   ])
-  expect(await importing(path, '--dry-run')).toMatchObject({ dry_run: true, events: 4, stored: 0, refused: 5 })
+  expect(await importing(path, '--dry-run')).toMatchObject({ dry_run: true, events: 4, stored: 0, refused: 7 })
   expect(await rows('id')).toEqual([])
 
   const refusal = (reason: string, line: number) => ({ reason, count: 1, first: [`${path}:${line}`] })
   expect(await importing(path)).toMatchObject({
-    ...{ lines: 9, events: 4, stored: 3, known_before: 1, refused: 5, left_out: 0 },
+    ...{ lines: 11, events: 4, stored: 3, known_before: 1, refused: 7, left_out: 0 },
     refused_by: [
       refusal('the line is no valid JSON', 4),
       refusal('occurred_at: Field required', 5),
       refusal('occurred_at: later than now', 6),
       refusal('value_cents: Extra inputs are not permitted', 7),
-      refusal(`the line is longer than ${importedLineBytesMax} bytes`, 8),
+      refusal('visitor: device is none of unknown, desktop, mobile, tablet, other', 8),
+      refusal('is_server_event: such an event has no anonymous_id', 9),
+      refusal(`the line is longer than ${importedLineBytesMax} bytes`, 10),
     ],
     ...{ first_occurred_at: `${day}T09:00:00.000Z`, last_occurred_at: `${day}T12:05:00.000Z` },
   })
@@ -237,4 +241,5 @@ test('a file that is not there, one of another product, and an option of one, ar
   expect(await refused(write('mixed.csv', ['a,b', '1,2']))).toMatchObject({ code: 1, json: { refused: 2 } })
   expect(await refused(path, '--site', 'https://example.com')).toMatchObject({ code: 2 })
   expect(await refused(path, '--event-data', path)).toMatchObject({ code: 2 })
+  expect(await refused(path, '--conversion', 'signup')).toMatchObject({ code: 2 })
 })

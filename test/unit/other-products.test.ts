@@ -7,8 +7,9 @@ import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 
 function eventsOf(mapped: Mapped): readonly ImportedEvent[] {
   if ('refused' in mapped || 'leftOut' in mapped) expect.fail(JSON.stringify(mapped))
-  for (const { event } of mapped) expect(validateBatchEvent(event, 0)).toBeNull()
-  return mapped
+  const events = mapped.filter((part) => 'event' in part)
+  for (const { event } of events) expect(validateBatchEvent(event, 0)).toBeNull()
+  return events
 }
 const eventOf = (mapped: Mapped) => eventsOf(mapped)[0]!.event
 

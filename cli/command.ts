@@ -31,6 +31,8 @@ export interface Invocation {
   readonly moreArguments: readonly string[]
   readonly installation: Installation
   readonly environment: Environment
+  /** Writes to standard output, and waits until it is taken: for what no result can hold. See `printsItself`. */
+  readonly print: (text: string) => Promise<void>
   /** One line, or a running one, for the person: on standard error. */
   readonly progress: Progress
   /** Aborts on Ctrl-C. */
@@ -59,6 +61,8 @@ export interface Command<Result = unknown> {
   readonly options: Readonly<Record<string, Option>>
   /** It goes on with what is wrong in the environment, to tell of it. Any other command ends there. */
   readonly takesWrongSettings?: boolean
+  /** Standard output is for what it prints: its result goes to standard error. */
+  printsItself?(options: OptionValues): boolean
   run(invocation: Invocation): Promise<Result>
   /** The result for a person; `--json` prints it as it is. */
   show(result: Result): string

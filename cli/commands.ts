@@ -7,6 +7,7 @@ import { importAds } from './commands/ads-import.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
 import { updateBots } from './commands/bots-update.ts'
 import { doctor } from './commands/doctor.ts'
+import { exportHistory } from './commands/events-export.ts'
 import { importHistory } from './commands/events-import.ts'
 import { checkFigures } from './commands/figures-check.ts'
 import { rebuildFigures } from './commands/figures-rebuild.ts'
@@ -63,6 +64,7 @@ export const commands: readonly Command[] = [
   migrate,
   replay,
   importHistory,
+  exportHistory,
   seed,
   showFigures,
   checkFigures,

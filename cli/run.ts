@@ -9,7 +9,8 @@ import { commands } from './commands.ts'
 import { openInstallation } from './installation.ts'
 
 export interface Terminal {
-  out(text: string): void
+  /** A promise is one of when it is taken. */
+  out(text: string): void | Promise<void>
   err(text: string): void
   /** Whether standard error is a terminal, on which a running line can be replaced. */
   readonly isInteractive: boolean
@@ -33,7 +34,7 @@ export async function runCommandLine(
   try {
     const { options, ...given } = parseWords(command, withoutName(command, words))
     if (options.flag('help')) {
-      terminal.out(`${helpOf(command)}\n`)
+      await terminal.out(`${helpOf(command)}\n`)
       return 0
     }
     const variables = environment ?? childEnvironment()
@@ -43,10 +44,13 @@ export async function runCommandLine(
     const installation = openInstallation(config)
     const progress = makeProgress(terminal)
     try {
-      const invocation = { options, ...given, installation, environment: { variables, wrong }, progress, signal }
+      const print = async (text: string) => terminal.out(text)
+      const invocation = { options, ...given, installation, environment: { variables, wrong }, print, progress, signal }
       const result = await command.run(invocation)
       progress.end()
-      terminal.out(`${options.flag('json') ? JSON.stringify(result) : command.show(result)}\n`)
+      const shown = `${options.flag('json') ? JSON.stringify(result) : command.show(result)}\n`
+      if (command.printsItself?.(options)) terminal.err(shown)
+      else await terminal.out(shown)
       return command.exitCode?.(result) ?? 0
     } finally {
       progress.end()
@@ -77,18 +81,18 @@ function isNoOption(word: string): boolean {
  * Answers words that name no command: `svc`, `svc --help`, `svc --version`, `svc keys`, `svc keys --help`, and
  * mistakes.
  */
-function showOverview(words: readonly string[], terminal: Terminal): 0 | 2 {
+async function showOverview(words: readonly string[], terminal: Terminal): Promise<0 | 2> {
   const said = words.filter(isNoOption)
   const flags = words.filter((word) => !isNoOption(word))
   if (said.length === 0 && flags.includes('--version')) {
-    terminal.out(`svc ${version()}\n`)
+    await terminal.out(`svc ${version()}\n`)
     return 0
   }
   const group = commands.filter(({ name }) => name.startsWith(`${said[0]} `))
   const complaint = complaintOf(said, flags, group)
   const text = overviewOf(group.length > 0 ? (said[0] as string) : undefined, group.length > 0 ? group : commands)
   if (complaint === '' && flags.includes('--help')) {
-    terminal.out(`${text}\n`)
+    await terminal.out(`${text}\n`)
     return 0
   }
   terminal.err(`${complaint}${text}\n`)

@@ -1,4 +1,7 @@
-/** Lines of our own format: the fields of an event, and what only a file can say. */
+/**
+ * Lines of our own format: the fields of an event, and what only a file can say. `svc events export` writes the same, see
+ * cli/exports/exported-line.ts.
+ */
 import { devices } from '../../schemas/event/row.ts'
 import { cut, isRecord, type KnownVisitor, type Mapped, textOf } from './imported-event.ts'
 import { visitorNameLengthMax } from './visitor-names.ts'

@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { InsertFenced } from '../../clickhouse/insert.ts'
+import { importedAs } from '../../clickhouse/queries/stored-events.ts'
 import { backoffMs, sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type StreamName, streams } from '../../schemas/event/row.ts'
@@ -63,7 +64,7 @@ export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): P
       const { missing: left } = await lookUp(to, missing)
       if (left.length > 0) await insert(to, left, queryId, `${queryId}-${randomBytes(8).toString('hex')}`)
     }
-    for (const { client_event_id, id } of found) stored.set(client_event_id, id)
+    for (const { imported_as, id } of found) stored.set(imported_as, id)
     if (found.length > 0) await to.advanceImported(found.map(({ id }) => id))
   })
   return stored
@@ -99,7 +100,8 @@ async function insert({ ch, stream, turn }: Destination, rows: readonly EncodedR
 }
 
 interface Stored {
-  readonly client_event_id: string
+  /** The row's `client_event_id`, or what stands for it. */
+  readonly imported_as: string
   readonly id: number
 }
 
@@ -110,19 +112,18 @@ async function lookUp(
 ): Promise<{ missing: EncodedRow[]; found: Stored[] }> {
   const times = rows.map(({ occurredAt }) => occurredAt)
   const stored = await ch.query<Stored>(
-    `SELECT client_event_id, id FROM {table:Identifier}
-     WHERE workspace_id = {workspaceId:UInt32} AND client_event_id IN {ids:Array(String)}
+    `SELECT ${importedAs} AS imported_as, id FROM ${streams[stream].table}
+     WHERE workspace_id = {workspaceId:UInt32} AND imported_as IN {ids:Array(String)}
        AND occurred_at BETWEEN fromUnixTimestamp64Milli({from:Int64}, 'UTC')
                            AND fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
     {
-      table: streams[stream].table,
       workspaceId: turn.workspaceId,
       ids: rows.map(({ clientEventId }) => clientEventId),
       from: times.reduce((least, time) => Math.min(least, time)),
       to: times.reduce((most, time) => Math.max(most, time)),
     },
   )
-  const known = new Set(stored.map((row) => row.client_event_id))
+  const known = new Set(stored.map((row) => row.imported_as))
   return {
     missing: rows.filter(({ clientEventId }) => !known.has(clientEventId)),
     found: stored,

@@ -156,6 +156,19 @@ export function findContactsByHash(q: Queryable, hashes: readonly EmailHash[]): 
   )
 }
 
+/** E-mails of contacts by their hashes, as `events` has them, in decimal. */
+export async function readEmailsOfHashes(
+  q: Queryable,
+  workspaceId: number,
+  hashes: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await q.query<{ hash: string; email: string }>(
+    'SELECT email_hash::text AS hash, email FROM contacts WHERE workspace_id = $1 AND email_hash = ANY ($2::numeric[])',
+    [workspaceId, hashes],
+  )
+  return new Map(rows.map(({ hash, email }) => [hash, email]))
+}
+
 export async function findContact(
   q: Queryable,
   workspaceId: number,

@@ -99,6 +99,20 @@ export async function deleteOldManifests(q: Queryable, beforeMs: number, limit: 
   return deleted.length
 }
 
+/** Whom events named: the e-mail, and the name, which is empty where they had none. */
+export async function readInboxPeople(
+  q: Queryable,
+  workspaceId: number,
+  eventIds: readonly number[],
+): Promise<Map<number, { readonly email: string | undefined; readonly fullName: string }>> {
+  const rows = await q.query<{ id: number; email: string | null; fullName: string }>(
+    `SELECT event_id AS id, email, full_name AS "fullName" FROM inbox
+     WHERE workspace_id = $1 AND event_id = ANY ($2::bigint[])`,
+    [workspaceId, eventIds],
+  )
+  return new Map(rows.map(({ id, email, fullName }) => [id, { email: email ?? undefined, fullName }]))
+}
+
 /** A row as the merge of people reads it. */
 export interface UnmergedRow {
   readonly eventId: number

@@ -60,6 +60,8 @@ export const logLineBytesMax = 64 * KiB
 export const importedLineBytesMax = 1 * MiB
 /** Longer visits of Matomo's are refused. Matomo gives at most 500 actions of one by default, of a kilobyte each. */
 export const importedVisitBytesMax = 4 * MiB
+/** Events that an export reads at a time: 200 MB of the longest ones. */
+export const exportedEventsEach = 5_000
 /** Ids, names and values of Umami's `event_data` that an import holds until their events come. */
 export const importedDataCharactersMax = 128 * MiB
 /** Events before this day are refused by imports. The web is younger; an older time is a mistake, such as 1970. */

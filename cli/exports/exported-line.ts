@@ -31,7 +31,13 @@ export function exportedLine(event: StoredEvent, { email, fullName }: ExportedPe
     visitor: withText({
       country: event.country === noCountry ? '' : event.country,
       device: event.device === 'unknown' ? '' : event.device,
-      ...{ browser: event.browser, os: event.os },
+      ...{
+        region: event.region,
+        region_name: event.region_name,
+        city: event.city,
+        browser: event.browser,
+        os: event.os,
+      },
     }),
   })
   // The properties are stored as JSON.

@@ -146,10 +146,19 @@ function campaignOf(row: Fields): Record<string, string | number> {
   })
 }
 
+/** Where it isn't known, the export says so in words. */
+function placeOf(name: unknown): string | undefined {
+  return name === '(not set)' ? undefined : textOf(name)
+}
+
 function knownVisitorOf(device: Fields, geo: Fields) {
   const web = recordOf(device['web_info'])
   return {
-    country: countryOfName(textOf(geo['country']) ?? ''),
+    ...{
+      country: countryOfName(textOf(geo['country']) ?? ''),
+      region: placeOf(geo['region']),
+      city: placeOf(geo['city']),
+    },
     device: deviceNamed(textOf(device['category'])),
     browser: browserNamed(textOf(web['browser']) ?? textOf(device['browser'])),
     os: systemNamed(textOf(device['operating_system'])),

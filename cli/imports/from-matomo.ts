@@ -53,7 +53,12 @@ function eventsOf(visit: Fields, visitId: string, actions: readonly Fields[]): (
     },
   }
   const visitor = {
-    country: textOf(visit['countryCode']),
+    ...{
+      country: textOf(visit['countryCode']),
+      region: textOf(visit['regionCode']),
+      regionName: textOf(visit['region']),
+    },
+    city: textOf(visit['city']),
     device: deviceNamed(textOf(visit['deviceType'])),
     browser: browserNamed(textOf(visit['browserName']) ?? withoutVersion(visit['browser'])),
     os: systemNamed(textOf(visit['operatingSystemName']) ?? withoutVersion(visit['operatingSystem'])),

@@ -35,6 +35,9 @@ export interface StoredEvent {
   readonly os: string
   /** Two NULs for none. */
   readonly country: string
+  readonly region: string
+  readonly region_name: string
+  readonly city: string
   readonly screen_width: number
   readonly language: string
   readonly timezone: string
@@ -51,7 +54,7 @@ export const importedAs = `if(client_event_id = '', concat('svc-event-', toStrin
 const columns = `id, ${eventMs} AS occurred_at_ms, toString(event_type) AS event_type, event_name, ${importedAs} AS imported_as,
   toString(visitor) AS visitor, anonymous_id, session, session_named, toString(email_hash) AS email_hash,
   path, url, title, referrer, source, medium, campaign, content,
-  toString(device) AS device, browser, os, toString(country) AS country, screen_width, language, timezone, properties`
+  toString(device) AS device, browser, os, toString(country) AS country, region, region_name, city, screen_width, language, timezone, properties`
 
 /** A statement looks at all hours of a workspace, or sorts one hour that has millions of events. */
 const deadlineMs = 120_000

@@ -47,7 +47,7 @@ const view = (visitor: string, time: string, fields: object = {}) => ({
 
 test('events of an old day are in the figures of that day; wrong lines are named, and the same file again changes nothing', async () => {
   const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
-  const berlin = { country: 'de', region: 'BE', city: 'Berlin' }
+  const berlin = { visitor: { country: 'de', region: 'BE', city: 'Berlin' } }
   const path = write('history.jsonl.gz', [
     view('a', '12:00:00', { referrer: 'https://www.google.com/', user_agent: agent, ip: '193.0.6.139' }),
     view('b', '09:00:00', { client_event_id: 'b-1', sent_at: '2020-01-01T00:00:00Z', ...berlin }),

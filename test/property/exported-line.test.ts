@@ -26,6 +26,8 @@ const decimal = ({ hi, lo }: Hash64) => String(BigInt(hi) * 2n ** 32n + BigInt(l
 const nameIn = (names: Readonly<Record<string, number>>, number: number) =>
   Object.keys(names).find((name) => names[name] === number)!
 
+const place = { country: 'DE', area: { region: 'DE-Hesse', regionName: 'Hesse', city: 'Kassel' } }
+
 /** As ClickHouse answers it. */
 const asStored = (row: EventRow): StoredEvent => ({
   ...row,
@@ -47,7 +49,7 @@ test('a stored event comes out as a line that makes the same row elsewhere, but 
     fc.property(anyEvent, word, (sent, userAgent) => {
       const parsed = JSON.parse(JSON.stringify({ ...sent, event_name: sent['event_name'] ?? 'x' })) as TrackEvent
       if (validateBatchEvent(parsed, 0) !== null) return
-      const enriched = enrich(parsed, { sender: { userAgent } })
+      const enriched = enrich(parsed, { sender: { userAgent, ...place } })
       if (enriched.stream !== 'events') return
       const { row } = enriched
       const line = exportedLine(asStored(row), { email: enriched.side?.email ?? undefined })

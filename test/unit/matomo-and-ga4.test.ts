@@ -29,7 +29,16 @@ const visit = (actionDetails: readonly object[], fields: object = {}) => ({
     operatingSystemName: 'iOS',
     browserName: 'Mobile Safari',
   },
-  ...{ country: 'Germany', countryCode: 'de', resolution: '390x844', lastActionTimestamp: second(90), ...fields },
+  ...{
+    country: 'Germany',
+    countryCode: 'de',
+    regionCode: 'BE',
+    region: 'Berlin',
+    city: 'Berlin',
+    resolution: '390x844',
+    lastActionTimestamp: second(90),
+    ...fields,
+  },
   actionDetails,
 })
 const page = {
@@ -45,7 +54,15 @@ test('a visit of Matomo has its pages, how long they were looked at, and where i
     ...{ anonymous_id: 'e280af5191b64f18', session_id: 'matomo-771', language: 'de-de', screen_width: 390 },
     ...{ url: page.url, title: 'Pricing' },
   }
-  const visitor = { country: 'de', device: 'mobile', browser: 'Safari', os: 'iOS' }
+  const visitor = {
+    country: 'de',
+    region: 'BE',
+    regionName: 'Berlin',
+    city: 'Berlin',
+    device: 'mobile',
+    browser: 'Safari',
+    os: 'iOS',
+  }
   const mapped = fromMatomo(
     visit([
       { ...page, timeSpent: '30' },
@@ -187,7 +204,7 @@ const row = (event_name: string, parameters: Record<string, string | number> = {
     ...{ category: 'desktop', operating_system: 'Macintosh', language: 'en-us' },
     web_info: { browser: 'Chrome', browser_version: '122.0.0.0', hostname: 'example.com' },
   },
-  ...{ geo: { country: 'Türkiye', city: 'Ankara' }, stream_id: '9', platform: 'WEB' },
+  ...{ geo: { country: 'Türkiye', region: '(not set)', city: 'Ankara' }, stream_id: '9', platform: 'WEB' },
   ...{ batch_page_id: '1710000000000', batch_ordering_id: '1', batch_event_index: '1', ...fields },
 })
 const fromGa4 = makeGa4Mapper()
@@ -201,7 +218,7 @@ test('a page view of Google Analytics has its page, visitor, session and time, a
         ...{ title: 'A', anonymous_id: '123.456', session_id: '123.456.1709999999', language: 'en-us' },
         ...{ occurred_at: '2024-03-09T16:00:00.123Z', client_event_id: expect.stringMatching(/^ga4-[\w-]{43}$/) },
       },
-      visitor: { country: 'TR', device: 'desktop', browser: 'Chrome', os: 'macOS' },
+      visitor: { country: 'TR', city: 'Ankara', device: 'desktop', browser: 'Chrome', os: 'macOS' },
     },
   ])
 })

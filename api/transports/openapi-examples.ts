@@ -51,6 +51,7 @@ const byName: Readonly<Record<string, unknown>> = {
   source: 'google',
   medium: 'organic',
   tags: ['launch'],
+  thread: ['It begins with a story.'],
   timezone: 'Europe/Berlin',
   title: 'Launch',
   tracking_key: 'svc_pk_0123456789abcdefghijABCD',

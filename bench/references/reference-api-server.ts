@@ -29,7 +29,7 @@ async function write(body: Buffer): Promise<string> {
     await tryLockIdempotencyKey(tx, workspaceId, key)
     await findIdempotencyRecord(tx, workspaceId, key)
     await tx.query('SAVEPOINT handler')
-    const fields = { workspaceId, title, baseCaption: base_caption, scheduledAt: null, tags: [] }
+    const fields = { workspaceId, title, baseCaption: base_caption, thread: [], scheduledAt: null, tags: [] }
     const id = await insertPost(tx, fields)
     await setPostMedia(tx, id, [])
     await setPostTargets(tx, id, [], 'draft')

@@ -138,6 +138,7 @@ export async function fillWorkspace({ pg, workspaceId }: Installation, count: nu
       workspaceId,
       title: `Post ${at}`,
       baseCaption: 'What a post says.',
+      thread: [],
       scheduledAt: null,
       tags: ['bench'],
     }

@@ -29,14 +29,16 @@ export interface PublishedMedia {
 }
 
 export interface Publication {
-  /** A UUID: the same in every attempt. */
+  /** The same in every attempt, and another one for each part of a thread. */
   readonly key: string
   readonly targetId: number
   /** The post's, for platforms where a publication has one. */
   readonly title: string
   readonly text: string
   readonly media: readonly PublishedMedia[]
-  /** When `publish` was first called for this target, or is now; null before that. */
+  /** The parts of the thread that it follows; null for a post of its own. */
+  readonly replyTo: ReplyTo | null
+  /** When `publish` was first called for this part of this target, or is now; null before that. */
   readonly sentAt: Date | null
   /** As the last call of `keep` for this target had it; null before the first one. */
   readonly reference: string | null
@@ -55,6 +57,15 @@ export interface Account {
 export interface Published {
   readonly externalId: string
   readonly url: string
+  /** The hash of its content, on platforms whose replies name it. */
+  readonly cid?: string
+}
+
+export interface ReplyTo {
+  /** The first part. */
+  readonly root: Published
+  /** The one before. */
+  readonly parent: Published
 }
 
 /** The input of every call. */

@@ -1,6 +1,6 @@
 /** A post as a record of `app.bsky.feed.post`: its key, its links, mentions and tags, and its media. */
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
-import type { Publication, PublishedMedia } from './adapter.ts'
+import type { Publication, Published, PublishedMedia } from './adapter.ts'
 import type { LinkCard } from './link-card.ts'
 
 export const postCollection = 'app.bsky.feed.post'
@@ -42,17 +42,25 @@ export interface Prepared {
   readonly dids: ReadonlyMap<string, string>
 }
 
-export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, card, dids }: Prepared, createdAt: Date) {
+export function recordOf(
+  { text, replyTo }: Pick<Publication, 'text' | 'replyTo'>,
+  { uploads, card, dids }: Prepared,
+  createdAt: Date,
+) {
   const facets = [...linkFacetsIn(text), ...mentionsIn(text, dids), ...tagsIn(text)]
   return {
     $type: postCollection,
     text,
     createdAt: createdAt.toISOString(),
+    ...(replyTo && { reply: { root: referenceTo(replyTo.root), parent: referenceTo(replyTo.parent) } }),
     ...(facets.length > 0 && { facets }),
     ...(uploads.length > 0 && { embed: embedOf(uploads) }),
     ...(uploads.length === 0 && card && { embed: { $type: 'app.bsky.embed.external', external: card } }),
   }
 }
+
+/** `com.atproto.repo.strongRef` */
+const referenceTo = ({ externalId: uri, cid }: Published) => ({ uri, cid })
 
 /** A facet marks a link by its range of bytes in the text. */
 function linkFacetsIn(text: string) {

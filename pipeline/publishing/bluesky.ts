@@ -1,7 +1,7 @@
 /**
  * Bluesky (AT Protocol), by an app password. It makes a session of two tokens: one for two hours, and one that renews both.
  *
- * A record's key is the target's own (bluesky-record.ts): a server has one record of a key, and refuses a second one. Before
+ * A record's key is the target's own, and another one for each part of a thread (bluesky-record.ts). A server has one record of a key, and refuses a second one. Before
  * each further attempt the record is asked for.
  */
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
@@ -56,7 +56,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
     const query = new URLSearchParams({ repo, collection: postCollection, rkey })
     try {
       const { body } = await ask(call, `com.atproto.repo.getRecord?${query}`)
-      return publishedAs(call, rkey, textIn(body, 'uri'))
+      return publishedAs(call, rkey, body)
     } catch (error) {
       if (nameOf(error) === 'RecordNotFound') return null
       throw error
@@ -82,7 +82,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
     const record = recordOf(publication, prepared, new Date())
     const json = { repo: repoOf(call), collection: postCollection, rkey, record }
     const { body } = await ask(call, 'com.atproto.repo.createRecord', { method: 'POST', json })
-    return publishedAs(call, rkey, textIn(body, 'uri'))
+    return publishedAs(call, rkey, body)
   },
 
   async refresh({ credentials, signal }) {
@@ -156,8 +156,10 @@ async function didOf(call: Signed, handle: string): Promise<string | null> {
   }
 }
 
-function publishedAs(call: Calling, rkey: string, uri: string): Published {
-  return { externalId: uri, url: `https://bsky.app/profile/${repoOf(call)}/post/${rkey}` }
+function publishedAs(call: Calling, rkey: string, record: Answer['body']): Published {
+  const url = `https://bsky.app/profile/${repoOf(call)}/post/${rkey}`
+  const { cid } = record
+  return { externalId: textIn(record, 'uri'), url, ...(typeof cid === 'string' && { cid }) }
 }
 
 type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal'>

@@ -56,7 +56,7 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
     return null
   },
 
-  async lookUp(call, { text, sentAt }, isKnown) {
+  async lookUp(call, { text, replyTo, sentAt }, isKnown) {
     const from = (sentAt ?? new Date()).getTime() - providerClockOffMs
     let below = ''
     for (let page = 0; page < mastodonStatusPagesMax; page++) {
@@ -66,7 +66,8 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
       const known = await isKnown(recent.map((status) => textIn(status, 'id')))
       for (const status of recent) {
         const id = textIn(status, 'id')
-        if (known.has(id)) continue
+        const isReply = replyTo === null || status['in_reply_to_id'] === replyTo.parent.externalId
+        if (known.has(id) || !isReply) continue
         const source = await ask(call, `/api/v1/statuses/${id}/source`)
         if (source.body['text'] === stripped(text)) return publishedAs(status)
       }
@@ -83,11 +84,15 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
     return ids
   },
 
-  async publish(call, { text, key }, mediaIds) {
+  async publish(call, { text, key, replyTo }, mediaIds) {
     const { body } = await ask(call, '/api/v1/statuses', {
       method: 'POST',
       headers: { 'idempotency-key': key },
-      json: { status: text, ...(mediaIds.length > 0 && { media_ids: mediaIds }) },
+      json: {
+        status: text,
+        ...(mediaIds.length > 0 && { media_ids: mediaIds }),
+        ...(replyTo && { in_reply_to_id: replyTo.parent.externalId }),
+      },
     })
     return publishedAs(body)
   },

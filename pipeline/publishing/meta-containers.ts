@@ -7,7 +7,7 @@
  */
 import type { MediaKind } from '../../schemas/reference/providers.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, ProviderError, type Published, type PublishedMedia } from './adapter.ts'
+import { type Adapter, ProviderError, type Published, type PublishedMedia, type ReplyTo } from './adapter.ts'
 import {
   type Calling,
   type Fields,
@@ -90,13 +90,15 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
     },
 
     async lookUp(call, publication, known) {
-      const found = await findPost(call, postsOf(platform, userOf(call)), publication, known)
+      const { replyTo } = publication
+      const listing = replyTo ? repliesOf(platform, userOf(call), replyTo) : postsOf(platform, userOf(call))
+      const found = await findPost(call, listing, publication, known)
       if (found === null) return null
       const { permalink } = found
       return publishedAs(idIn(found), typeof permalink === 'string' ? permalink : await linkOf(call, idIn(found)))
     },
 
-    async prepare(call, { text, media }) {
+    async prepare(call, { text, media, replyTo }) {
       const [first, ...others] = media
       let show: Fields = { media_type: 'TEXT' }
       if (first !== undefined && others.length === 0) show = itemOf(first, true)
@@ -108,7 +110,7 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
         for (const child of children) await untilFinished(call, child)
         show = { media_type: 'CAROUSEL', children: children.join() }
       }
-      const container = await begin(call, { ...show, [textField]: text })
+      const container = await begin(call, { ...show, [textField]: text, reply_to_id: replyTo?.parent.externalId })
       await untilFinished(call, container)
       return container
     },
@@ -130,4 +132,10 @@ const publishedAs = (externalId: string, url: string): Published => ({ externalI
 /** The published posts of an account. */
 export const postsOf = ({ api, edge, text }: ContainerPlatform, user: string): Listing => ({
   ...{ url: `${api}/${user}/${edge}`, text, time: 'timestamp', others: 'permalink' },
+})
+
+/** The account's replies to a part of a thread, on Threads. */
+const repliesOf = ({ api, text }: ContainerPlatform, user: string, { parent }: ReplyTo): Listing => ({
+  ...{ url: `${api}/${user}/replies`, text, time: 'timestamp', others: 'permalink,replied_to' },
+  isLeftOut: (post) => Object(post['replied_to']).id !== parent.externalId,
 })

@@ -1,11 +1,11 @@
 /**
- * One attempt to publish one claimed target.
+ * One attempt to publish one claimed target, part by part where it has a thread (parts.ts).
  *
- *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → settle
+ *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → keep the part or settle
  *
  * A process may die between any two of these. Steps before "mark as sent" are repeated. After it, the next attempt first
- * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. A name that
- * the platform gives the publication is kept as soon as it is known. The mark is
+ * looks the part up on the platform. Only if it isn't there does it publish again, under the same key. A name that
+ * the platform gives the publication is kept as soon as it is known. A part that is kept isn't looked at again. The mark is
  * removed where nothing can be there (`isUnpublished`), and where a person decides (`unknown`). Expected failures settle
  * the target or give it back. Before the outcome is known an unavailable store throws, and the claim expires.
  */
@@ -19,6 +19,7 @@ import {
   listKnownPublications,
   markSent,
 } from '../../postgres/tables/publishing.ts'
+import { keepPart } from '../../postgres/tables/sent-parts.ts'
 import { within } from '../../runtime/deadline.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -27,7 +28,6 @@ import { publishAttemptMs, publishAttemptsMax, publishLimitWaitMs } from '../../
 import { type Sessions, sessionOf } from './account-session.ts'
 import {
   type Account,
-  type Adapter,
   engagementReaderOf,
   type KnownIds,
   ProviderError,
@@ -36,6 +36,7 @@ import {
 } from './adapter.ts'
 import { adapterOf } from './adapters.ts'
 import type { MediaUrlOf } from './media-urls.ts'
+import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
 import { giveBack, type Outcome, type PublishedBy, settleFailed, settlePublished } from './settle.ts'
 import { untilWritten } from './until-written.ts'
 
@@ -53,14 +54,34 @@ export async function publishTarget(
   holder: string,
   stopping: AbortSignal,
 ): Promise<Outcome | null> {
-  const claim = { targetId: target.id, holder }
+  for (;;) {
+    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, stopping)
+    if (outcome !== 'kept') return outcome
+  }
+}
+
+/** @returns `kept` where the part belongs to a thread, so that there may be another */
+async function publishPart(
+  publishing: Publishing,
+  target: ClaimedTarget,
+  claim: Claim,
+  stopping: AbortSignal,
+): Promise<Outcome | 'kept' | null> {
   const { pg, log } = publishing
   const stored = await readPublication(pg, target.id)
-  const written = (write: () => Promise<Outcome | null>) => untilWritten(write, stopping)
+  const part = nextPart(stored)
+  const written = <Written>(write: () => Promise<Written>) => untilWritten(write, stopping)
+  const settle = (published: PublishedBy) => written(() => settlePublished(pg, target, claim, published))
+  if (part === null) return settle(publishedBy(stored, publishedOf(stored.sent_parts[0]!)))
+  const keep = async (published: PublishedBy) => {
+    if (part.isAlone) return settle(published)
+    const sent = sentPartOf(published)
+    return (await written(() => keepPart(pg, claim, part.place, sent))) ? 'kept' : null
+  }
   return within(publishAttemptMs, stopping, async (ending) => {
     try {
-      const published = await attempt(publishing, stored, claim, ending)
-      return published === null ? null : await written(() => settlePublished(pg, target, claim, published))
+      const published = await attempt(publishing, stored, part, claim, ending)
+      return published === null ? null : await keep(published)
     } catch (error) {
       if (error instanceof ClaimEnded) return null
       if (error instanceof StoreUnavailable || stopping.aborted) throw error
@@ -73,12 +94,10 @@ export async function publishTarget(
       const isOver = !['transient', 'rate_limited'].includes(failure.kind) || isLast
       // An earlier attempt that may have published it isn't undone by a refusal of this one.
       const forgetsSent = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
-      const failed = { failure, message, forgetsSent }
+      const failed = { failure, message, progress: progressOf(stored), forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
       const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
-      return written(() =>
-        found === null ? settleFailed(pg, target, claim, failed) : settlePublished(pg, target, claim, found),
-      )
+      return found === null ? written(() => settleFailed(pg, target, claim, failed)) : keep(found)
     }
   })
 }
@@ -96,31 +115,32 @@ const failedHere = new ProviderError({ kind: 'transient', code: 'internal_error'
 async function attempt(
   publishing: Publishing,
   stored: StoredPublication,
+  part: Part,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<PublishedBy | null> {
   const adapter = adapterOf(stored)
   requireConnected(stored)
-  const publication = await publicationOf(publishing, stored, claim, signal)
+  const publication = await publicationOf(publishing, stored, part, claim, signal)
   const account = accountOf(stored)
-  const refusal = adapter.validate(publication, account)
-  if (refusal !== null) throw new ProviderError({ kind: 'permanent', code: 'invalid' }, refusal)
+  requireTaken(adapter, account, publication, { place: part.place, later: stored.thread.slice(part.place) })
 
   const session = sessionOf(publishing, adapter, account, signal)
   const known = stored.sent_at === null ? null : knownBy(publishing, account)
   if (known !== null) {
     const found = await session((call) => adapter.lookUp(call, publication, known))
-    if (found !== null) return publishedBy(adapter, account, found)
+    if (found !== null) return publishedBy(stored, found)
   }
   const prepared = await session((call) => adapter.prepare(call, publication))
   const sentAt = await markSent(publishing.pg, claim)
   if (sentAt === null) return null
   const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
-  return publishedBy(adapter, account, published)
+  return publishedBy(stored, published)
 }
 
-function publishedBy(adapter: Adapter, account: Account, published: Published): PublishedBy {
-  return { ...published, provider: adapter.name, reader: engagementReaderOf(adapter, account) }
+function publishedBy(stored: StoredPublication, published: Published): PublishedBy {
+  const adapter = adapterOf(stored)
+  return { ...published, provider: adapter.name, reader: engagementReaderOf(adapter, accountOf(stored)) }
 }
 
 function requireConnected({ account_status }: StoredPublication): void {
@@ -139,12 +159,13 @@ async function lookUpOnceMore(
   try {
     // Its first request may have been in this very attempt.
     const now = await readPublication(publishing.pg, stored.id)
-    if (now.sent_at === null) return null
+    const part = nextPart(now)
+    if (now.sent_at === null || part === null) return null
     const [adapter, account] = [adapterOf(now), accountOf(now)]
-    const publication = await publicationOf(publishing, now, claim, signal)
+    const publication = await publicationOf(publishing, now, part, claim, signal)
     const session = sessionOf(publishing, adapter, account, signal)
     const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
-    return found === null ? null : publishedBy(adapter, account, found)
+    return found === null ? null : publishedBy(now, found)
   } catch (error) {
     if (error instanceof StoreUnavailable || signal.aborted) throw error
     if (!(error instanceof ProviderError)) {
@@ -167,11 +188,14 @@ function accountOf(stored: StoredPublication): Account {
 async function publicationOf(
   { pg, media, mediaUrl }: Publishing,
   stored: StoredPublication,
+  { place, text, key, replyTo }: Part,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<Publication> {
+  // Files stay with the first part.
+  const shown = place === 0 ? stored.media : []
   const files = await Promise.all(
-    stored.media.map(async ({ id, content_type, size_bytes, alt_text, width, height, sha256 }) => {
+    shown.map(async ({ id, content_type, size_bytes, alt_text, width, height, sha256 }) => {
       const file = await media.find(stored.workspace_id, Buffer.from(sha256, 'hex'))
       if (file?.bytes !== size_bytes) {
         throw new ProviderError({ kind: 'transient', code: 'media_missing' }, `The file of media ${id} is missing`)
@@ -181,9 +205,9 @@ async function publicationOf(
       return { ...described, bytes: size_bytes, publicUrl, open: file.open }
     }),
   )
-  const { publish_key, id, title, caption, sent_at, sent_reference } = stored
+  const { id, title, sent_at, sent_reference } = stored
   return {
-    ...{ key: publish_key, targetId: id, title, text: caption, media: files, sentAt: sent_at },
+    ...{ key, targetId: id, title, text, media: files, replyTo, sentAt: sent_at },
     reference: sent_reference,
     keep: async (reference) => {
       const isOurs = await untilWritten(() => keepReference(pg, claim, reference), signal)

@@ -24,6 +24,8 @@ import type { EngagementReader, Failure, Published } from './adapter.ts'
 export interface Failed {
   readonly failure: Failure
   readonly message: string
+  /** Stands before the message in the target's result. */
+  readonly progress: string
   readonly forgetsSent: boolean
 }
 
@@ -60,10 +62,10 @@ export function settleFailed(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  { failure, message, forgetsSent }: Failed,
+  { failure, message, progress, forgetsSent }: Failed,
 ): Promise<Outcome | null> {
   return pg.transaction(async (tx) => {
-    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message), forgetsSent)
+    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, progress + message), forgetsSent)
     if (settled === null) return null
     await settleHealth(tx, target, healthAfter(failure, message), settled.ended)
     return 'failed'
@@ -80,7 +82,7 @@ export function giveBack(
   target: ClaimedTarget,
   claim: Claim,
   { attempt_count: failedBefore, late_ms: lateMs }: Pick<StoredPublication, 'attempt_count' | 'late_ms'>,
-  { failure, message, forgetsSent }: Failed,
+  { failure, message, progress, forgetsSent }: Failed,
   isCounted: boolean,
 ): Promise<Outcome | null> {
   const { retryAfterMs = 0, isSimulated = false } = failure
@@ -88,8 +90,9 @@ export function giveBack(
   const firstMs = isCounted ? publishRetryFirstMs : Math.max(publishRetryFirstMs, lateMs)
   const backoff = isSimulated ? 0 : backoffMs(isCounted ? failedBefore : 0, firstMs, publishRetryMaxMs)
   const waitMs = Math.max(Math.min(retryAfterMs, publishWaitMaxMs), backoff)
+  const result = errorResult(failure, progress + message)
   return pg.transaction(async (tx) => {
-    if (!(await retryTarget(tx, claim, { waitMs, isCounted, forgetsSent }, errorResult(failure, message)))) return null
+    if (!(await retryTarget(tx, claim, { waitMs, isCounted, forgetsSent }, result))) return null
     if (failure.kind === 'rate_limited') await holdAccount(tx, target.social_account_id, waitMs)
     await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'

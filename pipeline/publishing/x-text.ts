@@ -3,6 +3,7 @@
  * link to the post's own media, and escapes `&`, `<` and `>` (X's documentation of the Post object).
  */
 import { domainToUnicode } from 'node:url'
+import type { ReplyTo } from './adapter.ts'
 
 interface ShownLink {
   readonly url?: string
@@ -19,6 +20,14 @@ export function isPostOf(text: string, post: Readonly<Record<string, unknown>>):
     shown = shown.replace(url, () => (isOwn ? '' : expanded))
   }
   return comparable(shown) === comparable(text)
+}
+
+/** X may put the accounts that the part before mentions in front of a reply. */
+export function isReplyOf(text: string, post: Readonly<Record<string, unknown>>, { parent }: ReplyTo): boolean {
+  const referenced = (post['referenced_tweets'] ?? []) as { type?: string; id?: string }[]
+  if (!referenced.some(({ type, id }) => type === 'replied_to' && id === parent.externalId)) return false
+  const unaddressed = String(post['text']).replace(/^(?:@\w{1,15}\s+)+/, '')
+  return isPostOf(text, post) || isPostOf(text, { ...post, text: unaddressed })
 }
 
 const signs = { amp: '&', lt: '<', gt: '>' }

@@ -21,7 +21,7 @@ import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedM
 import { formBody } from './media-body.ts'
 import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
 import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from './request.ts'
-import { isPostOf } from './x-text.ts'
+import { isPostOf, isReplyOf } from './x-text.ts'
 
 export interface XCredentials extends OAuth1Keys {
   /** Root of the API, without a slash at its end. */
@@ -38,7 +38,7 @@ export const x: Adapter<XCredentials, string[]> = {
   // Readiness has judged the post by the same limits.
   validate: () => null,
 
-  async lookUp(call, { text, sentAt }, isKnown) {
+  async lookUp(call, { text, replyTo, sentAt }, isKnown) {
     const from = new Date((sentAt ?? new Date()).getTime() - providerClockOffMs)
     const query = {
       max_results: String(xPostsEach),
@@ -46,7 +46,7 @@ export const x: Adapter<XCredentials, string[]> = {
       start_time: from.toISOString().replace(/\.\d+/, ''),
       // A post that begins with a mention counts as a reply.
       exclude: 'retweets',
-      'tweet.fields': 'entities',
+      'tweet.fields': 'entities,referenced_tweets',
     }
     let token: unknown
     for (let page = 0; page < xPostPagesMax; page++) {
@@ -56,7 +56,8 @@ export const x: Adapter<XCredentials, string[]> = {
       })
       // Without posts an answer has no `data`. One without `meta` doesn't say that there are none.
       const meta = objectIn(body, 'meta')
-      const same = ((body['data'] ?? []) as Fields[]).filter((post) => isPostOf(text, post)).map(idIn)
+      const posts = (body['data'] ?? []) as Fields[]
+      const same = posts.filter((post) => (replyTo ? isReplyOf(text, post, replyTo) : isPostOf(text, post))).map(idIn)
       const known = await isKnown(same)
       const found = same.find((id) => !known.has(id))
       if (found !== undefined) return publishedAs(call, found)
@@ -72,8 +73,12 @@ export const x: Adapter<XCredentials, string[]> = {
     return ids
   },
 
-  async publish(call, { text }, mediaIds) {
-    const json = { text, ...(mediaIds.length > 0 && { media: { media_ids: mediaIds } }) }
+  async publish(call, { text, replyTo }, mediaIds) {
+    const json = {
+      text,
+      ...(mediaIds.length > 0 && { media: { media_ids: mediaIds } }),
+      ...(replyTo && { reply: { in_reply_to_tweet_id: replyTo.parent.externalId } }),
+    }
     const { body } = await ask(call, 'POST', '/2/tweets', { json })
     return publishedAs(call, idIn(objectIn(body, 'data')))
   },

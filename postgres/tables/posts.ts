@@ -13,6 +13,7 @@ export interface PostTarget {
   readonly platform: string
   readonly caption_override: string | null
   readonly status: TargetStatus
+  /** With `parts` once a part of a thread is published. */
   readonly publish_result: Record<string, unknown>
 }
 
@@ -20,6 +21,8 @@ export interface Post {
   readonly id: number
   readonly title: string
   readonly base_caption: string
+  /** The texts that follow the caption. */
+  readonly thread: string[]
   readonly scheduled_at: Date | null
   readonly status: PostStatus
   readonly tags: string[]
@@ -29,12 +32,18 @@ export interface Post {
   readonly updated_at: Date
 }
 
+/** As the platform and its readers know the published parts of a thread. */
+const partsSql = `(SELECT jsonb_agg(jsonb_build_object('external_id', part->'external_id', 'url', part->'url',
+    'published_at', part->'published_at') ORDER BY place)
+  FROM jsonb_array_elements(t.sent_parts) WITH ORDINALITY AS sent (part, place))`
+
 /** With media and targets in their order, in one statement however many posts: ids are JSON, so that they are numbers. */
-const columns = `p.id, p.title, p.base_caption, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
+const columns = `p.id, p.title, p.base_caption, p.thread, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
   (SELECT coalesce(jsonb_agg(m.media_id ORDER BY m.place), '[]') FROM post_media m WHERE m.post_id = p.id) AS media_ids,
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
       'id', t.id, 'social_account_id', t.social_account_id, 'platform', a.platform,
-      'caption_override', t.caption_override, 'status', t.status, 'publish_result', t.publish_result
+      'caption_override', t.caption_override, 'status', t.status, 'publish_result', t.publish_result ||
+        CASE WHEN t.sent_parts = '[]' THEN '{}' ELSE jsonb_build_object('parts', ${partsSql}) END
     ) ORDER BY t.place), '[]')
    FROM post_targets t JOIN social_accounts a ON a.id = t.social_account_id WHERE t.post_id = p.id) AS targets`
 
@@ -58,12 +67,15 @@ export function listPosts(
   const { limit, beforeId = null, status = null, scheduledFrom = null, scheduledBefore = null } = filter
   // The index of the list without archived posts is taken only where the statement itself leaves them out.
   const wanted = status === null ? `p.status <> 'archived' AND $4::text IS NULL` : 'p.status = $4'
-  // Lengths are known without reading the texts.
+  // Lengths of captions are known without reading them.
   return q.query<Post>(
     `SELECT ${columns} FROM posts p JOIN (
        SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before FROM (
          SELECT p.id, octet_length(p.base_caption) + (
-           SELECT coalesce(sum(octet_length(t.caption_override)), 0) FROM post_targets t WHERE t.post_id = p.id
+           SELECT coalesce(sum(octet_length(part)), 0) FROM unnest(p.thread) AS part
+         ) + (
+           SELECT coalesce(sum(coalesce(octet_length(t.caption_override), 0) + octet_length(t.sent_parts::text)), 0)
+           FROM post_targets t WHERE t.post_id = p.id
          ) AS bytes
          FROM posts p
          WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3)
@@ -95,6 +107,7 @@ export interface NewPost {
   readonly workspaceId: number
   readonly title: string
   readonly baseCaption: string
+  readonly thread: readonly string[]
   readonly scheduledAt: Date | null
   readonly tags: readonly string[]
 }
@@ -102,8 +115,8 @@ export interface NewPost {
 /** A draft, without media and targets yet. @returns its id */
 export async function insertPost(tx: Queryable, post: NewPost): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
-    `INSERT INTO posts (workspace_id, title, base_caption, scheduled_at, tags) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-    [post.workspaceId, post.title, post.baseCaption, post.scheduledAt, post.tags],
+    `INSERT INTO posts (workspace_id, title, base_caption, thread, scheduled_at, tags) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
+    [post.workspaceId, post.title, post.baseCaption, post.thread, post.scheduledAt, post.tags],
   )
   return row!.id
 }
@@ -112,9 +125,9 @@ export type PostFields = Omit<NewPost, 'workspaceId'>
 
 export async function updatePostFields(tx: Queryable, id: number, fields: PostFields): Promise<void> {
   await tx.query(
-    `UPDATE posts SET title = $2, base_caption = $3, scheduled_at = $4, tags = $5, updated_at = clock_timestamp()
+    `UPDATE posts SET title = $2, base_caption = $3, scheduled_at = $4, tags = $5, thread = $6, updated_at = clock_timestamp()
      WHERE id = $1`,
-    [id, fields.title, fields.baseCaption, fields.scheduledAt, fields.tags],
+    [id, fields.title, fields.baseCaption, fields.scheduledAt, fields.tags, fields.thread],
   )
 }
 
@@ -134,7 +147,7 @@ export interface ChosenTarget {
 }
 
 /**
- * Replaces the post's targets; an account that stays keeps its target. A published target keeps its caption.
+ * Replaces the post's targets; an account that stays keeps its target. One that is published, or its first part, keeps its caption.
  * @param status of targets that are new
  */
 export async function setPostTargets(
@@ -154,7 +167,7 @@ export async function setPostTargets(
      SELECT $1, place, account_id, override, $4
      FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (account_id, override, place)
      ON CONFLICT (post_id, social_account_id) DO UPDATE SET place = EXCLUDED.place,
-       caption_override = CASE WHEN post_targets.status = 'published' THEN post_targets.caption_override
+       caption_override = CASE WHEN post_targets.status = 'published' OR post_targets.sent_parts <> '[]' THEN post_targets.caption_override
          ELSE EXCLUDED.caption_override END`,
     [id, accountIds, overrides, status],
   )

@@ -2,6 +2,7 @@
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { AccountStatus, ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Queryable } from '../client.ts'
+import type { SentPart } from './sent-parts.ts'
 
 export interface StoredFile {
   readonly id: number
@@ -21,6 +22,10 @@ export interface StoredPublication {
   readonly workspace_id: number
   readonly title: string
   readonly caption: string
+  /** The texts that follow the caption. */
+  readonly thread: string[]
+  /** Those of caption and thread that are published, in their order. */
+  readonly sent_parts: SentPart[]
   readonly publish_key: string
   readonly attempt_count: number
   /** How long the post's time is past. */
@@ -40,8 +45,8 @@ export interface StoredPublication {
 
 export async function readPublication(q: Queryable, targetId: number): Promise<StoredPublication> {
   const [row] = await q.query<StoredPublication>(
-    `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption, t.publish_key,
-       t.attempt_count, t.sent_at, t.sent_reference,
+    `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption, p.thread,
+       t.publish_key, t.attempt_count, t.sent_parts, t.sent_at, t.sent_reference,
        coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(

@@ -6,6 +6,7 @@
  *   claimTargets    leases targets to one process, which renews the lease while it works
  *   keepReference   checks the lease and stores what the platform calls the publication
  *   markSent        checks the lease and sets `sent_at`; from then on the platform may have been asked
+ *   keepPart        stores a published part of a thread (sent-parts.ts); then `sent_at` and the reference are the next part's
  *   settleTarget    stores the result; the last target settles the post
  *   retryTarget     gives the target back, to be claimed at a later time; both forget all that was sent where asked to
  *   holdAccount     keeps all targets of an account from being claimed until its platform's limit is over
@@ -127,7 +128,8 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
   )
 }
 
-const ownSql = `id = $1 AND claimed_by = $2 AND status = 'publishing'`
+/** Checks a claim: the target is $1, the process $2. */
+export const ownSql = `id = $1 AND claimed_by = $2 AND status = 'publishing'`
 
 export async function prolongClaims(
   q: Queryable,
@@ -142,10 +144,11 @@ export async function prolongClaims(
   )
 }
 
-/** @returns when the platform was first asked; null when the claim has ended, and the target is another process's */
+/** @returns when the platform was first asked for the part, later than for the one before; null when the claim has ended, and the target is another process's */
 export async function markSent(q: Queryable, { targetId, holder }: Claim): Promise<Date | null> {
   const [marked] = await q.query<{ sent_at: Date }>(
-    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp()))
+    `UPDATE post_targets SET sent_at = coalesce(sent_at, greatest(date_trunc('milliseconds', clock_timestamp()),
+       (sent_parts->-1->>'sent_at')::timestamptz + interval '1 millisecond'))
      WHERE ${ownSql} RETURNING sent_at`,
     [targetId, holder],
   )
@@ -237,7 +240,7 @@ export async function settlePost(tx: Queryable, postId: number): Promise<PostSta
   return row?.status ?? null
 }
 
-/** Which of these publications of an account other targets are known to be. */
+/** Which of these publications of an account are known: those of targets, and the parts of threads. */
 export async function listKnownPublications(
   q: Queryable,
   accountId: number,
@@ -245,7 +248,10 @@ export async function listKnownPublications(
 ): Promise<string[]> {
   const rows = await q.query<{ external_id: string }>(
     `SELECT publish_result->>'external_id' AS external_id FROM post_targets
-     WHERE social_account_id = $1 AND status = 'published' AND publish_result->>'external_id' = ANY($2::text[])`,
+     WHERE social_account_id = $1 AND status = 'published' AND publish_result->>'external_id' = ANY($2::text[])
+     UNION ALL
+     SELECT part->>'external_id' FROM post_targets, jsonb_array_elements(sent_parts) AS part
+     WHERE social_account_id = $1 AND sent_parts <> '[]' AND part->>'external_id' = ANY($2::text[])`,
     [accountId, externalIds],
   )
   return rows.map(({ external_id }) => external_id)

@@ -37,6 +37,8 @@ export interface Provider {
   readonly captionCounting: CaptionCounting
   /** Bytes of a caption in UTF-8, beside its length; null: no bound. */
   readonly captionBytesMax: number | null
+  /** Whether a post may go on in replies of its own. */
+  readonly takesThreads: boolean
   /** The media without which a post is refused. */
   readonly needs: MediaKind | 'media' | null
   /** Null: takes none. */
@@ -59,6 +61,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 280,
     captionCounting: 'x',
     captionBytesMax: null,
+    takesThreads: true,
     needs: null,
     image: { countMax: 4, bytesMax: 5 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 512 * MB, contentTypes: films },
@@ -71,6 +74,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 300,
     captionCounting: 'graphemes',
     captionBytesMax: 3000,
+    takesThreads: true,
     needs: null,
     image: { countMax: 4, bytesMax: 2 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 300 * MB, contentTypes: ['video/mp4'] },
@@ -83,6 +87,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 500,
     captionCounting: 'threads',
     captionBytesMax: null,
+    takesThreads: true,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 20, bytesMax: 1 * GB, contentTypes: films },
@@ -95,6 +100,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 500,
     captionCounting: 'mastodon',
     captionBytesMax: null,
+    takesThreads: true,
     needs: null,
     image: { countMax: 4, bytesMax: 16 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 99 * MB, contentTypes: films },
@@ -107,6 +113,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 2200,
     captionCounting: 'code_points',
     captionBytesMax: null,
+    takesThreads: false,
     needs: 'media',
     image: { countMax: 10, bytesMax: 8 * MB, contentTypes: ['image/jpeg'] },
     video: { countMax: 10, bytesMax: 300 * MB, contentTypes: films },
@@ -119,6 +126,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 63_206,
     captionCounting: 'code_points',
     captionBytesMax: null,
+    takesThreads: false,
     needs: null,
     image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 2 * GB, contentTypes: films },
@@ -131,6 +139,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 3000,
     captionCounting: 'code_points',
     captionBytesMax: null,
+    takesThreads: false,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 500 * MB, contentTypes: ['video/mp4'] },
@@ -143,6 +152,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 500,
     captionCounting: 'code_points',
     captionBytesMax: null,
+    takesThreads: false,
     needs: 'image',
     image: { countMax: 5, bytesMax: 20 * MB, contentTypes: pictures },
     // Its image is the cover.
@@ -156,6 +166,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 5000,
     captionCounting: 'bytes',
     captionBytesMax: null,
+    takesThreads: false,
     needs: 'video',
     image: null,
     video: { countMax: 1, bytesMax: 256 * GB, contentTypes: films },
@@ -168,6 +179,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionLengthMax: 2200,
     captionCounting: 'utf16',
     captionBytesMax: null,
+    takesThreads: false,
     needs: 'video',
     image: null,
     video: { countMax: 1, bytesMax: 4 * GB, contentTypes: films },

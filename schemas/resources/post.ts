@@ -11,6 +11,7 @@ import {
   postPlatformCaptionsMax,
   postTagLengthMax,
   postTagsMax,
+  postThreadMax,
   postTitleLengthMax,
 } from '../limits/api-limits.ts'
 import { platforms } from '../reference/providers.ts'
@@ -28,14 +29,13 @@ export type TargetStatus = (typeof targetStatuses)[number]
 const title = z.string().min(1).max(postTitleLengthMax)
 const baseCaption = z.string().min(1).max(postBaseCaptionLengthMax)
 
+const thread = z.array(baseCaption).max(postThreadMax).meta({ description: 'Texts that follow as replies.' })
+
 const tags = tagsOf({ max: postTagsMax, each: postTagLengthMax })
 
 /** Repeats stay here, so that errors found later name the place that was sent. */
 const mediaIds = z.array(idInBody('media')).max(postMediaMax).meta({ description: 'In the order shown.' })
-const accountIds = z
-  .array(idInBody('social_account'))
-  .max(postAccountsMax)
-  .meta({ description: 'The accounts to publish to.' })
+const accountIds = z.array(idInBody('social_account')).max(postAccountsMax)
 
 export const strayPlatformText = 'None of the chosen accounts is of this platform'
 
@@ -61,7 +61,7 @@ const platformCaptions = z
   )
   .meta({
     maxProperties: postPlatformCaptionsMax,
-    description: 'In place of the base caption, by platform of the chosen accounts; empty: none.',
+    description: 'By platform, in place of the base caption; empty: none.',
   })
 
 export const PostCreate = z
@@ -73,6 +73,7 @@ export const PostCreate = z
     media_ids: mediaIds.default([]),
     social_account_ids: accountIds.default([]),
     platform_captions: platformCaptions.default({}),
+    thread: thread.default([]),
   })
   .meta({ id: 'PostCreate' })
 
@@ -85,6 +86,7 @@ export const PostUpdate = z
     media_ids: mediaIds.nullable().optional(),
     social_account_ids: accountIds.nullable().optional(),
     platform_captions: platformCaptions.nullable().optional(),
+    thread: thread.nullable().optional(),
   })
   .meta({ id: 'PostUpdate' })
 
@@ -108,6 +110,7 @@ export const PostResource = z
     object_id: objectId('post'),
     title: z.string(),
     base_caption: z.string(),
+    thread: z.array(z.string()),
     scheduled_at: dateTime.nullable(),
     status: z.enum(postStatuses),
     tags: z.array(z.string()),
@@ -173,6 +176,7 @@ const PreviewedTarget = z
     caption: z.string(),
     character_count: z.int(),
     character_limit: z.int(),
+    thread_counts: z.array(z.int()).meta({ description: 'As `character_count`, of each text of `thread`.' }),
     media_count: z.int(),
     valid: z.boolean(),
   })

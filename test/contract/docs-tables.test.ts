@@ -82,6 +82,7 @@ test('docs/posts.md has what each platform takes, as the table of providers says
     `\`${platform}\``,
     number(provider.captionLengthMax),
     `\`${provider.captionCounting}\`${provider.captionBytesMax === null ? '' : `, ${number(provider.captionBytesMax)} bytes`}`,
+    provider.takesThreads ? 'yes' : 'no',
     needed[provider.needs ?? 'nothing'],
     kind(provider.image),
     kind(provider.video),
@@ -107,6 +108,7 @@ test('docs/posts.md has the fields of a post with their bounds', () => {
     media_ids: `at most ${limits.postMediaMax}`,
     social_account_ids: `at most ${limits.postAccountsMax}`,
     platform_captions: `a caption by platform, each of at most ${number(limits.postCaptionOverrideLengthMax)} characters, at most ${limits.postPlatformCaptionsMax}`,
+    thread: `at most ${limits.postThreadMax} texts, each of 1–${number(limits.postBaseCaptionLengthMax)} characters`,
   })
   expect(postsPage).toContain(`A workspace has at most ${limits.socialAccountsMax}.`)
 })

@@ -27,7 +27,7 @@ test('shows each target with the caption that it would get, and that nothing is 
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const bluesky = await makeAccount(stores, mine.workspaceId, 'bluesky')
   const media = await makeMedia(stores, mine.workspaceId)
-  const [good, caption] = [{ media_count: 1, valid: true }, 'Für 🦋']
+  const [good, caption] = [{ media_count: 1, thread_counts: [], valid: true }, 'Für 🦋']
   expect(
     await preview({
       scheduled_at: '2030-02-01T00:00:00+01:00',
@@ -44,6 +44,29 @@ test('shows each target with the caption that it would get, and that nothing is 
     ],
     scheduled_at: '2030-01-31T23:00:00.000Z',
   })
+})
+
+test('tells of the parts of a thread that a network doesn’t take, and refuses them of a scheduled post', async () => {
+  const account = (platform: 'x' | 'linkedin') => makeAccount(stores, mine.workspaceId, platform)
+  const [x, linkedin] = [await account('x'), await account('linkedin')]
+  const thread = ['Second', 'c'.repeat(281), 'Für 🦋']
+  const shown = await preview({ thread, social_account_ids: [x, linkedin] })
+  const message = 'Part 3: X takes captions of at most 280 characters, this one has 281'
+  expect(shown).toMatchObject({
+    valid: false,
+    issues: [
+      { loc: ['body', 'thread', 1], code: 'caption_too_long', platform: 'x', message },
+      { loc: ['body', 'thread'], code: 'thread_not_taken', platform: 'linkedin', social_account_id: linkedin },
+    ],
+    targets: [{ thread_counts: [6, 281, 6], valid: false }, { valid: false }],
+  })
+  const { id } = (await ask('POST', '/v1/posts', { ...plain, social_account_ids: [x] })).body
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: '2030-02-01T00:00:00Z' })
+  expect(await ask('PATCH', `/v1/posts/${id}`, { thread })).toMatchObject({
+    status: 422,
+    body: { detail: [{ loc: ['body', 'thread', 1], ctx: { code: 'caption_too_long', platform: 'x' } }] },
+  })
+  expect((await ask('PATCH', `/v1/posts/${id}`, { thread: ['Second'] })).body).toMatchObject({ status: 'scheduled' })
 })
 
 test('reports all that is wrong at the place in the body that it is about', async () => {

@@ -41,6 +41,7 @@ describe('creating a post', () => {
       media_ids: [two, one, two],
       social_account_ids: [bluesky, x, other, String(x)],
       platform_captions: { x: 'Short', bluesky: '' },
+      thread: ['Then', 'Then'],
     })
     const target = (account: number, platform: string, caption: string | null) => ({
       ...{ id: expect.any(Number), object_id: expect.stringMatching(/^post_target_\d+$/) },
@@ -50,6 +51,7 @@ describe('creating a post', () => {
       id: expect.any(Number),
       object_id: `post_${post.id}`,
       ...plain,
+      thread: ['Then', 'Then'],
       scheduled_at: '2030-06-01T10:00:00.000Z',
       status: 'draft',
       tags: ['news', 'b', 'c'],
@@ -89,6 +91,10 @@ describe('creating a post', () => {
     [{ media_ids: Array(21).fill(1) }, 'too_long', { loc: ['body', 'media_ids'] }],
     [{ platform_captions: { x: 1 } }, 'string_type', { loc: ['body', 'platform_captions', 'x'] }],
     [{ platform_captions: manyPlatforms }, 'too_long', { ctx: { max_length: 20, actual_length: 21 } }],
+    [{ thread: Array(25).fill('a') }, 'too_long', { ctx: { max_length: 24, actual_length: 25 } }],
+    [{ thread: ['a', ''] }, 'string_too_short', { loc: ['body', 'thread', 1] }],
+    [{ thread: ['a'.repeat(2201)] }, 'string_too_long', { ctx: { max_length: 2200 } }],
+    [{ thread: ['\0'] }, 'value_error', { loc: ['body', 'thread', 0] }],
   ])('%j is 422 %s', async (changes, type, more) => {
     const answer = await ask('POST', '/v1/posts', { ...plain, ...changes })
     expect([answer.status, answer.body.detail[0]]).toMatchObject([422, { type, ...more }])
@@ -229,10 +235,12 @@ describe('changing a post', () => {
     expect(Date.parse(same.updated_at)).toBeGreaterThanOrEqual(Date.parse(made.updated_at))
     const nulls = await change(made.id, { title: null, base_caption: null, platform_captions: null })
     expect(nulls).toMatchObject({ ...plain, tags: ['a'], targets: [{ caption_override: null }] })
-    const replaced = { title: 'T', base_caption: 'C', media_ids: [await media(), await media()], tags: ['c', 'b'] }
+    const texts = { title: 'T', base_caption: 'C', thread: ['D'], tags: ['c', 'b'] }
+    const replaced = { ...texts, media_ids: [await media(), await media()] }
     expect(await change(made.id, replaced)).toMatchObject(replaced)
-    const none = { scheduled_at: null, tags: null, media_ids: null, social_account_ids: null }
-    expect(await change(made.id, none)).toMatchObject({ scheduled_at: null, tags: [], media_ids: [], targets: [] })
+    const none = { scheduled_at: null, thread: null, tags: null, media_ids: null, social_account_ids: null }
+    const emptied = { scheduled_at: null, thread: [], tags: [], media_ids: [], targets: [] }
+    expect(await change(made.id, none)).toMatchObject(emptied)
   })
 
   test('keeps the targets of accounts that stay, and their captions', async () => {

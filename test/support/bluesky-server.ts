@@ -76,12 +76,12 @@ export async function startBluesky(): Promise<BlueskyServer> {
     if (repo !== testDid) return refused('InvalidRequest', 'Could not find repo')
     if (collection !== 'app.bsky.feed.post') return refused('InvalidRequest', 'Invalid collection')
     if (!tid.test(rkey)) return refused('InvalidRequest', 'Invalid record key')
-    const fault = faultOf(record, blobs)
+    const fault = faultOf(record, blobs) ?? faultOfReply(record, records)
     if (fault !== null) return refused('InvalidRequest', `Invalid app.bsky.feed.post record: ${fault}`)
     // So the real one says that the record is there.
     if (records.some((one) => one.rkey === rkey)) return refused('InternalServerError', 'Internal Server Error', 500)
     records.push({ rkey, record })
-    return { status: 200, body: { uri: uriOf(rkey), cid: 'bafyrei', validationStatus: 'valid' } }
+    return { status: 200, body: { uri: uriOf(rkey), cid: cidOf(rkey), validationStatus: 'valid' } }
   }
 
   /** The answer leaves out posts that aren't there. */
@@ -93,7 +93,7 @@ export async function startBluesky(): Promise<BlueskyServer> {
       return refused('InvalidRequest', 'Error: uris/0 must be a valid at-uri')
     }
     const found = records.filter(({ rkey }) => uris.includes(uriOf(rkey)))
-    const posts = found.map(({ rkey, record }) => ({ uri: uriOf(rkey), cid: 'bafyrei', record, ...state.counts }))
+    const posts = found.map(({ rkey, record }) => ({ uri: uriOf(rkey), cid: cidOf(rkey), record, ...state.counts }))
     return { status: 200, body: { posts } }
   }
 
@@ -122,7 +122,7 @@ export async function startBluesky(): Promise<BlueskyServer> {
       const isOurs = query.get('repo') === testDid && query.get('collection') === 'app.bsky.feed.post'
       const found = isOurs ? records.find((one) => one.rkey === rkey) : undefined
       if (found === undefined) return refused('RecordNotFound', `Could not locate record: ${uriOf(rkey ?? '')}`)
-      return { status: 200, body: { uri: uriOf(found.rkey), cid: 'bafyrei', value: found.record } }
+      return { status: 200, body: { uri: uriOf(found.rkey), cid: cidOf(found.rkey), value: found.record } }
     },
   })
   return Object.assign(server, {
@@ -133,6 +133,18 @@ export async function startBluesky(): Promise<BlueskyServer> {
 }
 
 const uriOf = (rkey: string) => `at://${testDid}/app.bsky.feed.post/${rkey}`
+const cidOf = (rkey: string) => `bafyrei${createHash('sha256').update(rkey).digest('hex').slice(0, 52)}`
+
+/** A reply's root is that of the post that it answers. */
+// biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+function faultOfReply({ reply }: any, records: readonly MadeRecord[]): string | null {
+  if (reply === undefined) return null
+  // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+  const find = (to: any) => records.find(({ rkey }) => to?.uri === uriOf(rkey) && to.cid === cidOf(rkey))
+  const [root, parent] = [find(reply.root), find(reply.parent)]
+  if (root === undefined || parent === undefined) return 'Record/reply'
+  return (parent.record.reply?.root.uri ?? reply.parent.uri) === reply.root.uri ? null : 'Record/reply/root'
+}
 
 /** The lexicon's objection to a post. */
 // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent

@@ -24,11 +24,13 @@ export interface MadePost {
   readonly text: string
   readonly link: string | undefined
   readonly media: readonly MadeFile[]
+  readonly repliedTo?: string | undefined
   readonly createdAt: Date
 }
 
 interface Container {
   readonly text: string
+  readonly repliedTo: string | undefined
   readonly files: readonly MadeFile[]
   readonly isItem: boolean
   readonly isUnfetched: boolean
@@ -54,6 +56,7 @@ export interface ContainerRules {
   readonly fetchFile: FetchFile
   readonly canPlay: () => boolean
   readonly nextId: () => string
+  readonly takesReplies: boolean
   /** Fields of each post beyond its own. */
   readonly counts: () => object
 }
@@ -73,7 +76,10 @@ export function makeContainers(rules: ContainerRules) {
   }
 
   async function make(asking: Asking): Promise<Answered> {
-    const { media_type: type, image_url, video_url, is_carousel_item, children, alt_text, ...others } = fieldsIn(asking)
+    const { media_type: type, image_url, video_url, is_carousel_item, children, alt_text, ...more } = fieldsIn(asking)
+    const { reply_to_id: repliedTo, ...others } = more
+    const isReply = repliedTo !== undefined
+    if (isReply && !(rules.takesReplies && posts.some(({ id }) => id === repliedTo))) return invalid('reply_to_id')
     const isItem = is_carousel_item === 'true'
     const text = others[rules.text] ?? ''
     const unknown = Object.keys(others).find((field) => field !== rules.text || isItem)
@@ -82,7 +88,15 @@ export function makeContainers(rules: ContainerRules) {
     const { types } = rules
     const container = (files: readonly MadeFile[], isVideo: boolean, isUnfetched = false): Answered => {
       const id = rules.nextId()
-      containers.set(id, { text, files, isItem, isUnfetched, pollsLeft: isVideo ? 1 : 0, isPublished: false })
+      containers.set(id, {
+        text,
+        repliedTo,
+        files,
+        isItem,
+        isUnfetched,
+        pollsLeft: isVideo ? 1 : 0,
+        isPublished: false,
+      })
       return ok({ id })
     }
     if (children !== undefined) {
@@ -124,17 +138,21 @@ export function makeContainers(rules: ContainerRules) {
     }
     if (made.pollsLeft > 0) return graphError(9007, 'Media ID is not available', { error_subcode: 2207027 })
     made.isPublished = true
-    const { text, files: media } = made
-    posts.push({ id: rules.nextId(), text, link: undefined, media, createdAt: new Date() })
+    const { text, repliedTo, files: media } = made
+    posts.push({ id: rules.nextId(), text, repliedTo, link: undefined, media, createdAt: new Date() })
     return ok({ id: posts.at(-1)!.id })
   }
 
+  const list = (asking: Asking) => listOf(false, asking)
+  const listReplies = (asking: Asking) => listOf(true, asking)
+
   /** Newest first. */
-  function list({ query }: Asking): Answered {
+  function listOf(areReplies: boolean, { query }: Asking): Answered {
     const limit = Number(query.get('limit') ?? 25)
     if (limit > 100) return invalid('limit')
     return ok({
-      data: [...posts]
+      data: posts
+        .filter(({ repliedTo }) => areReplies === (repliedTo !== undefined))
         .reverse()
         .slice(0, limit)
         .map((post) => asked(query, shown(post))),
@@ -142,7 +160,8 @@ export function makeContainers(rules: ContainerRules) {
     })
   }
 
-  const shown = ({ id, text, createdAt }: MadePost) => ({
+  const shown = ({ id, text, repliedTo, createdAt }: MadePost) => ({
+    ...(repliedTo !== undefined && { replied_to: { id: repliedTo } }),
     ...{ id, [rules.text]: rules.shown(text), timestamp: createdAt.toISOString().replace(/\.\d+Z/, '+0000') },
     permalink: rules.permalink(id),
     ...rules.counts(),
@@ -162,7 +181,7 @@ export function makeContainers(rules: ContainerRules) {
     return ok(asked(query, { id, [rules.reason]: isFailed ? failed : undefined, [rules.status]: status }))
   }
 
-  return { posts, make, publish, list, show }
+  return { posts, make, publish, list, listReplies, show }
 }
 
 const fieldsOf = (query: URLSearchParams) =>

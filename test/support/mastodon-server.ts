@@ -6,6 +6,7 @@ export interface MadeStatus {
   readonly id: string
   readonly text: string
   readonly mediaIds: string[]
+  readonly inReplyTo: string | null
   readonly createdAt: string
 }
 
@@ -45,8 +46,8 @@ export async function startMastodon(): Promise<MastodonServer> {
   let ids = 0
   const nextId = () => String(idBase + ++ids)
 
-  const statusShown = ({ id, mediaIds, createdAt }: MadeStatus) => ({
-    ...{ id, created_at: createdAt, uri: `https://social.test/users/shop/statuses/${id}` },
+  const statusShown = ({ id, mediaIds, inReplyTo, createdAt }: MadeStatus) => ({
+    ...{ id, created_at: createdAt, in_reply_to_id: inReplyTo, uri: `https://social.test/users/shop/statuses/${id}` },
     ...{ url: `https://social.test/@shop/${id}`, visibility: 'public', content: '<p>…</p>' },
     ...state.counts,
     media_attachments: mediaIds.map((one) => ({ id: one, type: 'image' })),
@@ -76,8 +77,12 @@ export async function startMastodon(): Promise<MastodonServer> {
     if (attached.length > 4 || (videos > 0 && attached.length > 1)) {
       return invalid('Cannot attach a video to a post that already contains images')
     }
+    const inReplyTo: string | null = json.in_reply_to_id ?? null
+    if (inReplyTo !== null && !statuses.some(({ id }) => id === inReplyTo)) {
+      return { status: 404, body: { error: 'The post you are trying to reply to does not appear to exist.' } }
+    }
     for (const one of attached) one!.isAttached = true
-    const status = { id: nextId(), text, mediaIds, createdAt: new Date().toISOString() }
+    const status = { id: nextId(), text, mediaIds, inReplyTo, createdAt: new Date().toISOString() }
     statuses.push(status)
     if (key !== undefined) keys.set(key, status)
     return { status: 200, body: statusShown(status) }

@@ -84,6 +84,7 @@ export async function startMeta(
     ...{ user: threadsUser.id, text: 'text', textMax: 500, status: 'status', reason: 'error_message', itemsMax: 20 },
     ...{ imageTypes: /^image\/(jpeg|png)$/, describesVideos: true, fetchFile, nextId, canPlay: () => state.canPlay },
     types: { image: 'IMAGE', video: 'VIDEO', videoAlone: 'VIDEO' },
+    takesReplies: true,
     counts: () => ({}),
     permalink: (id) => `https://www.threads.com/@${threadsUser.username}/post/${id}`,
     // A topic stands without its sign.
@@ -101,6 +102,7 @@ export async function startMeta(
     },
     ...{ imageTypes: /^image\/jpeg$/, describesVideos: false, fetchFile, nextId, canPlay: () => state.canPlay },
     types: { image: undefined, video: 'VIDEO', videoAlone: 'REELS' },
+    takesReplies: false,
     counts: () => state.counts.instagram,
     permalink: (id) => `https://www.instagram.com/p/${id}/`,
     shown: (text) => text,
@@ -296,6 +298,7 @@ export async function startMeta(
     'GET /v1.0/:id': ofThreads((asking) => threads.show(asking) ?? invalid('id')),
     'GET /v1.0/:id/insights': ofThreads(showInsights),
     'GET /v1.0/:id/threads': ofThreads(threads.list),
+    'GET /v1.0/:id/replies': ofThreads(threads.listReplies),
     'POST /v1.0/:id/threads': ofThreads(threads.make),
     'POST /v1.0/:id/threads_publish': ofThreads(threads.publish),
     'GET /v25.0/me': ({ token }) => (token === state.pageToken ? ok({ id: page.id }) : ok({ id: '10150000000000001' })),

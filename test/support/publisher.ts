@@ -80,6 +80,7 @@ export interface DuePost {
   readonly accounts: readonly number[]
   readonly media?: readonly number[]
   readonly captions?: Readonly<Record<string, string>>
+  readonly thread?: readonly string[]
 }
 
 /** As soon as the API takes a time. */
@@ -88,11 +89,11 @@ export const soon = () => new Date(Date.now() + 300).toISOString()
 /** A post that is scheduled, and due in a moment. @returns its id */
 export async function schedulePost(
   ask: Ask,
-  { title = 'A post', caption, accounts, media = [], captions = {} }: DuePost,
+  { title = 'A post', caption, accounts, media = [], captions = {}, thread = [] }: DuePost,
 ): Promise<number> {
   const made = await ask<ShownPost>('POST', '/v1/posts', {
     ...{ title, base_caption: caption, social_account_ids: accounts, media_ids: media },
-    platform_captions: captions,
+    ...{ platform_captions: captions, thread },
   })
   if (made.status !== 200) throw new Error(`the post wasn't made: ${JSON.stringify(made.body)}`)
   await reschedule(ask, made.body.id, 'schedule')

@@ -8,6 +8,7 @@ export interface MadePost {
   /** As it was sent. */
   readonly text: string
   readonly mediaIds: string[]
+  readonly inReplyTo: string | undefined
   readonly createdAt: Date
 }
 
@@ -162,7 +163,7 @@ export async function startX(): Promise<XServer> {
       const detail = 'Your client app is not configured with the appropriate oauth1 app permissions for this endpoint.'
       return problem(403, 'Forbidden', detail, 'https://api.x.com/2/problems/oauth1-permissions')
     }
-    const fault = unknownField(json, ['text', 'media'])
+    const fault = unknownField(json, ['text', 'media', 'reply'])
     if (fault !== undefined) return invalid(fault)
     const text = String(json.text).trim()
     const mediaIds: string[] = json.media?.media_ids ?? []
@@ -180,10 +181,15 @@ export async function startX(): Promise<XServer> {
     if (mediaIds.length === 0 && posts.some((one) => one.text === text && one.mediaIds.length === 0)) {
       return problem(403, 'Forbidden', 'You are not allowed to create a Tweet with duplicate content.')
     }
+    const inReplyTo: string | undefined = json.reply?.in_reply_to_tweet_id
+    const parent = posts.find((one) => one.id === inReplyTo)
+    if (json.reply !== undefined && parent === undefined) {
+      return problem(403, 'Forbidden', 'You attempted to reply to a Tweet that is deleted or not visible to you.')
+    }
     for (const one of attached) one!.isAttached = true
-    const made = { id: nextId(), text, mediaIds, createdAt: new Date() }
+    const made = { id: nextId(), text, mediaIds, inReplyTo, createdAt: new Date() }
     posts.push(made)
-    return { status: 201, body: { data: { id: made.id, text: shownAs(made).text } } }
+    return { status: 201, body: { data: { id: made.id, text: shownAs(made, posts).text } } }
   }
 
   function list({ id, query }: Asking): Answered {
@@ -194,14 +200,15 @@ export async function startX(): Promise<XServer> {
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(start)) return invalid('start_time')
     const skipped = Number((query.get('pagination_token') ?? 'p0').slice(1))
     const left = query.get('exclude')?.split(',') ?? []
-    const isLeft = ({ text }: MadePost) => left.includes('replies') && text.startsWith('@')
+    const isLeft = ({ text, inReplyTo }: MadePost) =>
+      left.includes('replies') && (inReplyTo !== undefined || text.startsWith('@'))
     const found = posts
       .filter((one) => one.createdAt >= new Date(start) && one.text !== state.unlisted && !isLeft(one))
       .reverse()
     const page = found.slice(skipped, skipped + Math.min(most, state.pageMax))
     const next = skipped + page.length
     const meta = { result_count: page.length, ...(next < found.length && { next_token: `p${next}` }) }
-    return { status: 200, body: { ...(page.length > 0 && { data: page.map(shownAs) }), meta } }
+    return { status: 200, body: { ...(page.length > 0 && { data: page.map((post) => shownAs(post, posts)) }), meta } }
   }
 
   function lookUp({ query }: Asking): Answered {
@@ -276,8 +283,11 @@ function isSigned({ step, id, query, headers }: Asking, root: string, keys: XKey
   return hmac.update(parts.map(percentEncode).join('&')).digest('base64') === signature
 }
 
-/** Links become short ones, and the post's own media another, behind the text; three signs are escaped. */
-function shownAs({ id, text, mediaIds, createdAt }: MadePost) {
+/**
+ * Links become short ones, and the post's own media another, behind the text; three signs are escaped. A reply is addressed
+ * to the accounts that its parent mentions.
+ */
+function shownAs({ id, text, mediaIds, inReplyTo, createdAt }: MadePost, posts: readonly MadePost[]) {
   const urls: object[] = []
   const shorten = (expanded: string, more: object = {}) => {
     const url = `https://t.co/${id.slice(-4)}${String(urls.length).padStart(6, 'A')}`
@@ -293,9 +303,12 @@ function shownAs({ id, text, mediaIds, createdAt }: MadePost) {
   const own = mediaIds.map((media, at) =>
     at === 0 ? ` ${shorten(`https://x.com/shop/status/${id}/photo/1`, { media_key: `3_${media}` })}` : '',
   )
+  const mentioned = posts.find((one) => one.id === inReplyTo)?.text.match(/@\w+/g) ?? []
+  const addressed = mentioned.map((handle) => `${handle} `).join('')
   return {
     id,
-    text: shortened + own.join(''),
+    text: addressed + shortened + own.join(''),
+    ...(inReplyTo && { referenced_tweets: [{ type: 'replied_to', id: inReplyTo }] }),
     created_at: createdAt.toISOString(),
     ...(urls.length > 0 && { entities: { urls } }),
   }

@@ -17,9 +17,15 @@ const account = (platform: Platform, more: object = {}) =>
     ...more,
   }) as Parameters<typeof judgeReadiness>[0]['accounts'][0]
 
-function codes(platform: Platform, media: ReturnType<typeof asset>[], baseCaption = 'a', captions = {}) {
+function codes(
+  platform: Platform,
+  media: ReturnType<typeof asset>[],
+  baseCaption = 'a',
+  captions = {},
+  thread: string[] = [],
+) {
   const { issues } = judgeReadiness({
-    ...{ baseCaption, media, accounts: [account(platform)] },
+    ...{ baseCaption, thread, media, accounts: [account(platform)] },
     captions: new Map(Object.entries(captions)),
   })
   return issues.map(({ code }) => code)
@@ -31,7 +37,7 @@ const enough = (platform: Platform) =>
 
 describe.each(platforms)('%s', (platform) => {
   const { captionLengthMax: max, captionCounting, needs, image, video, mixedMax } = providers[platform]
-  const { altTextLengthMax } = providers[platform]
+  const { altTextLengthMax, takesThreads } = providers[platform]
 
   test('takes a caption of its length as the platform counts it, and no longer one', () => {
     const each = captionCountings[captionCounting]('🙂')
@@ -40,6 +46,13 @@ describe.each(platforms)('%s', (platform) => {
     expect(of('🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
     expect(of('a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
     expect(of('short', { [platform]: 'a'.repeat(max + 1) })).toEqual(['caption_too_long'])
+  })
+
+  test('takes a thread whose texts are each as long as a caption, or none', () => {
+    const of = (...thread: string[]) => codes(platform, enough(platform), 'a', {}, thread)
+    const long = 'a'.repeat(max + 1)
+    expect(of('b', 'a'.repeat(max))).toEqual(takesThreads ? [] : ['thread_not_taken'])
+    expect(of(long, 'b', long)).toEqual(takesThreads ? ['caption_too_long', 'caption_too_long'] : ['thread_not_taken'])
   })
 
   test('takes a post without media, or says what it needs', () => {
@@ -95,7 +108,7 @@ test('images that Instagram would refuse or crop are told of, those of unknown s
 
 test('an account whose calls fail is told of with what it says, and stops nothing', () => {
   const { issues, targets } = judgeReadiness({
-    ...{ baseCaption: 'a', media: [], captions: new Map() },
+    ...{ baseCaption: 'a', thread: [], media: [], captions: new Map() },
     accounts: [account('x', { health_status: 'error', health_message: 'Token expired', at: 3, id: 9 })],
   })
   expect(issues).toEqual([

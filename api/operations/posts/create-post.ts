@@ -21,13 +21,13 @@ export const createPost = defineOperation({
   output: PostResource,
   emits: 'post.created',
   async handle({ body, workspace, stores: { pg } }) {
-    const { title, base_caption, tags } = body
+    const { title, base_caption, thread, tags } = body
     const time = readGivenTime(body.scheduled_at, workspace.timezone)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const id = await insertPost(pg, {
-      ...{ workspaceId: workspace.id, title, baseCaption: base_caption, tags },
+      ...{ workspaceId: workspace.id, title, baseCaption: base_caption, thread, tags },
       scheduledAt: time.scheduledAt,
     })
     const mediaIds = choice.media.map((asset) => asset.id)

@@ -6,6 +6,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { lockPostIn } from './locked-post.ts'
+import { isBegun } from './stored.ts'
 
 export const deletePost = defineOperation({
   name: 'post.delete',
@@ -23,7 +24,7 @@ export const deletePost = defineOperation({
     const deletable = ['draft', 'scheduled', 'failed', 'archived'] as const
     const post = await lockPostIn(pg, workspace.id, post_id, deletable, 'post_not_deletable')
     // A post that failed on one platform may be published on another: its result stays readable.
-    if (post.targets.some(({ status }) => status === 'published')) throw problem('post_not_deletable')
+    if (post.targets.some(isBegun)) throw problem('post_not_deletable')
     await deletePostRows(pg, post.id)
     return serializePost(post)
   },

@@ -11,6 +11,7 @@ export const issueCodes = [
   'scheduled_in_past',
   'no_connected_account',
   'caption_too_long',
+  'thread_not_taken',
   'media_missing',
   'image_missing',
   'video_missing',

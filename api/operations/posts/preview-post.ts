@@ -23,18 +23,22 @@ export const previewPost = defineOperation({
     const { scheduledAt, errors } = readGivenTime(body.scheduled_at, workspace.timezone)
     if (errors.length > 0) throw invalid(errors)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
-    const { issues: found, targets } = judgeReadiness({ baseCaption: body.base_caption, ...choice })
+    const { issues: found, targets } = judgeReadiness({
+      ...{ baseCaption: body.base_caption, thread: body.thread },
+      ...choice,
+    })
     const late = scheduledAt ? judgeTime(scheduledAt, clock.now(), body.scheduled_at?.sent) : []
     const issues = [...late, ...choice.unknown, ...found]
     return {
       valid: errorsAmong(issues).length === 0,
       issues: issues.map(shownIssue),
-      targets: targets.map(({ account, caption, characterCount, isValid }) => ({
+      targets: targets.map(({ account, caption, characterCount, threadCounts, isValid }) => ({
         social_account_id: account.id,
         platform: account.platform,
         caption,
         character_count: characterCount,
         character_limit: providers[account.platform].captionLengthMax,
+        thread_counts: threadCounts,
         media_count: choice.media.length,
         valid: isValid,
       })),

@@ -13,12 +13,16 @@ import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
 
 export interface Content extends Pick<Choice, 'media' | 'accounts' | 'captions'> {
   readonly baseCaption: string
+  /** The texts that follow, whatever the platform. */
+  readonly thread: readonly string[]
 }
 
 export interface JudgedTarget {
   readonly account: SocialAccount
   readonly caption: string
   readonly characterCount: number
+  /** The same for each text that follows. */
+  readonly threadCounts: number[]
   readonly isValid: boolean
 }
 
@@ -57,7 +61,7 @@ export function judgeTime(scheduledAt: Date, now: number, input: unknown): Issue
 
 type Report = (code: IssueCode, path: readonly (string | number)[], message: string, input: unknown) => void
 
-function judgeTarget(account: Placed<SocialAccount>, { baseCaption, captions, media }: Content) {
+function judgeTarget(account: Placed<SocialAccount>, { baseCaption, thread, captions, media }: Content) {
   const provider = providers[account.platform]
   const issues: Issue[] = []
   const report: Report = (code, path, message, input) => {
@@ -67,15 +71,18 @@ function judgeTarget(account: Placed<SocialAccount>, { baseCaption, captions, me
   judgeAccount(account, report)
   const override = captions.get(account.platform)
   const caption = override ?? baseCaption
-  const characterCount = captionCountings[provider.captionCounting](caption)
+  const lengthOn = captionCountings[provider.captionCounting]
+  const characterCount = lengthOn(caption)
   judgeCaption(provider, caption, characterCount, (message) => {
     const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]
     report('caption_too_long', path, message, caption)
   })
+  const threadCounts = thread.map((text) => lengthOn(text))
+  judgeThread(provider, thread, threadCounts, report)
   judgeCounts(provider, media, report)
   for (const asset of media) judgeAsset(provider, asset, media.length === 1, report)
   const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
-  return { issues, target: { account, caption, characterCount, isValid } }
+  return { issues, target: { account, caption, characterCount, threadCounts, isValid } }
 }
 
 function judgeCaption(
@@ -92,6 +99,19 @@ function judgeCaption(
   const bytes = captionBytesMax === null ? 0 : byteLength(caption)
   if (captionBytesMax !== null && bytes > captionBytesMax) {
     refuse(`${label} takes captions of at most ${captionBytesMax} bytes, this one has ${bytes}`)
+  }
+}
+
+function judgeThread(provider: Provider, thread: readonly string[], counts: readonly number[], report: Report): void {
+  if (thread.length === 0) return
+  if (!provider.takesThreads) {
+    report('thread_not_taken', ['thread'], `${provider.label} takes no threads, only the caption`, thread)
+    return
+  }
+  // The caption is the first part.
+  for (const [at, text] of thread.entries()) {
+    const refuse = (message: string) => report('caption_too_long', ['thread', at], `Part ${at + 2}: ${message}`, text)
+    judgeCaption(provider, text, counts[at]!, refuse)
   }
 }
 

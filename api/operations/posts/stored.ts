@@ -1,31 +1,38 @@
 /** Reads what a stored post refers to, and checks its readiness. */
 import type { Queryable } from '../../../postgres/client.ts'
-import type { Post } from '../../../postgres/tables/posts.ts'
+import type { Post, PostTarget } from '../../../postgres/tables/posts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { type Choice, type Named, readChoice } from './choice.ts'
 import { errorsAmong, type Issue, refusalsOf } from './issue.ts'
-import { judgeReadiness } from './readiness.ts'
+import { type Content, judgeReadiness } from './readiness.ts'
 
 /**
- * The post's own media, accounts and captions. A target that is published keeps its caption, whatever others of its platform
+ * The post's own media, accounts and captions. A target that is published, or its first part, keeps its caption, whatever others of its platform
  * get: what these have counts.
  */
 export function namedBy({ media_ids, targets }: Post): Named {
-  const published = targets.filter(({ status }) => status === 'published')
-  const waiting = targets.filter(({ status }) => status !== 'published')
+  const begun = targets.filter(isBegun)
+  const waiting = targets.filter((target) => !isBegun(target))
   return {
     mediaIds: media_ids,
     accountIds: targets.map(({ social_account_id }) => social_account_id),
     captions: Object.fromEntries(
-      [...published, ...waiting].map(({ platform, caption_override }) => [platform, caption_override ?? '']),
+      [...begun, ...waiting].map(({ platform, caption_override }) => [platform, caption_override ?? '']),
     ),
   }
 }
 
+/** Whether the platform shows the post, or the first part of its thread. */
+export function isBegun({ status, publish_result }: PostTarget): boolean {
+  return status === 'published' || Object.hasOwn(publish_result, 'parts')
+}
+
+export type Text = Pick<Content, 'baseCaption' | 'thread'>
+
 /** The errors of readiness. Published targets aren't published again, and not judged. */
-export function judgePost(post: Post, baseCaption: string, { media, accounts, captions }: Choice): Issue[] {
+export function judgePost(post: Post, text: Text, { media, accounts, captions }: Choice): Issue[] {
   const waiting = waitingAmong(post, accounts)
-  const { issues } = judgeReadiness({ baseCaption, media, accounts: waiting, captions })
+  const { issues } = judgeReadiness({ ...text, media, accounts: waiting, captions })
   const isAllPublished = isPublishedOnAll(post, accounts)
   return errorsAmong(issues).map((issue) => {
     const isOfNone = isAllPublished && issue.code === 'no_connected_account'
@@ -48,7 +55,7 @@ function waitingAmong({ targets }: Post, accounts: Choice['accounts']): Choice['
 /** @throws Problem with all that keeps the post from being published */
 export async function requireReady(pg: Queryable, workspaceId: number, post: Post, more: readonly Issue[]) {
   const choice = await readChoice(pg, workspaceId, namedBy(post))
-  requireNone([...more, ...judgePost(post, post.base_caption, choice)])
+  requireNone([...more, ...judgePost(post, { baseCaption: post.base_caption, thread: post.thread }, choice)])
 }
 
 /** @throws Problem with all of `issues`, where there are any */

@@ -19,7 +19,7 @@ import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
-import { isPublishedOnAll, judgePost, namedBy, requireNone } from './stored.ts'
+import { isBegun, isPublishedOnAll, judgePost, namedBy, requireNone, type Text } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
 
@@ -29,7 +29,7 @@ export const updatePost = defineOperation({
   tool: 'svc.update_post',
   summary: 'Change a draft or scheduled post.',
   description:
-    'Fields that are left out stay. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready to be published. One whose accounts all have it is `published`.',
+    'Fields that are left out stay. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready. One whose accounts all have it is `published`.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
@@ -45,10 +45,14 @@ export const updatePost = defineOperation({
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const isPublished = isPublishedOnAll(post, choice.accounts)
-    if (!isPublished) requireStaysReady(post, body, choice)
+    const text = {
+      baseCaption: body.base_caption ?? post.base_caption,
+      thread: body.thread === undefined ? post.thread : (body.thread ?? []),
+    }
+    if (!isPublished) requireStaysReady(post, body, text, choice)
     await updatePostFields(pg, post.id, {
       title: body.title ?? post.title,
-      baseCaption: body.base_caption ?? post.base_caption,
+      ...text,
       scheduledAt: time.scheduledAt,
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
@@ -60,11 +64,11 @@ export const updatePost = defineOperation({
   },
 })
 
-/** A published target can't be removed. */
+/** A target that is published, or its first part, can't be removed. */
 function requirePublishedKept({ targets }: Post, { social_account_ids }: Body): void {
   if (social_account_ids === undefined) return
   const kept = new Set(social_account_ids ?? [])
-  const isTakenOut = targets.some(({ status, social_account_id: id }) => status === 'published' && !kept.has(id))
+  const isTakenOut = targets.some((target) => isBegun(target) && !kept.has(target.social_account_id))
   if (isTakenOut) throw problem('post_target_published')
 }
 
@@ -97,14 +101,14 @@ function namedAfter(post: Post, { media_ids, social_account_ids, platform_captio
   }
 }
 
-function requireStaysReady(post: Post, body: Body, choice: Choice): void {
+function requireStaysReady(post: Post, body: Body, text: Text, choice: Choice): void {
   if (post.status !== 'scheduled') return
-  const { base_caption, media_ids, social_account_ids, platform_captions } = body
+  const { base_caption, media_ids, social_account_ids, platform_captions, thread } = body
   const isTouched =
     (base_caption ?? undefined) !== undefined ||
-    [media_ids, social_account_ids, platform_captions].some((sent) => sent !== undefined)
+    [media_ids, social_account_ids, platform_captions, thread].some((sent) => sent !== undefined)
   if (!isTouched) return
-  requireNone(judgePost(post, base_caption ?? post.base_caption, choice))
+  requireNone(judgePost(post, text, choice))
 }
 
 async function replaceChosen(pg: Queryable, post: Post, body: Body, choice: Choice): Promise<void> {

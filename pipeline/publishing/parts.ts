@@ -1,0 +1,67 @@
+/**
+ * The parts of a post: its caption with the files, and the texts of its thread. Each is published as a post of its own, as a
+ * reply to the one before. How many are published is stored, so an attempt goes on with the first one that isn't.
+ */
+import type { StoredPublication } from '../../postgres/tables/publication.ts'
+import type { SentPart } from '../../postgres/tables/sent-parts.ts'
+import { type Account, type Adapter, ProviderError, type Publication, type Published, type ReplyTo } from './adapter.ts'
+
+export interface Part {
+  /** How many are published before it. */
+  readonly place: number
+  readonly text: string
+  /** Another one for each part. */
+  readonly key: string
+  readonly replyTo: ReplyTo | null
+  /** The post has no thread. */
+  readonly isAlone: boolean
+}
+
+type Stored = Pick<StoredPublication, 'caption' | 'thread' | 'sent_parts' | 'publish_key'>
+
+/** The part that comes next; null: all are published. */
+export function nextPart({ caption, thread, sent_parts: sent, publish_key }: Stored): Part | null {
+  const [root, parent] = [sent[0], sent.at(-1)]
+  if (root === undefined || parent === undefined) {
+    return { place: 0, text: caption, key: publish_key, replyTo: null, isAlone: thread.length === 0 }
+  }
+  const text = thread[sent.length - 1]
+  if (text === undefined) return null
+  const replyTo = { root: publishedOf(root), parent: publishedOf(parent) }
+  return { place: sent.length, text, key: `${publish_key}-${sent.length}`, replyTo, isAlone: false }
+}
+
+export function publishedOf({ external_id, url, cid }: SentPart): Published {
+  return { externalId: external_id, url, ...(cid !== undefined && { cid }) }
+}
+
+export function sentPartOf({ externalId, url, cid }: Published): SentPart {
+  return { external_id: externalId, url, published_at: new Date().toISOString(), ...(cid !== undefined && { cid }) }
+}
+
+/** For the result of a target that isn't published yet, in front of the reason. */
+export function progressOf({ thread, sent_parts: { length: sent } }: Pick<Stored, 'thread' | 'sent_parts'>): string {
+  if (thread.length === 0) return ''
+  const before = ['', ', the one before is published'][sent] ?? `, the ${sent} before are published`
+  return `Part ${sent + 1} of ${thread.length + 1}${before}: `
+}
+
+/**
+ * Later parts are judged with the next one: a thread that can't be ended isn't begun.
+ * @param later the texts behind `publication`, which is the part at `place`
+ * @throws ProviderError where the platform would refuse one of them
+ */
+export function requireTaken(
+  adapter: Adapter,
+  account: Account,
+  publication: Publication,
+  { place, later }: { readonly place: number; readonly later: readonly string[] },
+): void {
+  const parts = [publication, ...later.map((text) => ({ ...publication, text, media: [] }))]
+  for (const [at, part] of parts.entries()) {
+    const refusal = adapter.validate(part, account)
+    if (refusal === null) continue
+    const said = at === 0 ? refusal : `Part ${place + at + 1} would be refused: ${refusal}`
+    throw new ProviderError({ kind: 'permanent', code: 'invalid' }, said)
+  }
+}

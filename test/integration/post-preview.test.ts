@@ -51,7 +51,7 @@ test('tells of the parts of a thread that a network doesn’t take, and refuses 
   const [x, linkedin] = [await account('x'), await account('linkedin')]
   const thread = ['Second', 'c'.repeat(281), 'Für 🦋']
   const shown = await preview({ thread, social_account_ids: [x, linkedin] })
-  const message = 'Part 3: X takes captions of at most 280 characters, this one has 281'
+  const message = 'X takes captions of at most 280 characters, part 3 has 281'
   expect(shown).toMatchObject({
     valid: false,
     issues: [

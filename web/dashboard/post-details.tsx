@@ -10,6 +10,7 @@ import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
+import { Parts, partsIn } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
@@ -118,13 +119,18 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
 export function Detail({ id, workspace: { currency, timezone } }: { id: number; workspace: Workspace }) {
   const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
-  const { base_caption, targets, performance, engagement } = answer
+  const { base_caption, thread, targets, performance, engagement } = answer
   const shown = (value: number | null) => (value === null ? '–' : number(value))
   return (
     <>
       <p class="caption">
         <bdi>{base_caption}</bdi>
       </p>
+      {thread.map((text, at) => (
+        <p key={at} class="caption part-shown">
+          <bdi>{text}</bdi>
+        </p>
+      ))}
       <ul>
         {targets.map(({ id: target, platform, status, publish_result, engagement: told }) => (
           <li key={target} class="event">
@@ -132,6 +138,7 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
               {platform} {told && <OnNetwork told={told} timezone={timezone} />}
             </span>
             <span class={tones[status] ?? ''}>{status}</span>
+            {partsIn(publish_result) && <Parts parts={partsIn(publish_result)!} all={thread.length + 1} />}
             <Result result={publish_result} />
           </li>
         ))}

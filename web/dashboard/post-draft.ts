@@ -10,6 +10,8 @@ export type Account = (typeof SocialAccountResource)['_output']
 export interface Draft {
   readonly title: string
   readonly base_caption: string
+  /** The texts that follow the caption. */
+  readonly thread: readonly string[]
   /** Local to the workspace, without an offset; null without a time. */
   readonly scheduled_at: string | null
   readonly social_account_ids: readonly number[]
@@ -20,28 +22,29 @@ export interface Draft {
 
 /** A new post. */
 export const fresh: Draft = {
-  ...{ title: '', base_caption: '', scheduled_at: null },
+  ...{ title: '', base_caption: '', thread: [], scheduled_at: null },
   ...{ social_account_ids: [], media_ids: [], platform_captions: {}, tags: [] },
 }
 
 export function draftOf(post: Post, timezone: string): Draft {
-  const { title, base_caption, scheduled_at, targets, media_ids, tags } = post
+  const { title, base_caption, thread, scheduled_at, targets, media_ids, tags } = post
   return {
-    ...{ title, base_caption, media_ids, tags },
+    ...{ title, base_caption, thread, media_ids, tags },
     scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),
   }
 }
 
-/** The captions of `tracked`, where those of `sent` weren't changed since. */
+/** The texts of `tracked`, where those of `sent` weren't changed since. */
 export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
   const captions = Object.entries(now.platform_captions).map(([platform, text]) => [
     platform,
     text === sent.platform_captions[platform] ? (tracked.platform_captions[platform] ?? text) : text,
   ])
   const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
-  return { ...now, base_caption, platform_captions: Object.fromEntries(captions) }
+  const thread = now.thread.map((text, at) => (text === sent.thread[at] ? (tracked.thread[at] ?? text) : text))
+  return { ...now, base_caption, thread, platform_captions: Object.fromEntries(captions) }
 }
 
 /** By network. A published target keeps its own, so that of one that waits counts. */
@@ -53,14 +56,15 @@ function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
 
 /**
  * The request's body. The editor keeps the caption of a network whose accounts are all unticked, for when one is ticked
- * again.
+ * again, and texts of the thread that nobody has written yet.
  */
 export function asSent(draft: Draft, accounts: readonly Account[] | undefined): Draft {
   const tags = draft.tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
-  if (accounts === undefined) return { ...draft, tags }
+  const thread = draft.thread.filter((text) => text.trim() !== '')
+  if (accounts === undefined) return { ...draft, thread, tags }
   const chosen = accounts.filter(({ id }) => draft.social_account_ids.includes(id))
   const captions = Object.entries(draft.platform_captions).filter(([name]) =>
     chosen.some(({ platform }) => platform === name),
   )
-  return { ...draft, tags, platform_captions: Object.fromEntries(captions) }
+  return { ...draft, thread, tags, platform_captions: Object.fromEntries(captions) }
 }

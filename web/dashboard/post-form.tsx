@@ -8,6 +8,7 @@ import { type Account, asSent, type Draft, draftOf, fresh, type Post, withTracke
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
+import { ThreadTexts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 import { trackLinks } from './track-links.ts'
@@ -136,6 +137,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
           onInput={(event) => change({ base_caption: event.currentTarget.value })}
         />
       </label>
+      <ThreadTexts texts={draft.thread} choose={(thread) => change({ thread })} />
       <Accounts
         accounts={accounts}
         chosen={draft.social_account_ids}

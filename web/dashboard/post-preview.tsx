@@ -4,7 +4,8 @@ import type { PostPreview } from '../../schemas/resources/post.ts'
 import type { Draft } from './post-draft.ts'
 import { consult } from './query.ts'
 
-type Preview = (typeof PostPreview)['_output']
+/** With the texts that it is of. */
+type Preview = (typeof PostPreview)['_output'] & Pick<Draft, 'thread'>
 
 const previewAfterMs = 400
 
@@ -28,9 +29,9 @@ export function usePreview(draft: Draft, altTextSaves: number): Told {
     const body = JSON.parse(asked) as Draft
     let isGone = false
     async function ask(): Promise<void> {
-      const sent = await consult<Preview>('/posts/preview', body)
+      const sent = await consult<(typeof PostPreview)['_output']>('/posts/preview', body)
       if (isGone) return
-      if ('made' in sent) setPreview(sent.made)
+      if ('made' in sent) setPreview({ ...sent.made, thread: body.thread })
       setRefusal('refusal' in sent ? sent.refusal : '')
     }
     const timer = body.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
@@ -54,7 +55,7 @@ interface PreviewProps {
   change(changes: Partial<Draft>): void
 }
 
-export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, change }: PreviewProps) {
+export function PreviewOf({ preview: { targets, thread, issues: all }, isSaid, draft, change }: PreviewProps) {
   const issues = all.filter(({ message }) => !isSaid(message))
   const platforms = [...new Map(targets.map((target) => [target.platform, target])).values()]
   const write = (platform: string, text: string) => {
@@ -64,17 +65,23 @@ export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, ch
   return (
     <section aria-label="Preview">
       <ul class="previews" aria-live="polite">
-        {platforms.map(({ platform, caption, character_count: count, character_limit: limit }) => (
+        {platforms.map(({ platform, caption, thread_counts, character_count: count, character_limit: limit }) => (
           <li key={platform}>
             <h3>
-              {platform}{' '}
-              <span class={count > limit ? 'bad' : 'label'}>
-                {count} of {limit}
-              </span>
+              {platform} <Length count={count} limit={limit} />
             </h3>
             <p class="caption">
               <bdi>{caption}</bdi>
             </p>
+            {!issues.some((issue) => issue.platform === platform && issue.code === 'thread_not_taken') &&
+              thread.map((text, at) => (
+                <div key={at} class="part-shown">
+                  <Length count={thread_counts[at] ?? 0} limit={limit} />
+                  <p class="caption">
+                    <bdi>{text}</bdi>
+                  </p>
+                </div>
+              ))}
             <Issues issues={issues.filter((issue) => issue.platform === platform)} />
             <label>
               Another caption for {platform}
@@ -92,12 +99,20 @@ export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, ch
   )
 }
 
+function Length({ count, limit }: { readonly count: number; readonly limit: number }) {
+  return (
+    <span class={count > limit ? 'bad' : 'label'}>
+      {count} of {limit}
+    </span>
+  )
+}
+
 /** Errors stand in the way; warnings are worth a look. */
 function Issues({ issues }: { issues: Preview['issues'] }) {
   return (
     <ul>
-      {issues.map(({ code, severity, message, social_account_id }) => (
-        <li key={`${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
+      {issues.map(({ loc, code, severity, message, social_account_id }) => (
+        <li key={`${loc} ${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
           {severity}: <bdi>{message}</bdi>
         </li>
       ))}

@@ -1,4 +1,4 @@
-/** Puts tracked links in the place of the addresses in a post's captions, so that its clicks and what follows are counted. */
+/** Puts tracked links in the place of the addresses in a post's captions and thread, so that its clicks and what follows are counted. */
 
 import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 import type { LinkResource } from '../../schemas/resources/link.ts'
@@ -11,6 +11,7 @@ const labelLength = 160
 
 export interface Captions {
   readonly base_caption: string
+  readonly thread: readonly string[]
   readonly platform_captions: Readonly<Record<string, string>>
 }
 
@@ -19,7 +20,7 @@ export async function trackLinks<Draft extends Captions>(
   draft: Draft,
   { id, title }: { readonly id: number; readonly title: string },
 ): Promise<{ readonly draft: Draft; readonly refusal: string }> {
-  const all = [draft.base_caption, ...Object.values(draft.platform_captions)]
+  const all = [draft.base_caption, ...draft.thread, ...Object.values(draft.platform_captions)]
   let link: Link | undefined
   try {
     link = (await readNewest('active')) ?? (await readNewest('archived'))
@@ -44,7 +45,11 @@ export async function trackLinks<Draft extends Captions>(
   const replaced = (text: string) => replaceLinks(text, (address) => shortened.get(address) ?? address)
   const captions = Object.entries(draft.platform_captions).map(([platform, text]) => [platform, replaced(text)])
   return {
-    draft: { ...draft, base_caption: replaced(draft.base_caption), platform_captions: Object.fromEntries(captions) },
+    draft: {
+      ...draft,
+      ...{ base_caption: replaced(draft.base_caption), thread: draft.thread.map(replaced) },
+      platform_captions: Object.fromEntries(captions),
+    },
     refusal,
   }
 }

@@ -90,15 +90,16 @@ function judgeCaption(
   caption: string,
   count: number,
   refuse: (message: string) => void,
+  named = 'this one',
 ): void {
   const unit = captionCounting === 'bytes' ? 'bytes' : 'characters'
   if (count > captionLengthMax) {
-    refuse(`${label} takes captions of at most ${captionLengthMax} ${unit}, this one has ${count}`)
+    refuse(`${label} takes captions of at most ${captionLengthMax} ${unit}, ${named} has ${count}`)
     return
   }
   const bytes = captionBytesMax === null ? 0 : byteLength(caption)
   if (captionBytesMax !== null && bytes > captionBytesMax) {
-    refuse(`${label} takes captions of at most ${captionBytesMax} bytes, this one has ${bytes}`)
+    refuse(`${label} takes captions of at most ${captionBytesMax} bytes, ${named} has ${bytes}`)
   }
 }
 
@@ -110,8 +111,8 @@ function judgeThread(provider: Provider, thread: readonly string[], counts: read
   }
   // The caption is the first part.
   for (const [at, text] of thread.entries()) {
-    const refuse = (message: string) => report('caption_too_long', ['thread', at], `Part ${at + 2}: ${message}`, text)
-    judgeCaption(provider, text, counts[at]!, refuse)
+    const refuse = (message: string) => report('caption_too_long', ['thread', at], message, text)
+    judgeCaption(provider, text, counts[at]!, refuse, `part ${at + 2}`)
   }
 }
 

@@ -266,6 +266,69 @@ test(
   isLong ? 900_000 : 300_000,
 )
 
+const threads = isLong ? 60 : 6
+const kills = isLong ? 20 : 8
+
+test(
+  `${threads} threads on three platforms over ${kills} kills between their parts: each part once, as a reply to the one before`,
+  async () => {
+    const accounts = [
+      (await connectMastodon(stores, mine, mastodon)).json.id,
+      (await connectBluesky(stores, mine, bluesky)).json.id,
+      (await connectX(stores, mine, x)).json.id,
+    ]
+    const publishing = ['POST /api/v1/statuses', 'POST /xrpc/com.atproto.repo.createRecord', 'POST /2/tweets']
+    // Hangs some requests that publish, before they are done or after: the kill comes while they do.
+    let held = 0
+    const hinder = ({ step }: Asking): Hindrance | undefined => {
+      if (!publishing.includes(step) || draw() > 0.2) return undefined
+      held += 1
+      return draw() < 0.5 ? 'hang before' : 'hang after'
+    }
+    for (const server of [mastodon, bluesky, x]) server.hinder = hinder
+    const textsOfThread = (nth: number) => Array.from({ length: 5 }, (_, at) => `thread ${nth}, part ${at + 1}`)
+    const ids: number[] = []
+    for (let nth = 0; nth < threads; nth++) {
+      const [caption = '', ...thread] = textsOfThread(nth)
+      ids.push(await schedulePost(ask, { caption, thread, accounts }))
+    }
+    let before = held
+    let pipeline = await start()
+    for (let kill = 0; kill < kills; kill++) {
+      await expect.poll(() => held > before, { timeout: 30_000 }).toBe(true)
+      await pipeline.kill()
+      // As an hour later: the look-up alone tells.
+      mastodon.forgetKeys()
+      // Claims of the one that was killed run out.
+      await stores.pg.query(`UPDATE post_targets SET next_attempt_at = now() WHERE status = 'publishing'`)
+      before = held
+      pipeline = await start()
+    }
+    for (const server of [mastodon, bluesky, x]) server.hinder = () => undefined
+    await pipeline.kill()
+    pipeline = await start()
+    for (const id of ids) expect((await endedPost(ask, id, 120_000)).status).toBe('published')
+    const rkeyOf = (uri: string | undefined) => uri?.split('/').at(-1)
+    const sent = {
+      mastodon: mastodon.statuses.map(({ id, text, inReplyTo }) => ({ id, text, parent: inReplyTo ?? undefined })),
+      bluesky: bluesky.records.map(({ rkey, record: { text, reply } }) => {
+        return { id: rkey, text, parent: rkeyOf(reply?.parent.uri) }
+      }),
+      x: x.posts.map(({ id, text, inReplyTo }) => ({ id, text, parent: inReplyTo })),
+    }
+    const all = Array.from({ length: threads }, (_, nth) => textsOfThread(nth)).flat()
+    for (const [platform, parts] of Object.entries(sent)) {
+      expect([platform, parts.map(({ text }) => text).sort()]).toEqual([platform, [...all].sort()])
+      for (const { text, parent } of parts) {
+        const before = text.endsWith('part 1') ? undefined : all[all.indexOf(text) - 1]
+        expect([text, parts.find(({ id }) => id === parent)?.text]).toEqual([text, before])
+      }
+    }
+    expect(await pipeline.stop()).toBe(0)
+  },
+  isLong ? 900_000 : 300_000,
+)
+
 test('without Redis posts are published, and what a stopped pipeline had under way is published by the next one at once', async () => {
   const account = (await connectMastodon(stores, mine, mastodon)).json.id
   const pipeline = await start({ REDIS_URL: 'redis://127.0.0.1:1' })

@@ -53,7 +53,7 @@ test('what means the same under a key is done once, by either interface, and wha
   expect(await send(same)).toEqual([200, result!.structuredContent])
   const again = await callTool(api, mine.apiKey, 'svc.create_post', { ...same, idempotency_key: key })
   expect(again.result?.structuredContent).toEqual(result!.structuredContent)
-  const spelled = { media_ids: [], social_account_ids: [], platform_captions: {} }
+  const spelled = { media_ids: [], social_account_ids: [], platform_captions: {}, thread: [] }
   expect(await send({ ...post, ...spelled })).toEqual([200, result!.structuredContent])
   for (const other of [{ title: 'C' }, { tags: [] }, { scheduled_at: null }, { scheduled_at: '2030-07-01T09:00:00' }]) {
     expect((await send({ ...post, ...other }))[0]).toBe(409)

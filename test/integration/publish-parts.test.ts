@@ -156,6 +156,34 @@ test('a part that is refused leaves those before it; mended and scheduled anew, 
   expect(sent).toEqual(chainOf(sent!, ['One', 'Two', 'Mended', 'Four']))
 })
 
+test('credentials that end between two parts fail the target; with a thread as short as what is there it is published', async () => {
+  const { mastodon } = on.server
+  const account = await connectTo(mastodon)
+  const { token } = mastodon.state
+  mastodon.hinder = ({ json }) => {
+    if (json?.status === 'Three') mastodon.state.token = 'another'
+    return undefined
+  }
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
+  const error = { code: 'not_authorized', message: expect.stringMatching(/^Part 3 of 3, the 2 before are published: /) }
+  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
+  expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'expired' }])
+  mastodon.state.token = token
+  expect(await connectTo(mastodon)).toBe(account)
+  const asked = mastodon.asked.length
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await ask('PATCH', `/v1/posts/${id}`, { thread: ['Two'] })
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).targets[0]).toMatchObject({
+    status: 'published',
+    publish_result: {
+      external_id: mastodon.statuses[0]!.id,
+      parts: mastodon.statuses.map((one) => ({ external_id: one.id })),
+    },
+  })
+  expect([mastodon.statuses.map(({ text }) => text), mastodon.asked.length]).toEqual([['One', 'Two'], asked])
+})
+
 test('a thread of which the instance wouldn’t take a later part isn’t begun', async () => {
   const { mastodon } = on.server
   mastodon.state.maxCharacters = 100

@@ -16,6 +16,8 @@ export interface Outlining {
   readonly definitions: Readonly<Record<string, JsonSchema>>
   /** How many objects within one another have their members shown; lists count for nothing. */
   readonly levels: number
+  /** Members whose own members aren't shown. */
+  readonly selfTelling?: readonly string[]
   /** Whether descriptions are kept. Default: yes. */
   readonly isDescribed?: boolean
   /**
@@ -28,7 +30,7 @@ export interface Outlining {
 /** A schema without what a model can do without before its first call. */
 export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
   const { $ref: ref, anyOf, type, enum: values, description, items, properties } = schema
-  const { definitions, levels, isDescribed = true, refer } = how
+  const { definitions, levels, selfTelling = [], isDescribed = true, refer } = how
   if (typeof ref === 'string') {
     const name = ref.split('/').at(-1)!
     return refer?.(name, levels > 0) ?? outlineOf(definitions[name]!, how)
@@ -38,7 +40,7 @@ export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
     Object.fromEntries(
       Object.entries(members)
         .filter(([name]) => name !== objectId)
-        .map(([name, member]) => [name, shown(member, levels - 1)]),
+        .map(([name, member]) => [name, shown(member, selfTelling.includes(name) ? 0 : levels - 1)]),
     )
   return {
     ...(type !== undefined && { type }),

@@ -165,6 +165,8 @@ const selfTelling = [
     'svc.bot_analytics',
   ],
 ]
+/** Members of long answers: what is in them tells itself by its name. */
+const selfTellingMembers = ['snippet', 'web_vitals', 'web_vital_pages', 'web_vital_series']
 const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 
 /** Members that stay of an object that another tool shows. */
@@ -188,7 +190,9 @@ function outputSchemaOf(
     const tool = shownBy.get(name)
     return tool === undefined || tool === own ? undefined : { type: 'object', description: `As in \`${tool}\`.` }
   }
-  const how = isRead ? { levels: levelsOf(operation), refer } : { levels: levels.change, isDescribed: false }
+  const how = isRead
+    ? { levels: levelsOf(operation), selfTelling: selfTellingMembers, refer }
+    : { levels: levels.change, isDescribed: false }
   const outline = outlineOf(root, { definitions, ...how })
   if (root['type'] === 'array') {
     const items = newsOf(outline, said)

@@ -6,6 +6,8 @@ import { docPaths, readDoc, tableOf } from '../support/docs.ts'
 const otherVariables = [
   ...['API_KEY', 'TRACKING_KEY', 'TRACK', 'INSERT', 'FAULTS', 'SEED', 'RUNS'],
   ...['SKIP_BROWSER', 'SVC_API_KEY', 'SVC_AUTHORIZATION'],
+  // A format of BigQuery's exports.
+  'NEWLINE_DELIMITED_JSON',
 ]
 
 /**

@@ -20,6 +20,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/event-limits.ts'
 import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
 import { overviewReuse } from '../schemas/limits/overview-limits.ts'
+import { postgresShareOfAnswer } from '../schemas/limits/store-limits.ts'
 import { makeDashboardRoute } from './dashboard/routes.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import type { SignInLimiter } from './guards/rate-limit.ts'
@@ -28,6 +29,7 @@ import { readHealth } from './health.ts'
 import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { CallConfig, Operation } from './operations/define.ts'
+import { makeMutationTurns } from './operations/mutation-turns.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
@@ -110,6 +112,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
+    inTurn: makeMutationTurns(options.answerDeadlineMs * postgresShareOfAnswer),
     stores: {
       ...{ pg, box, hashes, media },
       ch,

@@ -16,6 +16,7 @@ import { type Guard, requireAccess, requireFactor, requirePlan, requireScope } f
 import type { RateLimiter } from '../guards/rate-limit.ts'
 import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
 import { runMutation } from './mutate.ts'
+import type { MutationTurns } from './mutation-turns.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { timedReader } from './timed-reader.ts'
 import { type RawInput, validateInput, withSentInputs } from './validate.ts'
@@ -25,6 +26,7 @@ export interface Gateway {
   readonly rateLimiter: RateLimiter
   readonly stores: Stores
   readonly transaction: Postgres['transaction']
+  readonly inTurn: MutationTurns
   readonly clock: Clock
   readonly log: Log
   readonly config: CallConfig
@@ -144,7 +146,7 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     sent: raw.body,
     keptMs,
   }
-  return runMutation(mutation, transaction)
+  return gateway.inTurn(workspace.id, () => runMutation(mutation, transaction))
 }
 
 function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: Operation): Problem {

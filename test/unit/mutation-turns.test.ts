@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { makeMutationTurns } from '../../api/operations/mutation-turns.ts'
+import { mutationsAtOnceMax } from '../../schemas/limits/api-limits.ts'
+
+const total = 4 * mutationsAtOnceMax
+const every = <Result>(make: (nth: number) => Result) => Array.from({ length: total }, (_, nth) => make(nth))
+
+test('so many mutations of a workspace run at once, the others in turn, also behind one that fails; other workspaces do not wait', async () => {
+  const inTurn = makeMutationTurns(60_000)
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  const all = every((nth) =>
+    inTurn(1, async () => {
+      begun.push(nth)
+      await new Promise<void>((resolve) => ends.push(resolve))
+      if (nth % 2 === 0) throw new Error('failed')
+    }).catch((error: Error) => error.message),
+  )
+  expect(begun).toHaveLength(mutationsAtOnceMax)
+  expect(await inTurn(2, async () => 'other')).toBe('other')
+  while (begun.length < total) {
+    ends.shift()!()
+    await new Promise(setImmediate)
+    expect(ends).toHaveLength(mutationsAtOnceMax)
+  }
+  for (const end of ends) end()
+  expect(begun).toEqual(every((nth) => nth))
+  expect(await Promise.all(all)).toEqual(every((nth) => (nth % 2 === 0 ? 'failed' : undefined)))
+})
+
+test('who waits too long is refused without having begun, and takes nobody’s place', async () => {
+  const inTurn = makeMutationTurns(20)
+  let end = () => {}
+  const held = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const first = Array.from({ length: mutationsAtOnceMax }, () => inTurn(1, () => held))
+  await expect(inTurn(1, () => expect.fail('begun'))).rejects.toMatchObject({ status: 503 })
+  end()
+  await Promise.all(first)
+  expect(await inTurn(1, async () => 'next')).toBe('next')
+})

@@ -1,13 +1,15 @@
 /** Sessions that began in a range, counted by one of their properties. Held by test/integration/breakdown-conversions.test.ts. */
 import { channelOf, channels } from '../../schemas/reference/channels.ts'
-import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
+import { type BreakdownName, type EntryEventName, entryEventNames } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { cityOfSession, moment, regionKey, systemKey } from '../rollups/event-sql.ts'
-import { inBuild } from './overview/figure-parts.ts'
+import { withEntryEvent } from './entry-event.ts'
+import { inBuild, isFolded } from './overview/figure-parts.ts'
+import { coverageSql } from './overview/figures-sql.ts'
 import { choose, readOrigins } from './overview/read-filtered.ts'
-import type { Reader } from './reader.ts'
+import { composedStatement, type Reader } from './reader.ts'
 
 export interface BreakdownRequest extends Span {
   readonly workspaceId: number
@@ -28,7 +30,7 @@ export interface BreakdownGroup {
   readonly duration_ms: number
 }
 
-const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
+const columns: Readonly<Record<Exclude<BreakdownName, 'channel' | EntryEventName>, string>> = {
   ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
   ...{ entry_path: 'toString(entry_path)', exit_path: 'toString(exit_path)', device: 'toString(device)' },
   ...{ browser: 'toString(browser)', os: systemKey, country: 'toString(country)' },
@@ -50,12 +52,19 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     by === 'channel' ? readChannels(ch, isInRange, params) : undefined,
   ])
   const chosenSql = chosen?.selection.chosenSql(
-    `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
+    `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')} AND ${isFolded}`,
   )
+  const sessions = (named: string) =>
+    `SELECT visitor, ${named}, is_bounce, session_ms FROM sessions FINAL WHERE ${isInRange}${chosenSql === undefined ? '' : ` AND ${chosenSql}`}`
+  const keyed = isOfEntryEvent(by)
+    ? withEntryEvent(by, sessions('session, first_at'))
+    : sessions(
+        `${by === 'channel' ? channelKey : columns[by]} AS key${hasRegionName(by) ? ',toString(region_name) AS name' : ''}`,
+      )
   return ch.query<BreakdownGroup>(
-    `SELECT key, max(name) AS region_name, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
-     FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, ${nameOf(by)} AS name, is_bounce, session_ms
-       FROM sessions FINAL WHERE ${isInRange}${chosenSql === undefined ? '' : ` AND ${chosenSql}`})
+    `WITH ${coverageSql} AS coverage
+     SELECT key, ${regionNameOf(by)} AS region_name, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
+     FROM (${keyed})
      GROUP BY key ORDER BY visitors DESC, sessions DESC, key LIMIT {limit:UInt32}`,
     {
       ...params,
@@ -63,10 +72,16 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
       ...(chosen && { ...chosen.selection.params, ...chosen.calendar }),
       ...{ look_from: start - 2 * dayMs, look_to: end + 3 * dayMs },
     },
+    { settings: composedStatement },
   )
 }
 
-const nameOf = (by: BreakdownName) => (by === 'region' || by === 'city' ? 'toString(region_name)' : "''")
+const hasRegionName = (by: BreakdownName) => by === 'region' || by === 'city'
+const regionNameOf = (by: BreakdownName) => (hasRegionName(by) ? 'max(name)' : "''")
+
+function isOfEntryEvent(by: BreakdownName): by is EntryEventName {
+  return (entryEventNames as readonly string[]).includes(by)
+}
 
 /** Only TypeScript knows a source's channel: sources of the range are looked up first. */
 async function readChannels(ch: Reader, isInRange: string, params: Record<string, unknown>) {

@@ -2,15 +2,20 @@
 import { z } from 'zod'
 import { Range } from './range.ts'
 
+/** What is read from a session's first event. */
+export const entryEventNames = ['hostname', 'referrer', 'content', 'language', 'screen'] as const
+export type EntryEventName = (typeof entryEventNames)[number]
+
 export const breakdownNames = [
   ...(['channel', 'source', 'medium', 'campaign', 'entry_path', 'exit_path'] as const),
   ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
+  ...entryEventNames,
 ] as const
 export type BreakdownName = (typeof breakdownNames)[number]
 
 const SessionsRow = z
   .object({
-    key: z.string().describe('As its filter takes it; empty for none.'),
+    key: z.string().describe('As its filter takes it, if there is one; empty for none.'),
     label: z.string(),
     visitors: z.int(),
     sessions: z.int(),

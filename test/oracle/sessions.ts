@@ -9,6 +9,8 @@ import type { Span } from './range.ts'
 
 export interface Session {
   readonly visitor: string
+  /** Its first event. */
+  readonly entry: EventFact
   readonly source: string
   readonly medium: string
   readonly device: number
@@ -88,7 +90,7 @@ function describe(chain: readonly EventFact[], timezone: string, counted: Counte
   const engagementMs = members.reduce((sum, event) => sum + event.engagement_ms, 0)
   const has = (wanted: number) => members.some((event) => event.kind === wanted)
   return {
-    visitor: visitorOf(first),
+    ...{ visitor: visitorOf(first), entry: first },
     ...channelOf(first),
     device: first.device,
     browser: first.browser,

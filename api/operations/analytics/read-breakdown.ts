@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { readBreakdown } from '../../../clickhouse/queries/breakdown.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { breakdownRowsMax, overviewRowsDefault } from '../../../schemas/limits/overview-limits.ts'
+import { languageName } from '../../../schemas/reference/language-names.ts'
 import { cityLabel, regionLabel } from '../../../schemas/reference/places.ts'
+import { screenClasses } from '../../../schemas/reference/screen-classes.ts'
 import { Breakdown, type BreakdownName, breakdownNames } from '../../../schemas/resources/breakdown.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { defineOperation } from '../define.ts'
@@ -20,7 +22,8 @@ const BreakdownQuery = z.object({
 })
 
 const labels: Partial<Record<BreakdownName, (key: string, regionName: string) => string>> = {
-  ...{ device: deviceLabel, country: countryLabel, region: regionLabel, city: cityLabel },
+  ...{ device: deviceLabel, country: countryLabel, region: regionLabel, city: cityLabel, language: languageName },
+  screen: (key) => screenClasses.find((its) => its.key === key)?.label ?? key,
 }
 
 export const readAnalyticsBreakdown = defineOperation({

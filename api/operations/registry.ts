@@ -7,6 +7,7 @@ import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
 import { readAnalyticsFunnel } from './analytics/read-funnel.ts'
 import { readAnalyticsGoals } from './analytics/read-goals.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
+import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
@@ -83,6 +84,7 @@ export const operations: readonly Operation[] = [
   updatePostingTimes,
   readAnalyticsOverview,
   readAnalyticsBreakdown,
+  readAnalyticsPages,
   listEventNames,
   readAnalyticsFunnel,
   readAnalyticsGoals,

@@ -16,17 +16,24 @@ export interface EventsOfRange extends Span {
   readonly filters: SessionFilters | undefined
 }
 
-/** SQL condition: an event of the range is of a session that counts. The statement has `coverage` (`coverageSql`). */
-export async function isOfChosen(ch: Reader, request: EventsOfRange): Promise<BoundSql> {
+/** SQL condition: an event of the range is of a session that counts. */
+export interface OfChosen extends BoundSql {
+  /** The same of a row of `sessions`. */
+  readonly sessionSql: string
+}
+
+/** The statement has `coverage` (`coverageSql`). */
+export async function isOfChosen(ch: Reader, request: EventsOfRange): Promise<OfChosen> {
   const { workspaceId, build, timezone, filters, start, end } = request
   const own = { workspace: workspaceId, build, start, end }
-  if (filters === undefined) return { sql: '1', params: own }
+  if (filters === undefined) return { sql: '1', sessionSql: '1', params: own }
   const [from, to] = [Math.max(0, start - dayMs), end + dayMs]
   const { selection, calendar } = await choose(ch, { workspaceId, build, timezone, filters, from, to })
   const around = `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')} AND ${isFolded}`
   const rows = chosenRows(selection, 'day>={first_day:UInt16} AND day<={last_day:UInt16}', around)
   return {
     sql: eventIsOfChosen(rows),
+    sessionSql: selection.chosenSql(around),
     params: {
       ...{ ...own, ...selection.params, ...calendar },
       ...{ first_day: localDayAt(start, timezone), last_day: localDayAt(end, timezone) },

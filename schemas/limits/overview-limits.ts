@@ -20,6 +20,7 @@ export const advicePages = 10
 export const breakdownRowsMax = 1_000
 /** Keys of breakdowns that are read from events are cut: a referrer may have 2,048 characters. */
 export const breakdownKeyLengthMax = 300
+export const pageReportRowsMax = 1_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */
 export const eventNamesMax = 1_000
 export const propertyNameLengthMax = 200

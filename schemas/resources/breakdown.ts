@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Range } from './range.ts'
 
-/** What is read from a session's first event. */
+/** Those that are read from a session's first event. */
 export const entryEventNames = ['hostname', 'referrer', 'content', 'language', 'screen'] as const
 export type EntryEventName = (typeof entryEventNames)[number]
 

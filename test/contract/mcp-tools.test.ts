@@ -42,6 +42,7 @@ const withoutTool = [
   'media_file.get',
   'posting_times.get',
   'posting_times.update',
+  'pages.read',
   'goals.read',
   'goal.list',
   'goal.create',

@@ -152,6 +152,7 @@ test('a shared link opens the figures and what draws them, and no tool', async (
       'workspace.get',
       'overview.read',
       'breakdown.read',
+      'pages.read',
       'event_names.list',
       'funnel.read',
       'goals.read',

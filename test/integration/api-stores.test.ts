@@ -83,6 +83,8 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
     const figures = [
       'overview',
       'breakdown?by=os',
+      'breakdown?by=screen',
+      'pages',
       'events',
       'funnel?step=path:/&step=event:signup',
       'retention',

@@ -122,6 +122,7 @@ test('a link sees the figures that a key sees, and of nobody a name, an e-mail o
   const questions = [
     'overview',
     'breakdown',
+    'pages',
     'events?event=signup',
     'bots',
     'funnel?step=path:/&step=event:signup',

@@ -13,7 +13,7 @@ import { foldWhatIsThere } from '../support/fold.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 30))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
 const longPath = `/${'ä'.repeat(400)}`
@@ -44,6 +44,7 @@ const cases = fc.record({
     events: site.events.map((event, at): EventLike => ({ ...event, ...more[at] })),
   })),
   range: someRanges,
+  names: fc.shuffledSubarray([...entryEventNames], { minLength: 2, maxLength: 2 }),
   filters: someFilters,
 })
 
@@ -81,11 +82,11 @@ test('every row equals a computation over the raw events', async () => {
     all.map(({ site }) => site),
   )
   let listed = 0
-  for (const [at, { range, filters }] of all.entries()) {
+  for (const [at, { range, filters, names }] of all.entries()) {
     const { rows, timezone, apiKey } = placed[at]!
     const filtered = Object.keys(filters).length > 0 ? filterFacts({ events: rows }, filters, timezone) : undefined
     const sessions = sessionsOf(filtered?.events ?? rows, timezone, filtered ?? allCounted)
-    for (const by of entryEventNames) {
+    for (const by of names) {
       const query = queryOf({ ...range, ...filters, by, limit: '1000' })
       const response = await api.ask(`/v1/analytics/breakdown?${query}`, { key: apiKey })
       const answer = (await response.json()) as Breakdown
@@ -97,7 +98,7 @@ test('every row equals a computation over the raw events', async () => {
       listed += expected.length
     }
   }
-  expect(listed).toBeGreaterThan(5 * runs)
+  expect(listed).toBeGreaterThan(2 * runs)
 })
 
 test('rows have the names that people know, and a limit cuts them', async () => {

@@ -38,10 +38,10 @@ export type Chartable = (typeof chartable)[number]
 
 /** Tabs of the overview's panels, by name of the address. The first one is shown without a choice. */
 export const panelTabs = {
-  sources: ['sources', 'channels', 'campaigns'],
-  pages: ['pages', 'entry_pages', 'exit_pages'],
+  sources: ['sources', 'channels', 'campaigns', 'contents', 'referrers'],
+  pages: ['pages', 'entry_pages', 'exit_pages', 'hostnames'],
   countries: ['countries', 'regions', 'cities', 'map'],
-  devices: ['devices', 'browsers', 'systems'],
+  devices: ['devices', 'browsers', 'systems', 'screens', 'languages'],
   events: ['events'],
 } as const
 export type Tab = (typeof panelTabs)[keyof typeof panelTabs][number]

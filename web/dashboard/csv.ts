@@ -2,20 +2,19 @@
 import { decimalsOf } from '../../schemas/reference/currencies.ts'
 import { type ColumnName, columns, type ListKind, type ListRow } from './list-kinds.ts'
 
-/** Revenue is in whole units of the currency, which stands in its head. */
+/** A figure that isn't known is empty. Revenue is in whole units of the currency, which stands in its head. */
 export function csvOf(kind: Pick<ListKind, 'title' | 'columns'>, rows: readonly ListRow[], currency: string): string {
   const isMoney = (name: ColumnName) => name === 'revenue_cents'
   const decimals = decimalsOf(currency)
-  const shown = (name: ColumnName, value: number) =>
-    isMoney(name) ? Number((value / 10 ** decimals).toFixed(decimals)) : value
+  const shown = (name: ColumnName, value: number | undefined) => {
+    if (value === undefined) return ''
+    return isMoney(name) ? Number((value / 10 ** decimals).toFixed(decimals)) : value
+  }
   const head = [
     kind.title,
     ...kind.columns.map((name) => `${columns[name].label}${isMoney(name) ? ` (${currency})` : ''}`),
   ]
-  const lines = rows.map(({ label, figures }) => [
-    label,
-    ...kind.columns.map((name) => shown(name, figures[name] ?? 0)),
-  ])
+  const lines = rows.map(({ label, figures }) => [label, ...kind.columns.map((name) => shown(name, figures[name]))])
   return linesOf([head, ...lines])
 }
 

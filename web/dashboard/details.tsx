@@ -4,7 +4,7 @@ import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { type Filter, listQuestionOf, type View } from './address.ts'
 import { csvOf } from './csv.ts'
 import { Dialog } from './dialog.tsx'
-import { type ColumnName, columns, filtersOf, type ListKind, type ListRow } from './list-kinds.ts'
+import { type ColumnName, columns, filtersOf, isClickable, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
@@ -34,7 +34,7 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
           sort,
         )
   const pages = Math.max(1, Math.ceil(rows.length / rowsOfPage))
-  const shown = rows.slice(page * rowsOfPage, (page + 1) * rowsOfPage)
+  const shownRows = rows.slice(page * rowsOfPage, (page + 1) * rowsOfPage)
   const columnNames = kind.columns
   return (
     <Dialog title={kind.title} close={close}>
@@ -80,10 +80,10 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
             </tr>
           </thead>
           <tbody>
-            {shown.map((row) => (
+            {shownRows.map((row) => (
               <tr key={row.key + row.label}>
                 <th scope="row">
-                  {row.key === '' ? (
+                  {!isClickable(kind, row) ? (
                     <bdi>{row.label}</bdi>
                   ) : (
                     <button
@@ -100,7 +100,7 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
                   )}
                 </th>
                 {columnNames.map((name) => (
-                  <td key={name}>{columns[name].show(row.figures[name] ?? 0, currency)}</td>
+                  <td key={name}>{shown(name, row.figures[name], currency)}</td>
                 ))}
               </tr>
             ))}
@@ -128,7 +128,14 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
   )
 }
 
+function shown(name: ColumnName, value: number | undefined, currency: string): string {
+  return value === undefined ? '–' : columns[name].show(value, currency)
+}
+
+/** A figure that isn't known is less than any other. */
 function sorted(rows: readonly ListRow[], { by, isRising }: { by: ColumnName; isRising: boolean }): ListRow[] {
   const sign = isRising ? 1 : -1
-  return [...rows].sort((one, other) => sign * ((one.figures[by] ?? 0) - (other.figures[by] ?? 0)))
+  // Revenue may be below zero, by refunds.
+  const unknown = -Number.MAX_VALUE
+  return [...rows].sort((one, other) => sign * ((one.figures[by] ?? unknown) - (other.figures[by] ?? unknown)))
 }

@@ -1,7 +1,8 @@
 /** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { type Filter, type FilterName, filterOf } from './address.ts'
+import type { PageReport } from '../../schemas/resources/page-report.ts'
+import { type Filter, type FilterName, filterNames, filterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 import { isShared } from './shared-page.ts'
@@ -13,6 +14,7 @@ export interface ListRow {
   readonly title?: string
   /** Medium of a source that is listed by medium. */
   readonly medium?: string
+  /** One that isn't known is left out. */
   readonly figures: Readonly<Partial<Record<ColumnName, number>>>
 }
 
@@ -25,12 +27,18 @@ export const columns = {
   revenue_cents: { label: 'Revenue', show: money },
   bounce_rate: { label: 'Bounce rate', show: percent },
   average_session_seconds: { label: 'Session length', show: duration },
+  entries: { label: 'Entries', show: number },
+  exits: { label: 'Exits', show: number },
+  exit_rate: { label: 'Exit rate', show: percent },
+  time_on_page_seconds: { label: 'Time on page', show: duration },
+  scroll_depth: { label: 'Scroll depth', show: percent },
 } as const satisfies Record<string, { label: string; show(value: number, currency: string): string }>
 export type ColumnName = keyof typeof columns
 
 export interface ListKind {
   readonly title: string
-  readonly filter: FilterName
+  /** Undefined: there is none, and no click on a row. */
+  readonly filter: FilterName | undefined
   /** The first is what rows are ordered by. */
   readonly columns: readonly ColumnName[]
   /** The path that asks for it, without its times, comparison and filters. */
@@ -40,16 +48,23 @@ export interface ListKind {
   readonly limitMax: number
   /** Whether the overview has it. */
   readonly isOfOverview: boolean
+  /** Another list of the same rows with more columns. */
+  readonly report?: ListKind
+}
+
+export function isClickable({ filter }: ListKind, { key }: ListRow): boolean {
+  return filter !== undefined && key !== ''
 }
 
 /** Filters that a click on a row sets. All of a source is left out, as no filter leaves out a pair. */
 export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot: boolean): Filter[] {
+  if (filter === undefined) return []
   return [filterOf(filter, key, isNot), ...(medium === undefined || isNot ? [] : [filterOf('medium', medium)])]
 }
 
 /** Stands for what has no name. */
-export function namelessOf(filter: FilterName): string {
-  return filter.endsWith('path') ? '(no page)' : 'none'
+export function namelessOf(name: FilterName | BreakdownName): string {
+  return name.endsWith('path') ? '(no page)' : 'none'
 }
 
 /** Rows that the API gives to keys; owners get more. */
@@ -73,10 +88,11 @@ function ofOverview(
   }
 }
 
-function ofSessions(title: string, by: BreakdownName & FilterName): ListKind {
+function ofSessions(title: string, by: BreakdownName): ListKind {
   const names = ['visitors', 'sessions', 'bounce_rate', 'average_session_seconds'] as const
   return {
-    ...{ title, filter: by, columns: names, limitMax: 1_000, isOfOverview: false },
+    ...{ title, columns: names, limitMax: 1_000, isOfOverview: false },
+    filter: filterNames.find((name) => name === by),
     ask: (limit) => `/analytics/breakdown?by=${by}&limit=${limit}`,
     rowsOf: ({ rows }) =>
       rows.map(({ key, label, ...figures }) => ({ key, label: label === '' ? namelessOf(by) : label, figures })),
@@ -92,13 +108,31 @@ export const sources = ofOverview('Sources', 'source', 'top_sources', counts, ({
   // Who comes directly has no other medium.
   ...(source !== 'direct' && { medium: String(medium) }),
 }))
-export const pages = ofOverview(
+const pageReport: ListKind = {
+  ...{ title: 'Page report', filter: 'path', limitMax: 1_000, isOfOverview: false },
+  columns: [
+    ...(['pageviews', 'visitors', 'sessions', 'entries', 'exits', 'exit_rate', 'bounce_rate'] as const),
+    ...(['time_on_page_seconds', 'scroll_depth'] as const),
+  ],
+  ask: (limit) => `/analytics/pages?limit=${limit}`,
+  rowsOf: (answer) =>
+    (answer as unknown as PageReport).rows.map(({ path, title, time_on_page_seconds, scroll_depth, ...figures }) => ({
+      ...{ key: path, label: path || namelessOf('path'), title: `${title}\n${path}` },
+      figures: {
+        ...figures,
+        ...(time_on_page_seconds !== null && { time_on_page_seconds }),
+        ...(scroll_depth !== null && { scroll_depth }),
+      },
+    })),
+}
+const topPages = ofOverview(
   'Pages',
   'path',
   'top_pages',
   ['pageviews', 'visitors', 'sessions', 'conversions', 'revenue_cents', 'bounce_rate'],
   ({ path, title }) => ({ key: String(path), label: String(path) || namelessOf('path'), title: `${title}\n${path}` }),
 )
+export const pages: ListKind = { ...topPages, report: pageReport }
 export const countries = ofOverview('Countries', 'country', 'countries', counts, keyed)
 export const devices = ofOverview('Devices', 'device', 'devices', counts, keyed)
 export const browsers = ofOverview('Browsers', 'browser', 'browsers', counts, keyed)
@@ -109,6 +143,11 @@ export const exitPages = ofSessions('Exit pages', 'exit_path')
 export const systems = ofSessions('Systems', 'os')
 export const regions = ofSessions('Regions', 'region')
 export const cities = ofSessions('Cities', 'city')
+export const contents = ofSessions('Contents', 'content')
+export const referrers = ofSessions('Referrers', 'referrer')
+export const hostnames = ofSessions('Hostnames', 'hostname')
+export const screens = ofSessions('Screens', 'screen')
+export const languages = ofSessions('Languages', 'language')
 export const eventNames: ListKind = {
   ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false },
   columns: ['visitors', 'events', 'sessions', 'conversions'],

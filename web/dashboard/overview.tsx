@@ -166,10 +166,22 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
         </p>
       )}
       <div class="columns">
-        <Lists tabs={panelTabs.sources} kinds={[kinds.sources, kinds.channels, kinds.campaigns]} {...common} />
-        <Lists tabs={panelTabs.pages} kinds={[kinds.pages, kinds.entryPages, kinds.exitPages]} {...common} />
+        <Lists
+          tabs={panelTabs.sources}
+          kinds={[kinds.sources, kinds.channels, kinds.campaigns, kinds.contents, kinds.referrers]}
+          {...common}
+        />
+        <Lists
+          tabs={panelTabs.pages}
+          kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}
+          {...common}
+        />
         <Lists tabs={panelTabs.countries} kinds={[kinds.countries, kinds.regions, kinds.cities]} {...common} />
-        <Lists tabs={panelTabs.devices} kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
+        <Lists
+          tabs={panelTabs.devices}
+          kinds={[kinds.devices, kinds.browsers, kinds.systems, kinds.screens, kinds.languages]}
+          {...common}
+        />
         <Lists tabs={panelTabs.events} kinds={[kinds.eventNames]} {...common} />
         <Goals {...{ view, add }} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />

@@ -4,7 +4,7 @@ import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { type Filter, listQuestionOf, type Tab, type View } from './address.ts'
 import { Details } from './details.tsx'
 import { money, number, percent } from './format.ts'
-import { columns, filtersOf, type ListKind, type ListRow } from './list-kinds.ts'
+import { columns, filtersOf, isClickable, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
@@ -33,7 +33,7 @@ export function Lists(props: ListsProps) {
     0,
     tabs.findIndex((tab) => view.tabs.includes(tab)),
   )
-  const [isOpen, setOpen] = useState(false)
+  const [opened, open] = useState<ListKind>()
   const kind = kinds[chosen] ?? kinds[0]!
   const isMap = chosen === kinds.length
   const question = listQuestionOf(view)
@@ -67,17 +67,24 @@ export function Lists(props: ListsProps) {
         <span class="label">{columns[kind.columns[0]!].label}</span>
       </div>
       {!isShown && failure && <Failure {...failure} />}
-      {isMap ? (
+      {isMap && kind.filter !== undefined ? (
         <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
       ) : (
         <Rows rows={rows} {...{ kind, before, currency, add }} metrics={overview.metrics} />
       )}
       {rows !== undefined && rows.length > 0 && (
-        <button type="button" class="link" onClick={() => setOpen(true)}>
-          Details<span class="unseen"> of {kind.title}</span>
-        </button>
+        <>
+          <button type="button" class="link" onClick={() => open(kind)}>
+            Details<span class="unseen"> of {kind.title}</span>
+          </button>
+          {kind.report !== undefined && (
+            <button type="button" class="link" onClick={() => open(kind.report)}>
+              {kind.report.title}
+            </button>
+          )}
+        </>
       )}
-      {isOpen && <Details {...{ kind, view, currency, add }} close={() => setOpen(false)} />}
+      {opened && <Details kind={opened} {...{ view, currency, add }} close={() => open(undefined)} />}
     </section>
   )
 }
@@ -143,8 +150,7 @@ function Rows({ kind, rows, before, metrics, currency, add }: RowsProps) {
             <span class="share">{whole === 0 ? '' : percent((counts[at]! / whole) * 100)}</span>
           </>
         )
-        // A row without a name can't be filtered by.
-        if (row.key === '')
+        if (!isClickable(kind, row))
           return (
             <li key={nameOf(row)} class="row">
               {inside}

@@ -1,0 +1,66 @@
+/** The report of pages, and lists of sessions whose rows are no filters. */
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+
+const event = (visitor: number, path: string, more: EventLike = {}) =>
+  makeEventRow({
+    ...{ workspace_id: mine.workspaceId, visitor, session: 1, path, occurred_at: Date.now() - 600_000 },
+    ...{ title: '<b>Page</b>', screen_width: 390, language: 'de-AT', url: 'https://shop.example.com/', ...more },
+  })
+
+test('the report of pages is sorted by keyboard, saved as it stands, and filters; a screen is no filter', async (context) => {
+  const leave = { kind: 'page_leave' as const, occurred_at: Date.now() - 500_000 }
+  await insertEventRows(stores.ch, [
+    ...[1, 2, 3].map((visitor) => event(visitor, '/often')),
+    ...[1, 2].map((visitor) => event(visitor, '/long', { occurred_at: Date.now() - 550_000 })),
+    event(1, '/long', { ...leave, engagement_ms: 90_000, scroll_depth: 80 }),
+    event(4, '/brief'),
+    event(4, '/brief', { ...leave, engagement_ms: 1_000, scroll_depth: 25 }),
+  ])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  await page.waitForSelector(`${list('Pages')} .row`)
+  await page.click(`${list('Devices')} >> text=Screens`)
+  await page.waitForSelector(`${list('Devices')} .row:has-text("Under 576 px")`)
+  expect(await page.$(`${list('Devices')} button.row`)).toBeNull()
+
+  await page.focus(`${list('Pages')} >> text=Page report`)
+  await page.keyboard.press('Enter')
+  const rows = () =>
+    page.$$eval('dialog tbody tr', (all) =>
+      all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
+    )
+  const often = ['/often', '3', '3', '3', '3', '1', '33.3 %', '33.3 %', '–', '–']
+  await expect.poll(async () => (await rows())[0]).toEqual(often)
+  await page.focus('dialog th button:has-text("Time on page")')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog th[aria-sort="descending"]:has-text("Time on page")')
+  expect(await rows()).toEqual([
+    ['/long', '2', '2', '2', '0', '2', '100 %', '0 %', '1m 30s', '80 %'],
+    ['/brief', '1', '1', '1', '1', '1', '100 %', '100 %', '1s', '25 %'],
+    often,
+  ])
+  await look(page, 'page-report')
+  const saved = page.waitForEvent('download')
+  await page.click('dialog >> text=CSV')
+  const file = await saved
+  expect(file.suggestedFilename()).toBe('Page report.csv')
+  const lines = (await text((await file.createReadStream()) as Readable)).split('\r\n')
+  expect(lines[0]).toBe(
+    'Page report,Page views,Visitors,Sessions,Entries,Exits,Exit rate,Bounce rate,Time on page,Scroll depth',
+  )
+  expect(lines[3]).toBe('/often,3,3,3,3,1,33.33,33.33,,')
+  await page.click('dialog tbody button:has-text("/brief")')
+  await page.waitForURL('**/dashboard?path=%2Fbrief&tab=screens')
+  await page.click(`${list('Pages')} >> text=Hostnames`)
+  await page.click(`${list('Pages')} .row:has-text("shop.example.com")`)
+  await page.waitForURL('**/dashboard?path=%2Fbrief&hostname=shop.example.com&tab=hostnames&tab=screens')
+})

@@ -1,0 +1,180 @@
+/**
+ * Every figure of the page report equals a naive computation over the raw events, and the overview's where it has the same ones.
+ * `SEED=n` and `RUNS=n` as elsewhere.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fixedClock } from '../../runtime/clock.ts'
+import type { EventRow } from '../../schemas/event/row.ts'
+import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
+import { type PageReport, pageSorts } from '../../schemas/resources/page-report.ts'
+import { inSpan, ofKind, perCent, twoDecimals } from '../oracle/counters.ts'
+import { groupBy, kind, pairOf } from '../oracle/facts.ts'
+import { filterFacts } from '../oracle/filters.ts'
+import { byText, topPages } from '../oracle/lists.ts'
+import type { Span } from '../oracle/range.ts'
+import { allCounted, pageSessionNames, sessionsOf, startingIn } from '../oracle/sessions.ts'
+import { setUpApi } from '../support/api.ts'
+import type { EventLike } from '../support/event-rows.ts'
+import { isLong, seed } from '../support/short-form.ts'
+import { now, type PlacedSite, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
+
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
+
+const details = fc.record({
+  title: fc.constantFrom('', 'A', '<b>B</b>'),
+  engagement_ms: fc.constantFrom(0, 1, 5, 12_345, 2 ** 32 - 1),
+  scroll_depth: fc.constantFrom(0, 0, 1, 33, 100),
+  isLeave: fc.nat({ max: 3 }).map((drawn) => drawn === 0),
+})
+const pathFilters = fc.constantFrom<Record<string, string[]>[]>({ path: ['/p/*'] }, { path: ['!/a'] }, { path: ['/*'] })
+const cases = fc.record({
+  site: fc.tuple(sites, fc.array(details, { minLength: 80, maxLength: 80 })).map(([site, all]) => ({
+    ...site,
+    events: site.events.map((event, at): EventLike => {
+      const { isLeave, engagement_ms, scroll_depth, title } = all[at]!
+      const { event_name: _, ...plain } = event
+      if (isLeave || event.kind === 'page_leave') return { ...plain, kind: 'page_leave', engagement_ms, scroll_depth }
+      return { ...event, title }
+    }),
+  })),
+  range: someRanges,
+  filters: fc.oneof({ weight: 3, arbitrary: someFilters }, pathFilters),
+  sort: fc.constantFrom(...pageSorts),
+})
+
+function expectedRows({ rows, timezone }: PlacedSite, filters: Record<string, string[]>, span: Span) {
+  const filtered = Object.keys(filters).length > 0 ? filterFacts({ events: rows }, filters, timezone) : undefined
+  const [whole, counted] = [filtered?.events ?? rows, filtered ?? allCounted]
+  const events = inSpan(whole, span)
+  const starting = startingIn(sessionsOf(whole, timezone, counted), span)
+  const names = pageSessionNames(ofKind(whole, kind.pageview), timezone)
+  const pages = topPages(events, ofKind(inSpan(rows, span), kind.pageview), starting, names, counted)
+  return pages.map(({ conversions: _, ...page }) => {
+    const [entries, exits] = (['entryPath', 'exitPath'] as const).map(
+      (side) => starting.filter((session) => session[side] === page.path).length,
+    )
+    const ofPage = events.filter((event) => event.path === page.path && pairOf(event) !== '')
+    const [engagedMs, views, depths] = attentionOf(ofPage)
+    return {
+      row: {
+        ...{ ...page, entries: entries!, exits: exits! },
+        exit_rate: Math.min(100, perCent(exits!, page.sessions)),
+        time_on_page_seconds: views === 0 ? null : twoDecimals(engagedMs, views * 1000),
+        scroll_depth: depths.length === 0 ? null : twoDecimals(sumOf(depths), depths.length),
+      },
+      exactTime: views === 0 ? -1 : engagedMs / views,
+    }
+  })
+}
+
+/** @param events a page's, each with a visitor */
+function attentionOf(events: readonly EventRow[]): [engagedMs: number, views: number, depths: number[]] {
+  const left = [...groupBy(events, pairOf).values()]
+    .map((all) => ({ views: ofKind(all, kind.pageview).length, leaves: ofKind(all, kind.pageLeave) }))
+    .filter(({ views, leaves }) => views > 0 && leaves.length > 0)
+  return [
+    sumOf(left.flatMap(({ leaves }) => leaves.map(({ engagement_ms }) => engagement_ms))),
+    sumOf(left.map(({ views }) => views)),
+    left.map(({ leaves }) => Math.max(...leaves.map(({ scroll_depth }) => scroll_depth))).filter((depth) => depth > 0),
+  ]
+}
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0)
+
+async function ask<Answer>(path: string, key: string): Promise<Answer> {
+  const response = await api.ask(`/v1/analytics/${path}`, { key })
+  const answer = (await response.json()) as Answer
+  expect([path, response.status, answer]).toEqual([path, 200, answer])
+  return answer
+}
+
+test('every figure equals a naive computation over the raw events, and what the overview says of the page', async () => {
+  const all = fc.sample(cases, { seed, numRuns: runs })
+  const placed = await placeSites(
+    stores,
+    all.map(({ site }) => site),
+  )
+  let [listed, timed, scrolled] = [0, 0, 0]
+  for (const [at, { range, filters, sort }] of all.entries()) {
+    const query = queryOf({ ...range, ...filters })
+    const told = `SEED=${seed}, case ${at}: ${query}, sort=${sort}, ${placed[at]!.timezone}`
+    const answer = await ask<PageReport>(`pages?${query}&sort=${sort}&limit=1000`, placed[at]!.apiKey)
+    const span = { start: Date.parse(answer.range.start), end: Date.parse(answer.range.end) }
+    const measureOf = ({ row, exactTime }: ReturnType<typeof expectedRows>[number]) =>
+      sort === 'time_on_page_seconds' ? exactTime : row[sort]
+    const expected = expectedRows(placed[at]!, filters, span).sort(
+      (a, b) => measureOf(b) - measureOf(a) || b.row.pageviews - a.row.pageviews || byText(a.row.path, b.row.path),
+    )
+    expect(answer.rows, told).toEqual(expected.map(({ row }) => row))
+    listed += answer.rows.length
+    timed += answer.rows.filter((row) => row.time_on_page_seconds !== null).length
+    scrolled += answer.rows.filter((row) => row.scroll_depth !== null).length
+    if (at % 3 !== 0) continue
+    const { top_pages } = await ask<AnalyticsOverview>(
+      `overview?include=top_pages&${query}&limit=100`,
+      placed[at]!.apiKey,
+    )
+    const shared = ({
+      path,
+      title,
+      pageviews,
+      visitors,
+      sessions,
+      bounce_rate = 0,
+    }: AnalyticsOverview['top_pages'][number]) => ({
+      ...{ path, title, pageviews, visitors, sessions, bounce_rate },
+    })
+    const ofReport = answer.rows.map((row) => shared({ ...row, conversions: 0, revenue_cents: 0 }))
+    const byPath = (a: { path: string }, b: { path: string }) => byText(a.path, b.path)
+    expect(ofReport.sort(byPath), told).toEqual(top_pages.map(shared).sort(byPath))
+  }
+  expect([listed > runs, timed > runs / 2, scrolled > runs / 4]).toEqual([true, true, true])
+})
+
+test('a page that is seen twice counts with both views, and a page without a leave has no time', async () => {
+  const event = (path: string, seconds: number, more: EventLike = {}): EventLike => ({
+    ...{ visitor: 1, session: 1, path, occurred_at: now - 600_000 + seconds * 1000, ...more },
+  })
+  const leave = (path: string, seconds: number, engagement_ms: number, scroll_depth: number) =>
+    event(path, seconds, { kind: 'page_leave', engagement_ms, scroll_depth })
+  const [{ apiKey }] = (await placeSites(stores, [
+    {
+      timezone: 'UTC',
+      events: [
+        event('/a', 0),
+        leave('/a', 10, 10_000, 20),
+        // Hidden once more, further down.
+        leave('/a', 20, 2_000, 60),
+        event('/b', 20),
+        event('/a', 30),
+        leave('/a', 40, 3_000, 40),
+      ],
+    },
+  ])) as [PlacedSite]
+  const { rows } = await ask<PageReport>('pages?days=1&sort=exits', apiKey)
+  const counts = { visitors: 1, sessions: 1, bounce_rate: 0, title: '' }
+  expect(rows).toEqual([
+    {
+      ...{ ...counts, path: '/a', pageviews: 2, entries: 1, exits: 1, exit_rate: 100 },
+      ...{ time_on_page_seconds: 7.5, scroll_depth: 60 },
+    },
+    {
+      ...{ ...counts, path: '/b', pageviews: 1, entries: 0, exits: 0, exit_rate: 0 },
+      ...{ time_on_page_seconds: null, scroll_depth: null },
+    },
+  ])
+  expect(await ask<PageReport>('pages?days=1&limit=1', apiKey)).toMatchObject({
+    sort: 'pageviews',
+    rows: [{ path: '/a' }],
+  })
+})
+
+test.each([
+  ['sort=scroll', "Input should be 'pageviews', 'visitors', 'entries', 'exits' or 'time_on_page_seconds'"],
+  ['limit=1001', 'less than or equal to 1000'],
+  ['channel=Nothing', 'Input should be'],
+])('%s is refused: %s', async (query, text) => {
+  const response = await api.ask(`/v1/analytics/pages?${query}`, { key: mine.apiKey })
+  expect([response.status, JSON.stringify(await response.json())]).toEqual([422, expect.stringContaining(text)])
+})

@@ -68,7 +68,7 @@ export async function readPages(ch: Reader, request: PagesRequest): Promise<Page
   )
 }
 
-/** Selects rows of one part: what it knows of pages, which are told apart by a hash: to group by paths takes twice the time. */
+/** Selects rows of one part. Pages are told apart by a hash, because grouping by paths takes twice the time. */
 function part(known: Partial<Record<'name' | 'newest' | (typeof sums)[number], string>>, source: string): string {
   const { name = "''", newest = "''", ...figures } = known
   return `SELECT page,${name} AS name,${newest} AS newest,${sums.map((name) => `toUInt64(${figures[name] ?? '0'}) AS ${name}`).join(',')} FROM (${source}) GROUP BY page`

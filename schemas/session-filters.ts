@@ -75,9 +75,9 @@ function countryAsStored(value: string): string {
   return /^!?[a-z]{2}$/i.test(value) ? value.toUpperCase() : value
 }
 
-/** The same of a code of ISO 3166-2. */
+/** The same of a code of ISO 3166-2. One with upper case may be a short name: `CH-Zug`. */
 function regionAsStored(value: string): string {
-  return /^!?[a-z]{2}-[a-z0-9]{1,3}$/i.test(value) ? value.toUpperCase() : value
+  return /^!?[a-z]{2}-[a-z0-9]{1,3}$/.test(value) ? value.toUpperCase() : value
 }
 
 /** Undefined where nothing is filtered. */

@@ -3,7 +3,7 @@
  * Postgres' few connections each, and other workspaces would get none. Held by test/unit/mutation-turns.test.ts.
  */
 import { problem } from '../../schemas/errors/problems.ts'
-import { mutationsAtOnceMax } from '../../schemas/limits/api-limits.ts'
+import { mutationsAtOnceMax, mutationsWaitingMax } from '../../schemas/limits/api-limits.ts'
 
 export type MutationTurns = <Result>(workspaceId: number, mutate: () => Promise<Result>) => Promise<Result>
 
@@ -14,12 +14,13 @@ interface Line {
 
 /**
  * Runs a mutation when it is its workspace's turn.
- * @param waitMs who waits longer is refused: nothing was done
+ * @param waitMs who waits longer is refused, as are too many at once: nothing was done
  */
 export function makeMutationTurns(waitMs: number): MutationTurns {
   const lines = new Map<number, Line>()
 
-  function waitIn({ waiting }: Line): Promise<void> {
+  async function waitIn({ waiting }: Line): Promise<void> {
+    if (waiting.length >= mutationsWaitingMax) throw problem('workspace_busy')
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timer)
@@ -27,7 +28,7 @@ export function makeMutationTurns(waitMs: number): MutationTurns {
       }
       const timer = setTimeout(() => {
         waiting.splice(waiting.indexOf(begin), 1)
-        reject(problem('store_unavailable'))
+        reject(problem('workspace_busy'))
       }, waitMs)
       waiting.push(begin)
     })

@@ -103,21 +103,19 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
       ...rateLimitHeaders,
     }),
     500: error('Internal Server Error', ['internal']),
-    503: unavailable(hasBody),
+    503: unavailable(hasBody, isMutation),
   }
   return withOwn(ofChain, own)
 }
 
 /** @param hasBody one that is held in memory until it is whole */
-function unavailable(hasBody: boolean): Answer {
-  const examples = { ...examplesOf(['store_unavailable']), ...(hasBody && exampleOf('bodiesFull')) }
+function unavailable(hasBody: boolean, isMutation: boolean): Answer {
+  const examples = {
+    ...examplesOf(isMutation ? ['store_unavailable', 'workspace_busy'] : ['store_unavailable']),
+    ...(hasBody && exampleOf('bodiesFull')),
+  }
   const headers = retryAfter('Seconds after which to try again.')
-  return answer(
-    'A store that the request needs is down, or there is no room for it',
-    'PublicApiError',
-    headers,
-    examples,
-  )
+  return answer('A store that the request needs is down, or too much is under way', 'PublicApiError', headers, examples)
 }
 
 const conflicts = 'The Idempotency-Key was used with a different request, or the first one is still running'

@@ -52,7 +52,18 @@ export function makeGa4Mapper(conversions: readonly string[] = usualConversions)
       language: cut(textOf(device['language']), languageLengthMax),
       ...{ ...own, client_event_id: idOf(row) },
     }
-    return [{ event, visitor: knownVisitorOf(device, recordOf(row['geo'])) }]
+    const known = knownVisitorOf(device, recordOf(row['geo']))
+    const engagement_ms = numberOf(given['engagement_time_msec']) ?? 0
+    if (own.event_name === 'page_leave' || own.event_name === 'pageview' || engagement_ms <= 0) {
+      return [{ event, visitor: known }]
+    }
+    // Time on the page comes with any event; a page view has that of the page before.
+    const leave = { event_name: 'page_leave', event_type: undefined, properties: { engagement_ms } }
+    const left = { ...event, ...leave, client_event_id: `${event.client_event_id}-leave` }
+    return [
+      { event, visitor: known },
+      { event: left, visitor: known },
+    ]
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Visits of Matomo, as its reporting API answers `Live.getLastVisitsDetails` in JSON. Its field names are those of
  * Matomo's plugins Live, Actions, Events, Goals, Ecommerce and Referrers. A visit is a session, its `actionDetails` are
- * the events. Numbers come as such or as texts, depending on the version; times are seconds of UTC.
+ * the events. Numbers come as such or as texts, depending on the version.
  */
 import {
   eventNameLengthMax,
@@ -53,21 +53,21 @@ function eventsOf(visit: Fields, visitId: string, actions: readonly Fields[]): (
     },
   }
   const visitor = {
-    ...{
-      country: textOf(visit['countryCode']),
-      region: textOf(visit['regionCode']),
-      regionName: textOf(visit['region']),
-    },
-    city: textOf(visit['city']),
-    device: deviceNamed(textOf(visit['deviceType'])),
-    browser: browserNamed(textOf(visit['browserName']) ?? withoutVersion(visit['browser'])),
-    os: systemNamed(textOf(visit['operatingSystemName']) ?? withoutVersion(visit['operatingSystem'])),
+    ...{ country: knownOf(visit['countryCode']), region: knownOf(visit['regionCode']) },
+    ...{ regionName: knownOf(visit['region']), city: knownOf(visit['city']) },
+    device: deviceNamed(knownOf(visit['deviceType'])),
+    browser: browserNamed(knownOf(visit['browserName']) ?? withoutVersion(visit['browser'])),
+    os: systemNamed(knownOf(visit['operatingSystemName']) ?? withoutVersion(visit['operatingSystem'])),
   }
   let pageUrl: string | undefined
   let isFirst = true
-  return inOrder(actions).flatMap((action, at): (ImportedEvent | NotTaken)[] => {
+  const inTime = inOrder(actions)
+  const ahead = secondsAhead(visit, inTime)
+  return inTime.flatMap((action, at): (ImportedEvent | NotTaken)[] => {
     const seconds = numberOf(action['timestamp'])
     if (seconds === undefined) return [{ refused: 'timestamp: Field required' }]
+    // Years beyond make no date.
+    if (Math.abs(seconds) > secondsMax) return [{ refused: 'timestamp: no seconds since 1970' }]
     const url = addressOf(action['url'])
     if (isPageView(action)) pageUrl = url
     const own = ownFieldsOf(action, visit)
@@ -79,7 +79,7 @@ function eventsOf(visit: Fields, visitId: string, actions: readonly Fields[]): (
     const make = (event: Fields, after: number, suffix: string): ImportedEvent => ({
       event: {
         ...{ ...common, ...event, url: page, client_event_id: idOf(visitId, id, suffix) },
-        occurred_at: new Date((seconds + after) * 1000).toISOString(),
+        occurred_at: new Date((seconds - ahead + after) * 1000).toISOString(),
       },
       visitor,
     })
@@ -88,6 +88,26 @@ function eventsOf(visit: Fields, visitId: string, actions: readonly Fields[]): (
     const engaged = { engagement_ms: Math.round(leaveAfter * 1000) }
     return [made, make({ event_name: 'page_leave', title: fields.title, properties: engaged }, leaveAfter, '-leave')]
   })
+}
+
+const secondsMax = 1e11
+/** Offsets of timezones are multiples of it. */
+const offsetStep = 900
+
+/**
+ * How far the timestamps of actions are ahead of UTC. Matomo makes them of the site's local time, as if that were UTC (its issue
+ * 22720), and those of the visit's first and last action right.
+ */
+function secondsAhead(visit: Fields, actions: readonly Fields[]): number {
+  const pairs = [
+    [actions[0], visit['firstActionTimestamp']],
+    [actions.at(-1), visit['lastActionTimestamp']],
+  ] as const
+  for (const [action, right] of pairs) {
+    const [given, utc] = [numberOf(action?.['timestamp']), numberOf(right)]
+    if (given !== undefined && utc !== undefined) return Math.round((given - utc) / offsetStep) * offsetStep
+  }
+  return 0
 }
 
 /** Versions before 4 give the newest one first. */
@@ -192,7 +212,13 @@ function addressOf(url: unknown): string | undefined {
   return cut(/^[a-z][a-z0-9+.-]*:|^\//i.test(text) ? text : `https://${text}`, urlLengthMax)
 }
 
+/** Matomo says in words or by `xx` that it doesn't know. */
+function knownOf(value: unknown): string | undefined {
+  const text = textOf(value)
+  return text === undefined || /^(unknown|xx)$/i.test(text) ? undefined : text
+}
+
 /** `Chrome 118.0`: versions stand there where the plain name doesn't. */
 function withoutVersion(text: unknown): string | undefined {
-  return textOf(text)?.replace(/ [\d.]+$/, '')
+  return knownOf(textOf(text)?.replace(/ [\d.]+$/, ''))
 }

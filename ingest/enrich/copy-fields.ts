@@ -1,6 +1,7 @@
 import { emptyEventRow } from '../../schemas/event/empty-row.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import { copiedFields, type EventType, eventTypes } from '../../schemas/event/event-fields.ts'
+import { identifierOf } from '../../schemas/event/identifiers.ts'
 import { kindByEventName, kinds } from '../../schemas/event/row.ts'
 import type { Facts, Verdict } from './facts.ts'
 
@@ -34,4 +35,5 @@ function typeOf({ event_type }: TrackEvent): EventType {
 /** A loop costs no more than a line for each field: both were measured. */
 function copySent(row: Writable, event: TrackEvent): void {
   for (const name of copiedFields) row[name] = event[name] ?? empty[name]
+  row.client_event_id = identifierOf(event.client_event_id) ?? ''
 }

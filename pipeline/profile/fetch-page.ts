@@ -19,7 +19,7 @@ import {
 import { linkCardPictureBytesMax } from '../../schemas/limits/publish-limits.ts'
 import { isAllowed } from './robots-rules.ts'
 
-/** By which robots.txt knows us. */
+/** By which sites and their robots.txt know who reads a company's pages. */
 const profileUserAgent = 'svc-profile'
 
 export interface Fetched {
@@ -63,6 +63,8 @@ export interface Fetching {
   readonly allowPrivate: boolean
   /** Ends all fetching. */
   readonly signal: AbortSignal
+  /** In place of that of a company's profile. */
+  readonly userAgent?: string
 }
 
 /** @throws PageRefused */
@@ -129,7 +131,7 @@ async function demandAllowed(url: string, fetching: Fetching): Promise<void> {
   const { status, body } = await getRobots(robotsUrl, fetching)
   if (status >= 500 || (status >= 300 && status < 400)) throw new PageRefused(robotsUnreadable)
   if (status !== 200) return
-  const allowed = isAllowed(url, { url: robotsUrl, text: body.toString('utf8') }, profileUserAgent)
+  const allowed = isAllowed(url, { url: robotsUrl, text: body.toString('utf8') }, userAgentOf(fetching))
   if (allowed === undefined) throw new PageRefused('robots.txt of the host has too many rules')
   if (!allowed) throw new PageRefused('robots.txt of the host forbids it')
 }
@@ -156,16 +158,20 @@ interface Answer {
   readonly body: Buffer
 }
 
+function userAgentOf({ userAgent = profileUserAgent }: Fetching): string {
+  return userAgent
+}
+
 async function get(
   url: string,
   { accept, bytesMax, isCut = false }: Pick<Kind, 'accept' | 'bytesMax'> & { readonly isCut?: boolean },
-  { agent, signal }: Fetching,
+  fetching: Fetching,
 ): Promise<Answer> {
-  return within(profileRequestMs, signal, async (deadline) => {
+  return within(profileRequestMs, fetching.signal, async (deadline) => {
     try {
       const response = await request(url, {
-        dispatcher: agent,
-        headers: { accept, 'accept-encoding': 'identity', 'user-agent': profileUserAgent },
+        dispatcher: fetching.agent,
+        headers: { accept, 'accept-encoding': 'identity', 'user-agent': userAgentOf(fetching) },
         signal: deadline,
       })
       const header = (name: string) => [response.headers[name]].flat()[0]

@@ -10,6 +10,9 @@ import { type FetchedPicture, type Fetching, fetchPage, fetchPicture, PageRefuse
 import { readPage } from '../profile/read-page.ts'
 import type { Call } from './adapter.ts'
 
+/** One of the programs that make previews: a short link shows it the link's own (schemas/reference/known-bots.ts). */
+const cardUserAgent = 'svc-card'
+
 export interface LinkCard {
   /** As the text has it: a tracked link stays one. */
   readonly uri: string
@@ -25,7 +28,9 @@ export async function readLinkCard(
 ): Promise<LinkCard | null> {
   const link = linksIn(text).find(({ url }) => URL.canParse(url))
   if (link === undefined) return null
-  const card = await within(linkCardMs, signal, (ending) => readCard(link.url, { ...fetching, signal: ending }))
+  const card = await within(linkCardMs, signal, (ending) =>
+    readCard(link.url, { ...fetching, signal: ending, userAgent: cardUserAgent }),
+  )
   signal.throwIfAborted()
   return card
 }

@@ -116,6 +116,11 @@ export const problems = {
     detail: 'Too many events wait to be merged into people: try again in a moment',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   },
+  workspace_busy: {
+    status: 503,
+    detail: 'Too many changes of this workspace are under way: try again in a moment',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
   store_unavailable: {
     status: 503,
     detail: 'Service temporarily unavailable: a store that this request needs does not answer',

@@ -7,6 +7,8 @@ export const rateLimitWindowMs = 1 * minute
 export const rateLimitDeadlineMs = 500
 /** Mutations of a workspace that run at once, of the ten that Postgres has connections for. */
 export const mutationsAtOnceMax = 3
+/** More that wait for their turn are refused. */
+export const mutationsWaitingMax = 500
 export const idempotencyKeyLengthMax = 255
 /** Tokens of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_500

@@ -94,6 +94,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Snap URL Preview | Snap
     Bluesky Cardyb | Bluesky
     Mastodon | Mastodon | mastodon/
+    svc-card | svc
     Iframely | Iframely
     Embedly | Embedly`,
   monitoring: `

@@ -55,6 +55,7 @@ test('programs that make previews get the link’s own, escaped and without a sc
   expect(text).toContain('<meta name="robots" content="noindex">')
   expect(text).toContain(`<a href="${url.replaceAll('&', '&amp;')}">`)
   expect(text).not.toMatch(/<script|canonical|http-equiv|og:url/)
+  expect((await ask(key, 'svc-card')).text).toBe(text)
   const head = await ask(key, maker, 'HEAD')
   expect([head.status, head.text]).toEqual([200, ''])
   for (const agent of [person, 'curl/8.5.0', 'Googlebot/2.1 (+http://www.google.com/bot.html)']) {
@@ -68,7 +69,7 @@ test('programs that make previews get the link’s own, escaped and without a sc
       id: link.id,
     },
   )
-  expect(rows.map(({ kind }) => kind)).toEqual(['preview', 'preview', 'click', 'bot', 'bot'])
+  expect(rows.map(({ kind }) => kind)).toEqual([...Array(3).fill('preview'), 'click', 'bot', 'bot'])
 })
 
 test('a link with a password shows its preview and not where it leads; one that is over shows none', async () => {

@@ -167,8 +167,8 @@ test('a link without media has a card of its page, in each attempt; a page that 
     '/picture.png': picture,
     '/large.png': Buffer.alloc(1_000_001),
   }
-  const site = createServer(({ url }, response) => {
-    const page = pages[url!]
+  const site = createServer(({ url, headers }, response) => {
+    const page = headers['user-agent'] === 'svc-card' ? pages[url!] : undefined
     const type = typeof page === 'string' ? 'text/html' : 'image/png'
     response.writeHead(page === undefined ? 404 : 200, { 'content-type': type }).end(page)
   })

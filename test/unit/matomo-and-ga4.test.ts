@@ -93,6 +93,29 @@ test('a visit of Matomo has its pages, how long they were looked at, and where i
   ])
 })
 
+test('times of actions, which Matomo tells by the clock of the site, come back to UTC; what it does not know is unknown', () => {
+  const local = (offset: number) => [
+    { ...page, timestamp: second(offset) },
+    { ...page, timestamp: second(90 + offset) },
+  ]
+  const unknown = {
+    operatingSystemName: 'unknown',
+    deviceType: 'Unknown',
+    browserName: 'Unknown',
+    operatingSystem: 'Unknown',
+    countryCode: 'xx',
+  }
+  for (const offset of [7_200, -34_200, 20_700]) {
+    for (const told of [{ firstActionTimestamp: second(3) }, {}]) {
+      const events = eventsOf(fromMatomo(visit(local(offset), { ...unknown, ...told })))
+      expect(events.map(({ event }) => event['occurred_at'])).toEqual([timeOf(second(0)), timeOf(second(90))])
+      const { country, device, browser, os } = events[0]!.visitor!
+      expect([country, device, browser, os]).toEqual([undefined, undefined, undefined, undefined])
+    }
+  }
+  expect(fromMatomo(visit([{ ...page, timestamp: 1e14 }]))).toEqual([{ refused: 'timestamp: no seconds since 1970' }])
+})
+
 test('what else happened in a visit of Matomo has the page where it did; what has no place here is named', () => {
   const action = (type: string, nth: number, fields: object) => ({
     type,
@@ -230,6 +253,12 @@ test('events of Google Analytics become ours where there are such; key events ar
   expect(ga4Event('scroll', { percent_scrolled: 90 })).toMatchObject({ properties: { scroll_depth: 90 } })
   const away = { link_url: 'https://other.example/', link_domain: 'other.example', outbound: 'true' }
   expect(ga4Event('click', away)).toMatchObject({ event_name: 'outbound_click', properties: { href: away.link_url } })
+  const clicked = eventsOf(fromGa4(row('click', { ...away, engagement_time_msec: 40_000 })))
+  const [click, leave] = clicked.map(({ event }) => event)
+  const id = click!['client_event_id']
+  expect(leave).toEqual({
+    ...{ ...click, event_name: 'page_leave', properties: { engagement_ms: 40_000 }, client_event_id: `${id}-leave` },
+  })
   expect(ga4Event('file_download', { file_name: 'a.pdf' })).toMatchObject({
     ...{ event_name: 'download', properties: { name: 'a.pdf' } },
   })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeMutationTurns } from '../../api/operations/mutation-turns.ts'
-import { mutationsAtOnceMax } from '../../schemas/limits/api-limits.ts'
+import type { Problem } from '../../schemas/errors/problems.ts'
+import { mutationsAtOnceMax, mutationsWaitingMax } from '../../schemas/limits/api-limits.ts'
 
 const total = 4 * mutationsAtOnceMax
 const every = <Result>(make: (nth: number) => Result) => Array.from({ length: total }, (_, nth) => make(nth))
@@ -28,14 +29,16 @@ test('so many mutations of a workspace run at once, the others in turn, also beh
   expect(await Promise.all(all)).toEqual(every((nth) => (nth % 2 === 0 ? 'failed' : undefined)))
 })
 
-test('who waits too long is refused without having begun, and takes nobody’s place', async () => {
+test('who waits too long, or behind too many, is refused without having begun, and takes nobody’s place', async () => {
   const inTurn = makeMutationTurns(20)
   let end = () => {}
   const held = new Promise<void>((resolve) => {
     end = resolve
   })
   const first = Array.from({ length: mutationsAtOnceMax }, () => inTurn(1, () => held))
-  await expect(inTurn(1, () => expect.fail('begun'))).rejects.toMatchObject({ status: 503 })
+  const more = Array.from({ length: mutationsWaitingMax + 1 }, () => inTurn(1, () => expect.fail('begun')))
+  const refused = (await Promise.allSettled(more)).map((one) => 'reason' in one && (one.reason as Problem).code)
+  expect(refused).toEqual(more.map(() => 'workspace_busy'))
   end()
   await Promise.all(first)
   expect(await inTurn(1, async () => 'next')).toBe('next')

@@ -5,6 +5,7 @@ import type { Sender } from '../../ingest/event-context.ts'
 import { placeHeadersOf, placeText } from '../../runtime/http/place-headers.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { areaOf, cityKey, cityLabel, noArea, regionLabel } from '../../schemas/reference/places.ts'
+import { filtersOf, readPattern } from '../../schemas/session-filters.ts'
 import { type EventLike, makeEnrich } from '../support/enriching.ts'
 
 test.each([
@@ -75,4 +76,9 @@ test('an event has the region and city of its country alone, by whoever knows mo
   expect(placeIn({ timezone: 'Europe/Vienna' }, {})).toEqual(['AT', '', ''])
   expect(placeIn({}, { address }, 'region')).toEqual(['DE', 'DE-BE', ''])
   expect(placeIn({}, { address, ...inFrance }, 'country')).toEqual(['FR', '', ''])
+})
+
+test('a filter of a region takes its code in lower case, and leaves short names alone', () => {
+  const patterns = filtersOf({ region: ['de-be', '!at-9', 'CH-Zug'] })?.get('region')
+  expect(patterns).toEqual(['DE-BE', '!AT-9', 'CH-Zug'].map(readPattern))
 })

@@ -32,6 +32,8 @@ export interface Publication {
   /** The same in every attempt, and another one for each part of a thread. */
   readonly key: string
   readonly targetId: number
+  /** How many parts of its thread come before it. */
+  readonly place: number
   /** The post's, for platforms where a publication has one. */
   readonly title: string
   readonly text: string

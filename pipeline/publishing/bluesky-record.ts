@@ -1,4 +1,5 @@
 /** A post as a record of `app.bsky.feed.post`: its key, its links, mentions and tags, and its media. */
+import { postThreadMax } from '../../schemas/limits/api-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import type { Publication, Published, PublishedMedia } from './adapter.ts'
 import type { LinkCard } from './link-card.ts'
@@ -13,15 +14,17 @@ export interface UploadedMedia {
   readonly blob: Blob
 }
 
+/** The places of a thread's parts are apart in ten bits. */
+const placeStep = Math.floor(1024 / (postThreadMax + 1))
 const base32 = '234567abcdefghijklmnopqrstuvwxyz'
 
 /**
  * The key of the target's record, the same in each attempt. It is a TID of the first attempt: microseconds since 1970
- * and ten bits to tell clocks apart. The target's id makes those of one millisecond differ.
+ * and ten bits to tell clocks apart. The target's id, and the part's place in its thread, make those of one millisecond differ.
  */
-export function recordKey(firstTriedAt: Date, targetId: number): string {
+export function recordKey(firstTriedAt: Date, { targetId, place }: Pick<Publication, 'targetId' | 'place'>): string {
   const micros = BigInt(firstTriedAt.getTime()) * 1000n + BigInt(targetId % 1000)
-  const clock = BigInt(Math.floor(targetId / 1000) % 1024)
+  const clock = BigInt((Math.floor(targetId / 1000) + place * placeStep) % 1024)
   let rest = (micros << 10n) | clock
   let key = ''
   for (let place = 0; place < 13; place++) {

@@ -49,10 +49,11 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
     return `Bluesky takes ${captionBytesMax} bytes of text, these are ${bytes}`
   },
 
-  async lookUp(call, { sentAt, targetId }) {
+  async lookUp(call, publication) {
+    const { sentAt } = publication
     if (sentAt === null) return null
     const repo = repoOf(call)
-    const rkey = recordKey(sentAt, targetId)
+    const rkey = recordKey(sentAt, publication)
     const query = new URLSearchParams({ repo, collection: postCollection, rkey })
     try {
       const { body } = await ask(call, `com.atproto.repo.getRecord?${query}`)
@@ -78,7 +79,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
   },
 
   async publish(call, publication, prepared) {
-    const rkey = recordKey(publication.sentAt!, publication.targetId)
+    const rkey = recordKey(publication.sentAt!, publication)
     const record = recordOf(publication, prepared, new Date())
     const json = { repo: repoOf(call), collection: postCollection, rkey, record }
     const { body } = await ask(call, 'com.atproto.repo.createRecord', { method: 'POST', json })

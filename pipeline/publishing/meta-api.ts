@@ -72,6 +72,15 @@ export async function find(call: Signed, url: string, query: Fields): Promise<An
 /** "Object does not exist, cannot be loaded due to missing permissions": those are there, as the account published the object. */
 const missing = { code: 100, subcode: 33 }
 
+/** Whether the token is good, but lacks a permission for this. */
+export function isPermissionMissing(error: unknown): error is ProviderError {
+  if (!(error instanceof ProviderError)) return false
+  const { code } = Object(Object(error.cause).error) as Record<string, unknown>
+  return typeof code === 'number' && isOfPermission(code)
+}
+
+const isOfPermission = (code: number) => code === 10 || (code >= 200 && code < 300)
+
 /** The request that publishes. @throws ProviderError, as unpublished where Meta itself refuses it */
 export async function publishBy(call: Signed, url: string, fields: Fields): Promise<Answer> {
   try {
@@ -163,6 +172,6 @@ function kindOf({ status, body }: Answer): ErrorKind | undefined {
   if (subcode === spam) return 'permanent'
   const isLimit = limitCodes.includes(code) || (code >= 80_000 && code < 80_100) || subcode === dailyLimit
   if (isLimit) return 'rate_limited'
-  if (sessionCodes.includes(code) || code === 10 || (code >= 200 && code < 300)) return 'reauthenticate'
+  if (sessionCodes.includes(code) || isOfPermission(code)) return 'reauthenticate'
   return is_transient === true || passingCodes.includes(code) || status >= 500 ? 'transient' : 'permanent'
 }

@@ -14,6 +14,7 @@ import {
   findPost,
   get,
   idIn,
+  isPermissionMissing,
   type Listing,
   type MetaCredentials,
   post,
@@ -92,7 +93,7 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
     async lookUp(call, publication, known) {
       const { replyTo } = publication
       const listing = replyTo ? repliesOf(platform, userOf(call), replyTo) : postsOf(platform, userOf(call))
-      const found = await findPost(call, listing, publication, known)
+      const found = await asReply(replyTo, () => findPost(call, listing, publication, known))
       if (found === null) return null
       const { permalink } = found
       return publishedAs(idIn(found), typeof permalink === 'string' ? permalink : await linkOf(call, idIn(found)))
@@ -110,7 +111,8 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
         for (const child of children) await untilFinished(call, child)
         show = { media_type: 'CAROUSEL', children: children.join() }
       }
-      const container = await begin(call, { ...show, [textField]: text, reply_to_id: replyTo?.parent.externalId })
+      const fields = { ...show, [textField]: text, reply_to_id: replyTo?.parent.externalId }
+      const container = await asReply(replyTo, () => begin(call, fields))
       await untilFinished(call, container)
       return container
     },
@@ -119,6 +121,19 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
       const { body } = await publishBy(call, `${api}/${userOf(call)}/${publishEdge}`, { creation_id: container })
       return publishedAs(idIn(body), await linkOf(call, idIn(body)))
     },
+  }
+}
+
+/** A token may lack the permissions for replies and be good for all else: then the account stays connected. */
+async function asReply<Result>(replyTo: ReplyTo | null, ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (replyTo === null || !isPermissionMissing(error)) throw error
+    const message = `${error.message} (a thread needs threads_manage_replies and threads_read_replies)`
+    throw new ProviderError({ kind: 'permanent', code: 'permission_missing' }, message, {
+      cause: error.cause as object,
+    })
   }
 }
 

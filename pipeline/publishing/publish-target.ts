@@ -72,7 +72,10 @@ async function publishPart(
   const part = nextPart(stored)
   const written = <Written>(write: () => Promise<Written>) => untilWritten(write, stopping)
   const settle = (published: PublishedBy) => written(() => settlePublished(pg, target, claim, published))
-  if (part === null) return settle(publishedBy(stored, publishedOf(stored.sent_parts[0]!)))
+  if (part === null) {
+    const root = stored.sent_parts[0]!
+    return settle({ ...publishedBy(stored, publishedOf(root)), publishedAt: new Date(root.published_at) })
+  }
   const keep = async (published: PublishedBy) => {
     if (part.isAlone) return settle(published)
     const sent = sentPartOf(published)
@@ -207,7 +210,7 @@ async function publicationOf(
   )
   const { id, title, sent_at, sent_reference } = stored
   return {
-    ...{ key, targetId: id, title, text, media: files, replyTo, sentAt: sent_at },
+    ...{ key, targetId: id, place, title, text, media: files, replyTo, sentAt: sent_at },
     reference: sent_reference,
     keep: async (reference) => {
       const isOurs = await untilWritten(() => keepReference(pg, claim, reference), signal)

@@ -31,6 +31,8 @@ export interface Failed {
 
 export interface PublishedBy extends Published {
   readonly provider: string
+  /** Now, where it isn't said. */
+  readonly publishedAt?: Date
   /** Undefined where the platform doesn't say how its posts do. */
   readonly reader: EngagementReader | undefined
 }
@@ -42,9 +44,8 @@ export function settlePublished(
   pg: Postgres,
   target: ClaimedTarget,
   claim: Claim,
-  { provider, externalId, url, reader }: PublishedBy,
+  { provider, externalId, url, publishedAt = new Date(), reader }: PublishedBy,
 ): Promise<Outcome | null> {
-  const publishedAt = new Date()
   const result = { provider, external_id: externalId, url, published_at: publishedAt.toISOString() }
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, 'published', result)

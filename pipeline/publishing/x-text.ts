@@ -22,13 +22,14 @@ export function isPostOf(text: string, post: Readonly<Record<string, unknown>>):
   return comparable(shown) === comparable(text)
 }
 
-/** X may put the accounts that the part before mentions in front of a reply. */
+/** X may put the accounts that the part before mentions in front of a reply, in an order of its own. */
 export function isReplyOf(text: string, post: Readonly<Record<string, unknown>>, { parent }: ReplyTo): boolean {
   const referenced = (post['referenced_tweets'] ?? []) as { type?: string; id?: string }[]
   if (!referenced.some(({ type, id }) => type === 'replied_to' && id === parent.externalId)) return false
-  const unaddressed = String(post['text']).replace(/^(?:@\w{1,15}\s+)+/, '')
-  return isPostOf(text, post) || isPostOf(text, { ...post, text: unaddressed })
+  return isPostOf(unaddressed(text), { ...post, text: unaddressed(String(post['text'])) })
 }
+
+const unaddressed = (text: string) => text.trimStart().replace(/^(?:@\w{1,15}\s+)+/, '')
 
 const signs = { amp: '&', lt: '<', gt: '>' }
 

@@ -144,11 +144,10 @@ export async function prolongClaims(
   )
 }
 
-/** @returns when the platform was first asked for the part, later than for the one before; null when the claim has ended, and the target is another process's */
+/** @returns when the platform was first asked for the part; null when the claim has ended, and the target is another process's */
 export async function markSent(q: Queryable, { targetId, holder }: Claim): Promise<Date | null> {
   const [marked] = await q.query<{ sent_at: Date }>(
-    `UPDATE post_targets SET sent_at = coalesce(sent_at, greatest(date_trunc('milliseconds', clock_timestamp()),
-       (sent_parts->-1->>'sent_at')::timestamptz + interval '1 millisecond'))
+    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp()))
      WHERE ${ownSql} RETURNING sent_at`,
     [targetId, holder],
   )

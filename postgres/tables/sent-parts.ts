@@ -22,7 +22,7 @@ export async function keepPart(
   part: SentPart,
 ): Promise<boolean> {
   const kept = await q.query(
-    `UPDATE post_targets SET sent_parts = sent_parts || jsonb_build_array($4::jsonb || jsonb_build_object('sent_at', sent_at)),
+    `UPDATE post_targets SET sent_parts = sent_parts || jsonb_build_array($4::jsonb),
        sent_at = NULL, sent_reference = NULL, attempt_count = 0, publish_result = '{}'
      WHERE ${ownSql} AND jsonb_array_length(sent_parts) = $3 RETURNING id`,
     [targetId, holder, before, JSON.stringify(part)],

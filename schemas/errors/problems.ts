@@ -64,6 +64,7 @@ export const problems = {
     status: 409,
     detail: 'An account that the post is already published to can not be taken out',
   },
+  post_part_published: { status: 409, detail: 'A part of the thread that is published can not be changed' },
   posting_times_missing: { status: 409, detail: 'The workspace has no posting times' },
   posting_times_taken: { status: 409, detail: `No posting time of the next ${queueDaysMax} days is free` },
   media_full: { status: 409, detail: 'The plan allows {} bytes of media: delete some first' },

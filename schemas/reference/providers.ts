@@ -39,6 +39,8 @@ export interface Provider {
   readonly captionBytesMax: number | null
   /** Whether a post may go on in replies of its own. */
   readonly takesThreads: boolean
+  /** Whether a text that was just published is refused. */
+  readonly refusesRepeats: boolean
   /** The media without which a post is refused. */
   readonly needs: MediaKind | 'media' | null
   /** Null: takes none. */
@@ -62,6 +64,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'x',
     captionBytesMax: null,
     takesThreads: true,
+    refusesRepeats: true,
     needs: null,
     image: { countMax: 4, bytesMax: 5 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 512 * MB, contentTypes: films },
@@ -75,6 +78,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'graphemes',
     captionBytesMax: 3000,
     takesThreads: true,
+    refusesRepeats: false,
     needs: null,
     image: { countMax: 4, bytesMax: 2 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 300 * MB, contentTypes: ['video/mp4'] },
@@ -88,6 +92,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'threads',
     captionBytesMax: null,
     takesThreads: true,
+    refusesRepeats: false,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 20, bytesMax: 1 * GB, contentTypes: films },
@@ -101,6 +106,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'mastodon',
     captionBytesMax: null,
     takesThreads: true,
+    refusesRepeats: false,
     needs: null,
     image: { countMax: 4, bytesMax: 16 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 99 * MB, contentTypes: films },
@@ -114,6 +120,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    refusesRepeats: false,
     needs: 'media',
     image: { countMax: 10, bytesMax: 8 * MB, contentTypes: ['image/jpeg'] },
     video: { countMax: 10, bytesMax: 300 * MB, contentTypes: films },
@@ -127,6 +134,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    refusesRepeats: false,
     needs: null,
     image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 2 * GB, contentTypes: films },
@@ -140,6 +148,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    refusesRepeats: false,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 500 * MB, contentTypes: ['video/mp4'] },
@@ -153,6 +162,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    refusesRepeats: false,
     needs: 'image',
     image: { countMax: 5, bytesMax: 20 * MB, contentTypes: pictures },
     // Its image is the cover.
@@ -167,6 +177,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'bytes',
     captionBytesMax: null,
     takesThreads: false,
+    refusesRepeats: false,
     needs: 'video',
     image: null,
     video: { countMax: 1, bytesMax: 256 * GB, contentTypes: films },
@@ -180,6 +191,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'utf16',
     captionBytesMax: null,
     takesThreads: false,
+    refusesRepeats: false,
     needs: 'video',
     image: null,
     video: { countMax: 1, bytesMax: 4 * GB, contentTypes: films },

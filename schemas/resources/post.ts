@@ -29,7 +29,9 @@ export type TargetStatus = (typeof targetStatuses)[number]
 const title = z.string().min(1).max(postTitleLengthMax)
 const baseCaption = z.string().min(1).max(postBaseCaptionLengthMax)
 
-const thread = z.array(baseCaption).max(postThreadMax).meta({ description: 'Texts that follow as replies.' })
+/** Platforms refuse a text without a visible sign, and a thread that has begun can't be taken back. */
+const threadText = baseCaption.refine((text) => text.trim() !== '', 'A part of a thread is no blank text')
+const thread = z.array(threadText).max(postThreadMax).meta({ description: 'Texts that follow as replies.' })
 
 const tags = tagsOf({ max: postTagsMax, each: postTagLengthMax })
 

@@ -145,7 +145,7 @@ test('a file goes over https to public addresses alone, and the token to LinkedI
     publicUrl: null,
     open: () => open('/dev/null'),
   }
-  const unkept = { replyTo: null, reference: null, keep: async () => {} }
+  const unkept = { place: 0, replyTo: null, reference: null, keep: async () => {} }
   const publication = { key: '', targetId: 1, title: 'x', text: 'x', media: [file], sentAt: null, ...unkept }
   const prepare = (uploadUrl: string, agent: Dispatcher) => {
     on.server.state.uploadUrl = uploadUrl

@@ -148,7 +148,10 @@ test('a part that is refused leaves those before it; mended and scheduled anew, 
   const scheduled = await ask<ShownPost>('POST', `/v1/posts/${id}/schedule`, later)
   expect(scheduled.body.targets[0]!.publish_result).toEqual({ parts })
   expect((await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [] })).status).toBe(409)
-  const mended = ['Not sent', 'Mended', 'Four']
+  const mended = ['Two', 'Mended', 'Four']
+  for (const thread of [['Changed', 'Mended'], [], null]) {
+    expect((await ask('PATCH', `/v1/posts/${id}`, { thread })).status).toBe(409)
+  }
   expect((await ask('PATCH', `/v1/posts/${id}`, { thread: mended })).body).toMatchObject({ thread: mended })
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')

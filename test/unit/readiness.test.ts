@@ -52,7 +52,9 @@ describe.each(platforms)('%s', (platform) => {
     const of = (...thread: string[]) => codes(platform, enough(platform), 'a', {}, thread)
     const long = 'a'.repeat(max + 1)
     expect(of('b', 'a'.repeat(max))).toEqual(takesThreads ? [] : ['thread_not_taken'])
-    expect(of(long, 'b', long)).toEqual(takesThreads ? ['caption_too_long', 'caption_too_long'] : ['thread_not_taken'])
+    expect(of(long, 'b', `${long}b`)).toEqual(takesThreads ? Array(2).fill('caption_too_long') : ['thread_not_taken'])
+    const repeated = platform === 'x' ? ['thread_repeats', 'thread_repeats'] : takesThreads ? [] : ['thread_not_taken']
+    expect(of('b', ' a', 'b')).toEqual(repeated)
   })
 
   test('takes a post without media, or says what it needs', () => {

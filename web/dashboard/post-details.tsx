@@ -133,7 +133,7 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
       ))}
       <ul>
         {targets.map(({ id: target, platform, status, publish_result, engagement: told }) => (
-          <li key={target} class="event">
+          <li key={target} class="event target">
             <span class="name">
               {platform} {told && <OnNetwork told={told} timezone={timezone} />}
             </span>

@@ -47,9 +47,20 @@ export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
   return { ...now, base_caption, thread, platform_captions: Object.fromEntries(captions) }
 }
 
-/** By network. A published target keeps its own, so that of one that waits counts. */
+/** How many texts of its thread any network shows. */
+export function textsPublished({ targets }: Post): number {
+  return Math.max(0, ...targets.map((target) => partsOf(target) - 1))
+}
+
+function partsOf({ publish_result }: Post['targets'][number]): number {
+  const { parts } = publish_result as { readonly parts?: readonly unknown[] }
+  return parts?.length ?? 0
+}
+
+/** By network. A target that is published, or its first part, keeps its own, so that of one that waits counts. */
 function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
-  const inOrder = [...targets].sort((a, b) => Number(b.status === 'published') - Number(a.status === 'published'))
+  const isBegun = (target: Post['targets'][number]) => target.status === 'published' || partsOf(target) > 0
+  const inOrder = [...targets].sort((a, b) => Number(isBegun(b)) - Number(isBegun(a)))
   const captions = new Map(inOrder.map(({ platform, caption_override: text }) => [platform, text]))
   return Object.fromEntries([...captions].flatMap(([platform, text]) => (text === null ? [] : [[platform, text]])))
 }

@@ -4,7 +4,16 @@ import { changesOf } from './changes-of.ts'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
-import { type Account, asSent, type Draft, draftOf, fresh, type Post, withTracked } from './post-draft.ts'
+import {
+  type Account,
+  asSent,
+  type Draft,
+  draftOf,
+  fresh,
+  type Post,
+  textsPublished,
+  withTracked,
+} from './post-draft.ts'
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
@@ -137,7 +146,11 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
           onInput={(event) => change({ base_caption: event.currentTarget.value })}
         />
       </label>
-      <ThreadTexts texts={draft.thread} choose={(thread) => change({ thread })} />
+      <ThreadTexts
+        texts={draft.thread}
+        published={post ? textsPublished(post) : 0}
+        choose={(thread) => change({ thread })}
+      />
       <Accounts
         accounts={accounts}
         chosen={draft.social_account_ids}

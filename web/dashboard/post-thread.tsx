@@ -3,11 +3,13 @@ import { useRef } from 'preact/hooks'
 
 interface ThreadTextsProps {
   readonly texts: readonly string[]
+  /** How many of them are published: these stay. */
+  readonly published: number
   choose(texts: readonly string[]): void
 }
 
 /** The caption is part 1. A text that stays empty isn't sent. */
-export function ThreadTexts({ texts, choose }: ThreadTextsProps) {
+export function ThreadTexts({ texts, published, choose }: ThreadTextsProps) {
   /** The place of the field that is to have the focus once it is there. */
   const next = useRef<number | undefined>(undefined)
   const add = useRef<HTMLButtonElement>(null)
@@ -27,9 +29,11 @@ export function ThreadTexts({ texts, choose }: ThreadTextsProps) {
         <div key={at} class="part">
           <label class="part-text">
             Part {at + 2}
+            {at < published && ', published'}
             <textarea
               rows={3}
               value={text}
+              readOnly={at < published}
               ref={(field) => focusNext(field, at)}
               onInput={(event) => {
                 const typed = event.currentTarget.value
@@ -38,9 +42,11 @@ export function ThreadTexts({ texts, choose }: ThreadTextsProps) {
             />
           </label>
           <span class="label">{[...text].length} characters</span>
-          <button type="button" aria-label={`Remove part ${at + 2}`} onClick={() => remove(at)}>
-            Remove
-          </button>
+          {at >= published && (
+            <button type="button" aria-label={`Remove part ${at + 2}`} onClick={() => remove(at)}>
+              Remove
+            </button>
+          )}
         </div>
       ))}
       <div>

@@ -12,6 +12,7 @@ export const issueCodes = [
   'no_connected_account',
   'caption_too_long',
   'thread_not_taken',
+  'thread_repeats',
   'media_missing',
   'image_missing',
   'video_missing',

@@ -78,7 +78,7 @@ function judgeTarget(account: Placed<SocialAccount>, { baseCaption, thread, capt
     report('caption_too_long', path, message, caption)
   })
   const threadCounts = thread.map((text) => lengthOn(text))
-  judgeThread(provider, thread, threadCounts, report)
+  judgeThread(provider, caption, thread, threadCounts, report)
   judgeCounts(provider, media, report)
   for (const asset of media) judgeAsset(provider, asset, media.length === 1, report)
   const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
@@ -103,7 +103,13 @@ function judgeCaption(
   }
 }
 
-function judgeThread(provider: Provider, thread: readonly string[], counts: readonly number[], report: Report): void {
+function judgeThread(
+  provider: Provider,
+  caption: string,
+  thread: readonly string[],
+  counts: readonly number[],
+  report: Report,
+): void {
   if (thread.length === 0) return
   if (!provider.takesThreads) {
     report('thread_not_taken', ['thread'], `${provider.label} takes no threads, only the caption`, thread)
@@ -113,6 +119,15 @@ function judgeThread(provider: Provider, thread: readonly string[], counts: read
   for (const [at, text] of thread.entries()) {
     const refuse = (message: string) => report('caption_too_long', ['thread', at], message, text)
     judgeCaption(provider, text, counts[at]!, refuse, `part ${at + 2}`)
+    const same = [caption, ...thread].findIndex((one) => one.trim() === text.trim())
+    if (provider.refusesRepeats && same <= at) {
+      report(
+        'thread_repeats',
+        ['thread', at],
+        `${provider.label} refuses a text twice: part ${at + 2} is part ${same + 1}`,
+        text,
+      )
+    }
   }
 }
 

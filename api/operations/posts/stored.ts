@@ -27,6 +27,12 @@ export function isBegun({ status, publish_result }: PostTarget): boolean {
   return status === 'published' || Object.hasOwn(publish_result, 'parts')
 }
 
+/** How many parts of the post's thread the platform shows; 0 without a thread. */
+export function partsOf({ publish_result }: PostTarget): number {
+  const { parts } = publish_result as { readonly parts?: readonly unknown[] }
+  return parts?.length ?? 0
+}
+
 export type Text = Pick<Content, 'baseCaption' | 'thread'>
 
 /** The errors of readiness. Published targets aren't published again, and not judged. */

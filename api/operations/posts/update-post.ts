@@ -19,7 +19,7 @@ import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
-import { isBegun, isPublishedOnAll, judgePost, namedBy, requireNone, type Text } from './stored.ts'
+import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone, type Text } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
 
@@ -35,7 +35,7 @@ export const updatePost = defineOperation({
   scope: 'posts:write',
   input: { path: z.object({ post_id: idInPath('post') }), body: PostUpdate },
   output: PostResource,
-  problems: ['post_not_found', 'post_not_editable', 'post_target_published'],
+  problems: ['post_not_found', 'post_not_editable', 'post_target_published', 'post_part_published'],
   emits: 'post.updated',
   async handle({ path: { post_id }, body, workspace, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
@@ -64,8 +64,11 @@ export const updatePost = defineOperation({
   },
 })
 
-/** A target that is published, or its first part, can't be removed. */
-function requirePublishedKept({ targets }: Post, { social_account_ids }: Body): void {
+/** A target that is published, or its first part, can't be removed, nor can texts that are published change. */
+function requirePublishedKept({ targets, thread }: Post, { social_account_ids, thread: changed }: Body): void {
+  const shown = thread.slice(0, Math.max(0, ...targets.map((target) => partsOf(target) - 1)))
+  const isRewritten = changed !== undefined && shown.some((text, at) => text !== changed?.[at])
+  if (isRewritten) throw problem('post_part_published')
   if (social_account_ids === undefined) return
   const kept = new Set(social_account_ids ?? [])
   const isTakenOut = targets.some((target) => isBegun(target) && !kept.has(target.social_account_id))

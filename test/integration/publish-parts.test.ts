@@ -197,3 +197,18 @@ test('a thread of which the instance wouldn’t take a later part isn’t begun'
   expect(post.targets[0]!.publish_result).toEqual({ error: { code: 'invalid', message, retryable: false } })
   expect(mastodon.statuses).toEqual([])
 })
+
+test('a token of Threads that may not reply leaves the first part, says what it lacks, and stays good for other posts', async () => {
+  const { meta } = on.server
+  const { json } = await connectMeta(stores, mine, 'threads', '--secret', threadsToken)
+  const lacking = { error: { message: 'Application does not have permission for this action', type: 'X', code: 10 } }
+  meta.hinder = ({ form, bytes }) => {
+    const isReply = form?.fields['reply_to_id'] !== undefined || `${bytes}`.includes('reply_to_id')
+    return isReply ? { status: 400, body: lacking } : undefined
+  }
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [json.id] }))
+  const message = expect.stringMatching(/^Part 2 of 2, the one before is published: .*threads_manage_replies/)
+  expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'permission_missing', message } })
+  expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'connected' }])
+  expect(meta.threads.map(({ text }) => text)).toEqual(['One'])
+})

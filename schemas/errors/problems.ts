@@ -119,7 +119,7 @@ export const problems = {
   },
   workspace_busy: {
     status: 503,
-    detail: 'Too many changes of this workspace are under way: try again in a moment',
+    detail: 'Service temporarily unavailable: too many changes of this workspace are under way',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   },
   store_unavailable: {

@@ -42,8 +42,9 @@ export class Appender {
     return this.options.window.find(this.claim)
   }
 
-  append(enriched: Exclude<Enriched, { stream: 'rejected' }>, clientEventId: string | null | undefined): number {
-    const claim = identifierOf(clientEventId) === null ? null : this.claim
+  /** The row has no client event id where it is a placeholder. */
+  append(enriched: Exclude<Enriched, { stream: 'rejected' }>): number {
+    const claim = enriched.row.client_event_id === '' ? null : this.claim
     const id =
       enriched.stream === 'events'
         ? this.options.events.append(enriched.row, claim, enriched.side)

@@ -1,6 +1,6 @@
 /** Where a list of events, newest first, goes on: behind an event. */
 import { moment } from '../rollups/event-sql.ts'
-import type { Reader } from './reader.ts'
+import { columnEnd, type Reader } from './reader.ts'
 
 export interface EventPoint {
   readonly id: number
@@ -16,8 +16,8 @@ export interface NewestEvents {
   readonly limit: number
 }
 
-/** All events lie behind it: it is the end of DateTime64's range. */
-const beforeAll: EventPoint = { id: 0, at: Date.UTC(2200, 0, 1) }
+/** All events lie behind it. */
+const beforeAll: EventPoint = { id: 0, at: columnEnd }
 
 /** @returns undefined where the workspace has no such event; without an id, the point that all events lie behind */
 export async function findEventPoint(

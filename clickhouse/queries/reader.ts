@@ -45,7 +45,7 @@ export interface ReadableSpan extends Span {
 }
 
 /** The range of DateTime64: no row lies after it, and a later bound would wrap. */
-const columnEnd = Date.UTC(2200, 0, 1)
+export const columnEnd = Date.UTC(2200, 0, 1)
 
 /** The values of the parameters `workspace`, `from` and `to`; moments are milliseconds since 1970 UTC. */
 export function spanParams({ workspaceId, start, end, readableFrom }: ReadableSpan): {

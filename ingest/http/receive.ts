@@ -177,7 +177,7 @@ export class Receiver {
     }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') return this.refuse(respond, 'invalid', 422, enriched.detail)
-    const id = this.options.appender.append(enriched, event.client_event_id)
+    const id = this.options.appender.append(enriched)
     this.options.appender.whenRowSynced(enriched.stream, (isDurable) => {
       if (!isDurable) return this.refuseUnsynced(respond, 1)
       this.options.countAccepted(1, 0)
@@ -213,11 +213,7 @@ export class Receiver {
     const visits = this.options.bots.read(value as BotsBody, hasUnstorableText, sender, workspace, (row, bot) => {
       const known = this.options.appender.findDuplicate(row.client_event_id, workspace)
       if (known !== 0) duplicates++
-      ids.push(
-        known !== 0
-          ? known
-          : this.options.appender.append({ stream: 'bot_visits', row, side: null }, row.client_event_id),
-      )
+      ids.push(known !== 0 ? known : this.options.appender.append({ stream: 'bot_visits', row, side: null }))
       bots.push(bot)
     })
     if (visits.rejected.length > 0) this.options.countRefused('invalid', visits.rejected.length)
@@ -249,7 +245,7 @@ export class Receiver {
     if (enriched.stream === 'rejected') {
       return enriched.detail.map((error) => ({ ...error, loc: [...locInBatch(index), ...error.loc.slice(1)] }))
     }
-    return { id: this.options.appender.append(enriched, event.client_event_id), isDuplicate: false }
+    return { id: this.options.appender.append(enriched), isDuplicate: false }
   }
 
   /** Answers 202 with `body()` once the rows `ids` are synced. */

@@ -2,6 +2,7 @@
 import type { PostResource } from '../../schemas/resources/post.ts'
 import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
 import { localMoment } from './format.ts'
+import { partsIn } from './post-thread.tsx'
 
 export type Post = (typeof PostResource)['_output']
 export type Account = (typeof SocialAccountResource)['_output']
@@ -52,10 +53,7 @@ export function textsPublished({ targets }: Post): number {
   return Math.max(0, ...targets.map((target) => partsOf(target) - 1))
 }
 
-function partsOf({ publish_result }: Post['targets'][number]): number {
-  const { parts } = publish_result as { readonly parts?: readonly unknown[] }
-  return parts?.length ?? 0
-}
+const partsOf = ({ publish_result }: Post['targets'][number]) => partsIn(publish_result)?.length ?? 0
 
 /** By network. A target that is published, or its first part, keeps its own, so that of one that waits counts. */
 function captionsOf(targets: Post['targets']): Draft['platform_captions'] {

@@ -10,6 +10,7 @@ import {
   readVisitors,
   type SeenVisitor,
 } from '../../../clickhouse/queries/people/visitors.ts'
+import { columnEnd } from '../../../clickhouse/queries/reader.ts'
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact } from '../../../postgres/tables/contacts.ts'
 import { listContacts } from '../../../postgres/tables/list-contacts.ts'
@@ -111,8 +112,6 @@ interface Begin {
 }
 
 const greatestHash = String(2n ** 64n - 1n)
-/** The range of DateTime64: nothing lies after it. */
-const endOfTime = Date.UTC(2200, 0, 1)
 
 /** Where the page begins in each of the two lists; undefined after somebody who isn't there. */
 async function beginOf(
@@ -133,7 +132,7 @@ async function beginOf(
   }
   return {
     contact: { at: Number.MAX_SAFE_INTEGER, id: 0 },
-    visitor: { lastAt: endOfTime, visitor: greatestHash },
+    visitor: { lastAt: columnEnd, visitor: greatestHash },
   }
 }
 

@@ -123,8 +123,8 @@ export interface VisitorTexts {
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
 /**
- * By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day. Rows lie far apart, so the other columns are read only where a
- * visitor's rows are (PREWHERE). The newest version of a row is chosen here: FINAL would read twice as much. A list as
+ * By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day. Rows lie
+ * far apart, so the other columns are read only where a visitor's rows are (PREWHERE). The newest version of a row is chosen here: FINAL would read twice as much. A list as
  * a parameter is looked up in the index several times as fast as one from a subselect.
  */
 export async function readVisitors(

@@ -13,7 +13,7 @@ import {
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import { lastMoment } from '../../../schemas/time/date-time.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
-import { dayMs } from '../../../schemas/time/time-zone.ts'
+import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 import type { Stores } from '../define.ts'
 
 export interface Earnings {
@@ -95,14 +95,14 @@ async function paymentsOf(
 
 /** The local days that begin in a period: each day's cost counts in one of two periods side by side. */
 function daysOf({ start, end }: Span, timeZone: string): { from: string; to: string } {
-  const day = (at: number) => new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at)
-  return { from: day(start - 1) === day(start) ? nextDay(day(start)) : day(start), to: day(end - 1) }
+  const day = localDayAt(start, timeZone)
+  const from = startOfLocalDay(day, timeZone) < start ? day + 1 : day
+  return { from: writtenDay(from), to: writtenDay(localDayAt(end - 1, timeZone)) }
 }
 
 /** No day comes after the last one that can be written. */
-function nextDay(day: string): string {
-  const next = Date.parse(`${day}T00:00:00Z`) + dayMs
-  return next > lastMoment ? day : new Date(next).toISOString().slice(0, 10)
+function writtenDay(day: number): string {
+  return new Date(Math.min(day * dayMs, lastMoment)).toISOString().slice(0, 10)
 }
 
 /** The key of two texts in `RevenueFigures`. */

@@ -84,7 +84,7 @@ export interface FiguresRequest {
   readonly limit: number
 }
 
-interface AnsweredRow {
+interface Row {
   /** Figures in the order of their names. */
   readonly f: readonly number[]
   readonly period: number
@@ -98,7 +98,6 @@ interface AnsweredRow {
   /** Above 0: some day had more keys than cells keep, whether or not its keys are answered. */
   readonly lists_cut: number
 }
-type Row = AnsweredRow & Record<FigureName, number>
 
 /**
  * @returns `isCutCounted`: `previous` has the pageviews and events of the day that it ends inside of; else read-counts.ts has them
@@ -128,7 +127,7 @@ export async function askFigures(
   params: Record<string, unknown> = {},
 ): Promise<Figures> {
   const { workspaceId, build, current, previous, buckets, bucketDays, limit } = request
-  const rows = await ch.query<AnsweredRow>(
+  const rows = await ch.query<Row>(
     sql,
     {
       ...(current && periodParams(current)),
@@ -141,14 +140,14 @@ export async function askFigures(
     },
     { settings: ofFewRows },
   )
-  return figuresOf(rows.map(withFigures), seriesOn, request)
+  return figuresOf(rows, seriesOn, request)
 }
 
 function figuresOf(rows: readonly Row[], seriesOn: number, request: FiguresRequest): Figures {
   const of = (period: number, list: number) => rows.filter((row) => row.period === period && row.list === list)
   const groups = (list: number) =>
     of(0, list)
-      .filter(({ sessions, conversions }) => sessions > 0 || conversions > 0)
+      .filter((row) => figureOf(row, 'sessions') > 0 || figureOf(row, 'conversions') > 0)
       .map(groupOf)
   const pages = (list: number) => of(0, list).filter(isShownPage(list)).map(pageOf)
   const [any] = rows
@@ -165,20 +164,20 @@ function figuresOf(rows: readonly Row[], seriesOn: number, request: FiguresReque
   }
 }
 
-function withFigures(answered: AnsweredRow): Row {
-  const row = { ...answered } as Row
-  // In place: there are thousands of rows.
-  for (const [at, name] of figureNames.entries()) row[name] = answered.f[at]!
-  return row
+const places = new Map(figureNames.map((name, at) => [name, at]))
+
+/** 0 where there is no row. */
+function figureOf(row: Row | undefined, name: FigureName): number {
+  return row?.f[places.get(name)!] ?? 0
 }
 
 function isShownPage(list: number): (row: Row) => boolean {
-  return list === sampledPage ? () => true : ({ pageviews }) => pageviews > 0
+  return list === sampledPage ? () => true : (row) => figureOf(row, 'pageviews') > 0
 }
 
 function countsOf(rows: readonly Row[], period: number): Counts {
   const sum = (name: FigureName, list: number = cellKinds.all) =>
-    rows.reduce((total, row) => total + (row.period === period && row.list === list ? row[name] : 0), 0)
+    rows.reduce((total, row) => total + (row.period === period && row.list === list ? figureOf(row, name) : 0), 0)
   return {
     ...{ visitors: sum('visitors'), sessions: sum('sessions'), pageviews: sum('pageviews'), events: sum('events') },
     ...{ conversions: sum('conversions'), converting: sum('visitors', cellKinds.converting) },
@@ -193,23 +192,26 @@ function seriesOf(rows: readonly Row[], period: number, { buckets, bucketDays }:
   return buckets.map(({ start }, at) => {
     const row = byBucket.get(bucketDays === undefined ? start : bucketDays[at]!)
     return {
-      ...{ visitors: row?.bucket_visitors ?? 0, sessions: row?.bucket_sessions ?? 0 },
-      ...{ pageviews: row?.pageviews ?? 0, conversions: row?.conversions ?? 0 },
-      ...{ begun: row?.begun ?? 0, bounces: row?.bounces ?? 0, durationMs: row?.duration_ms ?? 0 },
+      ...{ visitors: figureOf(row, 'bucket_visitors'), sessions: figureOf(row, 'bucket_sessions') },
+      ...{ pageviews: figureOf(row, 'pageviews'), conversions: figureOf(row, 'conversions') },
+      ...{ begun: figureOf(row, 'begun'), bounces: figureOf(row, 'bounces'), durationMs: figureOf(row, 'duration_ms') },
     }
   })
 }
 
 function groupOf(row: Row): SessionGroup {
   return {
-    ...{ key: row.key, detail: row.detail, visitors: row.visitors, sessions: row.sessions },
-    ...{ pageviews: row.pageviews, events: row.events, conversions: row.conversions },
+    ...{ key: row.key, detail: row.detail },
+    ...{ visitors: figureOf(row, 'visitors'), sessions: figureOf(row, 'sessions') },
+    ...{ pageviews: figureOf(row, 'pageviews'), events: figureOf(row, 'events') },
+    conversions: figureOf(row, 'conversions'),
   }
 }
 
 function pageOf(row: Row): PageCounts {
   return {
-    ...{ path: row.key, pageviews: row.pageviews, visitors: row.visitors, sessions: row.sessions },
-    ...{ conversions: row.conversions, entries: row.begun, bounces: row.bounces },
+    ...{ path: row.key, pageviews: figureOf(row, 'pageviews'), visitors: figureOf(row, 'visitors') },
+    ...{ sessions: figureOf(row, 'sessions'), conversions: figureOf(row, 'conversions') },
+    ...{ entries: figureOf(row, 'begun'), bounces: figureOf(row, 'bounces') },
   }
 }

@@ -241,9 +241,16 @@ function withoutListed(operation: Operation, outline: JsonSchema, all: readonly 
   return outline
 }
 
+/** Kept, because each tool's output is compared with the rows of all lists: making them anew takes half of all tools. */
+const membersOfOutput = new WeakMap<z.ZodType, Members>()
+
 function plainMembersOf(output: z.ZodType): Members {
+  const kept = membersOfOutput.get(output)
+  if (kept !== undefined) return kept
   const { root, $defs: definitions } = rootOf(output, 'output')
-  return (outlineOf(root, { definitions, levels: 1, isDescribed: false })['properties'] ?? {}) as Members
+  const members = (outlineOf(root, { definitions, levels: 1, isDescribed: false })['properties'] ?? {}) as Members
+  membersOfOutput.set(output, members)
+  return members
 }
 
 /** The schema itself, also where it has an `id` and is a reference into its own definitions. */

@@ -9,6 +9,8 @@ import { isLong } from './short-form.ts'
 
 const connections = 48
 const sendDeadlineMs = 5_000
+/** Before an event is sent again: all connections together try some hundred times a second. */
+const retryMs = 100
 /** In short some hundred events a second: something is always under way, and cores are left to other files. */
 const pauseUsuallyMs = isLong ? 0 : 150
 
@@ -104,7 +106,7 @@ export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs =
         const content = nextEvent(next)
         for (;;) {
           if (await send(target, agent, mark, hasId, content)) break
-          await sleep(20)
+          await sleep(retryMs)
           // Without an id a repeat would be another event.
           if (!hasId || stop.aborted) break
         }

@@ -23,16 +23,15 @@ export function sessionCredential(headers: RequestHead['headers']): string | und
 
 /** Reads what `sessionCredential` gives. */
 export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authenticator {
-  return {
-    async authenticate(credential = '') {
-      const [cookies, shown] = credential.split('\n')
-      const token = tokenOf(cookies)
-      const found = token === undefined ? null : await findBrowserSession(pg, token, clock.now())
-      if (found === null) throw problem('not_authenticated')
-      if (shown !== undefined && shown !== String(found.workspace.id)) throw problem('workspace_moved')
-      return found
-    },
+  async function authenticateAnew(credential = '', q: Queryable = pg): Promise<Authenticated> {
+    const [cookies, shown] = credential.split('\n')
+    const token = tokenOf(cookies)
+    const found = token === undefined ? null : await findBrowserSession(q, token, clock.now())
+    if (found === null) throw problem('not_authenticated')
+    if (shown !== undefined && shown !== String(found.workspace.id)) throw problem('workspace_moved')
+    return found
   }
+  return { authenticate: (credential) => authenticateAnew(credential), authenticateAnew }
 }
 
 /** Null where nobody is signed in. */

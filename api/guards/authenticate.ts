@@ -19,6 +19,11 @@ export interface Authenticator {
    * @throws StoreUnavailable when the key can't be looked up
    */
   authenticate(credential: string | undefined): Promise<Authenticated>
+  /**
+   * Looks it up anew: it may have been revoked, or its role changed, since it was authenticated.
+   * @throws as `authenticate`
+   */
+  authenticateAnew(credential: string | undefined, tx: Queryable): Promise<Authenticated>
 }
 
 interface LookUp {
@@ -58,15 +63,27 @@ export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authen
 
   return {
     async authenticate(authorization) {
-      const key = bearer.exec(authorization ?? '')?.[1]
-      if (key === undefined || !isWellFormedSecretKey(key)) throw problem('not_authenticated')
-      const found = await lookUp(sha256Of(key))
-      if (found === null) throw problem('not_authenticated')
-      if (found.expiresAt !== null && found.expiresAt.getTime() <= clock.now()) throw problem('not_authenticated')
+      const found = valid(await lookUp(hashOf(authorization)), clock.now())
       noteUse(found.id)
       return found
     },
+    async authenticateAnew(authorization, tx) {
+      const now = clock.now()
+      return valid(await findApiKey(tx, hashOf(authorization), new Date(now)), now)
+    },
   }
+}
+
+function hashOf(authorization = ''): Buffer {
+  const key = bearer.exec(authorization)?.[1]
+  if (key === undefined || !isWellFormedSecretKey(key)) throw problem('not_authenticated')
+  return sha256Of(key)
+}
+
+function valid(found: Authenticated | null, now: number): Authenticated {
+  if (found === null) throw problem('not_authenticated')
+  if (found.expiresAt !== null && found.expiresAt.getTime() <= now) throw problem('not_authenticated')
+  return found
 }
 
 /** Bounded by dropping the oldest entry. */

@@ -2,8 +2,8 @@
  * A mutation: one transaction holds the change, its audit row and its webhook events. It also holds the record that
  * answers a retry with the same Idempotency-Key. A crash between them is impossible, and so is a second run of a retry.
  *
- *   lock the key (held by another: 409) → known: replay, or 409 where the request was another → handler → outbox
- *   → record → audit (last: it holds the workspace's chain) → commit
+ *   is the caller still allowed? → lock the key (held by another: 409) → known: replay, or 409 where the request was
+ *   another → handler → outbox → record → audit (last: it holds the workspace's chain) → commit
  *
  * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. Held by
  * test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
@@ -34,6 +34,8 @@ export interface Mutation {
   readonly keptMs: number
   readonly hashRequest: KeyedHash
   readonly ipHash: string | null
+  /** @throws Problem where the caller may no longer do this */
+  confirm(tx: Queryable): Promise<void>
 }
 
 /** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
@@ -53,6 +55,7 @@ async function commit(mutation: Mutation, transaction: Postgres['transaction']):
   const { operation, context, idempotencyKey: key } = mutation
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {
+    await mutation.confirm(tx)
     const stores = { ...context.stores, pg: tx }
     if (key === undefined) {
       const outcome = await runHandler(operation, { ...context, stores })

@@ -3,7 +3,7 @@
  * refusals: key 401 → plan 402 → access and scope 403 → rate limit 429 → validation 422 → idempotency 409 → handler → audit.
  * The rate limiter takes its token right after the key. So refused calls count too, and their answers have its headers.
  */
-import type { Postgres } from '../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
@@ -85,14 +85,16 @@ export async function admit(
     const key = await gateway.authenticator.authenticate(caller.credential)
     const limit = await gateway.rateLimiter.take(key)
     Object.assign(headers, limit.headers)
-    const needsAll = !caller.operation?.needsNoPlan
-    if (needsAll) requirePlan(key)
-    for (const guard of [requireAccess, ...(needsAll ? [requireFactor] : []), ...more]) guard(key)
+    for (const guard of [...guardsOf(caller.operation), ...more]) guard(key)
     if (limit.isExceeded) throw problem('rate_limited')
     return { key, headers }
   } catch (error) {
     return { refusal: outcomeOf(toProblem(error, caller, gateway.log)), headers }
   }
+}
+
+function guardsOf(operation: Operation | undefined): Guard[] {
+  return operation?.needsNoPlan ? [requireAccess] : [requirePlan, requireAccess, requireFactor]
 }
 
 /** The rest of the chain, for a key that was let in. It never throws. */
@@ -145,8 +147,25 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     body: raw.fingerprint ?? input.body,
     sent: raw.body,
     keptMs,
+    confirm: (tx: Queryable) => confirm(call, key, gateway, tx),
   }
   return gateway.inTurn(workspace.id, () => runMutation(mutation, transaction))
+}
+
+/**
+ * Asks again, in the transaction of a change, what let the call in. An upload takes minutes, and a change may wait for others:
+ * a key may be revoked meanwhile, a session ended, and a member removed.
+ */
+async function confirm(
+  { credential, operation }: Call,
+  { workspace }: Authenticated,
+  { authenticator }: Gateway,
+  tx: Queryable,
+): Promise<void> {
+  const key = await authenticator.authenticateAnew(credential, tx)
+  if (key.workspace.id !== workspace.id) throw problem('workspace_moved')
+  for (const guard of guardsOf(operation)) guard(key)
+  requireScope(key, operation)
 }
 
 function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: Operation): Problem {

@@ -2,13 +2,14 @@
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findDemo } from '../../postgres/tables/demo-workspaces.ts'
-import { removeMember } from '../../postgres/tables/members.ts'
+import { changeRole, removeMember } from '../../postgres/tables/members.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
 import { signInTriesOfAddressMax } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { png } from '../support/media-files.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
 
 let now = Date.now()
@@ -100,6 +101,44 @@ test('whoever is removed while a request makes a key or shared link has neither 
   })
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([403, 403])
   expect(await stores.pg.query("SELECT 1 FROM api_keys WHERE name = 'late'")).toEqual([])
+})
+
+test('whoever is demoted or loses the session while a request waits changes nothing any more', async () => {
+  const admin = await makeMember(mine, 'admin')
+  const key = await makeKey(admin.ask)
+  const isWaiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+  const promoted = await stores.pg.transaction(async (tx) => {
+    await changeRole(tx, { workspaceId: mine.workspaceId, id: admin.id, role: 'viewer' })
+    const itself = admin.ask('PATCH', `/members/${admin.id}`, { role: 'admin' })
+    await expect.poll(() => stores.pg.query(isWaiting)).toHaveLength(1)
+    return [itself]
+  })
+  expect((await Promise.all(promoted)).map(({ status }) => status)).toEqual([403])
+
+  const form = new FormData()
+  form.set('file', new Blob([new Uint8Array(png({ width: 9 }))], { type: 'image/png' }), 'late.png')
+  const whole = new Response(form)
+  const bytes = new Uint8Array(await whole.arrayBuffer())
+  let sendRest = () => {}
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes.subarray(0, 100))
+      sendRest = () => {
+        controller.enqueue(bytes.subarray(100))
+        controller.close()
+      }
+    },
+  })
+  await changeRole(stores.pg, { workspaceId: mine.workspaceId, id: admin.id, role: 'admin' })
+  now += 5_000
+  const headers = { 'Content-Type': whole.headers.get('content-type')! }
+  const upload = api.ask('/v1/media', { method: 'POST', key, body, headers, duplex: 'half' } as RequestInit)
+  const isUsed = 'SELECT 1 FROM api_keys WHERE owner_id = $1 AND last_used_at IS NOT NULL'
+  await expect.poll(() => stores.pg.query(isUsed, [admin.id])).toHaveLength(1)
+  await removeMember(stores.pg, mine.workspaceId, admin.id)
+  sendRest()
+  expect((await upload).status).toBe(401)
+  expect(await (await api.ask('/v1/media', { key: mine.apiKey })).json()).toEqual([])
 })
 
 test('a member of two workspaces leaves one alone, for good, and has in each the role of it alone', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../../postgres/tables/invitations.ts'
 import {
   changeRole,
+  holdAsManager,
   listMembers,
   type MemberChange,
   type MemberRefusal,
@@ -124,7 +125,8 @@ const update = defineOperation({
   output: ChangedMember,
   auditIds: ['role', ...ended],
   problems: ['member_not_found', 'member_is_owner'],
-  async handle({ path: { member_id: id }, body: { role }, workspace, stores: { pg } }) {
+  async handle({ path: { member_id: id }, body: { role }, workspace, actor, stores: { pg } }) {
+    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
     return changed(id, await changeRole(pg, { workspaceId: workspace.id, id, role }))
   },
 })
@@ -141,7 +143,8 @@ const remove = defineOperation({
   output: ChangedMember,
   auditIds: ended,
   problems: ['member_not_found', 'member_is_owner'],
-  async handle({ path: { member_id: id }, workspace, stores: { pg } }) {
+  async handle({ path: { member_id: id }, workspace, actor, stores: { pg } }) {
+    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
     return changed(id, await removeMember(pg, workspace.id, id))
   },
 })

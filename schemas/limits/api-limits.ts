@@ -54,6 +54,8 @@ export const linkPreviewDescriptionLengthMax = 500
 export const linksCreatedMax = 100
 /** Different ones of such a request: each takes some 50 ms to hash, while the transaction waits. */
 export const linksPasswordsMax = 5
+/** Tags of a link or post as they are sent: repeats are dropped before they are counted. */
+export const tagsSentMax = 300
 export const linkTagsMax = 10
 export const linkTagLengthMax = 50
 /** Targets of a link: a choice that a form shows and a person keeps in mind. */

@@ -104,7 +104,7 @@ test('docs/posts.md has the fields of a post with their bounds', () => {
   expect(bounds).toMatchObject({
     title: `1–${number(limits.postTitleLengthMax)} characters`,
     base_caption: `1–${number(limits.postBaseCaptionLengthMax)} characters`,
-    tags: `at most ${limits.postTagsMax}, each of 1–${limits.postTagLengthMax} characters`,
+    tags: `at most ${limits.postTagsMax} different ones, each of 1–${limits.postTagLengthMax} characters`,
     media_ids: `at most ${limits.postMediaMax}`,
     social_account_ids: `at most ${limits.postAccountsMax}`,
     platform_captions: `a caption by platform, each of at most ${number(limits.postCaptionOverrideLengthMax)} characters, at most ${limits.postPlatformCaptionsMax}`,

@@ -37,7 +37,7 @@ describe('creating a post', () => {
     const post = await create({
       ...plain,
       scheduled_at: '2030-06-01T12:00:00+02:00',
-      tags: ['#news', 'b', 'news', '##c'],
+      tags: ['#news', 'b', ...Array(31).fill('news'), '##c'],
       media_ids: [two, one, two],
       social_account_ids: [bluesky, x, other, String(x)],
       platform_captions: { x: 'Short', bluesky: '' },
@@ -86,7 +86,8 @@ describe('creating a post', () => {
     [{ tags: null }, 'list_type', { loc: ['body', 'tags'] }],
     [{ tags: ['ok', '#'] }, 'string_too_short', { loc: ['body', 'tags', 1], input: '#' }],
     [{ tags: ['a'.repeat(61)] }, 'string_too_long', { ctx: { max_length: 60 } }],
-    [{ tags: Array(31).fill('a') }, 'too_long', { loc: ['body', 'tags'] }],
+    [{ tags: Array(301).fill('a') }, 'too_long', { loc: ['body', 'tags'] }],
+    [{ tags: Array.from({ length: 31 }, (_, n) => `${n}`) }, 'too_long', { ctx: { max_length: 30, actual_length: 31 } }],
     [{ media_ids: [1.5] }, 'int_from_float', { loc: ['body', 'media_ids', 0] }],
     [{ media_ids: Array(21).fill(1) }, 'too_long', { loc: ['body', 'media_ids'] }],
     [{ platform_captions: { x: 1 } }, 'string_type', { loc: ['body', 'platform_captions', 'x'] }],

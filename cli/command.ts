@@ -1,6 +1,7 @@
 /** Definition of a command, and parsing of its arguments. One table of options gives parsing, help and errors. */
 import { parseArgs } from 'node:util'
 import type { SettingError } from '../runtime/config.ts'
+import { isPlainLine } from '../schemas/plain-line.ts'
 import { parseDateTime } from '../schemas/time/date-time.ts'
 import { didYouMean } from './closest.ts'
 import type { Installation } from './installation.ts'
@@ -13,6 +14,11 @@ export class UsageError extends Error {
 /** The command was understood and couldn't be done: one line, exit code 1. */
 export class CommandFailed extends Error {
   override name = 'CommandFailed'
+}
+
+/** Whoever read standard output has enough, as in `svc … | head`: the command ends without a word. */
+export class OutputClosed extends Error {
+  override name = 'OutputClosed'
 }
 
 export interface Option {
@@ -50,6 +56,8 @@ export interface Progress {
   line(text: string): void
   /** Replaces the last running line on a terminal; elsewhere it is written now and then. */
   running(text: string): void
+  /** The last of the running lines, which is written everywhere. */
+  ended(text: string): void
 }
 
 export interface Command<Result = unknown> {
@@ -187,7 +195,7 @@ export class OptionValues {
 function readText(value: string, what: string, lengthMax: number): string {
   if (value.trim() === '') throw new UsageError(`${what} must not be empty`)
   if ([...value].length > lengthMax) throw new UsageError(`${what} must have at most ${lengthMax} characters`)
-  if (value.includes('\0') || !value.isWellFormed()) throw new UsageError(`${what} must be plain text`)
+  if (!isPlainLine(value) || !value.isWellFormed()) throw new UsageError(`${what} must be one line of plain text`)
   return value
 }
 

@@ -4,11 +4,12 @@ import { apiKeyNameLengthMax } from '../limits/api-limits.ts'
 import { scopes } from '../scopes.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
+import { nameOf } from './plain-line.ts'
 
 const scope = z.enum(scopes)
 
 export const ApiKeyCreate = z.object({
-  name: z.string().min(1).max(apiKeyNameLengthMax),
+  name: nameOf(apiKeyNameLengthMax),
   scopes: z.array(scope).min(1).max(scopes.length),
   expires_at: writtenTime.optional(),
 })

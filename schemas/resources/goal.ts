@@ -7,6 +7,7 @@ import { propertyNameLengthMax } from '../limits/overview-limits.ts'
 import { readPattern } from '../session-filters.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { nameOf } from './plain-line.ts'
 import { previousMeaning, Range } from './range.ts'
 
 const kind = z.enum(funnelStepKinds).describe('A page that is viewed, or an event by its name.')
@@ -22,7 +23,7 @@ const pattern = z
     context.addIssue({ code: 'custom', params: { build: (loc: never) => valueError(loc, text, fault) } })
   })
 const own = {
-  name: z.string().min(1).max(goalNameLengthMax),
+  name: nameOf(goalNameLengthMax),
   kind,
   value: pattern.meta({ description: 'The path or the name; `*` is any text.', examples: ['/thanks*'] }),
 }

@@ -6,13 +6,7 @@ import {
   linkPreviewDescriptionLengthMax,
   linkPreviewTitleLengthMax,
 } from '../limits/api-limits.ts'
-
-function text(lengthMax: number) {
-  return z
-    .string()
-    .max(lengthMax)
-    .refine((text) => !/\p{Cc}/u.test(text), 'A preview has no control characters')
-}
+import { plainLine } from './plain-line.ts'
 
 /** Apps fetch it for themselves, and many only by TLS. */
 const imageUrl = z
@@ -26,8 +20,8 @@ const imageUrl = z
 
 /** A preview as it is sent. A change replaces the whole. */
 export const LinkPreviewInput = z.strictObject({
-  title: text(linkPreviewTitleLengthMax).refine((title) => /\S/.test(title), 'A preview has a title'),
-  description: text(linkPreviewDescriptionLengthMax).default(''),
+  title: plainLine(linkPreviewTitleLengthMax).refine((title) => /\S/.test(title), 'A preview has a title'),
+  description: plainLine(linkPreviewDescriptionLengthMax).default(''),
   image_url: imageUrl.nullable().default(null),
 })
 

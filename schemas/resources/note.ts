@@ -5,6 +5,7 @@ import { noteTextLengthMax } from '../limits/note-limits.ts'
 import { parseDateTime } from '../time/date-time.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { nameOf } from './plain-line.ts'
 import { timeOfDay } from './posting-times.ts'
 
 const day = z
@@ -21,11 +22,7 @@ const day = z
 
 const time = timeOfDay.nullable()
 const timeMeaning = 'Hour and minute of the day. Null: the whole day.'
-const text = z
-  .string()
-  .min(1)
-  .max(noteTextLengthMax)
-  .meta({ examples: ['Release 2.1'] })
+const text = nameOf(noteTextLengthMax).meta({ examples: ['Release 2.1'] })
 
 export const NoteCreate = z
   .object({ day, time: time.default(null).describe(timeMeaning), text })

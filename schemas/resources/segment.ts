@@ -6,6 +6,7 @@ import { segmentFiltersLengthMax, segmentNameLengthMax } from '../limits/segment
 import { filterParameters } from '../session-filters.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { nameOf } from './plain-line.ts'
 
 /** By name, as in a query. A name that no filter has would leave visitors in whom somebody meant to leave out. */
 const filters = z.strictObject(filterParameters)
@@ -27,7 +28,7 @@ const someFilters = filters
     examples: [{ channel: ['Email'] }],
   })
 
-const name = z.string().min(1).max(segmentNameLengthMax)
+const name = nameOf(segmentNameLengthMax)
 
 export const SegmentCreate = z.object({ name, filters: someFilters }).meta({ id: 'SegmentCreate' })
 export const SegmentUpdate = z

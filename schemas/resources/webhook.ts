@@ -4,6 +4,7 @@ import { webhookDescriptionLengthMax, webhookEventsMax, webhookUrlLengthMax } fr
 import { webhookEventTypes } from '../webhook-events.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { plainLine } from './plain-line.ts'
 
 const eventType = z.enum(webhookEventTypes)
 
@@ -21,7 +22,7 @@ export const WebhookCreate = z
       .max(webhookEventsMax)
       .optional()
       .meta({ description: 'All events when left out.' }),
-    description: z.string().max(webhookDescriptionLengthMax).default(''),
+    description: plainLine(webhookDescriptionLengthMax).default(''),
   })
   .meta({ id: 'WebhookCreate' })
 

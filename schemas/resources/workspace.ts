@@ -5,6 +5,7 @@ import { retentionDaysMax } from '../limits/retention-limits.ts'
 import { isCurrency } from '../revenue.ts'
 import { timeZoneNamed } from '../time/time-zone-name.ts'
 import { objectId } from './object-id.ts'
+import { nameOf } from './plain-line.ts'
 
 export const WorkspaceResource = z
   .object({
@@ -18,7 +19,7 @@ export const WorkspaceResource = z
   })
   .meta({ id: 'Workspace' })
 
-const name = z.string().min(1).max(workspaceNameLengthMax)
+const name = nameOf(workspaceNameLengthMax)
 const timezone = z
   .string()
   .max(timezoneLengthMax)

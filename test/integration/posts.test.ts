@@ -87,7 +87,11 @@ describe('creating a post', () => {
     [{ tags: ['ok', '#'] }, 'string_too_short', { loc: ['body', 'tags', 1], input: '#' }],
     [{ tags: ['a'.repeat(61)] }, 'string_too_long', { ctx: { max_length: 60 } }],
     [{ tags: Array(301).fill('a') }, 'too_long', { loc: ['body', 'tags'] }],
-    [{ tags: Array.from({ length: 31 }, (_, n) => `${n}`) }, 'too_long', { ctx: { max_length: 30, actual_length: 31 } }],
+    [
+      { tags: Array.from({ length: 31 }, (_, n) => `${n}`) },
+      'too_long',
+      { ctx: { max_length: 30, actual_length: 31 } },
+    ],
     [{ media_ids: [1.5] }, 'int_from_float', { loc: ['body', 'media_ids', 0] }],
     [{ media_ids: Array(21).fill(1) }, 'too_long', { loc: ['body', 'media_ids'] }],
     [{ platform_captions: { x: 1 } }, 'string_type', { loc: ['body', 'platform_captions', 'x'] }],

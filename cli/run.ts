@@ -4,7 +4,7 @@ import { childEnvironment, SettingError, surveyConfig } from '../runtime/config.
 import { projectFile } from '../runtime/paths.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { didYouMean } from './closest.ts'
-import { type Command, CommandFailed, helpOf, type Progress, parseWords, UsageError } from './command.ts'
+import { type Command, CommandFailed, helpOf, OutputClosed, type Progress, parseWords, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { openInstallation } from './installation.ts'
 
@@ -16,22 +16,27 @@ export interface Terminal {
   readonly isInteractive: boolean
 }
 
+/** As a shell says it of a program that a closed pipe ended (128 and SIGPIPE). */
+const outputClosed = 141
+
+type ExitCode = 0 | 1 | 2 | typeof outputClosed
+
 /** How often a running line is written where it can't be replaced. */
 const runningLineEveryMs = 5_000
 
 /**
  * @param environment in place of the process's own, for tests
- * @returns 0 done, 1 couldn't be done, 2 not understood
+ * @returns 0 done, 1 couldn't be done, 2 not understood, 141 nobody reads what it prints
  */
 export async function runCommandLine(
   words: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
   environment?: Record<string, string | undefined>,
-): Promise<0 | 1 | 2> {
+): Promise<ExitCode> {
   const command = findCommand(words)
-  if (command === undefined) return showOverview(words, terminal)
   try {
+    if (command === undefined) return await showOverview(words, terminal)
     const { options, ...given } = parseWords(command, withoutName(command, words))
     if (options.flag('help')) {
       await terminal.out(`${helpOf(command)}\n`)
@@ -127,10 +132,12 @@ function version(): string {
   return (JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as { version: string }).version
 }
 
-function report(error: unknown, command: Command, terminal: Terminal): 1 | 2 {
-  const say = (text: string) => terminal.err(`svc ${command.name}: ${text}\n`)
+function report(error: unknown, command: Command | undefined, terminal: Terminal): ExitCode {
+  if (error instanceof OutputClosed) return outputClosed
+  const name = command === undefined ? 'svc' : `svc ${command.name}`
+  const say = (text: string) => terminal.err(`${name}: ${text}\n`)
   if (error instanceof UsageError) {
-    say(`${error.message} (\`svc ${command.name} --help\` shows the options)`)
+    say(`${error.message} (\`${name} --help\` shows the options)`)
     return 2
   }
   if (error instanceof SettingError) {
@@ -147,6 +154,7 @@ function report(error: unknown, command: Command, terminal: Terminal): 1 | 2 {
 function makeProgress(terminal: Terminal): Progress & { end(): void } {
   let isOpen = false
   let lastAt = 0
+  let last = ''
   const end = () => {
     if (isOpen) terminal.err('\n')
     isOpen = false
@@ -163,7 +171,13 @@ function makeProgress(terminal: Terminal): Progress & { end(): void } {
       } else if (Date.now() - lastAt >= runningLineEveryMs) {
         terminal.err(`${text}\n`)
         lastAt = Date.now()
+        last = text
       }
+    },
+    ended: (text) => {
+      if (terminal.isInteractive) terminal.err(`\r\x1b[K${text}\n`)
+      else if (text !== last) terminal.err(`${text}\n`)
+      isOpen = false
     },
     end,
   }

@@ -1,20 +1,26 @@
 /** The `svc` command: what an operator does by hand. The commands are listed in `commands.ts`. */
-import { CommandFailed } from './command.ts'
+import { CommandFailed, OutputClosed } from './command.ts'
 import { runCommandLine } from './run.ts'
 
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
 process.once('SIGTERM', () => interrupted.abort())
 
-/** Whoever reads it may have enough: `svc events export | head`. The write that fails says so. */
-process.stdout.on('error', () => {})
-const closed = () => new CommandFailed('standard output was closed before all was written')
+/** Whoever reads them may have enough: `svc events export | head`. The write that fails says so. */
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+function faultOf(error: Error): Error {
+  const isClosed = ['EPIPE', 'ERR_STREAM_DESTROYED'].includes((error as NodeJS.ErrnoException).code ?? '')
+  return isClosed ? new OutputClosed() : new CommandFailed(`standard output can't be written: ${error.message}`)
+}
 
 process.exitCode = await runCommandLine(
   process.argv.slice(2),
   {
     out: (text) =>
-      new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(closed()) : resolve()))),
+      new Promise((resolve, reject) =>
+        process.stdout.write(text, (error) => (error ? reject(faultOf(error)) : resolve())),
+      ),
     err: (text) => process.stderr.write(text),
     isInteractive: process.stderr.isTTY === true,
   },

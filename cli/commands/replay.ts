@@ -7,7 +7,7 @@ import { CommandFailed, defineCommand, type Invocation, type OptionValues, Usage
 import type { Installation } from '../installation.ts'
 import { toBatches } from '../replay/batches.ts'
 import { readBotVisits, type VisitSource } from '../replay/bot-visits.ts'
-import { importEvents } from '../replay/import-events.ts'
+import { importEvents, type ShowProgress } from '../replay/import-events.ts'
 import type { LogLine } from '../replay/log-line.ts'
 import { type PageEventSource, readPageEvents } from '../replay/page-events.ts'
 import { isPageRequest } from '../replay/page-request.ts'
@@ -110,7 +110,7 @@ async function sendAll({
   source: PageEventSource | VisitSource
   timing: Timing
   target: SendTarget
-  showProgress: (sent: number) => void
+  showProgress: ShowProgress
 }): Promise<SendCounts> {
   const sender = makeSender(target, progress, signal)
   try {
@@ -119,6 +119,7 @@ async function sendAll({
       showProgress(sender.counts.sent)
     }
     await sender.finish()
+    showProgress(sender.counts.sent, true)
     if (timing.resumeWith) progress.line(`${timing.resumeWith} in place of --shift-to-now would count nothing twice`)
     return sender.counts
   } catch (error) {
@@ -189,10 +190,12 @@ function makeShow({
   size,
   startedAt,
 }: Pick<Invocation, 'progress'> & { source: Pick<PageEventSource, 'reader'>; size: number; startedAt: number }) {
-  return (sent: number) => {
-    const share = size === 0 ? 100 : (source.reader.bytesRead() / size) * 100
+  return (sent: number, isOver = false) => {
+    const share = size === 0 || isOver ? 100 : (source.reader.bytesRead() / size) * 100
     const rate = sent / ((performance.now() - startedAt) / 1000)
-    progress.running(`${share.toFixed(0)} % read, ${sent} sent, ${rate.toFixed(0)} a second`)
+    const line = `${share.toFixed(0)} % read, ${sent} sent, ${rate.toFixed(0)} a second`
+    if (isOver) progress.ended(line)
+    else progress.running(line)
   }
 }
 

@@ -74,6 +74,9 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
     return undefined
   }
 
+  const progressOf = (file: number, share: number) =>
+    `file ${file} of ${files.length}: ${(share * 100).toFixed(0)} % read; ${events} events in all`
+
   for (const [at, path] of files.entries()) {
     const [file, { size }] = [await open(path), await stat(path)]
     for await (const portion of file.lines) {
@@ -89,11 +92,11 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
           else leftOut.add(reason.leftOut, place)
         }
       }
-      const share = size === 0 ? 100 : (file.bytesRead() / size) * 100
-      progress.running(`file ${at + 1} of ${files.length}: ${share.toFixed(0)} % read; ${events} events in all`)
+      progress.running(progressOf(at + 1, size === 0 ? 1 : file.bytesRead() / size))
     }
   }
   await store?.finish()
+  progress.ended(progressOf(files.length, 1))
   if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
   return {
     ...{ lines, events, crawlers, refused: refused.total(), left_out: leftOut.total() },

@@ -14,11 +14,13 @@ import type { PageEventSource } from './page-events.ts'
 import type { SendCounts } from './send.ts'
 import { retrying } from './store-once.ts'
 
+/** Called with the number of events that are dealt with. @param isOver all of them */
+export type ShowProgress = (sent: number, isOver?: boolean) => void
+
 interface ImportOptions extends Pick<Invocation, 'installation' | 'progress' | 'signal'> {
   readonly source: PageEventSource
   readonly workspace: Workspace
-  /** Called with the number of events that are dealt with. */
-  readonly showProgress: (sent: number) => void
+  readonly showProgress: ShowProgress
 }
 
 export async function importEvents(options: ImportOptions): Promise<SendCounts> {
@@ -51,6 +53,7 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
       showProgress(counts.sent)
     }
     await store.finish()
+    showProgress(counts.sent, true)
   })
   if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
   return counts

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -14,6 +16,7 @@ import { scopes, viewScope } from '../../schemas/scopes.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeKey, makeWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
+import { compileService } from '../support/compile.ts'
 import { setUpStores } from '../support/stores.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
@@ -110,6 +113,21 @@ describe('every command', () => {
     for (const verb of ['create', 'list', 'revoke']) expect(out).toContain(`keys ${verb} `)
     expect(out).not.toContain('workspace list')
   })
+
+  test.each(['--version', 'keys --help', 'seed --help', 'workspace list', 'no such command'])(
+    'ends without a word when nobody reads it: svc %s',
+    async (line) => {
+      const env = environment()
+      const child = spawn(process.execPath, [await compileService('cli/svc.ts'), ...line.split(' ')], { env })
+      const isFault = line === 'no such command'
+      child[isFault ? 'stderr' : 'stdout'].destroy()
+      let err = ''
+      child.stderr.on('data', (chunk) => {
+        err += chunk
+      })
+      expect([await once(child, 'exit'), err]).toEqual([[isFault ? 2 : 141, null], ''])
+    },
+  )
 
   test('says its version', async () => {
     const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))

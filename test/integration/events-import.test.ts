@@ -104,6 +104,16 @@ test('events of an old day are in the figures of that day; wrong lines are named
   expect(audited.filter(({ action }) => action === 'events.import')).toHaveLength(2)
 })
 
+test('the last line of its progress has the events of the summary, of all files', async () => {
+  const lines = Array.from({ length: 3_000 }, (_, at) => view(`p${at}`, '10:00:00', { client_event_id: `p${at}` }))
+  const files = [write('first.ndjson', lines), write('second.ndjson.gz', [view('last', '11:00:00'), 'no event', ''])]
+  const words = ['events', 'import', ...files, '--workspace', String(mine.workspaceId)]
+  for (const more of [['--dry-run'], []]) {
+    const { err, json } = await svcOn(stores, ...words, ...more)
+    expect([err.trim().split('\n').at(-1), json.events]).toEqual(['file 2 of 2: 100 % read; 3001 events in all', 3001])
+  }
+})
+
 test('an import that is killed and repeated stores each event and each person once', async () => {
   const lines = Array.from({ length: 25_000 }, (_, at) => ({
     ...view(`v${at % 500}`, '10:00:00', { client_event_id: `e${at}` }),

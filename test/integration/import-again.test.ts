@@ -53,7 +53,7 @@ async function runImport(clickhouse: ClickHouse, of = source()) {
     source: of,
     installation,
     workspace: (await readWorkspace(stores.pg, workspaceId))!,
-    progress: { line: () => {}, running: () => {} },
+    progress: { line: () => {}, running: () => {}, ended: () => {} },
     signal: new AbortController().signal,
     showProgress: () => {},
   })

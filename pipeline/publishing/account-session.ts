@@ -1,9 +1,19 @@
-/** Calls with an account's credentials, which are renewed where their session is over. */
+/**
+ * Calls with an account's credentials, which are renewed where their session is over. Of all processes one renews: platforms
+ * take some refresh tokens once. It leases the renewal from Postgres. If it dies, another one renews after the lease. Held by
+ * test/integration/publish-bluesky.test.ts.
+ */
 import type { Postgres } from '../../postgres/client.ts'
-import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
+import {
+  endRenewal,
+  leaseRenewal,
+  readCredentials,
+  renewCredentials,
+} from '../../postgres/tables/account-credentials.ts'
 import { type Coalescer, makeCoalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
-import { publishAttemptMs, renewalMs } from '../../schemas/limits/publish-limits.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { publishAttemptMs, renewalLeaseMs, renewalLookMs, renewalMs } from '../../schemas/limits/publish-limits.ts'
 import { type Account, type Adapter, asUnpublished, type Call, ProviderError } from './adapter.ts'
 import { untilWritten } from './until-written.ts'
 
@@ -31,6 +41,11 @@ const stillHolds = new ProviderError(
   'The session could not be renewed yet',
 )
 
+const isElsewhere = new ProviderError(
+  { kind: 'transient', code: 'not_authorized' },
+  'Another process was renewing the session and did not end in time',
+)
+
 /** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
 export function sessionOf(
   { pg, box, renewals, fetching }: Sessions,
@@ -52,21 +67,34 @@ export function sessionOf(
   /** @throws `over` where nothing renews the session */
   function renew({ credentials, version }: Credentials, over: unknown): Promise<void> {
     return renewals.ask(`${account.id} ${version}`, async () => {
-      // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
-      if ((await read()).version !== version) return
+      const lease = await leaseOrWait(version)
+      if (lease === 'renewed') return
       // It has a time of its own: others wait for it, too, however soon whoever began it ends.
       const ending = AbortSignal.timeout(renewalMs)
       try {
         const renewed = await adapter.refresh?.({ account, credentials, signal: ending, fetching })
         if (!renewed) throw over
-        // Where another process was faster, its session is as good.
         const sealed = box.seal(JSON.stringify(renewed))
         await untilWritten(() => renewCredentials(pg, account.id, version, sealed), ending)
       } catch (error) {
-        // A refresh token that holds once may be what it has used.
+        await endRenewal(pg, account.id, lease)
+        // The owner may have connected the account anew meanwhile.
         if (!(error instanceof ProviderError) || (await read()).version === version) throw error
       }
     })
+  }
+
+  /** @returns the end of the lease; `renewed` where a renewal ended, or the owner has connected the account anew */
+  async function leaseOrWait(version: number): Promise<Date | 'renewed'> {
+    // Longer than a lease: another's ends before.
+    const ending = AbortSignal.timeout(renewalLeaseMs + renewalMs)
+    while (!ending.aborted) {
+      if ((await read()).version !== version) return 'renewed'
+      const lease = await leaseRenewal(pg, account.id, version, renewalLeaseMs)
+      if (lease !== null) return lease
+      await sleep(renewalLookMs, ending)
+    }
+    throw isElsewhere
   }
 
   async function readInTime(): Promise<Credentials> {

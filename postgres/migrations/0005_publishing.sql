@@ -26,6 +26,8 @@ CREATE TABLE social_account_credentials (
   sealed            bytea NOT NULL,
   -- Raised by each change: whoever renews a session goes by the one that it read.
   version           integer NOT NULL DEFAULT 1,
+  -- A process renews the session, and no other does before this moment: some refresh tokens work once.
+  renewing_until    timestamptz,
   updated_at        timestamptz NOT NULL DEFAULT now()
 );
 

@@ -22,8 +22,36 @@ export async function putCredentials(tx: Queryable, accountId: number, sealed: B
   await tx.query(
     `INSERT INTO social_account_credentials (social_account_id, sealed) VALUES ($1, $2)
      ON CONFLICT (social_account_id) DO UPDATE SET sealed = $2, updated_at = clock_timestamp(),
-       version = social_account_credentials.version + 1`,
+       renewing_until = NULL, version = social_account_credentials.version + 1`,
     [accountId, sealed],
+  )
+}
+
+/**
+ * Leases the renewal of these credentials to one of all processes.
+ * @returns when the lease ends, by which `endRenewal` knows it; null while another has it, or where they were changed
+ */
+export async function leaseRenewal(
+  q: Queryable,
+  accountId: number,
+  version: number,
+  leaseMs: number,
+): Promise<Date | null> {
+  const [leased] = await q.query<{ until: Date }>(
+    `UPDATE social_account_credentials
+     SET renewing_until = date_trunc('milliseconds', clock_timestamp() + $3 * interval '1 millisecond')
+     WHERE social_account_id = $1 AND version = $2 AND coalesce(renewing_until <= clock_timestamp(), true)
+     RETURNING renewing_until AS until`,
+    [accountId, version, leaseMs],
+  )
+  return leased?.until ?? null
+}
+
+/** Lets the next one try at once. Does nothing where the lease has ended. */
+export async function endRenewal(q: Queryable, accountId: number, until: Date): Promise<void> {
+  await q.query(
+    'UPDATE social_account_credentials SET renewing_until = NULL WHERE social_account_id = $1 AND renewing_until = $2',
+    [accountId, until],
   )
 }
 
@@ -35,7 +63,7 @@ export async function renewCredentials(
   sealed: Buffer,
 ): Promise<boolean> {
   const renewed = await q.query(
-    `UPDATE social_account_credentials SET sealed = $3, version = version + 1, updated_at = clock_timestamp()
+    `UPDATE social_account_credentials SET sealed = $3, version = version + 1, renewing_until = NULL, updated_at = clock_timestamp()
      WHERE social_account_id = $1 AND version = $2 RETURNING version`,
     [accountId, version, sealed],
   )

@@ -102,6 +102,9 @@ export const tiktokProcessingMs = 5 * minute
 export const tiktokReviewMs = 1 * minute
 /** The renewal of a session, for all who wait for it: the requests, and writing what they gave. */
 export const renewalMs = 1 * minute
+/** As long no other process renews it, if the one that does dies. Whoever waits for another's looks this often. */
+export const renewalLeaseMs = renewalMs + 10 * second
+export const renewalLookMs = 250
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
 /** Characters that are kept of a platform's error text. */

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
 import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
 import { svcOn } from '../support/command-line.ts'
@@ -223,6 +224,40 @@ test('a session that has expired is renewed once for all that wait, and by the a
   // The first one was the connection's.
   expect(stepsOf('POST /xrpc/com.atproto.server.createSession')).toHaveLength(2)
   expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+})
+
+test('a session is renewed by one of two processes, whose refresh token works once; the other waits for it', async () => {
+  const account = await connect()
+  const refreshStep = 'POST /xrpc/com.atproto.server.refreshSession'
+  server.expireAccess()
+  // No other way to a session.
+  server.state.password = 'another'
+  let answer = () => {}
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  let renewals = 0
+  server.hinder = async ({ step }) => {
+    if (step !== refreshStep) return undefined
+    renewals++
+    if (renewals > 1) return { status: 400, body: { error: 'ExpiredToken', message: 'Token has been revoked' } }
+    await isAnswered
+    return undefined
+  }
+  const first = await schedulePost(ask, { caption: 'By the one', accounts: [account] })
+  while (renewals === 0) await sleep(20)
+  // It ends the attempts that it has begun, and takes no other.
+  const closed = publisher.close()
+  publisher = runPublisher(stores)
+  const second = await schedulePost(ask, { caption: 'By the other', accounts: [account] })
+  while (stepsOf(createStep).length < 2) await sleep(20)
+  // The other one has been refused, too, and would renew the session by now.
+  await sleep(1_500)
+  answer()
+  for (const id of [first, second]) expect((await endedPost(ask, id)).status).toBe('published')
+  expect(renewals).toBe(1)
+  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+  await closed
 })
 
 test('an app password that was revoked expires the account', async () => {

@@ -29,6 +29,8 @@ import { makePasswordReset } from './reset-password.ts'
 import { makeAccountFactor } from './second-factor/account.ts'
 import { factorPath } from './second-factor/account-page.ts'
 import { makeSecondFactorCodes } from './second-factor/codes.ts'
+import { memberFactorPath } from './second-factor/member-page.ts'
+import { makeMemberFactor } from './second-factor/remove-of-member.ts'
 import { makeSignInStep } from './second-factor/sign-in-step.ts'
 import { codePath } from './second-factor/step-cookie.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
@@ -87,6 +89,7 @@ export function makeDashboardRoute(
   const browsers = makeSignedInBrowsers({ ...shared, authenticator })
   const issuer = () => new URL(config.apiHost).hostname
   const factor = makeAccountFactor({ ...shared, authenticator, box: factorBox, issuer })
+  const memberFactor = makeMemberFactor({ ...shared, authenticator })
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -108,6 +111,8 @@ export function makeDashboardRoute(
     if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
     if (path === passwordPath && method === 'POST') return page('password', password.change, signInFormBytesMax)
     if (path === factorPath && method === 'POST') return page('second-factor', factor.change, signInFormBytesMax)
+    if (path === memberFactorPath && method === 'POST')
+      return page('member-second-factor', memberFactor.remove, signInFormBytesMax)
     if (path === browsersPath && method === 'POST') return page('browsers', browsers.signOut, smallFormBytesMax)
     if (path === forgotPath && !isMailSetUp()) return page('forgot', () => redirect(signInPath))
     if (path === forgotPath && method === 'POST') return page('forgot', forgotten.askForLink, signInFormBytesMax)
@@ -119,6 +124,7 @@ export function makeDashboardRoute(
         joinPath,
         passwordPath,
         factorPath,
+        memberFactorPath,
         browsersPath,
         forgotPath,
         resetPath,
@@ -133,6 +139,7 @@ export function makeDashboardRoute(
     if (path === codePath) return page('sign-in-code', signInStep.show)
     if (path === browsersPath) return page('browsers', browsers.show)
     if (path === factorPath) return page('second-factor', factor.show)
+    if (path === memberFactorPath) return page('member-second-factor', memberFactor.show)
     if (path === forgotPath) return page('forgot', forgotten.showForgot)
     if (path === resetPath) return page('reset', forgotten.show)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)

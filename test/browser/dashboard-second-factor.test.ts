@@ -20,6 +20,9 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   const { keyboard } = page
   const alert = () => page.textContent('[role="alert"]')
   await page.goto(`${api.url}/dashboard/settings`)
+  await page.click(`${list('Members')} >> text=Require a second factor`)
+  await page.waitForSelector('dialog >> text=You have no second factor yourself')
+  await keyboard.press('Escape')
   await page.focus(`${list('Signing in')} >> text=Second factor`)
   await keyboard.press('Enter')
   await page.waitForSelector('text=Set it up')
@@ -79,8 +82,25 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   await page.goto(`${api.url}/dashboard/second-factor`)
   await page.waitForSelector('text=9 of 10 recovery codes are left')
   await look(page, 'second-factor-on')
+  const lost = 'lost.phone@example.com'
+  await stores.pg.query(
+    `WITH made AS (INSERT INTO owners (email) VALUES ($2) RETURNING id),
+       joined AS (INSERT INTO members (workspace_id, owner_id, role) SELECT $1, id, 'viewer' FROM made)
+     INSERT INTO second_factors (owner_id, sealed, created_at, enabled_at) SELECT id, '\\x00', now(), now() FROM made`,
+    [mine.workspaceId, lost],
+  )
   await page.goto(`${api.url}/dashboard/settings`)
+  await page.click(`${list('Members')} >> text=Lost the phone?`)
+  await page.waitForSelector(`strong:has-text("${lost}")`)
+  await look(page, 'member-second-factor')
+  await page.fill('[name="current"]', memberPassword)
+  await page.fill('[name="code"]', nextCode())
+  await keyboard.press('Enter')
+  await page.waitForSelector('text=The second factor was removed')
+  await page.click('text=Back to the settings')
   await page.click(`${list('Members')} >> text=Require a second factor`)
+  await page.waitForSelector(`dialog p:has-text("Without one"):has-text("${lost}")`)
+  await look(page, 'require-second-factor')
   await page.click('dialog >> button:text-is("Require it")')
   await page.waitForSelector('text=Members need a second factor.')
   await look(page, 'second-factor-required')

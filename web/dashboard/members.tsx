@@ -1,7 +1,7 @@
 /** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
 import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { Confirm, Dialog, FormDialog } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
 import { may } from './may.ts'
 import { Failure, Refusal, ShownOnce } from './parts.tsx'
@@ -40,7 +40,7 @@ export function Members({ timezone }: { timezone: string }) {
       </h2>
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
-      {answer && <RequiredFactor isRequired={answer.is_second_factor_required} done={done} />}
+      {answer && <RequiredFactor isRequired={answer.is_second_factor_required} members={answer.members} done={done} />}
       {made && (
         <ShownOnce secret={made.url} name="link">
           The link for <bdi>{made.email}</bdi>, which works once and for 7 days. Give it to nobody else.
@@ -57,6 +57,14 @@ export function Members({ timezone }: { timezone: string }) {
               {member.has_second_factor ? 'second factor' : 'no second factor'}
             </span>
             <span class="label">since {time(member.added_at, timezone)}</span>
+            {member.has_second_factor && member.role !== 'owner' && may('workspace:own') && (
+              <a
+                href={`/dashboard/member-second-factor?member=${member.id}`}
+                aria-label={`Lost the phone: remove the second factor of ${member.email}`}
+              >
+                Lost the phone?
+              </a>
+            )}
             {member.role === 'owner' || member.is_self ? (
               <span>{member.role}</span>
             ) : (
@@ -109,6 +117,7 @@ export function Members({ timezone }: { timezone: string }) {
       {isInviting && (
         <InviteForm
           isMailed={answer?.is_mail_set_up ?? false}
+          isFactorRequired={answer?.is_second_factor_required ?? false}
           close={() => setInviting(false)}
           made={(invitation) => {
             setMade(invitation)
@@ -137,12 +146,14 @@ export function Members({ timezone }: { timezone: string }) {
 
 interface FactorProps {
   readonly isRequired: boolean
+  readonly members: readonly Member[]
   done(sent: Sent<unknown>): void
 }
 
 /** The owner's switch; admins see how it stands. */
-function RequiredFactor({ isRequired, done }: FactorProps) {
+function RequiredFactor({ isRequired, members, done }: FactorProps) {
   const [isAsking, setAsking] = useState(false)
+  const lacking = members.filter((member) => !member.has_second_factor)
   const set = async (is_required: boolean) => {
     done(await send('PATCH', '/workspace/second-factor', { is_required }))
     setAsking(false)
@@ -155,14 +166,35 @@ function RequiredFactor({ isRequired, done }: FactorProps) {
           {isRequired ? 'Require it no longer' : 'Require a second factor'}
         </button>
       )}
-      {isAsking && (
+      {isAsking && lacking.some(({ role }) => role === 'owner') && (
+        <Dialog title="Require a second factor" close={() => setAsking(false)}>
+          <p>
+            You have no second factor yourself. <a href="/dashboard/second-factor">Set yours up</a> first.
+          </p>
+        </Dialog>
+      )}
+      {isAsking && !lacking.some(({ role }) => role === 'owner') && (
         <Confirm
           title="Require a second factor"
           verb="Require it"
           close={() => setAsking(false)}
           confirmed={() => set(true)}
         >
-          Members without one see nothing of this workspace until they have set one up. Keys and shared links go on.
+          {lacking.length === 0 ? (
+            'All members have one. '
+          ) : (
+            <>
+              Without one, and shut out of this workspace until they have set one up:{' '}
+              {lacking.map(({ id, email }, at) => (
+                <span key={id}>
+                  {at > 0 && ', '}
+                  <bdi>{email}</bdi>
+                </span>
+              ))}
+              .{' '}
+            </>
+          )}
+          Keys and shared links go on.
         </Confirm>
       )}
     </div>
@@ -178,11 +210,12 @@ function endOf(keys: number): string {
 
 interface InviteFormProps {
   readonly isMailed: boolean
+  readonly isFactorRequired: boolean
   made(invitation: Made & { email: string }): void
   close(): void
 }
 
-function InviteForm({ isMailed, made, close }: InviteFormProps) {
+function InviteForm({ isMailed, isFactorRequired, made, close }: InviteFormProps) {
   const submit = async (data: FormData) => {
     const email = String(data.get('email'))
     const sent = await send<Made>('POST', '/invitations', { email, role: data.get('role') })
@@ -207,6 +240,9 @@ function InviteForm({ isMailed, made, close }: InviteFormProps) {
           <strong>{role}</strong> {does}.
         </p>
       ))}
+      {isFactorRequired && (
+        <p class="note">This workspace requires a second factor: who joins sees it once one is set up.</p>
+      )}
       <p class="note">
         {isMailed
           ? 'A mail with a link goes to this address. You see the link once, too.'

@@ -10,12 +10,17 @@ export const factorPath = '/dashboard/second-factor'
 const title = 'Second factor'
 const back = '<p><a href="/dashboard/settings">Back to the settings</a></p>'
 
-const texts = {
+/** Refusals of any page that asks for the own password and code. */
+export const sharedTexts = {
   401: 'The password is wrong.',
   409: 'This account signs in by links alone. Whoever runs the service gives it a password: <code>npx svc owner password</code>',
-  422: 'The page was older than the account. Try again.',
   429: 'Too many attempts. Try again later.',
   'wrong code': 'The code is wrong, or was used before. The app shows a new one every 30 seconds.',
+} as const
+
+const texts = {
+  ...sharedTexts,
+  422: 'The page was older than the account. Try again.',
   required: 'It stays on, because a workspace requires it. Nothing was changed.',
 } as const
 
@@ -118,7 +123,7 @@ function turnForm(
       ? ''
       : `<p>It can’t be turned off while a workspace requires it: ${requiredBy.map((name) => `<strong>${escapeHtml(name)}</strong>`).join(', ')}.</p>`
   return `<p>On since ${since.toISOString().slice(0, 10)}. ${recoveryCodesLeft} of ${recoveryCodesCount} recovery codes are left.</p>${why}
-${formWith(`${passwordFields(email)}<label>Code of the app, or a recovery code <input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required></label>
+${formWith(`${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
 <button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`)}`
 }
 
@@ -126,7 +131,12 @@ function formWith(fields: string): string {
   return `<form class="panel" method="post" action="${factorPath}">${fields}</form>`
 }
 
-function passwordFields(email: string): string {
+/** For a code of either kind. */
+export function codeField(label: string): string {
+  return `<label>${label} <input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required></label>`
+}
+
+export function passwordFields(email: string): string {
   return `<label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
 <label>Current password <input name="current" type="password" autocomplete="current-password" required></label>`
 }

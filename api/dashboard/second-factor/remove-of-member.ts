@@ -1,0 +1,101 @@
+/**
+ * /dashboard/member-second-factor: the owner of a workspace removes the second factor of a member who lost the phone. It asks for
+ * the owner's own password, and code where the owner has a second factor. Held by test/integration/member-factor.test.ts.
+ */
+import type { Postgres } from '../../../postgres/client.ts'
+import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
+import { findMemberFactor, holdMemberFactor } from '../../../postgres/tables/member-factors.ts'
+import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
+import { isSecondFactorOn, turnOffSecondFactor } from '../../../postgres/tables/second-factors.ts'
+import { isPasswordOf } from '../../../runtime/crypto/password.ts'
+import type { RequestHead } from '../../../runtime/http/head.ts'
+import type { HttpReply } from '../../../runtime/http/reply.ts'
+import type { HttpRequest } from '../../../runtime/http/server.ts'
+import { ownScope } from '../../../schemas/scopes.ts'
+import type { Authenticator } from '../../guards/authenticate.ts'
+import { problemReply } from '../../transports/rest.ts'
+import type { AuditAccount } from '../audit-account.ts'
+import { type PasswordGate, retryIn } from '../password-gate.ts'
+import { findSignedIn, isFromOwnPage } from '../session.ts'
+import { redirect, signInFor } from '../sign-in.ts'
+import { factorPath } from './account-page.ts'
+import type { SecondFactorCodes } from './codes.ts'
+import { type MemberFactorForm, type MemberPageState, memberFactorPage, memberFactorPath } from './member-page.ts'
+
+interface MemberFactorOptions {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  readonly authenticator: Authenticator
+  readonly gate: PasswordGate
+  readonly codes: SecondFactorCodes
+  readonly audit: AuditAccount
+}
+
+interface Asking {
+  readonly session: Authenticated
+  readonly hash: string
+  readonly form: MemberFactorForm
+}
+
+export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: MemberFactorOptions) {
+  /** @returns the answer where there is nothing to ask for */
+  async function asking(head: RequestHead, wish: URLSearchParams): Promise<Asking | HttpReply> {
+    const session = await findSignedIn(authenticator, head)
+    if (session === null) return redirect(signInFor({ path: memberFactorPath, query: head.query }))
+    if (session.lacksFactor) return redirect(factorPath)
+    const { ownerId, name: email } = session
+    if (!session.isMember || !session.scopes.includes(ownScope)) return memberFactorPage(403)
+    if (wish.has('removed')) return memberFactorPage('removed')
+    const memberId = /^\d{1,15}$/.test(wish.get('member') ?? '') ? Number(wish.get('member')) : 0
+    const found = await findMemberFactor(pg, { workspaceId: session.workspace.id, ownerId, memberId })
+    if (found === null) return memberFactorPage(404)
+    if (found.isElsewhere) return memberFactorPage('elsewhere')
+    const hash = await findPasswordHash(pg, ownerId)
+    if (hash === null) return memberFactorPage(409)
+    const needsCode = await isSecondFactorOn(pg, ownerId)
+    return { session, hash, form: { memberId, memberEmail: found.email, email, needsCode } }
+  }
+
+  async function show(head: RequestHead): Promise<HttpReply> {
+    const asked = await asking(head, new URLSearchParams(head.query))
+    return 'status' in asked ? asked : memberFactorPage(200, asked.form)
+  }
+
+  async function remove(request: HttpRequest): Promise<HttpReply> {
+    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
+    const sent = new URLSearchParams(request.body.toString())
+    const asked = await asking(request, sent)
+    if ('status' in asked) return asked
+    const { session, hash, form } = asked
+    const page = (state: MemberPageState) => memberFactorPage(state, form)
+    return gate(request, {
+      email: session.name,
+      refuse: () => page(429),
+      async pass() {
+        if (!(await isPasswordOf(sent.get('current') ?? '', hash))) return page(401)
+        const work = () => removeNow(request, asked, sent.get('code') ?? '')
+        if (!form.needsCode) return work()
+        const attempt = await codes.attempt(session.ownerId, work)
+        if ('done' in attempt) return attempt.done
+        return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429)) : page('wrong code')
+      },
+    })
+  }
+
+  /** @throws WrongCode */
+  function removeNow(request: HttpRequest, { session, form }: Asking, code: string): Promise<HttpReply> {
+    const { ownerId, name: email, workspace } = session
+    const { memberId, needsCode } = form
+    return pg.transaction(async (tx) => {
+      const found = await holdMemberFactor(tx, { workspaceId: workspace.id, ownerId, memberId })
+      if (found === null) return memberFactorPage(404)
+      if (found.isElsewhere) return memberFactorPage('elsewhere')
+      if (needsCode) await codes.use(tx, ownerId, code)
+      await turnOffSecondFactor(tx, memberId)
+      const change = { workspaceId: workspace.id, ownerId, email, memberId }
+      await audit(tx, request, { ...change, action: 'member.remove_second_factor' })
+      return redirect(`${memberFactorPath}?removed`)
+    })
+  }
+
+  return { show, remove }
+}

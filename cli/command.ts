@@ -103,13 +103,13 @@ export function parseWords(command: Command, words: string[]): Parsed {
   const { values, positionals } = parseStrictly(words, options)
   const parsed = new OptionValues(values)
   if (parsed.flag('help')) return { options: parsed, argument: '', moreArguments: [] }
-  for (const [name, { isRequired }] of Object.entries(options)) {
-    if (isRequired && values[name] === undefined) throw new UsageError(`--${name} is required`)
-  }
   const [argument, ...more] = positionals
   if (command.argument === undefined && argument !== undefined) throw new UsageError(`unexpected \`${argument}\``)
   if (command.argument !== undefined && !argument) throw new UsageError(`${command.argument} is required`)
   if (more.length > 0 && !command.argument?.endsWith('…')) throw new UsageError(`unexpected \`${more[0]}\``)
+  for (const [name, { isRequired }] of Object.entries(options)) {
+    if (isRequired && values[name] === undefined) throw new UsageError(`--${name} is required`)
+  }
   return { options: parsed, argument: argument ?? '', moreArguments: more }
 }
 
@@ -134,6 +134,8 @@ function parseStrictly(words: string[], options: Readonly<Record<string, Option>
       )
       throw new UsageError(`unknown option \`--${unknown}\`${meant}`)
     }
+    const [, valueless = ''] = /^Option '--([^ ]+) <value>' argument missing/.exec((error as Error).message) ?? []
+    if (valueless !== '') throw new UsageError(`--${valueless} needs its ${options[valueless]!.value}`)
     // Node's own sentence names the option; what follows it is advice on positionals.
     throw new UsageError((error as Error).message.split(/\. |\n/)[0]!)
   }

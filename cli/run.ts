@@ -29,11 +29,12 @@ const runningLineEveryMs = 5_000
  * @returns 0 done, 1 couldn't be done, 2 not understood, 141 nobody reads what it prints
  */
 export async function runCommandLine(
-  words: readonly string[],
+  typed: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
   environment?: Record<string, string | undefined>,
 ): Promise<ExitCode> {
+  const words = withHelp(typed)
   const command = findCommand(words)
   try {
     if (command === undefined) return await showOverview(words, terminal)
@@ -64,6 +65,12 @@ export async function runCommandLine(
   } catch (error) {
     return report(error, command, terminal)
   }
+}
+
+/** `svc help keys create` and `-h` are `--help`, as with other programs. */
+function withHelp(words: readonly string[]): readonly string[] {
+  const asked = words[0] === 'help' ? [...words.slice(1), '--help'] : words
+  return asked.map((word) => (word === '-h' ? '--help' : word))
 }
 
 /** The command whose name the words begin with, flags before or within it aside; the longest name wins. */

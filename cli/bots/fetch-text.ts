@@ -1,6 +1,7 @@
 /** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
 import { Agent, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
+import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
 import {
@@ -56,9 +57,8 @@ export function makeTextFetcher(signal: AbortSignal): TextFetcher {
         return await within(addressListFetchMs, signal, (deadline) => follow(url, deadline))
       } catch (error) {
         const { name, message, code } = error as NodeJS.ErrnoException
-        return failure(
-          name === 'TimeoutError' ? `no answer within ${addressListFetchMs / 1000} s` : message || `${code}`,
-        )
+        if (name === 'TimeoutError') return failure(`no answer within ${addressListFetchMs / 1000} s`)
+        return failure(typeof code === 'string' ? failureText(error) : message)
       }
     },
     close: () => agent.destroy(),

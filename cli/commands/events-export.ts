@@ -40,7 +40,7 @@ export const exportHistory = defineCommand({
   },
   show: (summary) =>
     Object.entries(summary)
-      .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`)
+      .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? 'none'}`)
       .join('\n'),
 })
 

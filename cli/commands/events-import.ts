@@ -62,7 +62,7 @@ export const importHistory = defineCommand({
   exitCode: ({ events, refused }) => (events === 0 && refused > 0 ? 1 : 0),
   show: ({ refused_by, left_out_by, ...summary }) =>
     [
-      ...Object.entries(summary).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`),
+      ...Object.entries(summary).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? 'none'}`),
       ...refused_by.map((each) => `refused: ${told(each)}`),
       ...left_out_by.map((each) => `left out: ${told(each)}`),
     ].join('\n'),

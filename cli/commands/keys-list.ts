@@ -1,4 +1,5 @@
 import { type ListedApiKey, listApiKeys } from '../../postgres/tables/api-keys.ts'
+import { scopes } from '../../schemas/scopes.ts'
 import { defineCommand } from '../command.ts'
 import { table } from '../table.ts'
 
@@ -25,7 +26,7 @@ export const listKeys = defineCommand({
             key.prefix,
             stateOf(key),
             key.last_used_at?.toISOString() ?? 'never',
-            key.scopes.join(','),
+            scopes.every((scope) => key.scopes.includes(scope)) ? 'all' : key.scopes.join(','),
           ]),
         ),
 })

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -27,6 +28,8 @@ export function openSink(path: string | undefined, print: (text: string) => Prom
 /** Only its owner may read it: people stand in it. It has its name once it is whole. */
 function openFile(path: string): Sink {
   if (existsSync(path)) throw new UsageError(`there is a file ${path} already`)
+  if (!existsSync(dirname(path)))
+    throw new CommandFailed(`${path} can't be written: there is no folder ${dirname(path)}`)
   const partial = `${path}.part`
   const file = createWriteStream(partial, { mode: 0o600, flush: true })
   const gzip = path.endsWith('.gz') ? createGzip() : null

@@ -4,6 +4,7 @@ import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { type BuildPurpose, beginBuild, type FigureBuild, readBuilds } from '../../postgres/tables/figure-builds.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { counted } from '../../schemas/errors/validation-errors.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 
 /** Begins a build for the workspace of the option, or for each, and waits until all are done. */
@@ -27,7 +28,9 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
     for (const build of builds) if (build.state !== 'building') ended.set(build.build, build)
     if (left.length === 0) break
     const [{ workspaceId, parts, partsDone }] = left as [FigureBuild]
-    progress.running(`${left.length} workspaces left, workspace ${workspaceId}: ${partsDone} of ${parts || '?'} parts`)
+    progress.running(
+      `${counted(left.length, 'workspace')} left, workspace ${workspaceId}: ${partsDone} of ${parts || '?'} parts`,
+    )
     await whileLeased(pg, installation.clickhouse(), signal, async (work) => {
       const { isAllTaken } = await fold(work)
       if (!isAllTaken) return

@@ -4,6 +4,7 @@
  */
 import { nowhere } from '../../ingest/enrich/countries.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import { counted } from '../../schemas/errors/validation-errors.ts'
 import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 import { readableDays, readableFrom } from '../../schemas/time/readable-from.ts'
 import type { Invocation } from '../command.ts'
@@ -61,5 +62,7 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
 
 /** Tells of events that are older than the workspace may read. */
 export function hiddenLine(hidden: number, workspace: Workspace): string {
-  return `${hidden} events are older than the ${readableDays(workspace)} days that can be read: they will be deleted`
+  const are = hidden === 1 ? 'is' : 'are'
+  const events = counted(hidden, 'event')
+  return `${events} ${are} older than the ${readableDays(workspace)} days that can be read, and will be deleted`
 }

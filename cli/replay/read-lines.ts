@@ -120,6 +120,7 @@ async function startsAsGzip(path: string): Promise<boolean> {
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new CommandFailed(code === 'ENOENT' ? `there is no file ${path}` : `${path} can't be opened: ${message}`)
+    if (code === 'ENOENT') throw new CommandFailed(`there is no file ${path}`)
+    throw new CommandFailed(code === 'EISDIR' ? `${path} is a folder` : `${path} can't be opened: ${message}`)
   }
 }

@@ -10,6 +10,8 @@ const texts: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'The host did not answer in time',
   UND_ERR_HEADERS_TIMEOUT: 'The host did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'The host did not answer in time',
+  ENOTFOUND: 'There is no host of this name',
+  EAI_AGAIN: 'The name of the host can not be looked up now',
   EHOSTUNREACH: 'The host can not be reached',
   ENETUNREACH: 'The host can not be reached',
   UND_ERR_HEADERS_OVERFLOW: 'The answer is not HTTP, or its headers are too large',

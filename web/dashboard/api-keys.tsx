@@ -102,7 +102,7 @@ function KeyForm({ scopes, made, close }: KeyFormProps) {
     <FormDialog title="Make a key" verb="Create" {...{ close, made, submit }}>
       <label>
         Name
-        <input name="name" placeholder="What is it for?" required />
+        <input name="name" placeholder="What is it for?" maxLength={120} required />
       </label>
       <Choices legend="Scopes" name="scopes" values={scopes} />
       <ExpiryField />

@@ -41,7 +41,7 @@ export function ThreadTexts({ texts, published, choose }: ThreadTextsProps) {
               }}
             />
           </label>
-          <span class="label">{[...text].length} characters</span>
+          <span class="label">{lengthText(text)}</span>
           {at >= published && (
             <button type="button" aria-label={`Remove part ${at + 2}`} onClick={() => remove(at)}>
               Remove
@@ -73,6 +73,11 @@ interface PublishedPart {
 /** The published parts of a thread; undefined where there are none, or the post has no thread. */
 export function partsIn(result: Readonly<Record<string, unknown>>): readonly PublishedPart[] | undefined {
   return result['parts'] as readonly PublishedPart[] | undefined
+}
+
+function lengthText(text: string): string {
+  const length = [...text].length
+  return `${length} ${length === 1 ? 'character' : 'characters'}`
 }
 
 /** @param all how many parts the post has */

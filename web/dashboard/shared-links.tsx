@@ -97,7 +97,7 @@ function LinkForm({ made, close }: { made(link: Made): void; close(): void }) {
     >
       <label>
         Name
-        <input name="name" placeholder="Who is it for?" required />
+        <input name="name" placeholder="Who is it for?" maxLength={120} required />
       </label>
       <ExpiryField />
     </FormDialog>

@@ -45,11 +45,11 @@ export function WebhookForm({ made, close }: { made(endpoint: Made): void; close
     <FormDialog title="Add an endpoint" verb="Add" {...{ close, made, submit }}>
       <label>
         URL
-        <input name="url" type="url" placeholder="https://example.com/hooks" required />
+        <input name="url" type="url" placeholder="https://example.com/hooks" maxLength={2048} required />
       </label>
       <label>
         Description
-        <input name="description" />
+        <input name="description" maxLength={500} />
       </label>
       <Choices legend="Events (all if none is selected)" name="events" values={names} />
     </FormDialog>

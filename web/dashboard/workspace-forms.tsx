@@ -126,7 +126,7 @@ function Name({ value }: { value: string }) {
   return (
     <label>
       Name
-      <input name="name" defaultValue={value} required />
+      <input name="name" defaultValue={value} maxLength={120} required />
     </label>
   )
 }

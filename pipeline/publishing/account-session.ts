@@ -1,5 +1,5 @@
 /**
- * Calls with an account's credentials, which are renewed where their session is over. Of all processes one renews: platforms
+ * Calls with an account's credentials, which are renewed where their session is over. One process of all renews: platforms
  * take some refresh tokens once. It leases the renewal from Postgres. If it dies, another one renews after the lease. Held by
  * test/integration/publish-bluesky.test.ts.
  */

@@ -3,6 +3,7 @@ import type { BotVisitRow, EventRow, LinkClickRow, ReplayChunkRow, StreamName } 
 import { hourMs } from '../schemas/time/time-zone.ts'
 import { watchCapacity } from './http/capacity.ts'
 import { describeHealth } from './http/health.ts'
+import { makePasswordTries } from './http/password-tries.ts'
 import { DedupWindow } from './log/dedup-window.ts'
 import { openSegmentNumbers } from './log/segment-numbers.ts'
 import { openStream } from './ship/stream.ts'
@@ -45,7 +46,8 @@ export async function receiveInOneThread(node: IngestNode, openTables: () => Pro
   const logs = { ...writers, replayChunks: replayChunks.writer, window }
   const outageMs = () => Math.max(events.writer.outage.ms(), numbers.outageMs())
   const health = () => describeHealth(capacity.refusal(), outageMs(), shippers)
-  const server = makeReceiver(node, tables, logs, capacity, { health, metrics })
+  const shared = { capacity, passwordTries: makePasswordTries() }
+  const server = makeReceiver(node, tables, logs, shared, { health, metrics })
   return {
     listen: (host, port) => server.listen(host, port, false),
     closeServer: () => server.close(answersEndMs),

@@ -16,6 +16,7 @@ import { makeBrowserScript } from './http/browser-script.ts'
 import type { Capacity } from './http/capacity.ts'
 import { makeKeyRate } from './http/key-rate.ts'
 import { makeLinkPasswords } from './http/link-passwords.ts'
+import type { PasswordTries } from './http/password-tries.ts'
 import { type ReceiveOptions, Receiver } from './http/receive.ts'
 import { makeRedirect } from './http/redirect.ts'
 import { type IngestServer, type IngestServerOptions, makeIngestServer } from './http/server.ts'
@@ -59,6 +60,12 @@ type Logs = Pick<AppendOptions, 'events' | 'botVisits' | 'window'> & {
   readonly replayChunks: LogWriter<ReplayChunkRow>
 }
 
+/** The objects that are one for all threads of a node. */
+interface Shared {
+  readonly capacity: Pick<Capacity, 'refusal'>
+  readonly passwordTries: PasswordTries
+}
+
 /** The objects of the node's shipping thread. */
 export interface IngestNode extends Thread {
   /** Each writer has leases of its own, so that the mark of one that rests holds up no other. */
@@ -88,7 +95,7 @@ export function makeReceiver(
   { config, watched, clock, log }: Thread,
   { keys, links, posts, salts, countries, botChecks }: Tables,
   { linkClicks, replayChunks, ...logs }: Logs,
-  capacity: Pick<Capacity, 'refusal'>,
+  { capacity, passwordTries }: Shared,
   status: Pick<IngestServerOptions, 'health' | 'metrics'>,
 ): IngestServer {
   const { secretKey } = config
@@ -123,7 +130,7 @@ export function makeReceiver(
   const redirect = makeRedirect({
     ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
     clicks: makeClickReader({ salts, countries }),
-    passwords: makeLinkPasswords(),
+    passwords: makeLinkPasswords(passwordTries),
     writer: linkClicks,
     countRequest: watched.countLinkRequest,
   })

@@ -2,6 +2,7 @@
 import type { Figures } from '../../runtime/metrics.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import type { Health } from '../http/other-routes.ts'
+import type { PasswordTries } from '../http/password-tries.ts'
 import type { NumberRange } from '../ids.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
@@ -33,6 +34,9 @@ export type MainFunctions = {
   gotRow(stream: StreamName, number: number, at: number): void
   sealed(stream: StreamName, segment: Segment): void
   unused(stream: StreamName, number: number): void
+  /** Tries of links' passwords are counted for all workers together. */
+  takePasswordTry: PasswordTries['take']
+  giveBackPasswordTry: PasswordTries['giveBack']
   health(): Promise<Health>
   metrics(): Promise<string>
 }

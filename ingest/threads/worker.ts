@@ -65,7 +65,13 @@ export async function runWorker(
       replayChunks: logs.replay_chunks.writer,
       window,
     },
-    { refusal: () => refusal },
+    {
+      capacity: { refusal: () => refusal },
+      passwordTries: {
+        take: (...of) => main.ask('takePasswordTry', ...of),
+        giveBack: (...of) => main.tell('giveBackPasswordTry', ...of),
+      },
+    },
     {
       health: () => main.ask('health'),
       metrics: { text: () => main.ask('metrics'), contentType: metrics.contentType },

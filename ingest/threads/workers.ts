@@ -7,6 +7,7 @@ import { findPort } from '../../runtime/http/listen.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
 import { watchCapacity } from '../http/capacity.ts'
 import { describeHealth } from '../http/health.ts'
+import { makePasswordTries } from '../http/password-tries.ts'
 import type { NumberRange } from '../ids.ts'
 import { logFilePath } from '../log/files.ts'
 import { folderOf } from '../log/folders.ts'
@@ -29,6 +30,7 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
   const loading = new SharedArrayBuffer(streamNames.length * Int32Array.BYTES_PER_ELEMENT)
   let shippers: Readonly<Record<StreamName, Shipper>> | undefined
   const workers: RunningWorker[] = []
+  const passwordTries = makePasswordTries()
   const capacity = watchCapacity({
     folder: nodeFolder,
     logBytesMax: config.logBytesMax,
@@ -70,6 +72,8 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
       gotRow: (stream, number, at) => shippers![stream].marks?.gotRow(number, at),
       sealed: (stream, segment) => shippers![stream].add(segment),
       unused: (stream, number) => shippers![stream].marks?.unused(number),
+      takePasswordTry: passwordTries.take,
+      giveBackPasswordTry: passwordTries.giveBack,
       health: async () => {
         const outages = await Promise.all(workers.map(({ calls }) => calls.ask('outageMs')))
         return describeHealth(capacity.refusal(), Math.max(...outages), shippers!)

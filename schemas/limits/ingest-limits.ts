@@ -26,8 +26,8 @@ export const linkTableMax = 100_000
 export const linkTableBytesMax = 64 * MiB
 export const linkOverlapMs = 1 * minute
 /**
- * Passwords of links: tries at one link within the window, of one network and of all. A right one counts no longer. An ingest
- * thread counts for itself, over at most so many networks and links.
+ * Passwords of links: tries at one link within the window, of one network and of all. A right one counts no longer. A
+ * node of ingest counts for all of its threads, over at most so many networks and links.
  */
 export const linkPasswordTriesMs = 15 * minute
 export const linkPasswordTriesOfNetworkMax = 10

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { insertLink, type NewLink, type TrackedLink, updateLink } from '../../postgres/tables/links.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkFormBytesMax, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
-import { setUpIngest } from '../support/ingest.ts'
+import { setUpIngest, startIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -25,19 +25,23 @@ async function makeLink(more: Partial<NewLink> = {}): Promise<TrackedLink> {
 }
 
 /** Not by `fetch`, which sets headers of its own. */
-async function ask(key: string, { method = 'GET', body = '', ...headers }: Record<string, string> = {}) {
+async function ask(
+  key: string,
+  { method = 'GET', body = '', ...headers }: Record<string, string> = {},
+  port = ingest.port,
+) {
   const all = { Host: 'a', 'User-Agent': person, ...(body && { 'Content-Length': String(body.length) }), ...headers }
   const lines = Object.entries(all).map((header) => header.join(': '))
   const sent = [[`${method} /l/${key} HTTP/1.1`, ...lines, '', ''].join('\r\n'), body]
-  const { text } = await exchange(ingest.port, sent, { until: /\r\n\r\n/, waitMs: 15_000 })
+  const { text } = await exchange(port, sent, { until: /\r\n\r\n/, waitMs: 15_000 })
   const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
   return { status: Number(text.slice(9, 12)), header, text }
 }
 
 /** As a browser sends the form that it was given. */
-function submit(key: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
+function submit(key: string, fields: Record<string, string>, headers: Record<string, string> = {}, port?: number) {
   const body = new URLSearchParams(fields).toString()
-  return ask(key, { method: 'POST', body, 'Content-Type': 'application/x-www-form-urlencoded', ...headers })
+  return ask(key, { method: 'POST', body, 'Content-Type': 'application/x-www-form-urlencoded', ...headers }, port)
 }
 
 async function clicksOf({ id }: TrackedLink): Promise<Record<string, unknown>[]> {
@@ -150,4 +154,19 @@ test('after too many wrong passwords even the right one waits, and other links w
   expect([status, text.includes('Too many wrong passwords')]).toEqual([429, true])
   expect(Number(header('Retry-After'))).toBeGreaterThan(800)
   expect((await submit((await makeLink()).attribution_key, { password })).status).toBe(303)
+})
+
+test('several workers allow a network no more wrong passwords than one', async () => {
+  const node = await startIngest({ ...stores, dataDir: join(stores.dataDir, 'workers') }, { INGEST_WORKERS: '2' })
+  try {
+    const { attribution_key: key } = await makeLink()
+    // Each over a connection of its own, which Linux gives to either worker.
+    const tries = (count: number, text: string) =>
+      Promise.all(Array.from({ length: count }, () => submit(key, { password: text }, {}, node.port)))
+    const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status)
+    expect(new Set(statusesOf(await tries(linkPasswordTriesOfNetworkMax, 'wrong')))).toEqual(new Set([403]))
+    expect(new Set(statusesOf(await tries(8, password)))).toEqual(new Set([429]))
+  } finally {
+    await node.stop()
+  }
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeLinkPasswords } from '../../ingest/http/link-passwords.ts'
+import { makePasswordTries } from '../../ingest/http/password-tries.ts'
 import { linkPasswordLengthMax } from '../../schemas/limits/api-limits.ts'
 import {
   linkPasswordsWaitingMax,
@@ -11,7 +12,7 @@ import {
 const now = Date.UTC(2026, 10, 20, 12)
 const tried = { linkId: 1, passwordHash: 'right', password: 'wrong', address: '192.0.2.1', now }
 const right = { ...tried, password: 'right' }
-const passwords = () => makeLinkPasswords(async (password, hash) => password === hash)
+const passwords = (tries = makePasswordTries()) => makeLinkPasswords(tries, async (password, hash) => password === hash)
 const times = (count: number) => Array.from({ length: count }, (_, at) => at)
 
 test('wrong passwords of a network are limited at each link for a while, right ones are not', async () => {
@@ -41,7 +42,7 @@ test('wrong passwords of all networks together are limited at a link', async () 
 
 test('one password is compared at a time, and beyond those that wait others are turned away without a try', async () => {
   let [atOnce, most] = [0, 0]
-  const { check } = makeLinkPasswords(async () => {
+  const { check } = makeLinkPasswords(makePasswordTries(), async () => {
     most = Math.max(most, ++atOnce)
     await new Promise(setImmediate)
     atOnce--

@@ -1,0 +1,77 @@
+/**
+ * Counts tries of links' passwords, in memory: one object for all threads of a node, so that more threads allow no more
+ * tries. Workers ask the main thread. Redis isn't asked: links lead on while it is away.
+ *
+ * Held by test/unit/link-passwords.test.ts.
+ */
+import { LRUCache } from 'lru-cache'
+import {
+  linkPasswordTriedMax,
+  linkPasswordTriesMax,
+  linkPasswordTriesMs,
+  linkPasswordTriesOfNetworkMax,
+} from '../../schemas/limits/ingest-limits.ts'
+
+/** @param network of the visitor */
+type Of = [linkId: number, network: string]
+
+export interface PasswordTries {
+  /**
+   * Takes a try, before the password is compared: none beyond the limit is compared meanwhile.
+   * @param now in milliseconds since 1970
+   * @returns 0, or the milliseconds until another may be taken: then none was
+   */
+  take(...of: [...Of, now: number]): number | Promise<number>
+  /** Of a right password, or of one that wasn't compared. */
+  giveBack(...of: Of): void
+}
+
+export function makePasswordTries(): PasswordTries {
+  const ofNetworks = makeWindows(linkPasswordTriesOfNetworkMax)
+  const ofLinks = makeWindows(linkPasswordTriesMax)
+  return {
+    take(linkId, network, now) {
+      const names = [`${linkId} ${network}`, String(linkId)] as const
+      // A network that has had its tries takes none away from others.
+      const limitedMs = ofNetworks.waitMs(names[0], now) || ofLinks.waitMs(names[1], now)
+      if (limitedMs > 0) return limitedMs
+      ofNetworks.take(names[0], now)
+      ofLinks.take(names[1], now)
+      return 0
+    },
+    giveBack(linkId, network) {
+      ofNetworks.giveBack(`${linkId} ${network}`)
+      ofLinks.giveBack(String(linkId))
+    },
+  }
+}
+
+interface Window {
+  count: number
+  readonly endsAt: number
+}
+
+/** Tries by name, in windows that begin with the first one. */
+function makeWindows(triesMax: number) {
+  const all = new LRUCache<string, Window>({ max: linkPasswordTriedMax })
+  const current = (name: string, now: number) => {
+    const window = all.get(name)
+    return window !== undefined && window.endsAt > now ? window : undefined
+  }
+  return {
+    /** 0 where another try may be made. */
+    waitMs(name: string, now: number): number {
+      const window = current(name, now)
+      return window !== undefined && window.count >= triesMax ? window.endsAt - now : 0
+    },
+    take(name: string, now: number): void {
+      const window = current(name, now)
+      if (window === undefined) all.set(name, { count: 1, endsAt: now + linkPasswordTriesMs })
+      else window.count++
+    },
+    giveBack(name: string): void {
+      const window = all.peek(name)
+      if (window !== undefined) window.count = Math.max(0, window.count - 1)
+    },
+  }
+}

@@ -219,9 +219,12 @@ test('targets lead visitors of a device or country elsewhere until the link ends
   ingest = await startIngest(stores, starting, ingest)
   const made = await makeLink()
   const link = await updateLink(stores.pg, made, {
-    ...made,
+    ...{ ...made, utm_medium: null },
     targets: [
-      { device: 'ios', countries: ['DE', 'AT'], destination_url: 'https://example.com/ios-de?utm_source=a&b=ö' },
+      {
+        ...{ device: 'ios', countries: ['DE', 'AT'] },
+        destination_url: 'https://example.com/ios-de?utm_source=a&utm_medium=app&b=ö',
+      },
       { device: 'ios', destination_url: 'https://example.com/ios' },
       { device: 'android', destination_url: 'https://example.com/android' },
       { device: 'desktop', countries: ['US'], destination_url: 'https://example.com/us#top' },
@@ -236,7 +239,7 @@ test('targets lead visitors of a device or country elsewhere until the link ends
   const preview = 'facebookexternalhit/1.1 (iPhone; Android)'
   const asLink = (path: string) => `https://example.com/${path}utm_source=svc&utm_medium=social&svc_link_id=${link.id}`
   const cases: [agent: string, country: string, url: string][] = [
-    [iPhone, 'AT', asLink('ios-de?b=%C3%B6&')],
+    [iPhone, 'AT', asLink('ios-de?utm_medium=app&b=%C3%B6&').replace('utm_medium=social&', '')],
     [iPad, 'FR', asLink('ios?')],
     [android, '', asLink('android?')],
     [person, 'US', `${asLink('us?')}#top`],
@@ -259,7 +262,7 @@ test('targets lead visitors of a device or country elsewhere until the link ends
   const led = (await clicksOf(link)).map(({ target_url }) => target_url)
   // By GET and HEAD.
   expect(led).toEqual(
-    ['ios-de?utm_source=a&b=ö', 'ios', 'android', 'us#top', 'fr', '', '', '', 'fr'].flatMap((path) =>
+    ['ios-de?utm_source=a&utm_medium=app&b=ö', 'ios', 'android', 'us#top', 'fr', '', '', '', 'fr'].flatMap((path) =>
       Array(2).fill(path && `https://example.com/${path}`),
     ),
   )

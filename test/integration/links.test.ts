@@ -53,6 +53,29 @@ describe('POST /v1/links', () => {
     expect(body.tracking_url).toBe(`https://example.com/sale?x=1&${params}#top`)
   })
 
+  test('a campaign of the destination stays where none is named, until another destination has none', async () => {
+    const { body } = await create({
+      ...valid,
+      destination_url: 'https://example.com/?utm_source=mail',
+      utm_content: 'x',
+    })
+    const added = `utm_medium=social&utm_content=x&svc_link_id=${body.id}`
+    expect(body).toMatchObject({
+      ...{ utm_source: 'mail', utm_medium: 'social', tracking_url: `https://example.com/?utm_source=mail&${added}` },
+    })
+    const init = { method: 'PATCH', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }
+    const change = async (fields: object) => {
+      return (await api.ask(`/v1/links/${body.id}`, { ...init, body: JSON.stringify(fields) })).json()
+    }
+    expect(await change({ destination_url: 'https://example.com/' })).toMatchObject({
+      ...{ utm_source: 'svc', tracking_url: `https://example.com/?utm_source=svc&${added}` },
+    })
+    const named = { destination_url: 'https://example.com/?utm_source=mail', utm_source: 'svc' }
+    expect(await change(named)).toMatchObject({
+      ...{ utm_source: 'svc', tracking_url: `https://example.com/?utm_source=svc&${added}` },
+    })
+  })
+
   test('a post or an account that the workspace doesn’t have is 422 where it is named, another workspace’s too', async () => {
     const other = await makeWorkspace(stores)
     const named = { post_id: await makePost(stores, other.workspaceId), social_account_id: 2 ** 53 - 1 }

@@ -17,6 +17,7 @@ import { retryJobs } from './commands/jobs-retry.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
 import { revokeKey } from './commands/keys-revoke.ts'
+import { importLinkFile } from './commands/links-import.ts'
 import { migrate } from './commands/migrate.ts'
 import { makeOwnerLink } from './commands/owner-link.ts'
 import { setPassword } from './commands/owner-password.ts'
@@ -59,6 +60,7 @@ export const commands: readonly Command[] = [
   importRevenue,
   importRates,
   importAds,
+  importLinkFile,
   verifyAudit,
   updateBots,
   migrate,

@@ -5,7 +5,7 @@
  * made-up key is so refused without a look-up. Only its SHA-256 and a prefix to show are ever stored.
  * Token of a shared link: the same behind `svc_view_`.
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
- * Attribution key: 8 random base62 characters, the path of a short link.
+ * Attribution key: 8 random base62 characters, the path of a short link whose key nobody chose (link-key.ts).
  * Link token: 32 random bytes in base64url, for sessions of browsers and for links that sign in or invite.
  * Recovery code: 80 random bits in 16 characters of Crockford's base32, in groups of four. People type it.
  */
@@ -27,7 +27,6 @@ const shownLength = 6
 
 const secretShape = new RegExp(`^(?:${secretStart}|${sharedStart})[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
 const trackingShape = new RegExp(`^${trackingStart}[0-9A-Za-z]{${trackingRandomLength}}$`)
-const attributionShape = new RegExp(`^[0-9A-Za-z]{${attributionKeyLength}}$`)
 
 /** A new secret key. It is shown once: keep `sha256Of` and `secretKeyPrefix` of it, never the key. */
 export function makeSecretKey(): string {
@@ -71,11 +70,6 @@ export function isLinkToken(text: string): boolean {
 /** The end of a short link: 47 random bits, so that two links seldom get the same. */
 export function makeAttributionKey(): string {
   return randomBase62(attributionKeyLength)
-}
-
-/** Whether a short link can end in `text`. Whether one does, only the table of links knows. */
-export function isAttributionKeyShaped(text: string): boolean {
-  return attributionShape.test(text)
 }
 
 /** A new recovery code of a second factor. It is shown once: keep `sha256Of(readRecoveryCode(code))` of it. */

@@ -16,6 +16,7 @@ import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
 import { createLinks } from './links/create-links.ts'
 import { getLink } from './links/get-link.ts'
+import { importLinks, previewLinksImport } from './links/import-links.ts'
 import { listLinks } from './links/list-links.ts'
 import { updateLink } from './links/update-link.ts'
 import { deleteMedia } from './media/delete-media.ts'
@@ -110,6 +111,8 @@ export const operations: readonly Operation[] = [
   listLinks,
   createLink,
   createLinks,
+  previewLinksImport,
+  importLinks,
   getLink,
   updateLink,
   archiveLink,

@@ -14,7 +14,6 @@ import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
 import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
-import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import {
   arrivingBodiesBytesMax,
   batchBodyBytesMax,
@@ -22,6 +21,7 @@ import {
   trackBodyBytesMax,
 } from '../../schemas/limits/event-limits.ts'
 import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
+import { isLinkKeyShaped } from '../../schemas/link-key.ts'
 import { anyOrigin, type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
 import { readPost } from './read-post.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
@@ -182,7 +182,7 @@ function mountRest(
   // Only to routes of the table, or to a key: a path may look like another host's address.
   const isRoute = (path: string) =>
     Object.hasOwn(routes, path) ||
-    paths.some((root) => path.startsWith(`${root}/`) && isAttributionKeyShaped(path.slice(root.length + 1)))
+    paths.some((root) => path.startsWith(`${root}/`) && isLinkKeyShaped(path.slice(root.length + 1)))
   const isBelowLinks = (path: string) =>
     paths.some((root) => path === root || path === `${root}/` || (root !== '' && path.startsWith(`${root}/`)))
   app.any('/*', (response, request) => {

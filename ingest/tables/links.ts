@@ -10,7 +10,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
-import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import {
   expiredUrlBytesMax,
   linkDestinationLengthMax,
@@ -21,6 +20,7 @@ import {
   trackingUrlBytesMax,
 } from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
+import { isLinkKeyShaped } from '../../schemas/link-key.ts'
 import type { LinkDevice, TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import type { LinkPreview } from '../../schemas/resources/link-preview.ts'
 import { makeLookUps } from './look-ups.ts'
@@ -180,7 +180,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     name: 'links',
     size: () => links.size,
     find: (key) => links.get(key),
-    isShaped: isAttributionKeyShaped,
+    isShaped: isLinkKeyShaped,
     lookUp: async (key) => {
       const row = await options.findLink(key)
       return row === null ? null : take(row)

@@ -53,51 +53,61 @@ const columns = `id, attribution_key, label, destination_url, tracking_url, trac
   utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
   password_hash IS NOT NULL AS has_password, preview, created_at, updated_at`
 
-/** @param makeKey another each time: one that is taken isn't used */
+/** Inserts a link whose key nobody chose. @param makeKey another each time: one that is taken isn't used */
 export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
+  for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
+    const link = await insertLinkWithKey(tx, made, makeKey())
+    if (link !== null) return link
+  }
+  throw new Error(`${attributionKeyTriesMax} attribution keys in a row were taken`)
+}
+
+/** @returns null where another link has the key */
+export async function insertLinkWithKey(tx: Queryable, made: NewLink, key: string): Promise<TrackedLink | null> {
   // The URL holds the id, and is stored with it.
   const [next] = await tx.query<{ id: number }>("SELECT nextval(pg_get_serial_sequence('links', 'id')) AS id")
   const { id } = next!
   const params = trackingParamsOf({ ...made, linkId: id }, made.destinationUrl)
-  for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
-    const [link] = await tx.query<TrackedLink>(
-      `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
+  const [link] = await tx.query<TrackedLink>(
+    `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
          social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
          password_hash, preview)
        OVERRIDING SYSTEM VALUE
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
        ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
-      [
-        ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
-        ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
-        ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
-        ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
-        ...[made.passwordHash ?? null, jsonOrNull(made.preview)],
-      ],
-    )
-    if (link !== undefined) return link
-  }
-  throw new Error(`${attributionKeyTriesMax} attribution keys in a row were taken`)
+    [
+      ...[id, made.workspaceId, key, made.label, made.destinationUrl],
+      ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
+      ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
+      ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
+      ...[made.passwordHash ?? null, jsonOrNull(made.preview)],
+    ],
+  )
+  return link ?? null
 }
 
 export interface LinkPage extends Page {
   readonly isArchived: boolean
   /** Only links with this tag. */
   readonly tag?: string | undefined
+  /** Only links that have this text in their label, key or destination, whatever its case. */
+  readonly text?: string | undefined
 }
 
 /** Newest first; fewer than `limit` where what they lead to comes to more than `bytesMax`. */
 export function listLinks(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId, isArchived, tag }: LinkPage,
+  { limit, beforeId, isArchived, tag, text }: LinkPage,
   bytesMax = linksListedBytesMax,
 ): Promise<TrackedLink[]> {
   return readWithin<TrackedLink>(limit, bytesMax, (rowsMax, last) =>
     q.query(
       `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3)
-         AND (archived_at IS NOT NULL) = $4 AND ($5::text IS NULL OR $5 = ANY (tags)) ORDER BY id DESC LIMIT $2`,
-      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived, tag ?? null],
+         AND (archived_at IS NOT NULL) = $4 AND ($5::text IS NULL OR $5 = ANY (tags))
+         AND ($6::text IS NULL OR strpos(lower(concat_ws(chr(10), label, attribution_key, destination_url)), lower($6)) > 0)
+       ORDER BY id DESC LIMIT $2`,
+      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived, tag ?? null, text ?? null],
     ),
   )
 }

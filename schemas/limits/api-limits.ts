@@ -45,6 +45,8 @@ export const linkUtmLengthMax = 120
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
 /** The same of the address that a link leads to once it has expired: nothing is added to it. */
 export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
+/** Of a short link's chosen key: people type it, and it stands in print. */
+export const linkKeyLengthMax = 50
 /** In code points. People type a link's password, or are told it. */
 export const linkPasswordLengthMax = 128
 /** A link's own preview, in code points: apps cut both earlier. */
@@ -52,10 +54,19 @@ export const linkPreviewTitleLengthMax = 200
 export const linkPreviewDescriptionLengthMax = 500
 /** Links that one request makes, in one transaction. */
 export const linksCreatedMax = 100
-/** Different ones of such a request: each takes some 50 ms to hash, while the transaction waits. */
+/** Rows of a file of links that one request imports, and the characters of their text: less than a body's bytes. */
+export const linksImportedMax = 500
+export const linkImportBytesMax = 900_000
+export const linkImportColumnLengthMax = 200
+/** Rows of a file, and its bytes: a person makes up the file, and waits for it. */
+export const linkFileRowsMax = 10_000
+export const linkFileBytesMax = 32 * MiB
+/** Different passwords in a request of many links: each takes some 50 ms to hash, while the transaction waits. */
 export const linksPasswordsMax = 5
 /** Tags of a link or post as they are sent: repeats are dropped before they are counted. */
 export const tagsSentMax = 300
+/** Text that links are searched by. */
+export const linkSearchLengthMax = 200
 export const linkTagsMax = 10
 export const linkTagLengthMax = 50
 /** Targets of a link: a choice that a form shows and a person keeps in mind. */

@@ -15,6 +15,7 @@ import {
   linkTargetsMax,
   linkUtmLengthMax,
 } from '../limits/api-limits.ts'
+import { linkKeyProblem } from '../link-key.ts'
 import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
@@ -81,6 +82,16 @@ const password = z
 
 const preview = LinkPreviewInput.nullable().optional().meta({ description: 'What apps show of it.' })
 
+const key = z
+  .string()
+  .superRefine((key, context) => {
+    const message = linkKeyProblem(key)
+    if (message !== null) context.addIssue({ code: 'custom', message })
+  })
+  .nullable()
+  .optional()
+  .meta({ description: 'Its end; null: random.', examples: [null] })
+
 const tags = tagsOf({ max: linkTagsMax, each: linkTagLengthMax }).nullable().optional()
 
 const utm = z.string().max(linkUtmLengthMax)
@@ -104,6 +115,7 @@ export const LinkCreate = z
     tags: tags.default(null),
     password: password.default(null),
     preview: preview.default(null),
+    key: key.default(null),
   })
   .meta({ id: 'TrackedLinkCreate' })
 

@@ -28,7 +28,7 @@ import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
 import { makeHeaderPreparer, refusalOfHead } from './forwarded-headers.ts'
 import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
-import { pathOf, type ServiceName, serviceByRoute, shortLinkPattern } from './service-of-path.ts'
+import { isShortLink, pathOf, type ServiceName, serviceByRoute } from './service-of-path.ts'
 
 export interface FrontOptions {
   host: string
@@ -76,7 +76,6 @@ const waitingConnectionsMax = 4_096
 export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = makeAgent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
   const prepareHeaders = makeHeaderPreparer(options)
-  const shortLink = shortLinkPattern(options.shortLinkPath ?? '/l')
   const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
   proxy.on('error', (error, request, response) => {
     if (response && 'writeHead' in response && hasStoredNothing(error, request)) void refuse(response)
@@ -109,7 +108,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }
 
   function serviceOfRequest(path: string): ServiceName {
-    return shortLink.test(path) ? 'ingest' : serviceByRoute(path)
+    return isShortLink(path, options.shortLinkPath ?? '/l') ? 'ingest' : serviceByRoute(path)
   }
 
   /** As the service answers another method that it doesn't take. */

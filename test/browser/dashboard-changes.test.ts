@@ -60,7 +60,7 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.click('text=Make a link')
   expect(await page.textContent('[role="alert"]')).toContain('Destination: ')
   await page.fill('input[name="destination"]', `${api.url}/docs`)
-  await page.click('summary:has-text("Campaign, tags")')
+  await page.click('summary:has-text("Key, campaign, tags")')
   await page.fill('[name="tags"]', '#spring sale,, print')
   // The campaign's fields write into the destination, and read from it.
   const campaign = page.locator('form[aria-label="New link"]')

@@ -16,6 +16,7 @@ const added = [
     'PATCH /v1/media/{media_id}',
   ],
   ...['GET /v1/links/{link_id}', 'PATCH /v1/links/{link_id}', 'POST /v1/links/bulk'],
+  ...['POST /v1/links/import', 'POST /v1/links/import/preview'],
   ...['POST /v1/links/{link_id}/archive', 'POST /v1/links/{link_id}/unarchive'],
   ...['breakdown', 'pages', 'events', 'funnel', 'goals', 'retention', 'bots', 'conversions'].map(
     (one) => `GET /v1/analytics/${one}`,
@@ -30,7 +31,7 @@ const added = [
 /** Query parameters that our decisions add. */
 const addedParameters = [
   ...['before_id', 'limit', 'status', 'include', 'interval', 'compare', 'action', 'actor_id', 'actor_type'],
-  ...['scheduled_from', 'scheduled_before', 'tag', ...filterNames],
+  ...['scheduled_from', 'scheduled_before', 'tag', 'q', ...filterNames],
 ]
 
 function shownAt(endpoint: string): ApiOperation {

@@ -59,6 +59,8 @@ const withoutTool = [
   'replay.list',
   'replay.get',
   'link.bulk_create',
+  'link.import_preview',
+  'link.import',
 ]
 
 /** Updates that deliver or generate again when they are repeated. */

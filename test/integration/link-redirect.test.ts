@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import {
   insertLink,
+  insertLinkWithKey,
   type LinkFields,
   markLinkArchived,
   type TrackedLink,
@@ -169,7 +170,7 @@ test('a slash behind a key is redirected away, and the root of links is a 404 pa
     const { status, header } = await follow(`${link.attribution_key}/?a=1`, {}, 'GET', at)
     expect([status, header('Location')]).toEqual([307, `${at}/${link.attribution_key}?a=1`])
     expect((await follow(`${link.attribution_key}/`, {}, 'HEAD', at)).status).toBe(307)
-    for (const path of [at, `${at}/`, `${at}/short/`, `${at}/${link.attribution_key}/more`]) {
+    for (const path of [at, `${at}/`, `${at}/no.key/`, `${at}/${link.attribution_key}/more`]) {
       const { status, header } = await follow(path.slice(1), {}, 'GET', '')
       expect([path, status, header('Content-Type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
     }
@@ -197,7 +198,7 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
     const [one, other, none] = await Promise.all(keys.map((key) => follow(key)))
     expect([one!.status, one!.header('Location')]).toEqual([302, known.tracking_url])
     expect([other!.status, none!.status, other!.header('Retry-After')]).toEqual([503, 503, '5'])
-    expect((await follow('none')).status).toBe(404)
+    expect((await follow('no.key')).status).toBe(404)
   }
   await answers()
   expect(await clicksOf(known)).toHaveLength(2)
@@ -305,4 +306,16 @@ test('with several workers, links right under the host and proxies, clicks are s
   // Routes beside links under the root are as before.
   expect((await follow('metrics', {}, 'GET', '')).text).toContain('ingest_link_requests_total')
   expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })).status).toBe(202)
+})
+
+test('a chosen key leads on by its case, with a slash behind it too', async () => {
+  const fields = { workspaceId: ingest.workspaceId, label: 'a', destinationUrl: 'https://example.com/', postId: null }
+  const utm = { utmSource: null, utmMedium: null, utmCampaign: '', utmContent: '' }
+  const made = (await insertLinkWithKey(stores.pg, { ...fields, ...utm, socialAccountId: null }, 'Spring-sale_1'))!
+  const statusOf = async (key: string) => (await follow(key)).status
+  expect((await follow('Spring-sale_1')).header('Location')).toBe(made.tracking_url)
+  expect([await statusOf('Spring-sale_1/'), await statusOf('spring-sale_1'), await statusOf('-')]).toEqual([
+    307, 404, 404,
+  ])
+  expect(await insertLinkWithKey(stores.pg, { ...fields, ...utm, socialAccountId: null }, 'Spring-sale_1')).toBeNull()
 })

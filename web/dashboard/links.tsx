@@ -7,7 +7,10 @@ import { money, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { CampaignFields, destinationProps, ownFields, useDestination } from './link-campaign.tsx'
 import { EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'
+import { ImportLinks } from './link-import.tsx'
 import { PreviewFields, takePreview } from './link-preview.tsx'
+import { LinkSearch, soughtLinks } from './link-search.tsx'
+import { LinkSettings } from './link-settings.tsx'
 import { ChosenTag, chosenTag, TagChips, TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
@@ -24,7 +27,8 @@ const listed = 100
 export function LinksPage({ search, workspace, navigate }: PageProps) {
   const status = isArchive(search) ? 'archived' : 'active'
   const tag = chosenTag(search)
-  const query = new URLSearchParams({ include: 'clicks', status, ...(tag !== undefined && { tag }) })
+  const q = soughtLinks(search)
+  const query = new URLSearchParams({ include: 'clicks', status, ...(tag !== undefined && { tag }), ...(q && { q }) })
   const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?${query}`, {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
@@ -37,8 +41,12 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
       <section class="panel" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         <ChosenTag {...{ search, navigate }} />
+        <LinkSearch search={search} />
+        {may('links:write') && <ImportLinks />}
         {answer?.length === 0 && !isStale && (
-          <p class="empty">{tag === undefined ? none : 'No link here has this tag.'}</p>
+          <p class="empty">
+            {q !== '' ? 'No link here matches.' : tag === undefined ? none : 'No link here has this tag.'}
+          </p>
         )}
         <ul>
           {!isStale &&
@@ -64,7 +72,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     const preview = takePreview(data)
     const password = takePassword(data)
     const tags = tagsOf(String(data.get('tags')))
-    const names = [...ownFields, 'expires_at', 'expired_url']
+    const names = [...ownFields, 'expires_at', 'expired_url', 'key']
     const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
@@ -86,8 +94,11 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       <input name="destination" aria-label="Destination" {...destinationProps(destination)} />
       <button type="submit">Make a link</button>
       <details class="wide">
-        <summary>Campaign, tags, expiry, password, other destinations and preview</summary>
+        <summary>Key, campaign, tags, expiry, password, other destinations and preview</summary>
         <div class="controls">
+          <label>
+            Key, the end of the short link (empty: one is made) <input name="key" placeholder="spring-sale" />
+          </label>
           <CampaignFields of={destination} />
           <TagField />
           <ExpiryFields timezone={timezone} />
@@ -133,6 +144,7 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
           <>
             <Refusal text={refusal} />
             <p class="label">{link.post_url}</p>
+            <LinkSettings link={link} timezone={workspace.timezone} />
             <Numbers id={link.id} workspace={workspace} />
             {may('links:write') && (
               <button type="button" aria-label={`Change ${link.label}`} onClick={() => edit(true)}>

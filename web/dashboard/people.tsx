@@ -1,5 +1,5 @@
 /** People: who they are, by search, and what one of them did. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import { Confirm } from './dialog.tsx'
 import { money, number, time } from './format.ts'
@@ -11,9 +11,9 @@ import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, PageLink } from './parts.tsx'
 import { personAddress, personParameters } from './person-address.ts'
 import { send, useAnswer } from './query.ts'
+import { useSearchField } from './search-field.ts'
 
 const listed = 100
-const typingMs = 200
 
 interface PeopleProps {
   readonly search: string
@@ -38,7 +38,7 @@ function nameOf({ full_name, email, anonymous_id }: Person): string {
 function People({ search, workspace: { timezone, currency }, navigate }: PeopleProps) {
   const address = new URLSearchParams(search)
   const sought = address.get('q') ?? ''
-  const [field, type] = useSearchField(sought)
+  const [field, type] = useSearchField(sought, addressOfSearch)
   const { answer, failure, isStale, isAwaited, pager } = useListPage<Person>(
     `/people?${new URLSearchParams({ q: sought })}`,
     {
@@ -102,27 +102,8 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
   )
 }
 
-/** A field whose text stands in the address a moment after it was typed; Back leads to the page before, not to fewer letters. */
-function useSearchField(sought: string) {
-  const field = useRef<HTMLInputElement>(null)
-  const told = useRef(sought)
-  const typing = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(typing.current), [])
-  useEffect(() => {
-    // Another address than the typed one was opened.
-    if (sought !== told.current) field.current!.value = sought
-    told.current = sought
-  }, [sought])
-  const type = (text: string) => {
-    clearTimeout(typing.current)
-    typing.current = setTimeout(() => {
-      told.current = text.trim()
-      const query = told.current === '' ? '' : `?${new URLSearchParams({ q: told.current })}`
-      history.replaceState(null, '', `/dashboard/people${query}`)
-      dispatchEvent(new PopStateEvent('popstate'))
-    }, typingMs)
-  }
-  return [field, type] as const
+function addressOfSearch(text: string): string {
+  return `/dashboard/people${text === '' ? '' : `?${new URLSearchParams({ q: text })}`}`
 }
 
 interface PersonRowProps {

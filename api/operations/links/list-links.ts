@@ -3,7 +3,12 @@ import { countClicksOfLinks } from '../../../clickhouse/queries/link-clicks.ts'
 import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { laxInt } from '../../../schemas/lax.ts'
-import { linksListedMax, linkTagLengthMax, listLimitMax } from '../../../schemas/limits/api-limits.ts'
+import {
+  linkSearchLengthMax,
+  linksListedMax,
+  linkTagLengthMax,
+  listLimitMax,
+} from '../../../schemas/limits/api-limits.ts'
 import { ListedLink, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { tagOf } from '../../../schemas/resources/tags.ts'
@@ -20,6 +25,7 @@ const LinksQuery = z.object({
   before_id: beforeId('link'),
   status: z.enum(linkStatuses).default('active').meta({ description: 'Status.' }),
   tag: tagOf(linkTagLengthMax).optional().meta({ description: 'Only those with it.' }),
+  q: z.string().max(linkSearchLengthMax).optional().meta({ description: 'In label, key or destination.' }),
   include: z.enum(['clicks']).optional().meta({ description: 'Adds it to each link.' }),
 })
 
@@ -35,9 +41,9 @@ export const listLinks = defineOperation({
   output: z.array(ListedLink),
   async handle(context) {
     const { query, workspace, stores, config } = context
-    const { limit = linksListedMax, before_id, status, tag, include } = query
+    const { limit = linksListedMax, before_id, status, tag, q: text, include } = query
     const links = await readLinks(stores.pg, workspace.id, {
-      ...{ limit, beforeId: before_id, isArchived: status === 'archived', tag },
+      ...{ limit, beforeId: before_id, isArchived: status === 'archived', tag, text },
     })
     const shown = links.map((link) => serializeLink(link, config.shortUrlHost))
     if (include === undefined || shown.length === 0) return shown

@@ -1,6 +1,13 @@
 /** From what is sent of new links to the links: what only the workspace can tell is checked here. */
 import type { z } from 'zod'
-import { hasLinkTargets, insertLink, type TrackedLink } from '../../../postgres/tables/links.ts'
+import {
+  hasLinkTargets,
+  insertLink,
+  insertLinkWithKey,
+  type NewLink,
+  type TrackedLink,
+} from '../../../postgres/tables/links.ts'
+import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, Problem } from '../../../schemas/errors/problems.ts'
 import { type Loc, type ValidationError, valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -13,12 +20,18 @@ type Sent = z.output<typeof LinkCreate>
 /** A link as it was sent, and where in the request. */
 export type SentLink = readonly [loc: Loc, link: Sent]
 
+/** The part of a call that links are made with: commands have no more of one. */
+export interface LinkContext extends Pick<CallContext, 'clock'> {
+  readonly workspace: Pick<CallContext['workspace'], 'id' | 'timezone'>
+  readonly stores: Pick<CallContext['stores'], 'pg'>
+}
+
 /**
  * Makes the links in their order, or none: the faults of all are told together.
  * @throws Problem 422
  */
-export async function makeLinks(sent: readonly SentLink[], context: CallContext): Promise<TrackedLink[]> {
-  const faults: ValidationError[] = []
+export async function makeLinks(sent: readonly SentLink[], context: LinkContext): Promise<TrackedLink[]> {
+  const faults = await faultsOfKeys(sent, context)
   for (const one of sent) faults.push(...(await faultsOf(one, context)))
   if (faults.length > 0) throw invalid(faults)
   const { workspace, stores } = context
@@ -26,7 +39,7 @@ export async function makeLinks(sent: readonly SentLink[], context: CallContext)
   const made: TrackedLink[] = []
   for (const [loc, link] of sent) {
     const expiry = expiryOf([loc, link], context)
-    const row = await insertLink(stores.pg, {
+    const row: NewLink = {
       workspaceId: workspace.id,
       label: link.label,
       destinationUrl: link.destination_url,
@@ -37,13 +50,33 @@ export async function makeLinks(sent: readonly SentLink[], context: CallContext)
       tags: link.tags ?? [],
       passwordHash: link.password == null ? null : await hashOf(link.password),
       preview: link.preview,
-    })
-    made.push(row)
+    }
+    const inserted = await (link.key === null
+      ? insertLink(stores.pg, row)
+      : insertLinkWithKey(stores.pg, row, link.key))
+    // Somebody was faster, after all keys were looked up.
+    if (inserted === null) throw invalid([takenKey([loc, link])])
+    made.push(inserted)
   }
   return made
 }
 
-async function faultsOf([loc, link]: SentLink, context: CallContext): Promise<ValidationError[]> {
+/** Keys that other links have, or an earlier one of the request. */
+async function faultsOfKeys(sent: readonly SentLink[], { stores }: LinkContext): Promise<ValidationError[]> {
+  const keys = sent.flatMap(([, { key }]) => key ?? [])
+  if (keys.length === 0) return []
+  const taken = new Set((await linksOfKeys(stores.pg, keys)).map(({ attribution_key: key }) => key))
+  return sent.filter(([, { key }]) => key !== null && (taken.has(key) || !taken.add(key))).map(takenKey)
+}
+
+function takenKey([loc, { key }]: SentLink): ValidationError {
+  return valueError([...loc, 'key'], key, takenText)
+}
+
+export const takenText = 'The key is taken by another link'
+
+/** Faults beyond those of its key. */
+export async function faultsOf([loc, link]: SentLink, context: LinkContext): Promise<ValidationError[]> {
   const { post_id: postId, social_account_id: socialAccountId } = link
   const isNamed = postId !== null || socialAccountId !== null
   const has = isNamed
@@ -56,7 +89,7 @@ async function faultsOf([loc, link]: SentLink, context: CallContext): Promise<Va
   ]
 }
 
-function expiryFaults(sent: SentLink, context: CallContext): readonly ValidationError[] {
+function expiryFaults(sent: SentLink, context: LinkContext): readonly ValidationError[] {
   try {
     expiryOf(sent, context)
     return []
@@ -66,7 +99,7 @@ function expiryFaults(sent: SentLink, context: CallContext): readonly Validation
   }
 }
 
-function expiryOf([loc, link]: SentLink, { workspace, clock }: CallContext) {
+function expiryOf([loc, link]: SentLink, { workspace, clock }: LinkContext) {
   return expiryAfter(null, link, { timezone: workspace.timezone, now: clock.now(), loc })
 }
 

@@ -1,0 +1,30 @@
+/**
+ * Keys of short links: the last part of `post_url`. A key is either made (`makeAttributionKey`) or chosen when the link is
+ * created. Case counts. A key belongs to one link of the installation, whatever its workspace.
+ */
+import { linkKeyLengthMax } from './limits/api-limits.ts'
+
+const shape = new RegExp(`^[0-9A-Za-z](?:[\\w-]{0,${linkKeyLengthMax - 2}}[0-9A-Za-z])?$`)
+
+/**
+ * First parts of paths that other pages have, or may get: short links may stand right under the host. None has the eight
+ * characters of keys that are made.
+ */
+export const reservedKeys: readonly string[] = [
+  ...['api', 'dashboard', 'demo', 'docs', 'guides', 'health', 'l', 'mcp', 'media', 'metrics', 'shared', 'svc', 'v1'],
+  ...['admin', 'assets', 'help', 'login', 'logout', 'privacy', 'signin', 'signup', 'static', 'status', 'terms'],
+  ...['unsubscribe', 'www'],
+]
+
+/** Whether a short link can end in `text`. Whether one does, only the table of links knows. */
+export function isLinkKeyShaped(text: string): boolean {
+  return linkKeyProblem(text) === null
+}
+
+/** The fault of a key, in words, or null. */
+export function linkKeyProblem(text: string): string | null {
+  if (!shape.test(text)) {
+    return `A key has up to ${linkKeyLengthMax} letters (a-z, A-Z), digits, - and _, and begins and ends with a letter or digit`
+  }
+  return reservedKeys.includes(text.toLowerCase()) ? 'The key is reserved' : null
+}

@@ -1,0 +1,131 @@
+/** Links of other products' exports: by the API and by `svc links import`. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { linksImportedMax } from '../../schemas/limits/api-limits.ts'
+import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+import { setUpFolder } from '../support/test-folder.ts'
+
+const { stores, api } = setUpApi()
+const folder = setUpFolder()
+
+interface Row {
+  readonly outcome: string
+  readonly key: string | null
+  readonly label: string
+  readonly reason: string | null
+  readonly link_id: number | null
+}
+interface Imported {
+  readonly created: number
+  readonly present: number
+  readonly refused: number
+  readonly rows: Row[]
+  readonly link_ids?: number[]
+  readonly detail?: { loc: unknown; msg: string }[]
+}
+
+async function ask(path: string, body: object, key: string) {
+  const init = { method: 'POST', key, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+  const response = await api.ask(path, init)
+  return { status: response.status, body: (await response.json()) as Imported }
+}
+const countsOf = ({ created, present, refused }: Imported) => [created, present, refused]
+const list = async (key: string, query = '') =>
+  (await (await api.ask(`/v1/links${query}`, { key })).json()) as Record<string, unknown>[]
+
+/** A header, and a line of it with the key and the destination, as each product exports them. */
+const exported: [product: string, header: string, lineOf: (key: string) => string][] = [
+  [
+    'Bitly',
+    'title,long_url,link,created_at,tags',
+    (key) => `Sale,https://example.com/a,https://bit.ly/${key},2026-01-01,"a,b"`,
+  ],
+  [
+    'Dub',
+    '\ufeffShort link,Destination URL,Clicks,Created at',
+    (key) => `dub.sh/${key},https://example.com/a,3,2026-01-01`,
+  ],
+  [
+    'Rebrandly',
+    'id,title,slashtag,destination,shortUrl',
+    (key) => `x1,Sale,${key},https://example.com/a,rebrand.ly/${key}`,
+  ],
+  ['Short.io', 'Original URL;Path;Title;Short URL', (key) => `https://example.com/a;${key};Sale;https://s.io/${key}`],
+]
+
+test.each(exported)('an export of %s makes links with their keys, once', async (product, header, lineOf) => {
+  const { apiKey } = await makeWorkspace(stores)
+  const key = `Sale-${product.replace('.', '')}`
+  const csv = [header, lineOf(key), lineOf('no key!'), lineOf('Docs')].join('\r\n')
+  const seen = await ask('/v1/links/import/preview', { csv }, apiKey)
+  expect(countsOf(seen.body)).toEqual([1, 0, 2])
+  expect(await list(apiKey)).toEqual([])
+  const made = await ask('/v1/links/import', { csv }, apiKey)
+  expect([made.status, countsOf(made.body), made.body.rows[2]!.reason]).toEqual([
+    200,
+    [1, 0, 2],
+    'key: The key is reserved',
+  ])
+  const [link, ...more] = await list(apiKey, '?q=sale-')
+  expect(more).toEqual([])
+  expect(link).toMatchObject({
+    attribution_key: key,
+    destination_url: 'https://example.com/a',
+    post_url: `${testApiHost}/l/${key}`,
+  })
+  expect(made.body.link_ids).toEqual([link!['id']])
+  expect(countsOf((await ask('/v1/links/import', { csv }, apiKey)).body)).toEqual([0, 1, 2])
+})
+
+test('keys of others are refused, rows without one are the same by label and destination, and columns may be named', async () => {
+  const [mine, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  const columns = { destination_url: 'Ziel', key: 'Kürzel', label: 'Was' }
+  const csv =
+    'Ziel,Kürzel,Was\nhttps://example.com/,theirs,a\nhttps://example.com/,,b\nhttps://example.com/,,b\nftp://x.example,,c'
+  await ask('/v1/links/import', { csv: 'url,slug\nhttps://example.com/,theirs', columns: {} }, other.apiKey)
+  const { body } = await ask('/v1/links/import', { csv, columns }, mine.apiKey)
+  expect(body.rows.map(({ outcome, reason }) => [outcome, reason?.split(':')[0] ?? null])).toEqual([
+    ...[
+      ['refused', 'key'],
+      ['created', null],
+      ['present', null],
+      ['refused', 'destination_url'],
+    ],
+  ])
+  expect(body.rows[2]!.link_id).toBe(body.rows[1]!.link_id)
+  for (const [wrong, msg] of [
+    [{ csv: 'a,b\nc,d' }, 'no column of destinations'],
+    [{ csv, columns: { label: 'nothing' } }, 'no column `nothing`'],
+    [{ csv: 'url\0\nx' }, ''],
+    [{ csv: `url\n${'https://example.com/\n'.repeat(linksImportedMax + 1)}` }, 'more than 500 rows'],
+  ] as const) {
+    const refused = await ask('/v1/links/import', wrong, mine.apiKey)
+    expect([refused.status, refused.body.detail![0]!.msg]).toEqual([422, expect.stringContaining(msg)])
+  }
+})
+
+test('`svc links import` takes a file in portions, tells what it refused, and makes nothing the second time', async () => {
+  const { workspaceId, apiKey } = await makeWorkspace(stores)
+  const path = join(folder, 'links.csv')
+  const rows = Array.from(
+    { length: linksImportedMax + 1 },
+    (_, at) => `https://example.com/${at},file-${at},"a, ""b"""`,
+  )
+  writeFileSync(path, ['Long URL,Back-half,Name', ...rows, 'nowhere,x,y'].join('\n'))
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  const env = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl }
+  const svc = async (...words: string[]) => {
+    const all = ['links', 'import', path, '--workspace', String(workspaceId), '--json', ...words]
+    const said = await runSvc(all, { ...env, SECRET_KEY: secretKey, DATA_DIR: folder, API_HOST: testApiHost })
+    return said.code === 0 ? (JSON.parse(said.out) as Imported & { refusals: Row[] }) : said
+  }
+  const counts = { created: rows.length, present: 0, refused: 1 }
+  expect(await svc('--dry-run')).toMatchObject({ ...counts, refusals: [{ row: rows.length + 1, key: 'x' }] })
+  expect(await list(apiKey)).toEqual([])
+  expect(await svc()).toMatchObject(counts)
+  expect(await svc()).toMatchObject({ created: 0, present: rows.length, refused: 1 })
+  expect(await list(apiKey, '?q=FILE-500')).toMatchObject([{ label: 'a, "b"', attribution_key: 'file-500' }])
+  expect(await svc('--columns', 'keys=x')).toMatchObject({ code: 2, err: expect.stringContaining('--columns') })
+})

@@ -22,7 +22,7 @@ export interface PasswordTries {
    * @returns 0, or the milliseconds until another may be taken: then none was
    */
   take(...of: [...Of, now: number]): number | Promise<number>
-  /** Of a right password, or of one that wasn't compared. */
+  /** Gives back the try of a right password, or of one that wasn’t compared. */
   giveBack(...of: Of): void
 }
 

@@ -45,7 +45,7 @@ export const linkUtmLengthMax = 120
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
 /** The same of the address that a link leads to once it has expired: nothing is added to it. */
 export const expiredUrlBytesMax = 12 * linkDestinationLengthMax
-/** Of a short link's chosen key: people type it, and it stands in print. */
+/** A short link's chosen key: people type it, and it stands in print. */
 export const linkKeyLengthMax = 50
 /** In code points. People type a link's password, or are told it. */
 export const linkPasswordLengthMax = 128

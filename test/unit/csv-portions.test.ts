@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { portionRows, portionsOf } from '../../web/dashboard/csv-portions.ts'
+
+test('a file is divided between rows and not within quotes, and each portion begins with the names', () => {
+  const rows = Array.from({ length: portionRows + 1 }, (_, at) => `${at},"a\n""b"""`)
+  const portions = portionsOf(['x,y', ...rows, '', ''].join('\r\n'))
+  expect(portions).toEqual([['x,y', ...rows.slice(0, portionRows)].join('\n'), `x,y\n${rows.at(-1)}`])
+})
+
+test('long rows make portions of fewer, and a file without rows makes none', () => {
+  const row = 'a'.repeat(200_000)
+  expect(portionsOf(`x\n${row}\n${row}`)).toEqual([`x\n${row}`, `x\n${row}`])
+  expect([portionsOf('x\n'), portionsOf('')]).toEqual([[], []])
+})

@@ -1,15 +1,14 @@
 /** Sessions that began in a range, counted by one of their properties. Held by test/integration/breakdown-conversions.test.ts. */
 import { channelOf, channels } from '../../schemas/reference/channels.ts'
-import { type BreakdownName, type EntryEventName, entryEventNames } from '../../schemas/resources/breakdown.ts'
+import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { cityOfSession, moment, regionKey, systemKey } from '../rollups/event-sql.ts'
-import { withEntryEvent } from './entry-event.ts'
 import { inBuild, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { choose, readOrigins } from './overview/read-filtered.ts'
-import { composedStatement, type Reader } from './reader.ts'
+import { ofFewRows, type Reader } from './reader.ts'
 
 export interface BreakdownRequest extends Span {
   readonly workspaceId: number
@@ -30,11 +29,12 @@ export interface BreakdownGroup {
   readonly duration_ms: number
 }
 
-const columns: Readonly<Record<Exclude<BreakdownName, 'channel' | EntryEventName>, string>> = {
+const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
   ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
   ...{ entry_path: 'toString(entry_path)', exit_path: 'toString(exit_path)', device: 'toString(device)' },
   ...{ browser: 'toString(browser)', os: systemKey, country: 'toString(country)' },
-  ...{ region: regionKey, city: cityOfSession },
+  ...{ region: regionKey, city: cityOfSession, hostname: 'toString(hostname)', referrer: 'toString(referrer)' },
+  ...{ content: 'toString(content)', language: 'toString(language)', screen: 'toString(screen)' },
 }
 const channelKey =
   'transform((toString(source),toString(medium)),arrayZip({sources:Array(String)},{media:Array(String)}),{channels:Array(String)},{other:String})'
@@ -54,13 +54,9 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
   const chosenSql = chosen?.selection.chosenSql(
     `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')} AND ${isFolded}`,
   )
-  const sessions = (named: string) =>
-    `SELECT visitor, ${named}, is_bounce, session_ms FROM sessions FINAL WHERE ${isInRange}${chosenSql === undefined ? '' : ` AND ${chosenSql}`}`
-  const keyed = isOfEntryEvent(by)
-    ? withEntryEvent(by, sessions('session, first_at'))
-    : sessions(
-        `${by === 'channel' ? channelKey : columns[by]} AS key${hasRegionName(by) ? ',toString(region_name) AS name' : ''}`,
-      )
+  const key = by === 'channel' ? channelKey : columns[by]
+  const keyed = `SELECT visitor, ${key} AS key${hasRegionName(by) ? ',toString(region_name) AS name' : ''}, is_bounce, session_ms
+    FROM sessions FINAL WHERE ${isInRange}${chosenSql === undefined ? '' : ` AND ${chosenSql}`}`
   return ch.query<BreakdownGroup>(
     `WITH ${coverageSql} AS coverage
      SELECT key, ${regionNameOf(by)} AS region_name, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
@@ -72,16 +68,12 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
       ...(chosen && { ...chosen.selection.params, ...chosen.calendar }),
       ...{ look_from: start - 2 * dayMs, look_to: end + 3 * dayMs },
     },
-    { settings: composedStatement },
+    { settings: ofFewRows },
   )
 }
 
 const hasRegionName = (by: BreakdownName) => by === 'region' || by === 'city'
 const regionNameOf = (by: BreakdownName) => (hasRegionName(by) ? 'max(name)' : "''")
-
-function isOfEntryEvent(by: BreakdownName): by is EntryEventName {
-  return (entryEventNames as readonly string[]).includes(by)
-}
 
 /** Only TypeScript knows a source's channel: sources of the range are looked up first. */
 async function readChannels(ch: Reader, isInRange: string, params: Record<string, unknown>) {

@@ -8,14 +8,21 @@ export const cellOfPage = 7
 /** The answered list of pages with samples of web vitals. */
 export const sampledPage = 7
 
-/**
- * The parts of an appearance that add up over rows and days. `fresh` are those of `sessions` that were not there on the
- * day before. For sources, devices, browsers and countries, `pageviews` and `events` are those of the whole sessions.
- */
-export const sumNames = [
+/** Parts of an appearance that the page report alone asks for, and that pages alone have. */
+const pageSumNames = ['exits', 'engaged_ms', 'timed_views', 'depths', 'scrolled'] as const
+/** The others. */
+export const countNames = [
   ...(['sessions', 'fresh', 'begun', 'bounces', 'duration_ms'] as const),
   ...(['pageviews', 'events', 'conversions', 'samples'] as const),
 ] as const
+
+/**
+ * The parts of an appearance that add up over rows and days. `fresh` are those of `sessions` that were not there on the
+ * day before. For sources, devices, browsers and countries, `pageviews` and `events` are those of the whole sessions.
+ * `timed_views` are page views that `engaged_ms` is known of. `depths` is the greatest depth in per cent, `scrolled` 1 where
+ * there is one.
+ */
+export const sumNames = [...countNames, ...pageSumNames] as const
 export type SumName = (typeof sumNames)[number]
 
 /** `prev_day` of a visitor's first appearance with a key, and of one that isn't the first of its day. */

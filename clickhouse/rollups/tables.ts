@@ -35,6 +35,12 @@ export interface SessionRow {
   region_name: string
   /** As filters and lists name it: `cityKey`. */
   city: string
+  /** Of the entry, as breakdowns name them (entry-keys.ts). */
+  hostname: string
+  referrer: string
+  content: string
+  language: string
+  screen: string
   entry_path: string
   exit_path: string
   /** Pages of the other one of the session's first two days, as lists of equal length. */
@@ -92,7 +98,18 @@ const seenNames = [
 export const sessionColumns: readonly string[] = [
   ...['workspace_id', 'build', 'day', 'visitor', 'session', 'version', 'first_at', 'last_at', 'nth_day'],
   ...['source', 'medium', 'campaign', 'device', 'browser', 'os', 'country'],
-  ...['region', 'region_name', 'city', 'entry_path', 'exit_path'],
+  ...[
+    'region',
+    'region_name',
+    'city',
+    'hostname',
+    'referrer',
+    'content',
+    'language',
+    'screen',
+    'entry_path',
+    'exit_path',
+  ],
   ...['other_pages.path', 'other_pages.pageviews'],
   ...seenNames.map((name) => `seen.${name}`),
   'folded',
@@ -153,6 +170,7 @@ export function emptySession(): SessionRow {
     },
     ...{ source: '', medium: '', campaign: '', device: '', browser: '', os: '', country: '' },
     ...{ region: '', region_name: '', city: '', entry_path: '', exit_path: '' },
+    ...{ hostname: '', referrer: '', content: '', language: '', screen: '' },
     ...{ other_pages: { path: [], pageviews: [] }, seen: nothingSeen(), folded: [] },
   }
 }
@@ -174,6 +192,11 @@ export function nothingSeen(): Seen {
     events: [],
     conversions: [],
     samples: [],
+    exits: [],
+    engaged_ms: [],
+    timed_views: [],
+    depths: [],
+    scrolled: [],
   }
 }
 

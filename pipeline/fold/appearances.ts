@@ -7,7 +7,7 @@ import { addsNoVisitor, type CellKind, cellKinds, type SumName } from '../../cli
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
 import { creditsApartMax } from '../../schemas/limits/figure-limits.ts'
 import { groupBy } from './group-by.ts'
-import type { SessionDay, View } from './read-session-days.ts'
+import type { Leave, SessionDay, View } from './read-session-days.ts'
 
 /** Keys of `visitors`: a letter for the kind, then the key itself. */
 export const keys = {
@@ -27,6 +27,7 @@ export interface WholeSession {
   readonly isBounce: number
   /** Undefined where no page was viewed. */
   readonly entryPath: string | undefined
+  readonly exitPath: string
 }
 
 export interface SeenSession {
@@ -86,15 +87,47 @@ function addEntry(seen: Seen, { one, prevDayOf }: SeenSession, whole: WholeSessi
   appear(seen, 'country', country, '', prevDayOf(keys.country(country)), 0, sums)
   if (whole.entryPath === undefined) return
   appear(seen, 'page', whole.entryPath, '', addsNoVisitor, 0, { begun: 1, bounces: whole.isBounce })
+  if (isExitLater(one, whole)) appear(seen, 'page', whole.exitPath, '', addsNoVisitor, 0, { exits: 1 })
 }
 
-function addPages(seen: Seen, { one, before, prevDayOf }: SeenSession): void {
+/** An exit counts on the day on which the session begins. Another page element has it where the page wasn't viewed that day. */
+function isExitLater({ views }: SessionDay, { exitPath }: WholeSession): boolean {
+  return !views.some(([, , path]) => path === exitPath)
+}
+
+function addPages(seen: Seen, { one, before, whole, prevDayOf }: SeenSession): void {
   const pathsBefore = before === undefined ? undefined : new Set(before.views.map(([, , path]) => path))
+  const left = attentionOf(one.leaves)
   for (const [path, { count, firstAt }] of pagesOf(one.views)) {
     const fresh = pathsBefore?.has(path) ? 0 : 1
-    const sums = { sessions: 1, fresh, pageviews: count }
+    const exits = whole?.exitPath === path ? 1 : 0
+    const attention = left.get(path)
+    const sums = { sessions: 1, fresh, pageviews: count, exits, ...(attention && attentionSums(attention, count)) }
     appear(seen, 'page', path, '', prevDayOf(keys.page(path)), firstAt - one.firstAt, sums)
   }
+}
+
+interface Attention {
+  engagedMs: number
+  depth: number
+}
+
+/** How long and how far each page was looked at that was left. A leave doesn't name its page view: those of a day are one. */
+function attentionOf(leaves: readonly Leave[]): Map<string, Attention> {
+  const pages = new Map<string, Attention>()
+  for (const [, , path, engagedMs, depth] of leaves) {
+    const known = pages.get(path)
+    if (known === undefined) pages.set(path, { engagedMs, depth })
+    else {
+      known.engagedMs += engagedMs
+      known.depth = Math.max(known.depth, depth)
+    }
+  }
+  return pages
+}
+
+function attentionSums({ engagedMs, depth }: Attention, views: number) {
+  return { engaged_ms: engagedMs, timed_views: views, depths: depth, scrolled: depth > 0 ? 1 : 0 }
 }
 
 function addSamples(seen: Seen, { sampledPaths }: SessionDay): void {
@@ -144,6 +177,11 @@ function appear(
   seen.events.push(sums.events ?? 0)
   seen.conversions.push(sums.conversions ?? 0)
   seen.samples.push(sums.samples ?? 0)
+  seen.exits.push(sums.exits ?? 0)
+  seen.engaged_ms.push(sums.engaged_ms ?? 0)
+  seen.timed_views.push(sums.timed_views ?? 0)
+  seen.depths.push(sums.depths ?? 0)
+  seen.scrolled.push(sums.scrolled ?? 0)
 }
 
 /** How many views each page has, and the time of its first one. @param views in order of time */

@@ -26,7 +26,9 @@ export function deriveSession(
 ): SessionRow {
   const [first, second] = nthDay === 1 ? [one, next] : nthDay === 2 ? [before, one] : []
   const whole = nthDay === 1 ? wholeSession(one, next) : undefined
-  const [source, medium, campaign, device, browser, os, country, region, regionName, city] = first?.entry ?? noEntry
+  const [source, medium, campaign, device, browser, os, country, region, regionName, city, ...keys] =
+    first?.entry ?? noEntry
+  const [hostname, referrer, content, language, screen] = keys
   const other = nthDay === 1 ? next : first
   // Written out, without spreading: there is a row for each session.
   return {
@@ -49,6 +51,11 @@ export function deriveSession(
     region,
     region_name: regionName,
     city: cityKey(city, region, country),
+    hostname,
+    referrer,
+    content,
+    language,
+    screen,
     entry_path: entryPath(first, second) ?? '',
     exit_path: exitPath(first, second),
     other_pages: other === undefined ? noPages : pageCounts(other),
@@ -57,7 +64,7 @@ export function deriveSession(
   }
 }
 
-const noEntry: SessionDay['entry'] = ['', '', '', '', '', '', '', '', '', '']
+const noEntry: SessionDay['entry'] = ['', '', '', '', '', '', '', '', '', '', '', '', '', '', '']
 
 /** Nearly all sessions have one day. */
 const noPages: SessionRow['other_pages'] = { path: [], pageviews: [] }
@@ -81,6 +88,7 @@ function wholeSession(one: SessionDay, next: SessionDay | undefined): WholeSessi
     durationMs: (next?.lastAt ?? one.lastAt) - one.firstAt,
     isBounce: isBounce(pageviews, acts, engagementMs) ? 1 : 0,
     entryPath: entryPath(one, next),
+    exitPath: exitPath(one, next),
   }
 }
 

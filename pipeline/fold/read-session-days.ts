@@ -1,5 +1,6 @@
 /** Reads a session's sums on one local day, straight from `events`. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { entryKeysOf, keyColumns } from '../../clickhouse/rollups/entry-keys.ts'
 import {
   browserKey,
   countryKey,
@@ -25,6 +26,8 @@ import { hourMs } from '../../schemas/time/time-zone.ts'
 
 /** Moments are milliseconds; a moment with an id orders events. */
 export type View = readonly [at: number, id: number, path: string]
+/** The time in sight in milliseconds, and the lowest part that was in sight in per cent. */
+export type Leave = readonly [at: number, id: number, path: string, engagedMs: number, depth: number]
 export type Touch = readonly [at: number, id: number, source: string, medium: string]
 export type Conversion = readonly [
   at: number,
@@ -47,6 +50,11 @@ export type EntryFacts = readonly [
   region: string,
   regionName: string,
   city: string,
+  hostname: string,
+  referrer: string,
+  content: string,
+  language: string,
+  screen: string,
 ]
 
 /** One visitor, session and local day. Server events have visitor '0', and as session their UTC hour since 1970. */
@@ -66,8 +74,9 @@ export interface SessionDay {
   readonly engagementMs: number
   /** UTC hours with events: bit n is the n-th from the one in which the day begins. */
   readonly hours: number
-  /** In order of time, as the two lists below. */
+  /** In order of time, as the three lists below. */
   readonly views: readonly View[]
+  readonly leaves: readonly Leave[]
   readonly touches: readonly Touch[]
   readonly conversions: readonly Conversion[]
   /** Pages with samples of web vitals, a page for each sample. */
@@ -83,7 +92,7 @@ export type EventScope =
 type Row = [
   ...[workspaceId: number, visitor: string, session: string, dayStart: number, firstAt: number, lastAt: number],
   ...[entry: EntryFacts, events: number, pageviews: number, acts: number, engagementMs: number, hours: number],
-  ...[views: View[], touches: Touch[], conversions: Conversion[], sampledPaths: string[]],
+  ...[views: View[], leaves: Leave[], touches: Touch[], conversions: Conversion[], sampledPaths: string[]],
 ]
 
 /**
@@ -104,11 +113,13 @@ export async function* readSessionDays(
     `SELECT workspace_id AS w, toString(visitor) AS v, toString(if(visitor = 0, toUInt64(intDiv(${eventMs}, ${hourMs})), session)) AS s,
        roundDown(${eventMs}, {day_starts:Array(Int64)}) AS day_start,
        min(${eventMs}) AS first_at, max(${eventMs}) AS last_at,
-       argMin((${sourceKey}, ${mediumKey}, toString(campaign), ${deviceKey}, ${browserKey}, toString(os), ${countryKey},
-         toString(region), toString(region_name), toString(city)), (occurred_at, id)) AS entry,
+       ((argMin((${sourceKey}, ${mediumKey}, toString(campaign), ${deviceKey}, ${browserKey}, toString(os), ${countryKey},
+         toString(region), toString(region_name), toString(city), ${keyColumns}), (occurred_at, id)) AS first).1, first.2, first.3,
+         first.4, first.5, first.6, first.7, first.8, first.9, first.10, ${entryKeysOf('first', 11)}) AS entry,
        count() AS events, countIf(kind = 'pageview') AS pageviews, countIf(${isAct}) AS acts, sum(engagement_ms) AS engagement,
        groupBitOr(bitShiftLeft(toUInt32(1), toUInt8(intDiv(${eventMs}, ${hourMs}) - intDiv(day_start, ${hourMs})))) AS hours,
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path)), kind = 'pageview') AS views,
+       groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path), engagement_ms, scroll_depth), kind = 'page_leave') AS leaves,
        groupArraySortedIf(${touchesPerSessionDayMax})((${eventMs}, id, toString(source), toString(medium)), ${isTouch}) AS touches,
        arraySort(groupArrayIf((${eventMs}, id, toString(path), ${deviceKey}, ${browserKey}, ${countryKey}, ${sourceKey}, ${mediumKey}),
          kind = 'conversion')) AS conversions,
@@ -157,9 +168,10 @@ function sessionDayOf(row: Row, days: LocalDays): SessionDay {
     engagementMs: row[10],
     hours: row[11],
     views: row[12],
-    touches: row[13],
-    conversions: row[14],
-    sampledPaths: row[15],
+    leaves: row[13],
+    touches: row[14],
+    conversions: row[15],
+    sampledPaths: row[16],
   }
 }
 

@@ -101,6 +101,16 @@ export async function readRevenueFigures(
   }
 }
 
+/** Sums by page alone, as `RevenueFigures.pages`. */
+export async function readRevenueOfPages(q: Queryable, request: RevenueRequest): Promise<RevenueByKey> {
+  const rows = await q.query<Omit<Row, 'kind'>>(
+    `SELECT path AS key, sum(cents)::bigint AS cents FROM (${entries}) AS entries
+     WHERE cents IS NOT NULL AND path IS NOT NULL GROUP BY path`,
+    paramsOf(request),
+  )
+  return new Map(rows.map(({ key, cents }) => [key, cents]))
+}
+
 /** Sums of the payments that a tracked link or a post led to. */
 export async function readRevenueLedTo(
   q: Queryable,

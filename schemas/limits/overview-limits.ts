@@ -18,9 +18,11 @@ export const ownListRowsMax = 1_000
 export const advicePages = 10
 /** Rows of one breakdown: ten pages of 100. */
 export const breakdownRowsMax = 1_000
-/** Keys of breakdowns that are read from events are cut: a referrer may have 2,048 characters. */
+/** Keys of breakdowns by a session's first event are cut: a referrer may have 2,048 characters. */
 export const breakdownKeyLengthMax = 300
 export const pageReportRowsMax = 1_000
+/** Pages that are ordered by their revenue: others come as if they had none. */
+export const pagesByRevenueMax = 5_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */
 export const eventNamesMax = 1_000
 export const propertyNameLengthMax = 200

@@ -2,8 +2,14 @@
 import { z } from 'zod'
 import { Range } from './range.ts'
 
-export const pageSorts = ['pageviews', 'visitors', 'entries', 'exits', 'time_on_page_seconds'] as const
+export const pageSorts = [
+  ...(['pageviews', 'visitors', 'sessions', 'entries', 'exits', 'exit_rate', 'bounce_rate'] as const),
+  ...(['time_on_page_seconds', 'scroll_depth', 'conversions', 'revenue_cents'] as const),
+] as const
 export type PageSort = (typeof pageSorts)[number]
+
+export const sortOrders = ['desc', 'asc'] as const
+export type SortOrder = (typeof sortOrders)[number]
 
 const PageReportRow = z
   .object({
@@ -16,6 +22,8 @@ const PageReportRow = z
     exits: z.int().describe('Sessions whose last page it is.'),
     exit_rate: z.number().describe('Exits in per cent of sessions.'),
     bounce_rate: z.number().describe('Of the entries, in per cent.'),
+    conversions: z.int().describe('Those whose own event has the path.'),
+    revenue_cents: z.int().describe('Of payments that are credited to sessions that began with it.'),
     time_on_page_seconds: z
       .number()
       .nullable()
@@ -28,6 +36,6 @@ const PageReportRow = z
   .meta({ id: 'PageReportRow' })
 
 export const PageReport = z
-  .object({ range: Range, sort: z.enum(pageSorts), rows: z.array(PageReportRow).describe('The greatest first.') })
+  .object({ range: Range, sort: z.enum(pageSorts), order: z.enum(sortOrders), rows: z.array(PageReportRow) })
   .meta({ id: 'PageReport' })
 export type PageReport = z.output<typeof PageReport>

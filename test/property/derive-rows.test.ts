@@ -17,7 +17,7 @@ interface Event {
   readonly at: number
   readonly visitor: number
   readonly session: number
-  readonly kind: 'pageview' | 'conversion' | 'web_vital'
+  readonly kind: 'pageview' | 'conversion' | 'web_vital' | 'page_leave'
   readonly path: string
   readonly source: string
   readonly engagementMs: number
@@ -31,7 +31,14 @@ const someEvents = fc
       ms: fc.constantFrom(0, 1, hourMs, 9 * hourMs, 9 * hourMs + 5_000, dayMs - 1),
       visitor: fc.integer({ min: 1, max: 4 }),
       session: fc.integer({ min: 1, max: 3 }),
-      kind: fc.constantFrom('pageview' as const, 'pageview' as const, 'conversion' as const, 'web_vital' as const),
+      kind: fc.constantFrom<Event['kind'][]>(
+        'pageview',
+        'pageview',
+        'pageview',
+        'conversion',
+        'web_vital',
+        'page_leave',
+      ),
       path: fc.constantFrom('/', '/a', '/b'),
       source: fc.constantFrom('', '', 'direct', 'google', 'news'),
       engagementMs: fc.constantFrom(0, 6_000),
@@ -58,10 +65,27 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
     return {
       ...{ workspaceId: 1, visitor: String(first.visitor), session: String(first.session), day: dayOf(first) },
       ...{ firstAt: first.at, lastAt: last.at, events: own.length, pageviews: of('pageview').length },
-      entry: [sourceOf(first.source), mediumOf(first.source), '', 'desktop', 'Chrome', '', 'DE', '', '', ''],
+      entry: [
+        sourceOf(first.source),
+        mediumOf(first.source),
+        '',
+        'desktop',
+        'Chrome',
+        '',
+        'DE',
+        '',
+        '',
+        '',
+        '',
+        '',
+        '',
+        '',
+        '',
+      ],
       ...{ acts: of('conversion').length, engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0) },
       hours: own.reduce((mask, { at }) => mask | (1 << Math.floor((at % dayMs) / hourMs)), 0),
       views: of('pageview').map(({ at, id, path }) => [at, id, path]),
+      leaves: of('page_leave').map(({ at, id, path, engagementMs }) => [at, id, path, engagementMs, id % 3]),
       touches: own
         .filter(({ source }) => !['', 'direct'].includes(source))
         .map(({ at, id, source }) => [at, id, source, mediumOf(source)]),

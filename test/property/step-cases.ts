@@ -110,7 +110,11 @@ export const someRanges: fc.Arbitrary<Record<string, string>> = fc.constantFrom<
 )
 
 /** A third of each site's events comes after the first fold. No figure may know of what comes after the last one. */
-export async function placeSites(stores: TestStores, all: readonly Site[]): Promise<PlacedSite[]> {
+export async function placeSites(
+  stores: TestStores,
+  all: readonly Site[],
+  betweenFolds = async () => {},
+): Promise<PlacedSite[]> {
   const placed = await Promise.all(
     all.map(async ({ timezone, events }) => {
       const workspace = await makeWorkspace(stores, { timezone, plan: 'scale' })
@@ -127,6 +131,7 @@ export async function placeSites(stores: TestStores, all: readonly Site[]): Prom
     })
     await insertEventRows(stores.ch, added)
     await foldWhatIsThere(stores)
+    if (!isLate) await betweenFolds()
   }
   const ofOne = placed.map(({ workspaceId }) => workspaceId)
   await insertBotVisitRows(

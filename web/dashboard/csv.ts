@@ -3,7 +3,11 @@ import { decimalsOf } from '../../schemas/reference/currencies.ts'
 import { type ColumnName, columns, type ListKind, type ListRow } from './list-kinds.ts'
 
 /** A figure that isn't known is empty. Revenue is in whole units of the currency, which stands in its head. */
-export function csvOf(kind: Pick<ListKind, 'title' | 'columns'>, rows: readonly ListRow[], currency: string): string {
+export function csvOf(
+  kind: Pick<ListKind, 'title' | 'heading' | 'columns'>,
+  rows: readonly ListRow[],
+  currency: string,
+): string {
   const isMoney = (name: ColumnName) => name === 'revenue_cents'
   const decimals = decimalsOf(currency)
   const shown = (name: ColumnName, value: number | undefined) => {
@@ -11,7 +15,7 @@ export function csvOf(kind: Pick<ListKind, 'title' | 'columns'>, rows: readonly 
     return isMoney(name) ? Number((value / 10 ** decimals).toFixed(decimals)) : value
   }
   const head = [
-    kind.title,
+    kind.heading ?? kind.title,
     ...kind.columns.map((name) => `${columns[name].label}${isMoney(name) ? ` (${currency})` : ''}`),
   ]
   const lines = rows.map(({ label, figures }) => [label, ...kind.columns.map((name) => shown(name, figures[name]))])

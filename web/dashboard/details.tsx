@@ -4,7 +4,15 @@ import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { type Filter, listQuestionOf, type View } from './address.ts'
 import { csvOf } from './csv.ts'
 import { Dialog } from './dialog.tsx'
-import { type ColumnName, columns, filtersOf, isClickable, type ListKind, type ListRow } from './list-kinds.ts'
+import {
+  type ColumnName,
+  columns,
+  filtersOf,
+  isClickable,
+  type ListKind,
+  type ListRow,
+  type ListSort,
+} from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
@@ -21,18 +29,16 @@ interface DetailsProps {
 }
 
 export function Details({ kind, view, currency, add, close }: DetailsProps) {
-  const { answer, failure } = useAnswer<Overview & Breakdown>(`${kind.ask(kind.limitMax)}&${listQuestionOf(view)}`)
+  const [sort, setSort] = useState<ListSort>({ by: kind.columns[0]!, isRising: false })
+  // While rows in another order are awaited, those before stay.
+  const { answer, failure, isStale } = useAnswer<Overview & Breakdown>(
+    `${kind.ask(kind.limitMax, sort)}&${listQuestionOf(view)}`,
+  )
   const [sought, seek] = useState('')
-  const [sort, setSort] = useState<{ by: ColumnName; isRising: boolean }>({ by: kind.columns[0]!, isRising: false })
   const [page, setPage] = useState(0)
   const all = answer === undefined ? undefined : kind.rowsOf(answer)
-  const rows =
-    all === undefined
-      ? []
-      : sorted(
-          all.filter(({ label }) => label.toLowerCase().includes(sought)),
-          sort,
-        )
+  const found = (all ?? []).filter(({ label }) => label.toLowerCase().includes(sought))
+  const rows = kind.isSortedByApi ? found : sorted(found, sort)
   const pages = Math.max(1, Math.ceil(rows.length / rowsOfPage))
   const shownRows = rows.slice(page * rowsOfPage, (page + 1) * rowsOfPage)
   const columnNames = kind.columns
@@ -57,11 +63,11 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
           CSV
         </button>
       </div>
-      <section class="scrolled" aria-label={`${kind.title}, all columns`}>
+      <section class="scrolled" aria-label={`${kind.title}, all columns`} aria-busy={isStale && all !== undefined}>
         <table class="all">
           <thead>
             <tr>
-              <th scope="col">{kind.title}</th>
+              <th scope="col">{kind.heading ?? kind.title}</th>
               {columnNames.map((name) => (
                 <th
                   key={name}
@@ -71,7 +77,10 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
                   <button
                     type="button"
                     class="link"
-                    onClick={() => setSort({ by: name, isRising: sort.by === name && !sort.isRising })}
+                    onClick={() => {
+                      setSort({ by: name, isRising: sort.by === name && !sort.isRising })
+                      setPage(0)
+                    }}
                   >
                     {columns[name].label} {sort.by === name ? (sort.isRising ? '▲' : '▼') : ''}
                   </button>
@@ -133,7 +142,7 @@ function shown(name: ColumnName, value: number | undefined, currency: string): s
 }
 
 /** A figure that isn't known is less than any other. */
-function sorted(rows: readonly ListRow[], { by, isRising }: { by: ColumnName; isRising: boolean }): ListRow[] {
+function sorted(rows: readonly ListRow[], { by, isRising }: ListSort): ListRow[] {
   const sign = isRising ? 1 : -1
   // Revenue may be below zero, by refunds.
   const unknown = -Number.MAX_VALUE

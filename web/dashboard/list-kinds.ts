@@ -1,7 +1,7 @@
 /** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import type { PageReport } from '../../schemas/resources/page-report.ts'
+import type { PageReport, PageSort } from '../../schemas/resources/page-report.ts'
 import { type Filter, type FilterName, filterNames, filterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
@@ -35,14 +35,23 @@ export const columns = {
 } as const satisfies Record<string, { label: string; show(value: number, currency: string): string }>
 export type ColumnName = keyof typeof columns
 
+export interface ListSort {
+  readonly by: ColumnName
+  readonly isRising: boolean
+}
+
 export interface ListKind {
   readonly title: string
+  /** The head of the column of names; the title where it is left out. */
+  readonly heading?: string
   /** Undefined: there is none, and no click on a row. */
   readonly filter: FilterName | undefined
   /** The first is what rows are ordered by. */
   readonly columns: readonly ColumnName[]
-  /** The path that asks for it, without its times, comparison and filters. */
-  ask(limit: number): string
+  /** The path that asks for it, without its times, comparison and filters. `sort` counts where `isSortedByApi`. */
+  ask(limit: number, sort?: ListSort): string
+  /** Rows are asked for in the wanted order: `limitMax` may be fewer than there are. */
+  readonly isSortedByApi?: true
   /** Rows from the answer to `ask`, or from the overview where that has the list. */
   rowsOf(answer: Overview & Breakdown): readonly ListRow[]
   readonly limitMax: number
@@ -109,12 +118,14 @@ export const sources = ofOverview('Sources', 'source', 'top_sources', counts, ({
   ...(source !== 'direct' && { medium: String(medium) }),
 }))
 const pageReport: ListKind = {
-  ...{ title: 'Page report', filter: 'path', limitMax: 1_000, isOfOverview: false },
+  ...{ title: 'Page report', heading: 'Page', filter: 'path', limitMax: 1_000, isOfOverview: false },
   columns: [
     ...(['pageviews', 'visitors', 'sessions', 'entries', 'exits', 'exit_rate', 'bounce_rate'] as const),
-    ...(['time_on_page_seconds', 'scroll_depth'] as const),
-  ],
-  ask: (limit) => `/analytics/pages?limit=${limit}`,
+    ...(['time_on_page_seconds', 'scroll_depth', 'conversions', 'revenue_cents'] as const),
+  ] satisfies PageSort[],
+  isSortedByApi: true,
+  ask: (limit, { by, isRising } = { by: 'pageviews', isRising: false }) =>
+    `/analytics/pages?limit=${limit}&sort=${by}&order=${isRising ? 'asc' : 'desc'}`,
   rowsOf: (answer) =>
     (answer as unknown as PageReport).rows.map(({ path, title, time_on_page_seconds, scroll_depth, ...figures }) => ({
       ...{ key: path, label: path || namelessOf('path'), title: `${title}\n${path}` },

@@ -4,13 +4,12 @@ import { z } from 'zod'
 import {
   type OverviewFigures,
   type OverviewPart,
-  type OverviewRequest,
   readOverview,
 } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
-import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
+import type { FigureBuild } from '../../../postgres/tables/figure-builds.ts'
 import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
@@ -19,7 +18,6 @@ import {
   advicePages,
   bucketsMax,
   comparedLagMaxMs,
-  overviewAttemptsMax,
   overviewRowsDefault,
   overviewRowsMax,
   ownListRowsMax,
@@ -35,6 +33,7 @@ import { countersOf, factsOfBegun } from './metrics.ts'
 import { compareParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
+import { answerSteadily, rowsOf } from './steady-answer.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 const queryOf = (rowsMax: number) =>
@@ -91,7 +90,7 @@ export async function computeOverview(context: OverviewContext): Promise<Analyti
   const parts = allParts.filter((part) => include.some((member) => partsOf[member].includes(part)))
   // All that the answer depends on, besides the stores and the time.
   const question = JSON.stringify(['overview', query, parts, workspace])
-  const answer = await stores.share(question, () => answerSteadily(context, new Set(parts)))
+  const answer = await stores.share(question, () => answerParts(context, new Set(parts)))
   return withMembers(answer, include)
 }
 
@@ -129,18 +128,9 @@ function withMembers(answer: Answer, include: readonly (keyof AnalyticsOverview)
   return Object.fromEntries(members) as AnalyticsOverview
 }
 
-/** Asks again where the cells of some days were written anew meanwhile; the last time without cells. */
-async function answerSteadily(context: OverviewContext, parts: ReadonlySet<Part>): Promise<Answer> {
+async function answerParts(context: OverviewContext, parts: ReadonlySet<Part>): Promise<Answer> {
   if (!parts.has('figures')) return { snippet: await readSnippet(context) }
-  const read = () => readCurrentBuild(context.stores.pg, context.workspace.id)
-  for (let attempt = 1; attempt < overviewAttemptsMax; attempt++) {
-    const before = await read()
-    const answer = await answerOverview(context, parts, before)
-    const after = await read()
-    if (before?.build === after?.build && before?.cellsChanges === after?.cellsChanges) return answer
-  }
-  const build = await read()
-  return answerOverview(context, parts, build && { ...build, cellsThrough: null, staleDays: [] })
+  return answerSteadily(context, (build) => answerOverview(context, parts, build))
 }
 
 async function answerOverview(
@@ -200,11 +190,6 @@ async function answerOverview(
 
 /** Contacts are of no session. */
 const noContacts = { newContacts: null, previousContacts: null }
-
-/** Build 0 has no rows. */
-function rowsOf(build: FigureBuild | undefined): Pick<OverviewRequest, 'build' | 'cells'> {
-  return { build: build?.build ?? 0, cells: { through: build?.cellsThrough ?? -1, stale: build?.staleDays ?? [] } }
-}
 
 function newContactsIn(pg: Stores['pg'], workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
   return countNewContacts(pg, workspaceId, Math.max(start, oldest), Math.max(end, oldest))

@@ -1,18 +1,22 @@
 /** GET /v1/analytics/pages: the pages of a range, with how long and how far they were looked at. */
 import { z } from 'zod'
-import { type PageGroup, readPages } from '../../../clickhouse/queries/pages.ts'
+import { type PageGroup, readPages } from '../../../clickhouse/queries/pages/read-pages.ts'
+import type { RevenueByKey } from '../../../postgres/tables/revenue-figures.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import { overviewRowsDefault, pageReportRowsMax } from '../../../schemas/limits/overview-limits.ts'
-import { PageReport, pageSorts } from '../../../schemas/resources/page-report.ts'
+import { overviewRowsDefault, pageReportRowsMax, pagesByRevenueMax } from '../../../schemas/limits/overview-limits.ts'
+import { PageReport, pageSorts, sortOrders } from '../../../schemas/resources/page-report.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
+import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { defineOperation } from '../define.ts'
-import { readableVisitors } from '../people/visitor-rows.ts'
 import { perCent, ratio } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
+import { readPageEarnings } from './revenue.ts'
+import { answerSteadily, rowsOf } from './steady-answer.ts'
 
 const PagesQuery = z.object({
   ...rangeParameters,
   sort: z.enum(pageSorts).default('pageviews').describe('What pages are ordered by.'),
+  order: z.enum(sortOrders).default('desc').describe('The greatest or the least first; what is not known is last.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: pageReportRowsMax, description: 'Rows of a list.' }),
   ...filterParameters,
 })
@@ -20,7 +24,7 @@ const PagesQuery = z.object({
 export const readAnalyticsPages = defineOperation({
   name: 'pages.read',
   http: { method: 'GET', path: '/v1/analytics/pages' },
-  summary: 'List the pages of a period with entries, exits, time in sight and scroll depth.',
+  summary: 'List the pages of a period with entries, exits, time in sight, scroll depth, conversions and revenue.',
   description: 'Filters choose sessions; `path` chooses the pages too.',
   tag: 'Analytics',
   effect: 'read',
@@ -30,25 +34,44 @@ export const readAnalyticsPages = defineOperation({
   output: PageReport,
   async handle(context) {
     const { query, workspace, stores, clock } = context
-    return stores.share(JSON.stringify(['pages', query, workspace]), async () => {
-      const { sort, limit } = query
-      const rows = await readableVisitors(context)
-      const range = rangeOf(query, rows.timezone, clock.now())
-      const span = readableSpan(range, rows, clock.now())
-      const pages = await readPages(stores.ch, { ...rows, ...span, filters: filtersOf(query), sort, limit })
-      return { range: shownRange(range), sort, rows: pages.map(shownPage) }
-    })
+    const question = JSON.stringify(['pages', query, workspace])
+    return stores.share(question, () =>
+      answerSteadily(context, async (figureBuild) => {
+        const { sort, order, limit } = query
+        const now = clock.now()
+        const { build, cells } = rowsOf(figureBuild)
+        // While a build for another timezone is in progress, figures go on in the one that stands.
+        const timezone = figureBuild?.timezone ?? workspace.timezone
+        const since = readableFrom({ ...workspace, timezone }, now)
+        const range = rangeOf(query, timezone, now)
+        const filters = filtersOf(query)
+        const revenue = await readPageEarnings(stores, { workspace, range, oldest: since, build, filters })
+        const pages = await readPages(stores.ch, {
+          ...{ workspaceId: workspace.id, build, timezone, cells, endsNow: range.endsNow, filters, sort, order, limit },
+          ...{ ...readableSpan(range, { since, timezone }, now), revenue: greatest(revenue) },
+        })
+        return { range: shownRange(range), sort, order, rows: pages.map((page) => shownPage(page, revenue)) }
+      }),
+    )
   },
 })
 
-function shownPage(page: PageGroup) {
-  const { path, title, pageviews, visitors, sessions, entries, bounces, exits } = page
+/** Those with most revenue, or most of refunds. */
+function greatest(revenue: RevenueByKey): RevenueByKey {
+  if (revenue.size <= pagesByRevenueMax) return revenue
+  return new Map([...revenue].sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, pagesByRevenueMax))
+}
+
+function shownPage(page: PageGroup, revenue: RevenueByKey) {
+  const { path, title, pageviews, visitors, sessions, entries, bounces, exits, conversions } = page
   const { engaged_ms, timed_views, depths, scrolled } = page
   return {
     ...{ path, title, pageviews, visitors, sessions, entries, exits },
     // A session that goes on after the range may have its exit there.
     exit_rate: Math.min(100, perCent(exits, sessions)),
     bounce_rate: perCent(bounces, entries),
+    conversions,
+    revenue_cents: revenue.get(path) ?? 0,
     time_on_page_seconds: timed_views === 0 ? null : ratio(engaged_ms, timed_views * 1000),
     scroll_depth: scrolled === 0 ? null : ratio(depths, scrolled),
   }

@@ -8,6 +8,7 @@ import {
   type RevenueRequest,
   type RevenueTotals,
   readRevenueFigures,
+  readRevenueOfPages,
   readRevenueTotals,
 } from '../../../postgres/tables/revenue-figures.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
@@ -76,15 +77,25 @@ export async function readEarnings(stores: Pick<Stores, 'pg' | 'ch'>, request: E
   }
 }
 
-function periodOf({ start, end }: Span, { workspace, oldest }: EarningsRequest) {
+function periodOf({ start, end }: Span, { workspace, oldest }: Pick<EarningsRequest, 'workspace' | 'oldest'>) {
   return { workspaceId: workspace.id, start: Math.max(start, oldest), end: Math.max(end, oldest) }
+}
+
+/** Cents by page, as `top_pages` of the overview has them. */
+export async function readPageEarnings(
+  stores: Pick<Stores, 'pg' | 'ch'>,
+  request: Omit<EarningsRequest, 'buckets' | 'limit'>,
+): Promise<RevenueByKey> {
+  const { workspace, range, filters } = request
+  const payments = filters && (await paymentsOf(stores, filters, request))
+  return readRevenueOfPages(stores.pg, { ...periodOf(range, request), currency: workspace.currency, payments })
 }
 
 /** Ids of the payments in both periods that are credited to a chosen session. */
 async function paymentsOf(
   { pg, ch }: Pick<Stores, 'pg' | 'ch'>,
   filters: SessionFilters,
-  request: EarningsRequest,
+  request: Omit<EarningsRequest, 'buckets' | 'limit'>,
 ): Promise<number[]> {
   const { workspace, range, build } = request
   const start = range.isCompared ? Math.min(range.start, range.previous.start) : range.start

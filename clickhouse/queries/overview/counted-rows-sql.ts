@@ -1,13 +1,13 @@
 /** The rows of `sessions` and their counts, where figures are counted row by row. */
-import { cellKinds, sumNames } from '../../rollups/appearance.ts'
+import { cellKinds, countNames } from '../../rollups/appearance.ts'
 import { moment } from '../../rollups/event-sql.ts'
 import { inBuild, inWorkspace, isFolded, type PeriodSql } from './figure-parts.ts'
 import { beginDay, localDay, type Selection } from './selection.ts'
 
 const { all, page } = cellKinds
 
-/** Columns of `seen`. Rows of `seenDays` have them as `seen_…`. */
-export const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...sumNames] as const
+/** Columns of `seen` that figures of an overview are made of. Rows of `seenDays` have them as `seen_…`. */
+export const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...countNames] as const
 
 /** SQL of an ARRAY JOIN of such rows: a row for each appearance. */
 export const joined = seenColumns.map((name) => `seen_${name} AS ${name}`).join(',')

@@ -10,13 +10,14 @@ import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
 import { dayMs, latestEventAt, localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { Reader } from '../reader.ts'
-import { type CellDays, closedDays, isSome, staleDays } from './figure-parts.ts'
-import { divide, type Pieces } from './pieces.ts'
+import type { CellDays } from './figure-parts.ts'
+import { divide } from './pieces.ts'
 import { type OtherCounts, readCounts } from './read-counts.ts'
 import { type Counts, type Figures, type FiguresRequest, readFigures } from './read-figures.ts'
 import { choose, countChosenVisitors, isOfChosenSession, readFilteredFigures } from './read-filtered.ts'
 import { type RecentEvent, readRecentEvents } from './read-recent-events.ts'
-import { type Details, type DetailsRequest, readDetails } from './read-vitals-and-titles.ts'
+import { type Details, readDetails } from './read-vitals-and-titles.ts'
+import { spansOf } from './spans-of.ts'
 
 export interface OverviewRequest {
   readonly workspaceId: number
@@ -155,38 +156,4 @@ const lastCountable = Date.UTC(2149, 0, 1)
 /** A span beyond the last countable day has no event: another day without any is read in its place. */
 function countable(span: Span): Span {
   return span.end <= lastCountable ? span : { start: lastCountable - 2 * dayMs, end: lastCountable - dayMs }
-}
-
-const noDays = { from: 1, to: 0 }
-
-/**
- * Divides a period into days that are read from cells and spans that are read from events. Hours are read from events
- * alone.
- */
-function spansOf(
-  pieces: Pieces | undefined,
-  cells: CellDays,
-  hasDayBuckets: boolean,
-): Pick<DetailsRequest, 'days' | 'staleDays' | 'spans'> {
-  if (pieces === undefined) return { days: noDays, staleDays: [], spans: [] }
-  const { start, end, cutStart, days, cutEnd } = pieces
-  const closed = closedDays(days, cells)
-  if (!hasDayBuckets || !isSome(closed)) return { days: noDays, staleDays: [], spans: [{ start, end }] }
-  const stale = staleDays(days, cells)
-  const ofStale = stale.map((day): Span => ({ start: pieces.startOf(day), end: pieces.startOf(day + 1) }))
-  const afterClosed: Span = { start: pieces.startOf(closed.to + 1), end }
-  const isMore = closed.to < days.to || cutEnd !== undefined
-  const spans = [...(cutStart ? [cutStart] : []), ...ofStale, ...(isMore ? [afterClosed] : [])]
-  return { days: closed, staleDays: stale, spans: joined(spans) }
-}
-
-/** Spans that follow one another become one. */
-function joined(spans: readonly Span[]): Span[] {
-  const all: Span[] = []
-  for (const span of spans) {
-    const last = all.at(-1)
-    if (last?.end === span.start) all.splice(-1, 1, { start: last.start, end: span.end })
-    else all.push(span)
-  }
-  return all
 }

@@ -1,0 +1,92 @@
+/**
+ * The pages of a range with their figures. Whole local days are added up from cells and rows of sessions; a range that begins or
+ * ends inside a day is counted from its events. Held by test/property/pages.test.ts against a naive computation.
+ */
+import type { PageSort, SortOrder } from '../../../schemas/resources/page-report.ts'
+import type { EventsOfRange } from '../chosen-events.ts'
+import { type CellDays, closedDays } from '../overview/figure-parts.ts'
+import { coverageSql } from '../overview/figures-sql.ts'
+import { divide } from '../overview/pieces.ts'
+import { ofFewRows, type Reader } from '../reader.ts'
+import { cutPagesSql } from './cut-pages-sql.ts'
+import { dayPagesSql, readCutListDays } from './day-pages-sql.ts'
+import { type PageParts, pagePart, pageSums } from './page-part.ts'
+import { readTitles } from './read-titles.ts'
+
+export interface PagesRequest extends EventsOfRange {
+  /** The range reaches to the present. */
+  readonly endsNow: boolean
+  readonly cells: CellDays
+  readonly sort: PageSort
+  readonly order: SortOrder
+  readonly limit: number
+  /** Cents by path, of the pages with most revenue: what they are ordered by. */
+  readonly revenue: ReadonlyMap<string, number>
+}
+
+export interface PageGroup {
+  readonly path: string
+  readonly title: string
+  readonly pageviews: number
+  readonly visitors: number
+  readonly sessions: number
+  readonly entries: number
+  readonly bounces: number
+  readonly exits: number
+  readonly conversions: number
+  /** The time in sight, and the pageviews that it is of. */
+  readonly engaged_ms: number
+  readonly timed_views: number
+  /** The sum of greatest depths in per cent, and how many there are. */
+  readonly depths: number
+  readonly scrolled: number
+}
+
+/** SQL of what pages are ordered by, where it isn't a figure itself. What isn't known comes last. */
+const measures: Readonly<Partial<Record<PageSort, string>>> = {
+  revenue_cents: 'revenue',
+  exit_rate: 'if(sessions=0,0,least(1,exits/sessions))',
+  bounce_rate: 'if(entries=0,0,bounces/entries)',
+  time_on_page_seconds: 'if(timed_views=0,NULL,engaged_ms/timed_views)',
+  scroll_depth: 'if(scrolled=0,NULL,depths/scrolled)',
+}
+
+interface Row extends Omit<PageGroup, 'title'> {
+  readonly folded: readonly (readonly [number, number])[]
+}
+
+export async function readPages(ch: Reader, request: PagesRequest): Promise<PageGroup[]> {
+  const { workspaceId, build, timezone, start, end, endsNow, sort, order, limit } = request
+  const pieces = divide({ start, end }, { timezone, readableFrom: start, endsNow })
+  if (pieces === undefined) return []
+  const isWhole = pieces.cutStart === undefined && pieces.cutEnd === undefined
+  // Cells of a day with too many pages lack some: it is counted from `sessions`.
+  const cutLists = isWhole ? await readCutListDays(ch, request, closedDays(pieces.days, request.cells)) : []
+  const cells = { ...request.cells, stale: [...new Set([...request.cells.stale, ...cutLists])].sort((a, b) => a - b) }
+  const { parts, params } = isWhole
+    ? await dayPagesSql(ch, request, pieces.days, cells)
+    : await cutPagesSql(ch, request)
+  const revenue = sort === 'revenue_cents' ? revenueOf(request.revenue) : { parts: [], params: {} }
+  const rows = await ch.query<Row>(
+    `WITH ${coverageSql} AS coverage
+     SELECT max(name) AS path,${pageSums.map((sum) => `sum(of_page.${sum}) AS ${sum}`).join(',')},coverage.1 AS folded
+     FROM (${[...parts, ...revenue.parts].join(' UNION ALL ')}) AS of_page GROUP BY page HAVING pageviews>0
+     ORDER BY ${measures[sort] ?? sort} ${order === 'asc' ? 'ASC' : 'DESC'} NULLS LAST,pageviews DESC,path LIMIT {limit:UInt32}`,
+    { ...params, ...revenue.params, workspace: workspaceId, build, limit },
+    { settings: ofFewRows },
+  )
+  if (rows.length === 0) return []
+  const titles = await readTitles(ch, {
+    ...{ workspaceId, build, pieces, cells, paths: rows.map(({ path }) => path) },
+    folded: rows[0]!.folded.map(([from, through]) => ({ from, through })),
+  })
+  return rows.map(({ folded: _, ...row }) => ({ ...row, title: titles.get(row.path) ?? '' }))
+}
+
+function revenueOf(revenue: ReadonlyMap<string, number>): PageParts {
+  const part = pagePart(
+    { page: 'cityHash64(of_path.1)', revenue: 'of_path.2' },
+    'FROM (SELECT arrayJoin(arrayZip({revenue_paths:Array(String)},{revenue_cents:Array(Int64)})) AS of_path)',
+  )
+  return { parts: [part], params: { revenue_paths: [...revenue.keys()], revenue_cents: [...revenue.values()] } }
+}

@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS sessions
     browser LowCardinality(String) CODEC(ZSTD(1)),
     os LowCardinality(String) CODEC(ZSTD(1)),
     country LowCardinality(String) CODEC(ZSTD(1)),
+    -- Keys of breakdowns by the entry (clickhouse/rollups/entry-keys.ts).
     hostname LowCardinality(String) CODEC(ZSTD(1)),
     referrer LowCardinality(String) CODEC(ZSTD(1)),
     content LowCardinality(String) CODEC(ZSTD(1)),
@@ -42,8 +43,9 @@ CREATE TABLE IF NOT EXISTS sessions
     exit_path LowCardinality(String) CODEC(ZSTD(1)),
     -- The pages of the other one of those two days.
     other_pages Nested(path LowCardinality(String), pageviews UInt32) CODEC(ZSTD(1)),
-    -- In one session `sessions`, `fresh`, `begun`, `bounces`, `samples`, `exits` and `scrolled` are 0 or 1. With narrow types, and the codecs below,
-    -- lists of two million sessions take 118 MB in place of 130, and 15 % less time to read.
+    -- In one session `sessions`, `fresh`, `begun`, `bounces`, `samples`, `exits` and `scrolled` are 0 or 1. With narrow types, and
+    -- the codecs below, lists of two million sessions took 118 MB in place of 130, and 15 % less time to read. The last five are of
+    -- pages alone (decisions/0032): 1.8 MB of a million events' 61.
     seen Nested
     (
         kind UInt8,

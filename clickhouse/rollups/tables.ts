@@ -35,7 +35,7 @@ export interface SessionRow {
   region_name: string
   /** As filters and lists name it: `cityKey`. */
   city: string
-  /** Of the entry, as breakdowns name them (entry-keys.ts). */
+  /** These are of the entry, as breakdowns name them (entry-keys.ts). */
   hostname: string
   referrer: string
   content: string

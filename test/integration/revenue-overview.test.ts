@@ -196,6 +196,31 @@ test('a payment counts for the short link that led to its credited touch', async
   expect(new Set(Object.values(performance))).toEqual(new Set([null]))
 })
 
+test('the page report has revenue by the credited sessions and is sorted by it, with filters too', async () => {
+  const ask = asking(api, () => workspace.apiKey)
+  const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * 3_600_000).toISOString()
+  await workspace.addEvents([
+    ...['laptop', 'phone'].map((browser) => eventOf(browser, at(3), { path: '/docs' })),
+    eventOf('tablet', at(3), { path: '/offer', device: 'tablet' }),
+    eventOf('tool', at(3), { path: '/blog' }),
+  ])
+  await pay({ anonymous_id: 'phone', occurred_at: at(1), value_cents: 500 })
+  await pay({ anonymous_id: 'tablet', occurred_at: at(1) })
+  await creditAll(stores)
+  const revenueOf = async (query: string) =>
+    (await ask('GET', `/v1/analytics/pages?${query}&sort=revenue_cents`)).body.rows.map(
+      ({ path, revenue_cents }: { path: string; revenue_cents: number }) => [path, revenue_cents],
+    )
+  const all = [
+    ['/offer', 1_000],
+    ['/docs', 500],
+    ['/blog', 0],
+  ]
+  // Whole days, and a range that begins inside one.
+  expect([await revenueOf('days=2'), await revenueOf('hours=5&order=asc')]).toEqual([all, all.toReversed()])
+  expect(await revenueOf('days=2&device=!tablet')).toEqual(all.slice(1))
+})
+
 test('the pipeline credits by itself what comes, and again when its payer becomes known', async () => {
   await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
   const metrics = makePipelineMetrics(makeMetrics('test', false))

@@ -42,7 +42,7 @@ export interface PageGroup {
   readonly scrolled: number
 }
 
-/** SQL of what pages are ordered by, where it isn't a figure itself. What isn't known comes last. */
+/** SQL of the measures that pages are ordered by and that are no sums. One that isn't known comes last. */
 const measures: Readonly<Partial<Record<PageSort, string>>> = {
   revenue_cents: 'revenue',
   exit_rate: 'if(sessions=0,0,least(1,exits/sessions))',

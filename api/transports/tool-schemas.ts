@@ -107,12 +107,18 @@ function withNewBounds(name: string, schema: JsonSchema, last: Map<string, strin
 function withNewMembers(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
   const items = schema['items'] as JsonSchema | undefined
   if (items !== undefined) return { ...schema, items: withNewMembers(`${name} items`, items, said) }
+  const options = schema['anyOf'] as JsonSchema[] | undefined
+  if (options !== undefined) return { ...schema, anyOf: options.map((one) => withNewMembers(name, one, said)) }
   if (schema['properties'] === undefined) return schema
   const { properties, required, ...others } = schema
   const key = `${name} ${JSON.stringify([properties, required])}`
   if (said.has(key)) return others
   said.add(key)
-  return schema
+  const members = Object.entries(properties as Members).map(([member, shown]) => [
+    member,
+    withNews(member, shown, said),
+  ])
+  return { ...schema, properties: Object.fromEntries(members) }
 }
 
 /** Without least bounds that go without saying, without examples, and with null as a type. */
@@ -126,7 +132,7 @@ function plain(whole: JsonSchema): JsonSchema {
   if (isNullable) return { ...plain(one), ...schema, type: [one['type'], 'null'].flat() }
   return {
     ...schema,
-    ...(anyOf !== undefined && { anyOf }),
+    ...(anyOf !== undefined && { anyOf: (anyOf as JsonSchema[]).map(withoutBounds) }),
     ...(items !== undefined && { items: plain(items as JsonSchema) }),
     ...(properties !== undefined && { properties: plainMembers(properties as Members) }),
     ...(Number(minimum) > 1 && { minimum }),
@@ -136,11 +142,12 @@ function plain(whole: JsonSchema): JsonSchema {
 
 /** Members of a list's items, whose bounds no caller with a purpose comes near. */
 function plainMembers(members: Members): Members {
-  const shown = Object.entries(members).map(([name, member]) => {
-    const { maxLength: _, maxItems: __, ...schema } = plain(member)
-    return [name, schema]
-  })
-  return Object.fromEntries(shown)
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, withoutBounds(member)]))
+}
+
+function withoutBounds(whole: JsonSchema): JsonSchema {
+  const { maxLength: _, maxItems: __, maxProperties: ___, additionalProperties: ____, ...schema } = plain(whole)
+  return schema
 }
 
 /** A list of a query may be one text. Its bounds aren't shown: no caller with a purpose comes near them. */
@@ -166,7 +173,7 @@ const selfTelling = [
   ],
 ]
 /** Members of long answers: what is in them tells itself by its name. */
-const selfTellingMembers = ['snippet', 'web_vitals', 'web_vital_pages', 'web_vital_series']
+const selfTellingMembers = ['snippet', 'thread', 'web_vitals', 'web_vital_pages', 'web_vital_series']
 const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 
 /** Members that stay of an object that another tool shows. */

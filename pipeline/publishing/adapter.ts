@@ -102,6 +102,8 @@ export interface Adapter<Credentials = unknown, Prepared = unknown> {
   refresh?(call: Call<Credentials>): Promise<Credentials | null>
   /** Whether a session that still holds is to be renewed. One that can't be is used as it is. */
   isDue?(credentials: Credentials): boolean
+  /** Which of the account's publications the platform has no more. Those of platforms that take threads have it. */
+  findGone?(call: Call<Credentials>, externalIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Without it the platform doesn't say how a post does. */
   readonly engagement?: EngagementReader<Credentials>
 }
@@ -143,6 +145,8 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined
   /** This request published nothing: the platform said so, or wasn't reached. The next attempt has nothing to look up. */
   readonly isUnpublished?: boolean
+  /** The published parts from this number on were deleted there: the next attempt begins with them. */
+  readonly partsLeft?: number
   /** Nothing real is asked: the next attempt comes right after the wait, and is one of those that a target has. */
   readonly isSimulated?: boolean
 }

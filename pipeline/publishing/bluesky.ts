@@ -52,16 +52,15 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
   async lookUp(call, publication) {
     const { sentAt } = publication
     if (sentAt === null) return null
-    const repo = repoOf(call)
     const rkey = recordKey(sentAt, publication)
-    const query = new URLSearchParams({ repo, collection: postCollection, rkey })
-    try {
-      const { body } = await ask(call, `com.atproto.repo.getRecord?${query}`)
-      return publishedAs(call, rkey, body)
-    } catch (error) {
-      if (nameOf(error) === 'RecordNotFound') return null
-      throw error
-    }
+    const record = await readRecord(call, rkey)
+    return record && publishedAs(call, rkey, record)
+  },
+
+  async findGone(call, uris) {
+    const gone = new Set<string>()
+    for (const uri of uris) if ((await readRecord(call, uri.split('/').at(-1)!)) === null) gone.add(uri)
+    return gone
   },
 
   async prepare(call, { text, media }) {
@@ -111,6 +110,17 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
       return new Map(uris.flatMap((uri) => (posts.has(uri) ? [[uri, figuresIn(posts.get(uri))] as const] : [])))
     },
   },
+}
+
+/** @returns null where the account's server has no record of this key */
+async function readRecord(call: Calling, rkey: string): Promise<Answer['body'] | null> {
+  const query = new URLSearchParams({ repo: repoOf(call), collection: postCollection, rkey })
+  try {
+    return (await ask(call, `com.atproto.repo.getRecord?${query}`)).body
+  } catch (error) {
+    if (nameOf(error) === 'RecordNotFound') return null
+    throw error
+  }
 }
 
 /** Quotes are shares, too. */

@@ -66,7 +66,9 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
       const known = await isKnown(recent.map((status) => textIn(status, 'id')))
       for (const status of recent) {
         const id = textIn(status, 'id')
-        const isReply = replyTo === null || status['in_reply_to_id'] === replyTo.parent.externalId
+        // A reply to a status that was deleted names none.
+        const isReply =
+          replyTo === null || [replyTo.parent.externalId, null].includes(status['in_reply_to_id'] as string)
         if (known.has(id) || !isReply) continue
         const source = await ask(call, `/api/v1/statuses/${id}/source`)
         if (source.body['text'] === stripped(text)) return publishedAs(status)
@@ -97,16 +99,28 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
     return publishedAs(body)
   },
 
+  async findGone(call, ids) {
+    const gone = new Set<string>()
+    for (const id of ids) if ((await readStatus(call, id)) === null) gone.add(id)
+    return gone
+  },
+
   engagement: {
     each: 1,
     async read(call, [id]) {
-      const { status, body } = await ask(call, `/api/v1/statuses/${id}`, {}, [404])
-      if (status !== 404) return new Map([[id!, figuresIn(body)]])
-      // A proxy's 404 isn't the instance's word.
-      textIn(body, 'error')
-      return new Map([[id!, null]])
+      const status = await readStatus(call, id!)
+      return new Map([[id!, status && figuresIn(status)]])
     },
   },
+}
+
+/** @returns null where the instance has no such status */
+async function readStatus(call: Calling, id: string): Promise<Answer['body'] | null> {
+  const { status, body } = await ask(call, `/api/v1/statuses/${id}`, {}, [404])
+  if (status !== 404) return body
+  // A proxy's 404 isn't the instance's word.
+  textIn(body, 'error')
+  return null
 }
 
 function figuresIn(status: Readonly<Record<string, unknown>>): Figures {

@@ -149,8 +149,8 @@ export const postsOf = ({ api, edge, text }: ContainerPlatform, user: string): L
   ...{ url: `${api}/${user}/${edge}`, text, time: 'timestamp', others: 'permalink' },
 })
 
-/** The account's replies to a part of a thread, on Threads. */
+/** The account's replies to a part of a thread, on Threads. One whose part was deleted may name none. */
 const repliesOf = ({ api, text }: ContainerPlatform, user: string, { parent }: ReplyTo): Listing => ({
   ...{ url: `${api}/${user}/replies`, text, time: 'timestamp', others: 'permalink,replied_to' },
-  isLeftOut: (post) => Object(post['replied_to']).id !== parent.externalId,
+  isLeftOut: (post) => (Object(post['replied_to']).id ?? parent.externalId) !== parent.externalId,
 })

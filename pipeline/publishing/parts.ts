@@ -1,5 +1,5 @@
 /**
- * The parts of a post: its caption with the files, and the texts of its thread. Each is published as a post of its own, as a
+ * The parts of a post: its caption, and those of its thread, each with its files. Each is published as a post of its own, as a
  * reply to the one before. How many are published is stored, so an attempt goes on with the first one that isn't.
  */
 import type { StoredPublication } from '../../postgres/tables/publication.ts'
@@ -48,16 +48,16 @@ export function progressOf({ thread, sent_parts: { length: sent } }: Pick<Stored
 
 /**
  * Later parts are judged with the next one: a thread that can't be ended isn't begun.
- * @param later the texts behind `publication`, which is the part at `place`
+ * @param later the parts behind `publication`, which is the part at `place`
  * @throws ProviderError where the platform would refuse one of them
  */
 export function requireTaken(
   adapter: Adapter,
   account: Account,
   publication: Publication,
-  { place, later }: { readonly place: number; readonly later: readonly string[] },
+  { place, later }: { readonly place: number; readonly later: readonly Pick<Publication, 'text' | 'media'>[] },
 ): void {
-  const parts = [publication, ...later.map((text) => ({ ...publication, text, media: [] }))]
+  const parts = [publication, ...later.map((part) => ({ ...publication, ...part }))]
   for (const [at, part] of parts.entries()) {
     const refusal = adapter.validate(part, account)
     if (refusal === null) continue

@@ -3,6 +3,8 @@
  *
  *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → keep the part or settle
  *
+ * Where a thread goes on, the parts before are looked for as well (deleted-parts.ts).
+ *
  * A process may die between any two of these. Steps before "mark as sent" are repeated. After it, the next attempt first
  * looks the part up on the platform. Only if it isn't there does it publish again, under the same key. A name that
  * the platform gives the publication is kept as soon as it is known. A part that is kept isn't looked at again. The mark is
@@ -21,7 +23,6 @@ import {
 } from '../../postgres/tables/publishing.ts'
 import { keepPart } from '../../postgres/tables/sent-parts.ts'
 import { within } from '../../runtime/deadline.ts'
-import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { publishAttemptMs, publishAttemptsMax, publishLimitWaitMs } from '../../schemas/limits/publish-limits.ts'
@@ -35,16 +36,15 @@ import {
   type Published,
 } from './adapter.ts'
 import { adapterOf } from './adapters.ts'
-import type { MediaUrlOf } from './media-urls.ts'
+import { partDeleted, requirePartsThere } from './deleted-parts.ts'
+import { type Files, filesOf } from './part-files.ts'
 import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
 import { giveBack, type Outcome, type PublishedBy, settleFailed, settlePublished } from './settle.ts'
 import { untilWritten } from './until-written.ts'
 
-export interface Publishing extends Sessions {
+export interface Publishing extends Sessions, Files {
   readonly pg: Postgres
-  readonly media: FileStorage
   readonly log: Log
-  readonly mediaUrl: MediaUrlOf
 }
 
 /** @returns the outcome, or null where the claim has expired. @throws where a store is away, or on `stopping` */
@@ -54,17 +54,21 @@ export async function publishTarget(
   holder: string,
   stopping: AbortSignal,
 ): Promise<Outcome | null> {
-  for (;;) {
-    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, stopping)
+  for (let isResumed = true; ; isResumed = false) {
+    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, isResumed, stopping)
     if (outcome !== 'kept') return outcome
   }
 }
 
-/** @returns `kept` where the part belongs to a thread, so that there may be another */
+/**
+ * @param isResumed whether the parts before, if any, are of an earlier claim
+ * @returns `kept` where the part belongs to a thread, so that there may be another
+ */
 async function publishPart(
   publishing: Publishing,
   target: ClaimedTarget,
   claim: Claim,
+  isResumed: boolean,
   stopping: AbortSignal,
 ): Promise<Outcome | 'kept' | null> {
   const { pg, log } = publishing
@@ -83,7 +87,7 @@ async function publishPart(
   }
   return within(publishAttemptMs, stopping, async (ending) => {
     try {
-      const published = await attempt(publishing, stored, part, claim, ending)
+      const published = await attempt(publishing, stored, part, { claim, isResumed }, ending)
       return published === null ? null : await keep(published)
     } catch (error) {
       if (error instanceof ClaimEnded) return null
@@ -96,8 +100,10 @@ async function publishPart(
       const isLast = !isWaiting && stored.attempt_count + 1 >= publishAttemptsMax
       const isOver = !['transient', 'rate_limited'].includes(failure.kind) || isLast
       // An earlier attempt that may have published it isn't undone by a refusal of this one.
-      const forgetsSent = failure.kind === 'unknown' || (failure.isUnpublished === true && stored.sent_at === null)
-      const failed = { failure, message, progress: progressOf(stored), forgetsSent }
+      const isForgotten = failure.kind === 'unknown' || failure.partsLeft !== undefined
+      const forgetsSent = isForgotten || (failure.isUnpublished === true && stored.sent_at === null)
+      const progress = failure.code === partDeleted ? '' : progressOf(stored)
+      const failed = { failure, message, progress, forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
       const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
       return found === null ? written(() => settleFailed(pg, target, claim, failed)) : keep(found)
@@ -119,14 +125,14 @@ async function attempt(
   publishing: Publishing,
   stored: StoredPublication,
   part: Part,
-  claim: Claim,
+  { claim, isResumed }: { readonly claim: Claim; readonly isResumed: boolean },
   signal: AbortSignal,
 ): Promise<PublishedBy | null> {
   const adapter = adapterOf(stored)
   requireConnected(stored)
   const publication = await publicationOf(publishing, stored, part, claim, signal)
   const account = accountOf(stored)
-  requireTaken(adapter, account, publication, { place: part.place, later: stored.thread.slice(part.place) })
+  requireTaken(adapter, account, publication, { place: part.place, later: await partsBehind(publishing, stored, part) })
 
   const session = sessionOf(publishing, adapter, account, signal)
   const known = stored.sent_at === null ? null : knownBy(publishing, account)
@@ -134,11 +140,26 @@ async function attempt(
     const found = await session((call) => adapter.lookUp(call, publication, known))
     if (found !== null) return publishedBy(stored, found)
   }
-  const prepared = await session((call) => adapter.prepare(call, publication))
-  const sentAt = await markSent(publishing.pg, claim)
-  if (sentAt === null) return null
-  const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
-  return publishedBy(stored, published)
+  const requireParts = () => requirePartsThere(session, adapter, stored, signal)
+  if (isResumed) await requireParts()
+  try {
+    const prepared = await session((call) => adapter.prepare(call, publication))
+    const sentAt = await markSent(publishing.pg, claim)
+    if (sentAt === null) return null
+    const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
+    return publishedBy(stored, published)
+  } catch (error) {
+    if (error instanceof ProviderError && error.failure.kind === 'permanent') await requireParts()
+    throw error
+  }
+}
+
+/** Texts and files of the parts that follow one. */
+function partsBehind(publishing: Publishing, stored: StoredPublication, { place }: Part) {
+  const behind = stored.thread.slice(place).map(async (text, at) => {
+    return { text, media: await filesOf(publishing, stored, place + at + 1) }
+  })
+  return Promise.all(behind)
 }
 
 function publishedBy(stored: StoredPublication, published: Published): PublishedBy {
@@ -189,28 +210,15 @@ function accountOf(stored: StoredPublication): Account {
 }
 
 async function publicationOf(
-  { pg, media, mediaUrl }: Publishing,
+  { pg, ...files }: Publishing,
   stored: StoredPublication,
   { place, text, key, replyTo }: Part,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<Publication> {
-  // Files stay with the first part.
-  const shown = place === 0 ? stored.media : []
-  const files = await Promise.all(
-    shown.map(async ({ id, content_type, size_bytes, alt_text, width, height, sha256 }) => {
-      const file = await media.find(stored.workspace_id, Buffer.from(sha256, 'hex'))
-      if (file?.bytes !== size_bytes) {
-        throw new ProviderError({ kind: 'transient', code: 'media_missing' }, `The file of media ${id} is missing`)
-      }
-      const described = { id, contentType: content_type, altText: alt_text, width, height }
-      const publicUrl = mediaUrl({ workspaceId: stored.workspace_id, mediaId: id })
-      return { ...described, bytes: size_bytes, publicUrl, open: file.open }
-    }),
-  )
   const { id, title, sent_at, sent_reference } = stored
   return {
-    ...{ key, targetId: id, place, title, text, media: files, replyTo, sentAt: sent_at },
+    ...{ key, targetId: id, place, title, text, media: await filesOf(files, stored, place), replyTo, sentAt: sent_at },
     reference: sent_reference,
     keep: async (reference) => {
       const isOurs = await untilWritten(() => keepReference(pg, claim, reference), signal)

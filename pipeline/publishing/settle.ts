@@ -13,6 +13,7 @@ import {
   settlePost,
   settleTarget,
 } from '../../postgres/tables/publishing.ts'
+import { forgetParts } from '../../postgres/tables/sent-parts.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { serializePost } from '../../postgres/tables/serialize-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
@@ -66,7 +67,8 @@ export function settleFailed(
   { failure, message, progress, forgetsSent }: Failed,
 ): Promise<Outcome | null> {
   return pg.transaction(async (tx) => {
-    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, progress + message), forgetsSent)
+    const result = errorResult(failure, progress + message)
+    const settled = await settle(tx, target, claim, 'failed', result, { forgetsSent, partsLeft: failure.partsLeft })
     if (settled === null) return null
     await settleHealth(tx, target, healthAfter(failure, message), settled.ended)
     return 'failed'
@@ -117,9 +119,12 @@ async function settle(
   claim: Claim,
   status: 'published' | 'failed',
   result: object,
-  forgetsSent = false,
+  { forgetsSent, partsLeft }: { readonly forgetsSent: boolean; readonly partsLeft?: number | undefined } = {
+    forgetsSent: false,
+  },
 ): Promise<{ ended: EndedStatus | null } | null> {
   await lockPost(tx, workspace_id, post_id)
+  if (partsLeft !== undefined && !(await forgetParts(tx, claim, partsLeft))) return null
   if (!(await settleTarget(tx, claim, status, result, forgetsSent))) return null
   const ended = await settlePost(tx, post_id)
   if (ended !== 'published' && ended !== 'failed') return { ended: null }

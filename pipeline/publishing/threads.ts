@@ -42,6 +42,12 @@ export const threads: Adapter<ThreadsCredentials, string> = {
     }
   },
 
+  async findGone(call, ids) {
+    const gone = new Set<string>()
+    for (const id of ids) if ((await find(call, `${platform.api}/${id}`, { fields: 'id' })) === null) gone.add(id)
+    return gone
+  },
+
   // The permission `threads_manage_insights`.
   engagement: {
     each: 1,

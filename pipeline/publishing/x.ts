@@ -83,6 +83,10 @@ export const x: Adapter<XCredentials, string[]> = {
     return publishedAs(call, idIn(objectIn(body, 'data')))
   },
 
+  async findGone(call, ids) {
+    return goneIn((await ask(call, 'GET', '/2/tweets', { query: { ids: ids.join() } })).body)
+  },
+
   engagement: {
     each: xPostsEach,
     isCharged: true,
@@ -91,14 +95,18 @@ export const x: Adapter<XCredentials, string[]> = {
         query: { ids: ids.join(), 'tweet.fields': 'public_metrics' },
       })
       const posts = new Map(fieldsOfAll(body['data']).map((post) => [post['id'], objectIn(post, 'public_metrics')]))
-      // A post that is there but isn't shown, such as one of a locked account, has an error of another type.
-      const gone = fieldsOfAll(body['errors']).filter(({ type }) => String(type).endsWith('/resource-not-found'))
       return new Map<string, Figures | null>([
-        ...gone.map(({ resource_id: id }) => [String(id), null] as const),
+        ...[...goneIn(body)].map((id) => [id, null] as const),
         ...ids.flatMap((id) => (posts.has(id) ? [[id, figuresIn(posts.get(id)!)] as const] : [])),
       ])
     },
   },
+}
+
+/** A post that is there but isn't shown, such as one of a locked account, has an error of another type. */
+function goneIn({ errors }: Fields): Set<string> {
+  const gone = fieldsOfAll(errors).filter(({ type }) => String(type).endsWith('/resource-not-found'))
+  return new Set(gone.map(({ resource_id: id }) => String(id)))
 }
 
 const fieldsOfAll = (list: unknown): Fields[] => (Array.isArray(list) ? list.map(Object) : [])

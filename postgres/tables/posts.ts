@@ -17,12 +17,20 @@ export interface PostTarget {
   readonly publish_result: Record<string, unknown>
 }
 
+/** A part of a thread that follows the caption. */
+export interface ThreadPart {
+  readonly text: string
+  /** In their order. */
+  readonly media_ids: number[]
+  /** In place of its text, by platform. */
+  readonly platform_captions: Record<string, string>
+}
+
 export interface Post {
   readonly id: number
   readonly title: string
   readonly base_caption: string
-  /** The texts that follow the caption. */
-  readonly thread: string[]
+  readonly thread: ThreadPart[]
   readonly scheduled_at: Date | null
   readonly status: PostStatus
   readonly tags: string[]
@@ -37,9 +45,16 @@ const partsSql = `(SELECT jsonb_agg(jsonb_build_object('external_id', part->'ext
     'published_at', part->'published_at') ORDER BY place)
   FROM jsonb_array_elements(t.sent_parts) WITH ORDINALITY AS sent (part, place))`
 
+/** The media of a part of the post: 0 is its caption. */
+const mediaSql = (part: string) => `(SELECT coalesce(jsonb_agg(m.media_id ORDER BY m.place), '[]')
+  FROM post_media m WHERE m.post_id = p.id AND m.part = ${part})`
+
 /** With media and targets in their order, in one statement however many posts: ids are JSON, so that they are numbers. */
-const columns = `p.id, p.title, p.base_caption, p.thread, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
-  (SELECT coalesce(jsonb_agg(m.media_id ORDER BY m.place), '[]') FROM post_media m WHERE m.post_id = p.id) AS media_ids,
+const columns = `p.id, p.title, p.base_caption, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
+  ${mediaSql('0')} AS media_ids,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('text', text, 'media_ids', ${mediaSql('of_thread.part')},
+      'platform_captions', coalesce(p.thread_captions->(part::int - 1), '{}')) ORDER BY part), '[]')
+   FROM unnest(p.thread) WITH ORDINALITY AS of_thread (text, part)) AS thread,
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
       'id', t.id, 'social_account_id', t.social_account_id, 'platform', a.platform,
       'caption_override', t.caption_override, 'status', t.status, 'publish_result', t.publish_result ||
@@ -73,7 +88,7 @@ export function listPosts(
        SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before FROM (
          SELECT p.id, octet_length(p.base_caption) + (
            SELECT coalesce(sum(octet_length(part)), 0) FROM unnest(p.thread) AS part
-         ) + (
+         ) + octet_length(p.thread_captions::text) + (
            SELECT coalesce(sum(coalesce(octet_length(t.caption_override), 0) + octet_length(t.sent_parts::text)), 0)
            FROM post_targets t WHERE t.post_id = p.id
          ) AS bytes
@@ -107,7 +122,7 @@ export interface NewPost {
   readonly workspaceId: number
   readonly title: string
   readonly baseCaption: string
-  readonly thread: readonly string[]
+  readonly thread: readonly Omit<ThreadPart, 'media_ids'>[]
   readonly scheduledAt: Date | null
   readonly tags: readonly string[]
 }
@@ -115,8 +130,9 @@ export interface NewPost {
 /** A draft, without media and targets yet. @returns its id */
 export async function insertPost(tx: Queryable, post: NewPost): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
-    `INSERT INTO posts (workspace_id, title, base_caption, thread, scheduled_at, tags) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
-    [post.workspaceId, post.title, post.baseCaption, post.thread, post.scheduledAt, post.tags],
+    `INSERT INTO posts (workspace_id, title, base_caption, scheduled_at, tags, thread, thread_captions)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
+    [post.workspaceId, ...valuesOf(post)],
   )
   return row!.id
 }
@@ -125,19 +141,25 @@ export type PostFields = Omit<NewPost, 'workspaceId'>
 
 export async function updatePostFields(tx: Queryable, id: number, fields: PostFields): Promise<void> {
   await tx.query(
-    `UPDATE posts SET title = $2, base_caption = $3, scheduled_at = $4, tags = $5, thread = $6, updated_at = clock_timestamp()
-     WHERE id = $1`,
-    [id, fields.title, fields.baseCaption, fields.scheduledAt, fields.tags, fields.thread],
+    `UPDATE posts SET title = $2, base_caption = $3, scheduled_at = $4, tags = $5, thread = $6, thread_captions = $7,
+       updated_at = clock_timestamp() WHERE id = $1`,
+    [id, ...valuesOf(fields)],
   )
 }
 
-/** Replaces the post's media. */
-export async function setPostMedia(tx: Queryable, id: number, mediaIds: readonly number[]): Promise<void> {
+function valuesOf({ title, baseCaption, scheduledAt, tags, thread }: PostFields): unknown[] {
+  const captions = thread.map(({ platform_captions }) => platform_captions)
+  return [title, baseCaption, scheduledAt, tags, thread.map(({ text }) => text), JSON.stringify(captions)]
+}
+
+/** Replaces the post's media. @param parts ids of each part in their order; those of the caption come first */
+export async function setPostMedia(tx: Queryable, id: number, parts: readonly (readonly number[])[]): Promise<void> {
+  const rows = parts.flatMap((ids, part) => ids.map((mediaId, at) => ({ part, place: at + 1, mediaId })))
   await tx.query('DELETE FROM post_media WHERE post_id = $1', [id])
   await tx.query(
-    `INSERT INTO post_media (post_id, place, media_id)
-     SELECT $1, place, media_id FROM unnest($2::bigint[]) WITH ORDINALITY AS given (media_id, place)`,
-    [id, mediaIds],
+    `INSERT INTO post_media (post_id, part, place, media_id)
+     SELECT $1, part, place, media_id FROM unnest($2::smallint[], $3::smallint[], $4::bigint[]) AS given (part, place, media_id)`,
+    [id, rows.map(({ part }) => part), rows.map(({ place }) => place), rows.map(({ mediaId }) => mediaId)],
   )
 }
 

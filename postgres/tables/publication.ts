@@ -13,6 +13,8 @@ export interface StoredFile {
   readonly height: number | null
   /** In hex. */
   readonly sha256: string
+  /** How many parts of the post come before the one that shows it. */
+  readonly part: number
 }
 
 export interface StoredPublication {
@@ -22,7 +24,7 @@ export interface StoredPublication {
   readonly workspace_id: number
   readonly title: string
   readonly caption: string
-  /** The texts that follow the caption. */
+  /** The texts that follow the caption, as the platform gets them. */
   readonly thread: string[]
   /** Those of caption and thread that are published, in their order. */
   readonly sent_parts: SentPart[]
@@ -39,20 +41,22 @@ export interface StoredPublication {
   readonly handle: string
   readonly external_id: string | null
   readonly provider_metadata: Record<string, unknown>
-  /** In their order. */
+  /** Those of all parts, in the order of each. */
   readonly media: StoredFile[]
 }
 
 export async function readPublication(q: Queryable, targetId: number): Promise<StoredPublication> {
   const [row] = await q.query<StoredPublication>(
-    `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption, p.thread,
+    `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption,
+       ARRAY(SELECT coalesce(p.thread_captions->(part::int - 1)->>a.platform, text)
+         FROM unnest(p.thread) WITH ORDINALITY AS of_thread (text, part) ORDER BY part) AS thread,
        t.publish_key, t.attempt_count, t.sent_parts, t.sent_at, t.sent_reference,
        coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
            'id', m.id, 'content_type', m.content_type, 'size_bytes', m.size_bytes, 'alt_text', m.alt_text,
-           'width', m.width, 'height', m.height, 'sha256', encode(m.sha256, 'hex')
-         ) ORDER BY pm.place), '[]')
+           'width', m.width, 'height', m.height, 'sha256', encode(m.sha256, 'hex'), 'part', pm.part
+         ) ORDER BY pm.part, pm.place), '[]')
         FROM post_media pm JOIN media m ON m.id = pm.media_id WHERE pm.post_id = p.id) AS media
      FROM post_targets t JOIN posts p ON p.id = t.post_id JOIN social_accounts a ON a.id = t.social_account_id
      WHERE t.id = $1`,

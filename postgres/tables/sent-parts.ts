@@ -35,3 +35,19 @@ export async function keepPart(
   )
   return own.length > 0
 }
+
+/**
+ * Forgets all parts but the first ones: the others were deleted on the platform. The target gets another key, as by the old
+ * one the platform may still name a part that is gone.
+ * @returns false when the claim has ended
+ */
+export async function forgetParts(tx: Queryable, { targetId, holder }: Claim, left: number): Promise<boolean> {
+  const forgotten = await tx.query(
+    `UPDATE post_targets SET publish_key = gen_random_uuid(), sent_parts = (
+       SELECT coalesce(jsonb_agg(part ORDER BY place), '[]')
+       FROM jsonb_array_elements(sent_parts) WITH ORDINALITY AS sent (part, place) WHERE place <= $3
+     ) WHERE ${ownSql} RETURNING id`,
+    [targetId, holder, left],
+  )
+  return forgotten.length > 0
+}

@@ -3,8 +3,8 @@
  * only the place and the failed check; the sent value decides the rest, as Pydantic's errors depend on it. Held by
  * test/unit/zod-errors.test.ts against the table of the contract.
  *
- * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`; unions have no mapping. A
- * check of our own that has an error of its own gives its builder as `params: { build }`.
+ * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`, and unions of schemas for
+ * different types of JSON. A check of our own that has an error of its own gives its builder as `params: { build }`.
  */
 import type { z } from 'zod'
 import { integerLengthMax, isHuge } from '../lax.ts'
@@ -35,7 +35,7 @@ export function parsePart<Schema extends z.ZodType>(
   if (part === 'body' && (raw === undefined || raw === null)) return { ok: false, errors: [errors.missingBody()] }
   const result = schema.safeParse(raw, { error: describeSchema })
   if (result.success) return { ok: true, value: result.data }
-  const issues = result.error.issues.flatMap(oneAKey)
+  const issues = result.error.issues.flatMap(ofOption).flatMap(oneAKey)
   const shown = firstAtEachPlace(issues).slice(0, validationErrorsMax)
   return { ok: false, errors: shown.map((issue) => toError(part, raw, issue)) }
 }
@@ -45,6 +45,14 @@ function describeSchema(issue: z.core.$ZodRawIssue): string | undefined {
   const schema = issue.inst as z.core.$ZodType | undefined
   const def = schema?._zod.def as { type?: string; format?: string } | undefined
   return def?.format === 'safeint' ? 'int' : def?.type
+}
+
+/** A value is judged by the option of a union that takes its type; else by the first one. */
+function ofOption(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const isOfType = (issues: Issue[]) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0)
+  const option = issue.errors.find(isOfType) ?? issue.errors[0] ?? []
+  return option.map((one) => ({ ...one, path: [...issue.path, ...one.path] })).flatMap(ofOption)
 }
 
 /** An unrecognized key is an error of its own, at its own place. */

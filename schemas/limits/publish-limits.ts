@@ -52,6 +52,8 @@ export const xPostsEach = 100
 export const xPostPagesMax = 32
 /** How far our clock and a platform's may differ. */
 export const providerClockOffMs = 5 * minute
+/** Until the second look for a part of a thread that a network doesn't show. */
+export const partGoneMs = 15 * second
 /** One request to LinkedIn to publish: without its answer nobody can tell what became of most posts. */
 export const linkedinPublishMs = 1 * minute
 /** How often LinkedIn is asked whether it has done with a video: it counts questions by the day. */

@@ -29,10 +29,6 @@ export type TargetStatus = (typeof targetStatuses)[number]
 const title = z.string().min(1).max(postTitleLengthMax)
 const baseCaption = z.string().min(1).max(postBaseCaptionLengthMax)
 
-/** Platforms refuse a text without a visible sign, and a thread that has begun can't be taken back. */
-const threadText = baseCaption.refine((text) => text.trim() !== '', 'A part of a thread is no blank text')
-const thread = z.array(threadText).max(postThreadMax).meta({ description: 'Texts that follow as replies.' })
-
 const tags = tagsOf({ max: postTagsMax, each: postTagLengthMax })
 
 /** Repeats stay here, so that errors found later name the place that was sent. */
@@ -42,8 +38,8 @@ const accountIds = z.array(idInBody('social_account')).max(postAccountsMax)
 export const strayPlatformText = 'None of the chosen accounts is of this platform'
 
 /** Counted before each is looked at: a body may hold 100,000 of them. Zod would drop `__proto__` without a word. */
-const platformCaptions = z
-  .preprocess(
+const captionsByPlatform = (caption: z.ZodType<string>) =>
+  z.preprocess(
     (captions, context) => {
       if (!isDictionary(captions)) return captions
       const count = Object.keys(captions).length
@@ -59,12 +55,29 @@ const platformCaptions = z
       }
       return captions
     },
-    z.record(z.string(), z.string().max(postCaptionOverrideLengthMax)),
+    z.record(z.string(), caption),
   )
-  .meta({
-    maxProperties: postPlatformCaptionsMax,
-    description: 'By platform, in place of the base caption; empty: none.',
-  })
+const platformCaptions = captionsByPlatform(z.string().max(postCaptionOverrideLengthMax)).meta({
+  maxProperties: postPlatformCaptionsMax,
+  description: 'By platform, in place of the base caption; empty: none.',
+})
+
+/** Platforms refuse a text without a visible sign, and a thread that has begun can't be taken back. */
+const threadText = baseCaption.refine((text) => text.trim() !== '', 'A part of a thread is no blank text')
+const partCaption = z
+  .string()
+  .max(postBaseCaptionLengthMax)
+  .refine((text) => text === '' || text.trim() !== '', 'A part of a thread is no blank text')
+const partOf = (text: string) => ({ text, media_ids: [] as number[], platform_captions: {} as Record<string, string> })
+const ThreadPart = z.object({
+  text: threadText,
+  media_ids: mediaIds.default([]),
+  platform_captions: captionsByPlatform(partCaption).default({}).meta({ maxProperties: postPlatformCaptionsMax }),
+})
+const thread = z
+  .array(z.union([threadText.transform(partOf), ThreadPart]))
+  .max(postThreadMax)
+  .meta({ description: 'Parts that follow as replies.' })
 
 export const PostCreate = z
   .object({
@@ -106,13 +119,21 @@ const PostTarget = z
   })
   .meta({ id: 'PostTarget' })
 
+const PostThreadPart = z
+  .object({
+    text: z.string(),
+    media_ids: z.array(z.int()),
+    platform_captions: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'PostThreadPart' })
+
 export const PostResource = z
   .object({
     id: z.int(),
     object_id: objectId('post'),
     title: z.string(),
     base_caption: z.string(),
-    thread: z.array(z.string()),
+    thread: z.array(PostThreadPart),
     scheduled_at: dateTime.nullable(),
     status: z.enum(postStatuses),
     tags: z.array(z.string()),
@@ -171,6 +192,10 @@ const PostIssue = z
   })
   .meta({ id: 'PostIssue' })
 
+const PreviewedPart = z
+  .object({ caption: z.string(), character_count: z.int(), media_count: z.int() })
+  .meta({ id: 'PreviewedPart' })
+
 const PreviewedTarget = z
   .object({
     social_account_id: z.int(),
@@ -178,8 +203,8 @@ const PreviewedTarget = z
     caption: z.string(),
     character_count: z.int(),
     character_limit: z.int(),
-    thread_counts: z.array(z.int()).meta({ description: 'As `character_count`, of each text of `thread`.' }),
     media_count: z.int(),
+    thread: z.array(PreviewedPart).meta({ description: 'The same of each part that follows.' }),
     valid: z.boolean(),
   })
   .meta({ id: 'PreviewedTarget' })

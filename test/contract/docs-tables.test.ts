@@ -108,7 +108,7 @@ test('docs/posts.md has the fields of a post with their bounds', () => {
     media_ids: `at most ${limits.postMediaMax}`,
     social_account_ids: `at most ${limits.postAccountsMax}`,
     platform_captions: `a caption by platform, each of at most ${number(limits.postCaptionOverrideLengthMax)} characters, at most ${limits.postPlatformCaptionsMax}`,
-    thread: `at most ${limits.postThreadMax} texts, each of 1–${number(limits.postBaseCaptionLengthMax)} characters`,
+    thread: `at most ${limits.postThreadMax} parts, each a text of 1–${number(limits.postBaseCaptionLengthMax)} characters, alone or with media and captions`,
   })
   expect(postsPage).toContain(`A workspace has at most ${limits.socialAccountsMax}.`)
 })

@@ -288,8 +288,12 @@ test(
     for (const server of [mastodon, bluesky, x]) server.hinder = hinder
     const textsOfThread = (nth: number) => Array.from({ length: 5 }, (_, at) => `thread ${nth}, part ${at + 1}`)
     const ids: number[] = []
+    // An account has one post with files at a time, so that few have some.
+    const file = await uploadFile(api, mine.apiKey, png({ width: 7 }))
+    const withFile = 'thread 1, part 3'
     for (let nth = 0; nth < threads; nth++) {
-      const [caption = '', ...thread] = textsOfThread(nth)
+      const [caption = '', ...texts] = textsOfThread(nth)
+      const thread = texts.map((text) => (text === withFile ? { text, media_ids: [file] } : text))
       ids.push(await schedulePost(ask, { caption, thread, accounts }))
     }
     let before = held
@@ -324,6 +328,10 @@ test(
         expect([text, parts.find(({ id }) => id === parent)?.text]).toEqual([text, before])
       }
     }
+    const withFiles = [...mastodon.statuses, ...x.posts].filter(({ mediaIds }) => mediaIds.length === 1)
+    const embedded = bluesky.records.filter(({ record }) => record.embed?.images.length === 1)
+    const illustrated = [...withFiles, ...embedded.map(({ record }) => record)].map(({ text }) => text)
+    expect(illustrated).toEqual(Array(3).fill(withFile))
     expect(await pipeline.stop()).toBe(0)
   },
   isLong ? 900_000 : 300_000,

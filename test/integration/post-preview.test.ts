@@ -6,7 +6,7 @@ import { asking, makeAccount, makeMedia } from '../support/publishing.ts'
 interface Preview {
   readonly valid: boolean
   readonly issues: { loc: unknown[]; severity: string; code: string; social_account_id: number | null }[]
-  readonly targets: { social_account_id: number; valid: boolean }[]
+  readonly targets: { social_account_id: number; valid: boolean; thread: object[] }[]
   readonly scheduled_at: string | null
 }
 
@@ -27,7 +27,7 @@ test('shows each target with the caption that it would get, and that nothing is 
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const bluesky = await makeAccount(stores, mine.workspaceId, 'bluesky')
   const media = await makeMedia(stores, mine.workspaceId)
-  const [good, caption] = [{ media_count: 1, thread_counts: [], valid: true }, 'Für 🦋']
+  const [good, caption] = [{ media_count: 1, thread: [], valid: true }, 'Für 🦋']
   expect(
     await preview({
       scheduled_at: '2030-02-01T00:00:00+01:00',
@@ -50,6 +50,7 @@ test('tells of the parts of a thread that a network doesn’t take, and refuses 
   const account = (platform: 'x' | 'linkedin') => makeAccount(stores, mine.workspaceId, platform)
   const [x, linkedin] = [await account('x'), await account('linkedin')]
   const thread = ['Second', 'c'.repeat(281), 'Für 🦋']
+  const shownAs = (caption: string, at: number) => ({ caption, character_count: [6, 281, 6][at], media_count: 0 })
   const shown = await preview({ thread, social_account_ids: [x, linkedin] })
   const message = 'X takes captions of at most 280 characters, part 3 has 281'
   expect(shown).toMatchObject({
@@ -58,7 +59,7 @@ test('tells of the parts of a thread that a network doesn’t take, and refuses 
       { loc: ['body', 'thread', 1], code: 'caption_too_long', platform: 'x', message },
       { loc: ['body', 'thread'], code: 'thread_not_taken', platform: 'linkedin', social_account_id: linkedin },
     ],
-    targets: [{ thread_counts: [6, 281, 6], valid: false }, { valid: false }],
+    targets: [{ thread: thread.map(shownAs), valid: false }, { valid: false }],
   })
   const { id } = (await ask('POST', '/v1/posts', { ...plain, social_account_ids: [x] })).body
   await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: '2030-02-01T00:00:00Z' })
@@ -67,6 +68,41 @@ test('tells of the parts of a thread that a network doesn’t take, and refuses 
     body: { detail: [{ loc: ['body', 'thread', 1], ctx: { code: 'caption_too_long', platform: 'x' } }] },
   })
   expect((await ask('PATCH', `/v1/posts/${id}`, { thread: ['Second'] })).body).toMatchObject({ status: 'scheduled' })
+})
+
+test('tells of the media and captions of each part of a thread, and of those that are not there', async () => {
+  const accounts = [
+    await makeAccount(stores, mine.workspaceId, 'x'),
+    await makeAccount(stores, mine.workspaceId, 'threads'),
+  ]
+  const [image, film] = [
+    await makeMedia(stores, mine.workspaceId),
+    await makeMedia(stores, mine.workspaceId, { contentType: 'video/mp4' }),
+  ]
+  const thread = [
+    { text: 'Second', media_ids: [image], platform_captions: { x: 'Second, for X', bluesky: 'stray' } },
+    { text: 'Third', media_ids: [image, film, film, 404] },
+  ]
+  const { issues, targets } = await preview({ thread, social_account_ids: accounts })
+  expect(issues).toMatchObject([
+    { loc: ['body', 'thread', 0, 'platform_captions', 'bluesky'], code: 'platform_not_chosen' },
+    { loc: ['body', 'thread', 1, 'media_ids', 3], code: 'media_not_found' },
+    {
+      ...{ loc: ['body', 'thread', 1, 'media_ids'], code: 'media_mixed', platform: 'x' },
+      message: 'Part 3: X takes images or videos, not both in one post',
+    },
+  ])
+  expect(targets.map(({ thread }) => thread)).toEqual(
+    ['Second, for X', 'Second'].map((caption) => [
+      { caption, character_count: caption.length, media_count: 1 },
+      { caption: 'Third', character_count: 5, media_count: 2 },
+    ]),
+  )
+  const faulty = await ask('POST', '/v1/posts', { ...plain, social_account_ids: accounts, thread })
+  expect(faulty.body.detail.map(({ loc, input }: { loc: unknown; input: unknown }) => [loc, input])).toEqual([
+    [['body', 'thread', 0, 'platform_captions', 'bluesky'], 'stray'],
+    [['body', 'thread', 1, 'media_ids', 3], 404],
+  ])
 })
 
 test('reports all that is wrong at the place in the body that it is about', async () => {

@@ -41,7 +41,10 @@ describe('creating a post', () => {
       media_ids: [two, one, two],
       social_account_ids: [bluesky, x, other, String(x)],
       platform_captions: { x: 'Short', bluesky: '' },
-      thread: ['Then', 'Then'],
+      thread: [
+        'Then',
+        { text: 'Then', media_ids: [one, `media_${two}`, one], platform_captions: { x: 'Then, for X', bluesky: '' } },
+      ],
     })
     const target = (account: number, platform: string, caption: string | null) => ({
       ...{ id: expect.any(Number), object_id: expect.stringMatching(/^post_target_\d+$/) },
@@ -51,7 +54,10 @@ describe('creating a post', () => {
       id: expect.any(Number),
       object_id: `post_${post.id}`,
       ...plain,
-      thread: ['Then', 'Then'],
+      thread: [
+        { text: 'Then', media_ids: [], platform_captions: {} },
+        { text: 'Then', media_ids: [one, two], platform_captions: { x: 'Then, for X' } },
+      ],
       scheduled_at: '2030-06-01T10:00:00.000Z',
       status: 'draft',
       tags: ['news', 'b', 'c'],
@@ -100,6 +106,24 @@ describe('creating a post', () => {
     [{ thread: ['a', ''] }, 'string_too_short', { loc: ['body', 'thread', 1] }],
     [{ thread: ['a'.repeat(2201)] }, 'string_too_long', { ctx: { max_length: 2200 } }],
     [{ thread: ['\0'] }, 'value_error', { loc: ['body', 'thread', 0] }],
+    [{ thread: ['a', 7] }, 'string_type', { loc: ['body', 'thread', 1], input: 7 }],
+    [{ thread: [{}] }, 'missing', { loc: ['body', 'thread', 0, 'text'], input: {} }],
+    [{ thread: [{ text: ' ' }] }, 'value_error', { loc: ['body', 'thread', 0, 'text'] }],
+    [
+      { thread: [{ text: 'a', media_ids: Array(21).fill(1) }] },
+      'too_long',
+      { loc: ['body', 'thread', 0, 'media_ids'], ctx: { max_length: 20 } },
+    ],
+    [
+      { thread: [{ text: 'a', platform_captions: { x: 'a'.repeat(2201) } }] },
+      'string_too_long',
+      { loc: ['body', 'thread', 0, 'platform_captions', 'x'] },
+    ],
+    [
+      { thread: [{ text: 'a', platform_captions: manyPlatforms }] },
+      'too_long',
+      { loc: ['body', 'thread', 0, 'platform_captions'] },
+    ],
   ])('%j is 422 %s', async (changes, type, more) => {
     const answer = await ask('POST', '/v1/posts', { ...plain, ...changes })
     expect([answer.status, answer.body.detail[0]]).toMatchObject([422, { type, ...more }])
@@ -242,7 +266,8 @@ describe('changing a post', () => {
     expect(nulls).toMatchObject({ ...plain, tags: ['a'], targets: [{ caption_override: null }] })
     const texts = { title: 'T', base_caption: 'C', thread: ['D'], tags: ['c', 'b'] }
     const replaced = { ...texts, media_ids: [await media(), await media()] }
-    expect(await change(made.id, replaced)).toMatchObject(replaced)
+    const thread = [{ text: 'D', media_ids: [], platform_captions: {} }]
+    expect(await change(made.id, replaced)).toMatchObject({ ...replaced, thread })
     const none = { scheduled_at: null, thread: null, tags: null, media_ids: null, social_account_ids: null }
     const emptied = { scheduled_at: null, thread: [], tags: [], media_ids: [], targets: [] }
     expect(await change(made.id, none)).toMatchObject(emptied)
@@ -260,6 +285,23 @@ describe('changing a post', () => {
     expect(changed.targets[1]!.id).toBe(made.targets[0]!.id)
     const emptied = await change(made.id, { platform_captions: { x: '' } })
     expect(emptied.targets.map(({ caption_override }) => caption_override)).toEqual([null, null])
+  })
+
+  test('keeps the parts of a thread that is not sent, without captions of networks that are left', async () => {
+    const [x, bluesky] = [await account(), await account('bluesky')]
+    const [first, second] = [await media(), await media()]
+    const part = { text: 'Then', media_ids: [second], platform_captions: { x: 'For X', bluesky: 'For Bluesky' } }
+    const made = await create({ ...plain, media_ids: [first], social_account_ids: [x, bluesky], thread: ['Now', part] })
+    const left = await change(made.id, { social_account_ids: [bluesky], media_ids: [] })
+    const { text, media_ids } = part
+    const plainPart = { text: 'Now', media_ids: [], platform_captions: {} }
+    expect(left).toMatchObject({
+      media_ids: [],
+      thread: [plainPart, { text, media_ids, platform_captions: { bluesky: 'For Bluesky' } }],
+    })
+    const shorter = await change(made.id, { thread: [left.thread[1]] })
+    expect(shorter.thread).toEqual([left.thread[1]])
+    expect((await change(made.id, { thread: ['Now'], media_ids: [first] })).thread).toEqual([plainPart])
   })
 
   test('keeps the caption of a network beside a target that is published with another', async () => {

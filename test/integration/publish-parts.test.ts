@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest'
 import { setUpApi, testApiHost } from '../support/api.ts'
 import { startBluesky } from '../support/bluesky-server.ts'
+import { graphError } from '../support/container-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
-import { png } from '../support/media-files.ts'
+import { film, jpeg, png } from '../support/media-files.ts'
 import { startMeta, threadsToken } from '../support/meta-server.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, schedulePost, setUpPlatform, toldTo } from '../support/publisher.ts'
@@ -59,7 +60,12 @@ function sentTo(): Record<string, Sent[]> {
       ...{ id, text, repliesTo: inReplyTo ?? undefined, files: mediaIds.length },
     })),
     bluesky: bluesky.records.map(({ rkey, record: { text, reply, embed } }) => ({
-      ...{ id: uri(rkey), text, repliesTo: reply?.parent.uri, files: embed?.images.length ?? 0 },
+      ...{
+        id: uri(rkey),
+        text,
+        repliesTo: reply?.parent.uri,
+        files: embed?.images?.length ?? Number(embed?.video !== undefined),
+      },
     })),
     x: x.posts.map(({ id, text, inReplyTo: repliesTo, mediaIds }) => ({ id, text, repliesTo, files: mediaIds.length })),
     threads: meta.threads.map(({ id, text, repliedTo, media }) => ({
@@ -71,25 +77,38 @@ function sentTo(): Record<string, Sent[]> {
   }
 }
 
-/** Each text once, in order, each but the first as a reply to the one before. */
-function chainOf(sent: readonly Sent[], texts: readonly string[], files = 0): Sent[] {
+/** Each text once, in order, each but the first as a reply to the one before. @param files how many each of them shows */
+function chainOf(sent: readonly Sent[], texts: readonly string[], files: readonly number[] = []): Sent[] {
   return texts.map((text, at) => ({
-    ...{ id: sent[at]?.id ?? '', text, repliesTo: sent[at - 1]?.id, files: at === 0 ? files : 0 },
+    ...{ id: sent[at]?.id ?? '', text, repliesTo: sent[at - 1]?.id, files: files[at] ?? 0 },
   }))
 }
 
 const thread = ['Two @bob.example', 'Three, https://example.com/3', 'Four']
 const texts = ['One', ...thread]
 
-test('each platform gets a thread part by part, each as a reply to the one before, with the files in the first', async () => {
+test('each platform gets a thread part by part, each as a reply to the one before, with its files and its text for it', async () => {
   const accounts = await connectAll()
-  const media = [await uploadFile(api, mine.apiKey, png({ width: 9 }), { altText: 'A bear' })]
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'One', thread, accounts, media }))
-  expect(post).toMatchObject({ status: 'published', thread })
+  const [bear, fox] = [
+    await uploadFile(api, mine.apiKey, png({ width: 9 }), { altText: 'A bear' }),
+    await uploadFile(api, mine.apiKey, jpeg({ width: 40 }), { type: 'image/jpeg', altText: 'A fox' }),
+  ]
+  const walk = await uploadFile(api, mine.apiKey, film({ data: 250_000 }), { type: 'video/mp4', altText: 'A walk' })
+  const [two, three, four] = thread
+  const parts = [
+    { text: two, media_ids: [walk], platform_captions: {} },
+    { text: three, media_ids: [fox, bear], platform_captions: { x: 'Three, for X', mastodon: 'Three, for Mastodon' } },
+    { text: four, media_ids: [], platform_captions: {} },
+  ]
+  const due = { caption: 'One', thread: [...parts.slice(0, 2), four!], accounts, media: [bear] }
+  const post = await endedPost(ask, await schedulePost(ask, due), 120_000)
+  expect(post).toMatchObject({ status: 'published', media_ids: [bear], thread: parts })
   const sent = sentTo()
+  const threeOn: Record<string, string> = parts[1]!.platform_captions
   for (const { platform, publish_result } of post.targets) {
     const of = sent[platform]!
-    expect([platform, of]).toEqual([platform, chainOf(of, texts, 1)])
+    const own = texts.with(2, threeOn[platform] ?? three!)
+    expect([platform, of]).toEqual([platform, chainOf(of, own, [1, 1, 2, 0])])
     expect(publish_result).toMatchObject({
       ...{ provider: platform, external_id: of[0]!.id, url: expect.stringMatching(/^https:/) },
       parts: of.map(({ id }) => ({ external_id: id, url: expect.stringMatching(/^https:/) })),
@@ -97,7 +116,23 @@ test('each platform gets a thread part by part, each as a reply to the one befor
   }
   expect(new Set(post.targets.flatMap(({ publish_result }) => urlsIn(publish_result))).size).toBe(16)
   const [told] = await toldTo(stores, mine.workspaceId)
-  expect(told).toMatchObject({ type: 'post.published', object: { thread, targets: post.targets } })
+  expect(told).toMatchObject({ type: 'post.published', object: { thread: parts, targets: post.targets } })
+  const { meta, mastodon, bluesky, x } = on.server
+  const described = ['A walk', 'A fox', 'A bear']
+  expect({
+    mastodon: mastodon.media.slice(1).map(({ description }) => description),
+    bluesky: bluesky.records
+      .slice(1, 3)
+      .flatMap(({ record: { embed } }) => embed.images ?? [embed])
+      .map(({ alt }) => alt),
+    // It has none for videos.
+    x: x.media.slice(1).map(({ altText }) => altText),
+    threads: meta.threads.slice(1, 3).flatMap(({ media }) => media.map(({ altText }) => altText)),
+  }).toEqual({ mastodon: described, bluesky: described, x: [undefined, 'A fox', 'A bear'], threads: described })
+
+  // Files of a thread that is published may go; the post goes on naming them.
+  expect((await ask('DELETE', `/v1/media/${walk}`)).status).toBe(200)
+  expect((await ask('GET', `/v1/posts/${post.id}`)).body.thread).toEqual(parts)
 })
 
 const urlsIn = (result: object) => (result as { parts: { url: string }[] }).parts.map(({ url }) => url)
@@ -152,7 +187,10 @@ test('a part that is refused leaves those before it; mended and scheduled anew, 
   for (const thread of [['Changed', 'Mended'], [], null]) {
     expect((await ask('PATCH', `/v1/posts/${id}`, { thread })).status).toBe(409)
   }
-  expect((await ask('PATCH', `/v1/posts/${id}`, { thread: mended })).body).toMatchObject({ thread: mended })
+  const illustrated = { text: 'Two', media_ids: [await uploadFile(api, mine.apiKey, png())] }
+  expect((await ask('PATCH', `/v1/posts/${id}`, { thread: [illustrated, 'Three'] })).status).toBe(409)
+  const asShown = mended.map((text) => ({ text, media_ids: [], platform_captions: {} }))
+  expect((await ask('PATCH', `/v1/posts/${id}`, { thread: mended })).body).toMatchObject({ thread: asShown })
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
   const { mastodon: sent } = sentTo()
@@ -211,4 +249,102 @@ test('a token of Threads that may not reply leaves the first part, says what it 
   expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'permission_missing', message } })
   expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'connected' }])
   expect(meta.threads.map(({ text }) => text)).toEqual(['One'])
+})
+
+/** Refuses the part of this text until it is called. */
+function refusing(text: string): () => void {
+  let isRefused = true
+  const refusal = (title: string): Hindrance => ({
+    status: 403,
+    body: { title, error: title, detail: title, type: 'about:blank' },
+  })
+  const { meta, mastodon, bluesky, x } = on.server
+  mastodon.hinder = ({ json }) =>
+    isRefused && json?.status === text ? { status: 422, body: { error: 'No' } } : undefined
+  bluesky.hinder = ({ json }) =>
+    isRefused && json?.record?.text === text
+      ? { status: 400, body: { error: 'InvalidRequest', message: 'No' } }
+      : undefined
+  x.hinder = ({ json }) => (isRefused && json?.text === text ? refusal('Forbidden') : undefined)
+  meta.hinder = ({ form, bytes }) => {
+    const isOfText = form?.fields['text'] === text || `${bytes}`.includes(`text=${text}`)
+    return isRefused && isOfText ? graphError(100, 'No') : undefined
+  }
+  return () => {
+    isRefused = false
+  }
+}
+
+test('a thread whose parts were deleted on the network fails with that, and rescheduled goes on from there, none twice', async () => {
+  const accounts = await connectAll()
+  const mend = refusing('Four')
+  const id = await schedulePost(ask, { caption: 'One', thread, accounts })
+  expect((await endedPost(ask, id)).targets.map(({ status }) => status)).toEqual(Array(4).fill('failed'))
+  mend()
+  const { meta, mastodon, bluesky, x } = on.server
+  for (const list of [mastodon.statuses, x.posts, meta.threads as unknown[]]) expect(list.splice(1)).toHaveLength(2)
+  for (const record of bluesky.records.slice(1)) bluesky.remove(record)
+  await reschedule(ask, id)
+  const failed = await endedPost(ask, id)
+  const message = 'Part 2 of 4 was deleted there. Scheduled again, the thread goes on with part 2'
+  for (const { platform, publish_result } of failed.targets) {
+    const parts = [{ external_id: sentTo()[platform]![0]!.id }]
+    expect(publish_result).toMatchObject({ error: { code: 'part_deleted', message, retryable: false }, parts })
+    expect(sentTo()[platform]).toHaveLength(1)
+  }
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).status).toBe('published')
+  for (const [platform, sent] of Object.entries(sentTo())) {
+    expect([platform, sent]).toEqual([platform, chainOf(sent, texts)])
+  }
+})
+
+test('parts behind a deleted one have to be deleted, too: then the thread begins anew, and its caption may change', async () => {
+  const { mastodon } = on.server
+  const account = await connectTo(mastodon)
+  // The part before is deleted while this one is on its way.
+  mastodon.hinder = ({ json }) => {
+    if (json?.status === 'Three') mastodon.statuses.pop()
+    return undefined
+  }
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
+  const error = {
+    code: 'part_deleted',
+    message: expect.stringMatching(/^Part 2 of 3 was deleted there\. Scheduled again/),
+  }
+  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
+
+  mastodon.statuses.splice(0)
+  mastodon.hinder = ({ json }) => (json?.status === 'Third' ? { status: 422, body: { error: 'No' } } : undefined)
+  const other = await schedulePost(ask, { caption: 'First', thread: ['Second', 'Third'], accounts: [account] })
+  expect((await endedPost(ask, other)).status).toBe('failed')
+  mastodon.hinder = () => undefined
+  mastodon.statuses.shift()
+  const errorOf = async () => {
+    await reschedule(ask, other)
+    return (await endedPost(ask, other)).targets[0]!.publish_result['error']
+  }
+  const behind = 'Delete these as well and schedule the post again, or archive it'
+  expect(await errorOf()).toMatchObject({ message: `Part 1 of 3 was deleted there, but not part 2. ${behind}` })
+  expect(mastodon.statuses.splice(0).map(({ text }) => text)).toEqual(['Second'])
+  expect(await errorOf()).toMatchObject({ code: 'part_deleted', message: expect.stringContaining('on with part 1') })
+  await ask('POST', `/v1/posts/${other}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  const changed = await ask('PATCH', `/v1/posts/${other}`, { base_caption: 'Anew', thread: ['Second', 'Third'] })
+  expect(changed.status).toBe(200)
+  await reschedule(ask, other)
+  expect((await endedPost(ask, other)).status).toBe('published')
+  expect(sentTo()['mastodon']).toEqual(chainOf(sentTo()['mastodon']!, ['Anew', 'Second', 'Third']))
+})
+
+test('a part whose answer is lost is found although the part before was deleted meanwhile', async () => {
+  const { mastodon } = on.server
+  const account = await connectTo(mastodon)
+  mastodon.hinder = ({ json }) => {
+    if (json?.status !== 'Two') return undefined
+    setTimeout(() => mastodon.statuses.shift(), 1_000)
+    return 'cut after'
+  }
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })
+  expect(await endedPost(ask, id)).toMatchObject({ status: 'published' })
+  expect(mastodon.statuses.map(({ text }) => text)).toEqual(['Two'])
 })

@@ -69,7 +69,10 @@ const captions = fc.dictionary(fc.constantFrom(...platforms, 'other'), fc.consta
 test('what is chosen is each id once, found or told at the place where it first stood', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryAccounts, arbitraryMedia, ids, ids, captions, async (accounts, media, a, m, c) => {
-      const choice = await readChoice(tablesOf(accounts, media), 1, { accountIds: a, mediaIds: m, captions: c })
+      const choice = await readChoice(tablesOf(accounts, media), 1, {
+        ...{ accountIds: a, mediaIds: m, captions: c },
+        thread: [],
+      })
       for (const [sent, rows, found, code] of [
         [a, accounts, choice.accounts, 'account_not_found'],
         [m, media, choice.media, 'media_not_found'],
@@ -93,8 +96,11 @@ test('what is chosen is each id once, found or told at the place where it first 
 test('a post is ready where an account is connected and every platform alone takes it, whatever its order', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryAccounts, arbitraryMedia, ids, ids, captions, async (accounts, media, a, m, c) => {
-      const choice = await readChoice(tablesOf(accounts, media), 1, { accountIds: a, mediaIds: m, captions: c })
-      const content = { ...choice, baseCaption: 'base', thread: [] }
+      const choice = await readChoice(tablesOf(accounts, media), 1, {
+        ...{ accountIds: a, mediaIds: m, captions: c },
+        thread: [],
+      })
+      const content = { ...choice, baseCaption: 'base' }
       const { issues, targets } = judgeReadiness(content)
       const isReady = errorsAmong(issues).length === 0
       const alone = choice.accounts.map((account) => judgeReadiness({ ...content, accounts: [account] }))

@@ -18,6 +18,8 @@ export interface BlueskyServer extends ProviderServer {
   }
   readonly records: MadeRecord[]
   readonly blobs: Map<string, { bytes: Buffer; mimeType: string }>
+  /** As the account's owner does it. It isn't asked whether what a reply names is there still. */
+  remove(record: MadeRecord): void
   /** As after two hours. */
   expireAccess(): void
   /** As after months. */
@@ -36,6 +38,7 @@ const refused = (error: string, message: string, status = 400): Answered => ({ s
 
 export async function startBluesky(): Promise<BlueskyServer> {
   const records: MadeRecord[] = []
+  const removed: MadeRecord[] = []
   const blobs: BlueskyServer['blobs'] = new Map()
   const counts = { likeCount: 0, replyCount: 0, repostCount: 0, quoteCount: 0 }
   const state = { password: 'abcd-efgh-ijkl-mnop', handle: testHandle, counts }
@@ -76,7 +79,7 @@ export async function startBluesky(): Promise<BlueskyServer> {
     if (repo !== testDid) return refused('InvalidRequest', 'Could not find repo')
     if (collection !== 'app.bsky.feed.post') return refused('InvalidRequest', 'Invalid collection')
     if (!tid.test(rkey)) return refused('InvalidRequest', 'Invalid record key')
-    const fault = faultOf(record, blobs) ?? faultOfReply(record, records)
+    const fault = faultOf(record, blobs) ?? faultOfReply(record, [...records, ...removed])
     if (fault !== null) return refused('InvalidRequest', `Invalid app.bsky.feed.post record: ${fault}`)
     // So the real one says that the record is there.
     if (records.some((one) => one.rkey === rkey)) return refused('InternalServerError', 'Internal Server Error', 500)
@@ -127,6 +130,9 @@ export async function startBluesky(): Promise<BlueskyServer> {
   })
   return Object.assign(server, {
     ...{ state, records, blobs },
+    remove: (record: MadeRecord) => {
+      removed.push(...records.splice(records.indexOf(record), 1))
+    },
     expireAccess: () => valid.access.clear(),
     expireRefresh: () => valid.refresh.clear(),
   })

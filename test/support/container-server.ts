@@ -81,6 +81,7 @@ export function makeContainers(rules: ContainerRules) {
     const isReply = repliedTo !== undefined
     if (isReply && !(rules.takesReplies && posts.some(({ id }) => id === repliedTo))) return invalid('reply_to_id')
     const isItem = is_carousel_item === 'true'
+    if (isItem && isReply) return invalid('reply_to_id')
     const text = others[rules.text] ?? ''
     const unknown = Object.keys(others).find((field) => field !== rules.text || isItem)
     if (unknown !== undefined) return invalid(`unknown parameter ${unknown}`)

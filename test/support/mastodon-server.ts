@@ -47,7 +47,8 @@ export async function startMastodon(): Promise<MastodonServer> {
   const nextId = () => String(idBase + ++ids)
 
   const statusShown = ({ id, mediaIds, inReplyTo, createdAt }: MadeStatus) => ({
-    ...{ id, created_at: createdAt, in_reply_to_id: inReplyTo, uri: `https://social.test/users/shop/statuses/${id}` },
+    in_reply_to_id: statuses.some((one) => one.id === inReplyTo) ? inReplyTo : null,
+    ...{ id, created_at: createdAt, uri: `https://social.test/users/shop/statuses/${id}` },
     ...{ url: `https://social.test/@shop/${id}`, visibility: 'public', content: '<p>…</p>' },
     ...state.counts,
     media_attachments: mediaIds.map((one) => ({ id: one, type: 'image' })),
@@ -57,7 +58,9 @@ export async function startMastodon(): Promise<MastodonServer> {
   function publish({ json, headers }: Asking): Answered {
     const key = headers['idempotency-key']
     const known = key === undefined ? undefined : keys.get(key)
-    if (known !== undefined) return { status: 200, body: statusShown(known) }
+    if (known !== undefined && statuses.includes(known)) return { status: 200, body: statusShown(known) }
+    // It looks for the one that it has made, which was deleted.
+    if (known !== undefined) return { status: 404, body: { error: 'Record not found' } }
     if (json === undefined) return invalid("Validation failed: Text can't be blank")
     const text = String(json.status ?? '').trim()
     const mediaIds: string[] = json.media_ids ?? []

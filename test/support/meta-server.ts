@@ -295,7 +295,9 @@ export async function startMeta(
   const server = await startProviderServer({
     'GET /refresh_access_token': renewToken,
     'GET /v1.0/me': ofThreads(({ query }) => ok(asked(query, threadsUser))),
-    'GET /v1.0/:id': ofThreads((asking) => threads.show(asking) ?? invalid('id')),
+    'GET /v1.0/:id': ofThreads(
+      (asking) => threads.show(asking) ?? graphError(100, 'Unsupported get request.', { error_subcode: 33 }),
+    ),
     'GET /v1.0/:id/insights': ofThreads(showInsights),
     'GET /v1.0/:id/threads': ofThreads(threads.list),
     'GET /v1.0/:id/replies': ofThreads(threads.listReplies),

@@ -80,7 +80,7 @@ export interface DuePost {
   readonly accounts: readonly number[]
   readonly media?: readonly number[]
   readonly captions?: Readonly<Record<string, string>>
-  readonly thread?: readonly string[]
+  readonly thread?: readonly (string | object)[]
 }
 
 /** As soon as the API takes a time. */

@@ -60,6 +60,7 @@ test('a refusal names the field and says what is wrong, without the marks of the
   expect(refused(['body', 'source_urls', 0], 'Field required')).toBe('Public pages 1: is required')
   expect(refused(['body', 'platform_captions', 'x'], 'Field required')).toBe('Another caption for x: is required')
   expect(refused(['body', 'thread', 0], 'Field required')).toBe('Part 2: is required')
+  expect(refused(['body', 'thread', 0, 'media_ids', 1], 'No')).toBe('Part 2, images and videos 2: No')
   expect(refused(['query', 'device', 0], 'Input should be unknown')).toBe('Device: must be unknown')
   expect(refused(['body'], 'Value error, One is needed')).toBe('One is needed')
 })

@@ -17,15 +17,21 @@ const account = (platform: Platform, more: object = {}) =>
     ...more,
   }) as Parameters<typeof judgeReadiness>[0]['accounts'][0]
 
+type Part = Parameters<typeof judgeReadiness>[0]['thread'][number]
+const partOf = (part: string | Partial<Part>): Part => ({
+  ...{ text: 'b', media: [], captions: new Map() },
+  ...(typeof part === 'string' ? { text: part } : part),
+})
+
 function codes(
   platform: Platform,
   media: ReturnType<typeof asset>[],
   baseCaption = 'a',
   captions = {},
-  thread: string[] = [],
+  thread: (string | Partial<Part>)[] = [],
 ) {
   const { issues } = judgeReadiness({
-    ...{ baseCaption, thread, media, accounts: [account(platform)] },
+    ...{ baseCaption, thread: thread.map(partOf), media, accounts: [account(platform)] },
     captions: new Map(Object.entries(captions)),
   })
   return issues.map(({ code }) => code)
@@ -56,6 +62,28 @@ describe.each(platforms)('%s', (platform) => {
     const repeated = platform === 'x' ? ['thread_repeats', 'thread_repeats'] : takesThreads ? [] : ['thread_not_taken']
     expect(of('b', ' a', 'b')).toEqual(repeated)
   })
+
+  if (takesThreads)
+    test('judges the files and the text of each part of a thread as those of a post', () => {
+      const of = (...thread: Partial<Part>[]) => {
+        const content = { baseCaption: 'a', media: [], accounts: [account(platform)], captions: new Map() }
+        return judgeReadiness({ ...content, thread: thread.map(partOf) }).issues.map(({ loc, code }) => [code, ...loc])
+      }
+      const [images, videos] = [many(image!.countMax), many(video!.countMax, film)]
+      expect(of({ media: images }, { text: 'c', media: videos })).toEqual([])
+      const tooMany = ['too_many_images', 'body', 'thread', 0, 'media_ids']
+      expect(of({ media: many(image!.countMax + 1) })).toEqual([tooMany])
+      const both = mixedMax === null ? [['media_mixed', 'body', 'thread', 1, 'media_ids']] : []
+      expect(of({}, { text: 'c', media: [asset(0), film(1)] })).toEqual(both)
+      const large = asset(0, { size_bytes: image!.bytesMax + 1, alt_text: '' })
+      expect(of({ media: [large] })).toEqual(
+        ['media_too_large', 'alt_text_missing'].map((code) => [code, 'body', 'thread', 0, 'media_ids', 0]),
+      )
+      const long = 'a'.repeat(max + 1)
+      expect(of({ text: long, captions: new Map([[platform, 'short']]) })).toEqual([])
+      const tooLong = ['caption_too_long', 'body', 'thread', 0, 'platform_captions', platform]
+      expect(of({ captions: new Map([[platform, long]]) })).toEqual([tooLong])
+    })
 
   test('takes a post without media, or says what it needs', () => {
     expect(codes(platform, [])).toEqual(needs === null ? [] : [`${needs}_missing`])

@@ -28,6 +28,7 @@ const manyItems = { field_type: 'List', max_length: 2, actual_length: 3 }
 
 /** The table of the contract: of a schema, for each of the values, type, text and context. */
 const rows: [z.ZodType, unknown[], string, string, object?][] = [
+  [z.union([z.string().min(1), z.object({ a: z.int() })]), [null, 1], 'string_type', 'Input should be a valid string'],
   [z.string(), [null, 1, true], 'string_type', 'Input should be a valid string'],
   [z.string().min(1), [''], 'string_too_short', 'String should have at least 1 character', { min_length: 1 }],
   [z.string().min(8), ['short'], 'string_too_short', 'String should have at least 8 characters', { min_length: 8 }],

@@ -6,11 +6,11 @@ import { money, number, time } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
-import type { Post } from './post-draft.ts'
+import { type Post, partsIn } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
-import { Parts, partsIn } from './post-thread.tsx'
+import { PartShown, Parts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
@@ -126,10 +126,8 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
       <p class="caption">
         <bdi>{base_caption}</bdi>
       </p>
-      {thread.map((text, at) => (
-        <p key={at} class="caption part-shown">
-          <bdi>{text}</bdi>
-        </p>
+      {thread.map((part, at) => (
+        <PartShown key={at} {...part} />
       ))}
       <ul>
         {targets.map(({ id: target, platform, status, publish_result, engagement: told }) => (

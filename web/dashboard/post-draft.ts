@@ -2,23 +2,41 @@
 import type { PostResource } from '../../schemas/resources/post.ts'
 import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
 import { localMoment } from './format.ts'
-import { partsIn } from './post-thread.tsx'
 
 export type Post = (typeof PostResource)['_output']
 export type Account = (typeof SocialAccountResource)['_output']
 
-/** As `POST /v1/posts` takes it. */
+/** A part of the thread that follows the caption. */
+export interface DraftPart {
+  /** Names it while it is written, wherever it stands. */
+  readonly key: number
+  readonly text: string
+  readonly media_ids: readonly number[]
+  /** In place of the text, by network. */
+  readonly platform_captions: Readonly<Record<string, string>>
+}
+
+/** As `POST /v1/posts` takes it, but for the keys of parts. */
 export interface Draft {
   readonly title: string
   readonly base_caption: string
-  /** The texts that follow the caption. */
-  readonly thread: readonly string[]
+  readonly thread: readonly DraftPart[]
   /** Local to the workspace, without an offset; null without a time. */
   readonly scheduled_at: string | null
   readonly social_account_ids: readonly number[]
   readonly media_ids: readonly number[]
   readonly platform_captions: Readonly<Record<string, string>>
   readonly tags: readonly string[]
+}
+
+export type SentDraft = Omit<Draft, 'thread'> & { readonly thread: readonly Omit<DraftPart, 'key'>[] }
+
+let keys = 0
+
+/** A part that is in no thread yet. */
+export function newPart(more: Partial<DraftPart> = {}): DraftPart {
+  keys += 1
+  return { ...{ text: '', media_ids: [], platform_captions: {} }, ...more, key: keys }
 }
 
 /** A new post. */
@@ -30,7 +48,7 @@ export const fresh: Draft = {
 export function draftOf(post: Post, timezone: string): Draft {
   const { title, base_caption, thread, scheduled_at, targets, media_ids, tags } = post
   return {
-    ...{ title, base_caption, thread, media_ids, tags },
+    ...{ title, base_caption, thread: thread.map(newPart), media_ids, tags },
     scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),
@@ -39,13 +57,25 @@ export function draftOf(post: Post, timezone: string): Draft {
 
 /** The texts of `tracked`, where those of `sent` weren't changed since. */
 export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
+  const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
+  const thread = now.thread.map((part) => {
+    const at = sent.thread.findIndex(({ key }) => key === part.key)
+    const [before, after] = [sent.thread[at], tracked.thread[at]]
+    if (before === undefined || after === undefined) return part
+    const text = part.text === before.text ? after.text : part.text
+    return { ...part, text, platform_captions: captionsWithTracked(part, before, after) }
+  })
+  return { ...now, base_caption, thread, platform_captions: captionsWithTracked(now, sent, tracked) }
+}
+
+type Captioned = Pick<DraftPart, 'platform_captions'>
+
+function captionsWithTracked(now: Captioned, sent: Captioned, tracked: Captioned): Captioned['platform_captions'] {
   const captions = Object.entries(now.platform_captions).map(([platform, text]) => [
     platform,
     text === sent.platform_captions[platform] ? (tracked.platform_captions[platform] ?? text) : text,
   ])
-  const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
-  const thread = now.thread.map((text, at) => (text === sent.thread[at] ? (tracked.thread[at] ?? text) : text))
-  return { ...now, base_caption, thread, platform_captions: Object.fromEntries(captions) }
+  return Object.fromEntries(captions)
 }
 
 /** How many texts of its thread any network shows. */
@@ -64,16 +94,31 @@ function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
 }
 
 /**
- * The request's body. The editor keeps the caption of a network whose accounts are all unticked, for when one is ticked
- * again, and texts of the thread that nobody has written yet.
+ * The request's body. The editor keeps the captions of a network whose accounts are all unticked, for when one is ticked
+ * again, and parts of the thread that nobody has written yet.
  */
-export function asSent(draft: Draft, accounts: readonly Account[] | undefined): Draft {
-  const tags = draft.tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
-  const thread = draft.thread.filter((text) => text.trim() !== '')
-  if (accounts === undefined) return { ...draft, thread, tags }
-  const chosen = accounts.filter(({ id }) => draft.social_account_ids.includes(id))
-  const captions = Object.entries(draft.platform_captions).filter(([name]) =>
-    chosen.some(({ platform }) => platform === name),
-  )
-  return { ...draft, thread, tags, platform_captions: Object.fromEntries(captions) }
+export function asSent(draft: Draft, accounts: readonly Account[] | undefined): SentDraft {
+  const chosen = accounts?.filter(({ id }) => draft.social_account_ids.includes(id))
+  const captionsOfChosen = (captions: Draft['platform_captions']) =>
+    Object.fromEntries(
+      Object.entries(captions).filter(([name]) => chosen?.some(({ platform }) => platform === name) ?? true),
+    )
+  const written = draft.thread.filter(({ text, media_ids }) => text.trim() !== '' || media_ids.length > 0)
+  return {
+    ...draft,
+    tags: draft.tags.map((tag) => tag.trim()).filter((tag) => tag !== ''),
+    platform_captions: captionsOfChosen(draft.platform_captions),
+    thread: written.map(({ text, media_ids, platform_captions }) => {
+      return { text, media_ids, platform_captions: captionsOfChosen(platform_captions) }
+    }),
+  }
+}
+
+export interface PublishedPart {
+  readonly url: string
+}
+
+/** The published parts of a thread; undefined where there are none, or the post has no thread. */
+export function partsIn(result: Readonly<Record<string, unknown>>): readonly PublishedPart[] | undefined {
+  return result['parts'] as readonly PublishedPart[] | undefined
 }

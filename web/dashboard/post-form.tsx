@@ -17,7 +17,7 @@ import {
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
-import { ThreadTexts } from './post-thread.tsx'
+import { ThreadParts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 import { trackLinks } from './track-links.ts'
@@ -42,11 +42,12 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
-  const [isFileHeld, holdFile] = useState(false)
+  /** Keys of the parts whose chosen file isn't added yet; the caption's is 0. */
+  const [held, setHeld] = useState<readonly number[]>([])
   const begun = useRef(draft)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved.current?.draft ?? begun.current)
-  const altTexts = useAltTexts(draft.media_ids)
-  const isUnsaved = isChanged || isFileHeld || uploads > 0 || altTexts.areUnsaved
+  const altTexts = useAltTexts([...draft.media_ids, ...draft.thread.flatMap(({ media_ids }) => media_ids)])
+  const isUnsaved = isChanged || held.length > 0 || uploads > 0 || altTexts.areUnsaved
   // The form of a new post stays while the page shows other posts.
   useUnsaved(isUnsaved, { keptAt: post === undefined ? '/dashboard/posts' : undefined })
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
@@ -56,6 +57,16 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
+  const chooseParts = (choice: (before: Draft['thread']) => Draft['thread']) =>
+    setDraft((before) => ({ ...before, thread: choice(before.thread) }))
+  const filesOf = (key: number) => ({
+    ...{ altTexts, refuse: setRefusal },
+    underWay: (more: 1 | -1) => setUploads((before) => before + more),
+    held: (isHeld: boolean) => setHeld((before) => [...before.filter((one) => one !== key), ...(isHeld ? [key] : [])]),
+  })
+  const platforms = [
+    ...new Set(accounts?.filter(({ id }) => draft.social_account_ids.includes(id)).map(({ platform }) => platform)),
+  ]
   // Another day was chosen in the calendar: what was written stays.
   useEffect(() => {
     if (at !== undefined) change({ scheduled_at: at })
@@ -114,7 +125,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault()
     const pressed = (event.submitter as HTMLButtonElement | null)?.value
-    if (isFileHeld) return setRefusal('Add the chosen file first, or choose none.')
+    if (held.length > 0) return setRefusal('Add the chosen file first, or choose none.')
     if (pressed === 'schedule' && !scheduled_at) return setRefusal('Choose the time first.')
     setSending(true)
     // The click that left a text's field sent it: then this waits for the same answer.
@@ -146,10 +157,22 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
           onInput={(event) => change({ base_caption: event.currentTarget.value })}
         />
       </label>
-      <ThreadTexts
-        texts={draft.thread}
+      <ThreadParts
+        parts={draft.thread}
         published={post ? textsPublished(post) : 0}
-        choose={(thread) => change({ thread })}
+        platforms={platforms}
+        choose={chooseParts}
+        files={(part, of, isFixed) => (
+          <MediaFiles
+            {...{ of, isFixed, ids: part.media_ids }}
+            {...filesOf(part.key)}
+            choose={(choice) =>
+              chooseParts((parts) =>
+                parts.map((one) => (one.key === part.key ? { ...one, media_ids: choice(one.media_ids) } : one)),
+              )
+            }
+          />
+        )}
       />
       <Accounts
         accounts={accounts}
@@ -158,11 +181,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
       />
       <MediaFiles
         ids={draft.media_ids}
-        altTexts={altTexts}
+        {...filesOf(0)}
         choose={(choice) => setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}
-        refuse={setRefusal}
-        underWay={(more) => setUploads((before) => before + more)}
-        held={holdFile}
       />
       <label>
         Tags, with commas between them (only you see them)

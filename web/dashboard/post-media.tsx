@@ -1,11 +1,15 @@
 /** Images and videos of a post that is being written. */
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MediaAsset, MediaUsage } from '../../schemas/resources/media.ts'
 import { send, useAnswer } from './query.ts'
 
 type Media = (typeof MediaAsset)['_output']
 
-interface MediaFilesProps {
+export interface MediaFilesProps {
+  /** Names the part that they are files of, where it isn't the caption. */
+  readonly of?: string
+  /** None is added or removed. */
+  readonly isFixed?: boolean
   readonly ids: readonly number[]
   readonly altTexts: AltTexts
   /** Changes the ids chosen by then: several uploads may be under way. */
@@ -18,10 +22,13 @@ interface MediaFilesProps {
 }
 
 /** A file is sent together with its text for those who don't see it. */
-export function MediaFiles({ ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
+export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
   const [file, setFile] = useState<File>()
   const [altText, setAltText] = useState('')
   const input = useRef<HTMLInputElement>(null)
+
+  // With its part of a thread a chosen file is gone, too.
+  useEffect(() => () => held(false), [])
 
   function hold(next: File | undefined): void {
     setFile(next)
@@ -46,27 +53,31 @@ export function MediaFiles({ ids, altTexts, choose, refuse, underWay, held }: Me
 
   return (
     <fieldset>
-      <legend>Images and videos</legend>
+      <legend>Images and videos{of && ` of ${of}`}</legend>
       <ul class="media">
         {ids.map((id) => (
           <li key={id}>
             <Shown id={id} />
             <AltText {...{ id, altTexts, refuse }} />
-            <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
-              Remove
-            </button>
+            {!isFixed && (
+              <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
+                Remove
+              </button>
+            )}
           </li>
         ))}
       </ul>
-      <label>
-        File
-        <input
-          ref={input}
-          type="file"
-          accept="image/jpeg,image/png,video/mp4,video/quicktime"
-          onChange={(event) => hold(event.currentTarget.files?.[0])}
-        />
-      </label>
+      {!isFixed && (
+        <label>
+          File
+          <input
+            ref={input}
+            type="file"
+            accept="image/jpeg,image/png,video/mp4,video/quicktime"
+            onChange={(event) => hold(event.currentTarget.files?.[0])}
+          />
+        </label>
+      )}
       <Stored isAsked={file !== undefined} />
       {file && (
         <>
@@ -133,7 +144,7 @@ export function useAltTexts(ids: readonly number[]) {
   }
 }
 
-type AltTexts = ReturnType<typeof useAltTexts>
+export type AltTexts = ReturnType<typeof useAltTexts>
 
 /** Nobody else is likely to change it. */
 const seldomMs = 600_000

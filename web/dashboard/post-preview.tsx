@@ -1,11 +1,10 @@
 /** The preview of a draft: how each network would show it, and what stands in the way. */
 import { useEffect, useState } from 'preact/hooks'
 import type { PostPreview } from '../../schemas/resources/post.ts'
-import type { Draft } from './post-draft.ts'
+import type { Draft, SentDraft } from './post-draft.ts'
 import { consult } from './query.ts'
 
-/** With the texts that it is of. */
-type Preview = (typeof PostPreview)['_output'] & Pick<Draft, 'thread'>
+type Preview = (typeof PostPreview)['_output']
 
 const previewAfterMs = 400
 
@@ -20,18 +19,18 @@ interface Told {
  *
  * @param altTextSaves how many alternative texts of its files were saved: another number asks, too
  */
-export function usePreview(draft: Draft, altTextSaves: number): Told {
+export function usePreview(draft: SentDraft, altTextSaves: number): Told {
   const [preview, setPreview] = useState<Preview>()
   const [refusal, setRefusal] = useState('')
   // A title is no part of what a network gets.
   const asked = JSON.stringify({ ...draft, title: '–' })
   useEffect(() => {
-    const body = JSON.parse(asked) as Draft
+    const body = JSON.parse(asked) as SentDraft
     let isGone = false
     async function ask(): Promise<void> {
-      const sent = await consult<(typeof PostPreview)['_output']>('/posts/preview', body)
+      const sent = await consult<Preview>('/posts/preview', body)
       if (isGone) return
-      if ('made' in sent) setPreview({ ...sent.made, thread: body.thread })
+      if ('made' in sent) setPreview(sent.made)
       setRefusal('refusal' in sent ? sent.refusal : '')
     }
     const timer = body.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
@@ -55,7 +54,7 @@ interface PreviewProps {
   change(changes: Partial<Draft>): void
 }
 
-export function PreviewOf({ preview: { targets, thread, issues: all }, isSaid, draft, change }: PreviewProps) {
+export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, change }: PreviewProps) {
   const issues = all.filter(({ message }) => !isSaid(message))
   const platforms = [...new Map(targets.map((target) => [target.platform, target])).values()]
   const write = (platform: string, text: string) => {
@@ -65,20 +64,20 @@ export function PreviewOf({ preview: { targets, thread, issues: all }, isSaid, d
   return (
     <section aria-label="Preview">
       <ul class="previews" aria-live="polite">
-        {platforms.map(({ platform, caption, thread_counts, character_count: count, character_limit: limit }) => (
+        {platforms.map(({ platform, thread, character_limit: limit, ...first }) => (
           <li key={platform}>
             <h3>
-              {platform} <Length count={count} limit={limit} />
+              {platform} <Length part={first} limit={limit} />
             </h3>
             <p class="caption">
-              <bdi>{caption}</bdi>
+              <bdi>{first.caption}</bdi>
             </p>
             {!issues.some((issue) => issue.platform === platform && issue.code === 'thread_not_taken') &&
-              thread.map((text, at) => (
+              thread.map((part, at) => (
                 <div key={at} class="part-shown">
-                  <Length count={thread_counts[at] ?? 0} limit={limit} />
+                  <Length part={part} limit={limit} />
                   <p class="caption">
-                    <bdi>{text}</bdi>
+                    <bdi>{part.caption}</bdi>
                   </p>
                 </div>
               ))}
@@ -99,10 +98,14 @@ export function PreviewOf({ preview: { targets, thread, issues: all }, isSaid, d
   )
 }
 
-function Length({ count, limit }: { readonly count: number; readonly limit: number }) {
+type Part = Preview['targets'][number]['thread'][number]
+
+function Length({ part, limit }: { readonly part: Part; readonly limit: number }) {
+  const { character_count: count, media_count: files } = part
   return (
     <span class={count > limit ? 'bad' : 'label'}>
       {count} of {limit}
+      {files > 0 && `, ${files} ${files === 1 ? 'file' : 'files'}`}
     </span>
   )
 }

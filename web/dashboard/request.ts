@@ -124,7 +124,12 @@ const labels: Readonly<Record<string, string>> = {
 /** `["body", "source_urls", 0]` is `Public pages 1`. In the address a name has one value as a rule: it gets no number. */
 function fieldOf([part, field = '', ...steps]: Fault['loc']): string {
   // The caption is part 1.
-  if (field === 'thread' && typeof steps[0] === 'number') return `Part ${steps[0] + 2}`
+  const [at, member, ...inside] = steps
+  if (field === 'thread' && typeof at === 'number') {
+    const within =
+      member === undefined || member === 'text' ? '' : `, ${fieldOf([part!, member, ...inside]).toLowerCase()}`
+    return `Part ${at + 2}${within}`
+  }
   const name = labels[field] ?? String(field).replaceAll('_', ' ')
   const within = steps.map((step) => (typeof step === 'number' ? step + 1 : step.replaceAll('_', ' ')))
   const words = [name, ...(part === 'query' ? [] : within)].join(' ')

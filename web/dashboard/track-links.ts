@@ -11,7 +11,10 @@ const labelLength = 160
 
 export interface Captions {
   readonly base_caption: string
-  readonly thread: readonly string[]
+  readonly thread: readonly {
+    readonly text: string
+    readonly platform_captions: Readonly<Record<string, string>>
+  }[]
   readonly platform_captions: Readonly<Record<string, string>>
 }
 
@@ -20,7 +23,8 @@ export async function trackLinks<Draft extends Captions>(
   draft: Draft,
   { id, title }: { readonly id: number; readonly title: string },
 ): Promise<{ readonly draft: Draft; readonly refusal: string }> {
-  const all = [draft.base_caption, ...draft.thread, ...Object.values(draft.platform_captions)]
+  const parts = [{ text: draft.base_caption, platform_captions: draft.platform_captions }, ...draft.thread]
+  const all = parts.flatMap(({ text, platform_captions }) => [text, ...Object.values(platform_captions)])
   let link: Link | undefined
   try {
     link = (await readNewest('active')) ?? (await readNewest('archived'))
@@ -43,15 +47,19 @@ export async function trackLinks<Draft extends Captions>(
     else shortened.set(address, sent.made.post_url)
   }
   const replaced = (text: string) => replaceLinks(text, (address) => shortened.get(address) ?? address)
-  const captions = Object.entries(draft.platform_captions).map(([platform, text]) => [platform, replaced(text)])
-  return {
-    draft: {
-      ...draft,
-      ...{ base_caption: replaced(draft.base_caption), thread: draft.thread.map(replaced) },
-      platform_captions: Object.fromEntries(captions),
-    },
-    refusal,
+  const captionsOf = (captions: Captions['platform_captions']) =>
+    Object.fromEntries(Object.entries(captions).map(([platform, text]) => [platform, replaced(text)]))
+  const thread = draft.thread.map((part) => ({
+    ...part,
+    text: replaced(part.text),
+    platform_captions: captionsOf(part.platform_captions),
+  }))
+  const captions = {
+    base_caption: replaced(draft.base_caption),
+    thread,
+    platform_captions: captionsOf(draft.platform_captions),
   }
+  return { draft: { ...draft, ...captions }, refusal }
 }
 
 /** @throws Error that says in words why it can't be read */

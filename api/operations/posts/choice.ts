@@ -1,7 +1,12 @@
 /** The accounts, media and captions that a post names, as far as the workspace has them. */
 import type { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
-import { type ChosenTarget, type PostedMedia, readPostedMedia } from '../../../postgres/tables/posts.ts'
+import {
+  type ChosenTarget,
+  type PostedMedia,
+  readPostedMedia,
+  type ThreadPart,
+} from '../../../postgres/tables/posts.ts'
 import { readSocialAccounts, type SocialAccount } from '../../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
@@ -10,26 +15,45 @@ import { postCaptionOverridesLengthMax } from '../../../schemas/limits/api-limit
 import { type PostCreate, strayPlatformText } from '../../../schemas/resources/post.ts'
 import type { Issue, IssueCode } from './issue.ts'
 
+/** Captions by platform; an empty one is none. */
+type Captions = Readonly<Record<string, string>>
+
 export interface Named {
   readonly mediaIds: readonly number[]
   readonly accountIds: readonly number[]
-  /** By platform; an empty one is none. */
-  readonly captions: Readonly<Record<string, string>>
+  readonly captions: Captions
+  readonly thread: readonly ThreadPart[]
   /** The captions are those of before: one whose platform isn't chosen any more goes, and is no mistake. */
   readonly isCaptionKept?: boolean
+  /** The same of those in the thread. */
+  readonly isThreadKept?: boolean
 }
 
-export function namedIn({ media_ids, social_account_ids, platform_captions }: z.output<typeof PostCreate>): Named {
-  return { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions }
+export function namedIn({
+  media_ids,
+  social_account_ids,
+  platform_captions,
+  thread,
+}: z.output<typeof PostCreate>): Named {
+  return { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions, thread }
 }
 
 /** `at`: the place in the list that was sent. */
 export type Placed<Thing> = Thing & { readonly at: number }
 
+/** A part of the thread. */
+export interface ChosenPart {
+  readonly text: string
+  readonly media: readonly Placed<PostedMedia>[]
+  /** In place of its text, by platform. */
+  readonly captions: ReadonlyMap<string, string>
+}
+
 export interface Choice {
   readonly media: readonly Placed<PostedMedia>[]
   readonly accounts: readonly Placed<SocialAccount>[]
   readonly captions: ReadonlyMap<string, string>
+  readonly thread: readonly ChosenPart[]
   /** Ids that don't exist, in the order of the fields. */
   readonly unknown: readonly Issue[]
 }
@@ -39,35 +63,65 @@ export interface Choice {
  * @throws Problem where the captions of all targets together are longer than a list could show
  */
 export async function readChoice(pg: Queryable, workspaceId: number, named: Named): Promise<Choice> {
-  const { mediaIds, accountIds, captions } = named
+  const { mediaIds, accountIds, thread } = named
+  const allMediaIds = [...new Set([...mediaIds, ...thread.flatMap(({ media_ids }) => media_ids)])]
   const [media, accounts] = [
-    mediaIds.length > 0 ? await readPostedMedia(pg, workspaceId, mediaIds) : [],
+    allMediaIds.length > 0 ? await readPostedMedia(pg, workspaceId, allMediaIds) : [],
     accountIds.length > 0 ? await readSocialAccounts(pg, workspaceId, accountIds) : [],
   ]
-  const chosenMedia = inOrder(mediaIds, media)
+  const chosenMedia = mediaAmong(media, mediaIds, [])
   const chosenAccounts = inOrder(accountIds, accounts)
   const platforms = new Set<string>(accounts.map(({ platform }) => platform))
-  const strays = named.isCaptionKept ? [] : Object.keys(captions).filter((platform) => !platforms.has(platform))
-  const chosenCaptions = new Map(
-    Object.entries(captions).filter(([platform, text]) => text !== '' && platforms.has(platform)),
-  )
-  requireShortTogether(chosenAccounts.found, chosenCaptions, captions)
+  const captions = captionsFor(platforms, named.captions, [], named.isCaptionKept)
+  const parts = thread.map(({ text, media_ids, platform_captions }, at) => ({
+    text,
+    media: mediaAmong(media, media_ids, ['thread', at]),
+    captions: captionsFor(platforms, platform_captions, ['thread', at], named.isThreadKept),
+  }))
+  requireShortTogether(chosenAccounts.found, captions.chosen, parts, named.captions)
   return {
     media: chosenMedia.found,
     accounts: chosenAccounts.found,
-    captions: chosenCaptions,
+    captions: captions.chosen,
+    thread: parts.map(({ text, media, captions }) => ({ text, media: media.found, captions: captions.chosen })),
     unknown: [
-      ...chosenMedia.missing.map((at) =>
-        notThere(['media_ids', at], 'media_not_found', 'Media asset not found', mediaIds[at]),
-      ),
+      ...chosenMedia.unknown,
       ...chosenAccounts.missing.map((at) =>
         notThere(['social_account_ids', at], 'account_not_found', 'Social account not found', accountIds[at]),
       ),
-      ...strays.map((platform) =>
-        notThere(['platform_captions', platform], 'platform_not_chosen', strayPlatformText, captions[platform]),
-      ),
+      ...captions.unknown,
+      ...parts.flatMap(({ media, captions }) => [...media.unknown, ...captions.unknown]),
     ],
   }
+}
+
+/** @param place of the object that names them */
+function mediaAmong(media: readonly PostedMedia[], ids: readonly number[], place: Place) {
+  const { found, missing } = inOrder(ids, media)
+  const unknown = missing.map((at) =>
+    notThere([...place, 'media_ids', at], 'media_not_found', 'Media asset not found', ids[at]),
+  )
+  return { found, unknown }
+}
+
+function captionsFor(platforms: ReadonlySet<string>, captions: Captions, place: Place, isKept = false) {
+  const strays = isKept ? [] : Object.keys(captions).filter((platform) => !platforms.has(platform))
+  return {
+    chosen: new Map(Object.entries(captions).filter(([platform, text]) => text !== '' && platforms.has(platform))),
+    unknown: strays.map((platform) =>
+      notThere([...place, 'platform_captions', platform], 'platform_not_chosen', strayPlatformText, captions[platform]),
+    ),
+  }
+}
+
+/** As posts are stored. */
+export function threadOf({ thread }: Choice) {
+  return thread.map(({ text, captions }) => ({ text, platform_captions: Object.fromEntries(captions) }))
+}
+
+/** Ids of the media of each part, those of the caption first. */
+export function mediaOf({ media, thread }: Choice): number[][] {
+  return [media, ...thread.map((part) => part.media)].map((files) => files.map(({ id }) => id))
 }
 
 /** A target for each account, with the caption of its platform. */
@@ -78,10 +132,14 @@ export function targetsOf({ accounts, captions }: Choice): ChosenTarget[] {
 function requireShortTogether(
   accounts: readonly SocialAccount[],
   captions: ReadonlyMap<string, string>,
+  thread: readonly { readonly captions: { readonly chosen: ReadonlyMap<string, string> } }[],
   input: unknown,
 ): void {
   const lengths = new Map([...captions].map(([platform, text]) => [platform, lengthOf(text)]))
-  const length = accounts.reduce((sum, { platform }) => sum + (lengths.get(platform) ?? 0), 0)
+  // Each target stores its caption; those of the thread are stored once.
+  const ofThread = thread.flatMap(({ captions: { chosen } }) => [...chosen.values()]).map(lengthOf)
+  const ofTargets = accounts.map(({ platform }) => lengths.get(platform) ?? 0)
+  const length = [...ofTargets, ...ofThread].reduce((sum, one) => sum + one, 0)
   if (length <= postCaptionOverridesLengthMax) return
   const text = `The captions of all targets together must have at most ${postCaptionOverridesLengthMax} characters, these have ${length}`
   throw invalid([valueError(['body', 'platform_captions'], input, text)])
@@ -102,6 +160,8 @@ function inOrder<Thing extends { readonly id: number }>(ids: readonly number[], 
   return { found, missing }
 }
 
-function notThere(path: (string | number)[], code: IssueCode, message: string, input: unknown): Issue {
+type Place = readonly (string | number)[]
+
+function notThere(path: Place, code: IssueCode, message: string, input: unknown): Issue {
   return { loc: ['body', ...path], code, message, platform: null, accountId: null, input }
 }

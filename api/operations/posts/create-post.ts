@@ -3,7 +3,7 @@ import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { namedIn, readChoice, targetsOf } from './choice.ts'
+import { mediaOf, namedIn, readChoice, targetsOf, threadOf } from './choice.ts'
 import { readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
 import { readLockedPost } from './locked-post.ts'
@@ -21,17 +21,16 @@ export const createPost = defineOperation({
   output: PostResource,
   emits: 'post.created',
   async handle({ body, workspace, stores: { pg } }) {
-    const { title, base_caption, thread, tags } = body
+    const { title, base_caption, tags } = body
     const time = readGivenTime(body.scheduled_at, workspace.timezone)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const id = await insertPost(pg, {
-      ...{ workspaceId: workspace.id, title, baseCaption: base_caption, thread, tags },
+      ...{ workspaceId: workspace.id, title, baseCaption: base_caption, thread: threadOf(choice), tags },
       scheduledAt: time.scheduledAt,
     })
-    const mediaIds = choice.media.map((asset) => asset.id)
-    await setPostMedia(pg, id, mediaIds)
+    await setPostMedia(pg, id, mediaOf(choice))
     await setPostTargets(pg, id, targetsOf(choice), 'draft')
     return serializePost(await readLockedPost(pg, workspace.id, id))
   },

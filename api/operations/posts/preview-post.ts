@@ -23,23 +23,24 @@ export const previewPost = defineOperation({
     const { scheduledAt, errors } = readGivenTime(body.scheduled_at, workspace.timezone)
     if (errors.length > 0) throw invalid(errors)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
-    const { issues: found, targets } = judgeReadiness({
-      ...{ baseCaption: body.base_caption, thread: body.thread },
-      ...choice,
-    })
+    const { issues: found, targets } = judgeReadiness({ ...choice, baseCaption: body.base_caption })
     const late = scheduledAt ? judgeTime(scheduledAt, clock.now(), body.scheduled_at?.sent) : []
     const issues = [...late, ...choice.unknown, ...found]
     return {
       valid: errorsAmong(issues).length === 0,
       issues: issues.map(shownIssue),
-      targets: targets.map(({ account, caption, characterCount, threadCounts, isValid }) => ({
+      targets: targets.map(({ account, caption, characterCount, thread, isValid }) => ({
         social_account_id: account.id,
         platform: account.platform,
         caption,
         character_count: characterCount,
         character_limit: providers[account.platform].captionLengthMax,
-        thread_counts: threadCounts,
         media_count: choice.media.length,
+        thread: thread.map((part, at) => ({
+          caption: part.caption,
+          character_count: part.characterCount,
+          media_count: choice.thread[at]!.media.length,
+        })),
         valid: isValid,
       })),
       scheduled_at: scheduledAt?.toISOString() ?? null,

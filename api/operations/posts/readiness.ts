@@ -7,22 +7,30 @@ import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { counted } from '../../../schemas/errors/validation-errors.ts'
 import { byteLength, captionCountings } from '../../../schemas/reference/caption-lengths.ts'
-import { kindOf, type MediaKind, type Provider, providers } from '../../../schemas/reference/providers.ts'
+import {
+  kindOf,
+  type MediaKind,
+  type Platform,
+  type Provider,
+  providers,
+} from '../../../schemas/reference/providers.ts'
 import type { Choice, Placed } from './choice.ts'
 import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
 
-export interface Content extends Pick<Choice, 'media' | 'accounts' | 'captions'> {
+export interface Content extends Pick<Choice, 'media' | 'accounts' | 'captions' | 'thread'> {
   readonly baseCaption: string
-  /** The texts that follow, whatever the platform. */
-  readonly thread: readonly string[]
 }
 
-export interface JudgedTarget {
-  readonly account: SocialAccount
+/** A text as an account's platform gets it, and its length there. */
+interface Counted {
   readonly caption: string
   readonly characterCount: number
-  /** The same for each text that follows. */
-  readonly threadCounts: number[]
+}
+
+export interface JudgedTarget extends Counted {
+  readonly account: SocialAccount
+  /** The parts that follow. */
+  readonly thread: readonly Counted[]
   readonly isValid: boolean
 }
 
@@ -77,12 +85,14 @@ function judgeTarget(account: Placed<SocialAccount>, { baseCaption, thread, capt
     const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]
     report('caption_too_long', path, message, caption)
   })
-  const threadCounts = thread.map((text) => lengthOn(text))
-  judgeThread(provider, caption, thread, threadCounts, report)
-  judgeCounts(provider, media, report)
-  for (const asset of media) judgeAsset(provider, asset, media.length === 1, report)
+  judgeMedia(provider, media, report)
+  const parts = thread.map(({ text, captions }) => {
+    const own = captions.get(account.platform) ?? text
+    return { caption: own, characterCount: lengthOn(own) }
+  })
+  judgeThread(account.platform, caption, thread, parts, report)
   const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
-  return { issues, target: { account, caption, characterCount, threadCounts, isValid } }
+  return { issues, target: { account, caption, characterCount, thread: parts, isValid } }
 }
 
 function judgeCaption(
@@ -104,30 +114,34 @@ function judgeCaption(
 }
 
 function judgeThread(
-  provider: Provider,
+  platform: Platform,
   caption: string,
-  thread: readonly string[],
-  counts: readonly number[],
+  thread: Content['thread'],
+  counted: readonly Counted[],
   report: Report,
 ): void {
   if (thread.length === 0) return
-  if (!provider.takesThreads) {
-    report('thread_not_taken', ['thread'], `${provider.label} takes no threads, only the caption`, thread)
+  const provider = providers[platform]
+  const { label, takesThreads, refusesRepeats } = provider
+  const texts = counted.map((part) => part.caption)
+  if (!takesThreads) {
+    report('thread_not_taken', ['thread'], `${label} takes no threads, only the caption`, texts)
     return
   }
   // The caption is the first part.
-  for (const [at, text] of thread.entries()) {
-    const refuse = (message: string) => report('caption_too_long', ['thread', at], message, text)
-    judgeCaption(provider, text, counts[at]!, refuse, `part ${at + 2}`)
-    const same = [caption, ...thread].findIndex((one) => one.trim() === text.trim())
-    if (provider.refusesRepeats && same <= at) {
-      report(
-        'thread_repeats',
-        ['thread', at],
-        `${provider.label} refuses a text twice: part ${at + 2} is part ${same + 1}`,
-        text,
-      )
+  for (const [at, { caption: text, characterCount }] of counted.entries()) {
+    const { captions, media } = thread[at]!
+    const place = ['thread', at]
+    const textPlace = captions.has(platform) ? [...place, 'platform_captions', platform] : place
+    const refuse = (message: string) => report('caption_too_long', textPlace, message, text)
+    judgeCaption(provider, text, characterCount, refuse, `part ${at + 2}`)
+    const same = [caption, ...texts].findIndex((one) => one.trim() === text.trim())
+    if (refusesRepeats && same <= at) {
+      report('thread_repeats', textPlace, `${label} refuses a text twice: part ${at + 2} is part ${same + 1}`, text)
     }
+    judgeMedia(provider, media, (code, path, message, input) =>
+      report(code, [...place, ...path], `Part ${at + 2}: ${message}`, input),
+    )
   }
 }
 
@@ -141,6 +155,12 @@ function judgeAccount({ at, id, status, health_status, health_message }: Placed<
 
 const missingCodes = { media: 'media_missing', image: 'image_missing', video: 'video_missing' } as const
 const missingTexts = { media: 'an image or a video', image: 'an image', video: 'a video' } as const
+
+/** Those of the caption or of another part. */
+function judgeMedia(provider: Provider, media: readonly Placed<PostedMedia>[], report: Report): void {
+  judgeCounts(provider, media, report)
+  for (const asset of media) judgeAsset(provider, asset, media.length === 1, report)
+}
 
 function judgeCounts(
   { label, needs, image, video, mixedMax }: Provider,

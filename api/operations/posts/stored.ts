@@ -4,17 +4,18 @@ import type { Post, PostTarget } from '../../../postgres/tables/posts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { type Choice, type Named, readChoice } from './choice.ts'
 import { errorsAmong, type Issue, refusalsOf } from './issue.ts'
-import { type Content, judgeReadiness } from './readiness.ts'
+import { judgeReadiness } from './readiness.ts'
 
 /**
  * The post's own media, accounts and captions. A target that is published, or its first part, keeps its caption, whatever others of its platform
  * get: what these have counts.
  */
-export function namedBy({ media_ids, targets }: Post): Named {
+export function namedBy({ media_ids, targets, thread }: Post): Named {
   const begun = targets.filter(isBegun)
   const waiting = targets.filter((target) => !isBegun(target))
   return {
     mediaIds: media_ids,
+    thread,
     accountIds: targets.map(({ social_account_id }) => social_account_id),
     captions: Object.fromEntries(
       [...begun, ...waiting].map(({ platform, caption_override }) => [platform, caption_override ?? '']),
@@ -33,12 +34,10 @@ export function partsOf({ publish_result }: PostTarget): number {
   return parts?.length ?? 0
 }
 
-export type Text = Pick<Content, 'baseCaption' | 'thread'>
-
 /** The errors of readiness. Published targets aren't published again, and not judged. */
-export function judgePost(post: Post, text: Text, { media, accounts, captions }: Choice): Issue[] {
-  const waiting = waitingAmong(post, accounts)
-  const { issues } = judgeReadiness({ ...text, media, accounts: waiting, captions })
+export function judgePost(post: Post, baseCaption: string, choice: Choice): Issue[] {
+  const { accounts } = choice
+  const { issues } = judgeReadiness({ ...choice, baseCaption, accounts: waitingAmong(post, accounts) })
   const isAllPublished = isPublishedOnAll(post, accounts)
   return errorsAmong(issues).map((issue) => {
     const isOfNone = isAllPublished && issue.code === 'no_connected_account'
@@ -61,7 +60,7 @@ function waitingAmong({ targets }: Post, accounts: Choice['accounts']): Choice['
 /** @throws Problem with all that keeps the post from being published */
 export async function requireReady(pg: Queryable, workspaceId: number, post: Post, more: readonly Issue[]) {
   const choice = await readChoice(pg, workspaceId, namedBy(post))
-  requireNone([...more, ...judgePost(post, { baseCaption: post.base_caption, thread: post.thread }, choice)])
+  requireNone([...more, ...judgePost(post, post.base_caption, choice)])
 }
 
 /** @throws Problem with all of `issues`, where there are any */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import { insertOutbox } from '../../../postgres/tables/outbox.ts'
@@ -6,6 +7,7 @@ import {
   type Post,
   setPostMedia,
   setPostTargets,
+  type ThreadPart,
   updatePostFields,
 } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
@@ -14,12 +16,12 @@ import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { type Choice, type Named, readChoice, targetsOf } from './choice.ts'
+import { type Choice, mediaOf, type Named, readChoice, targetsOf, threadOf } from './choice.ts'
 import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
-import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone, type Text } from './stored.ts'
+import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
 
@@ -45,14 +47,11 @@ export const updatePost = defineOperation({
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const isPublished = isPublishedOnAll(post, choice.accounts)
-    const text = {
-      baseCaption: body.base_caption ?? post.base_caption,
-      thread: body.thread === undefined ? post.thread : (body.thread ?? []),
-    }
-    if (!isPublished) requireStaysReady(post, body, text, choice)
+    const baseCaption = body.base_caption ?? post.base_caption
+    if (!isPublished) requireStaysReady(post, body, baseCaption, choice)
     await updatePostFields(pg, post.id, {
       title: body.title ?? post.title,
-      ...text,
+      ...{ baseCaption, thread: threadOf(choice) },
       scheduledAt: time.scheduledAt,
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
@@ -67,12 +66,24 @@ export const updatePost = defineOperation({
 /** A target that is published, or its first part, can't be removed, nor can texts that are published change. */
 function requirePublishedKept({ targets, thread }: Post, { social_account_ids, thread: changed }: Body): void {
   const shown = thread.slice(0, Math.max(0, ...targets.map((target) => partsOf(target) - 1)))
-  const isRewritten = changed !== undefined && shown.some((text, at) => text !== changed?.[at])
+  const isRewritten = changed !== undefined && shown.some((part, at) => !isSamePart(part, changed?.[at]))
   if (isRewritten) throw problem('post_part_published')
   if (social_account_ids === undefined) return
   const kept = new Set(social_account_ids ?? [])
   const isTakenOut = targets.some((target) => isBegun(target) && !kept.has(target.social_account_id))
   if (isTakenOut) throw problem('post_target_published')
+}
+
+/** Repeated media and empty captions aren't stored. */
+function isSamePart(stored: ThreadPart, sent: ThreadPart | undefined): boolean {
+  if (sent === undefined) return false
+  const captions = Object.entries(sent.platform_captions).filter(([, text]) => text !== '')
+  const asStored = {
+    text: sent.text,
+    media_ids: [...new Set(sent.media_ids)],
+    platform_captions: Object.fromEntries(captions),
+  }
+  return isDeepStrictEqual(asStored, stored)
 }
 
 /** A draft's time is a proposal; that of a scheduled post is moved as by rescheduling, and can't be taken away. */
@@ -94,31 +105,30 @@ function readNewTime(
 }
 
 /** Overrides belong to platforms: those of accounts that stay go on, also for another account of the platform. */
-function namedAfter(post: Post, { media_ids, social_account_ids, platform_captions }: Body): Named {
+function namedAfter(post: Post, { media_ids, social_account_ids, platform_captions, thread }: Body): Named {
   const stored = namedBy(post)
   return {
     mediaIds: media_ids === undefined ? stored.mediaIds : (media_ids ?? []),
     accountIds: social_account_ids === undefined ? stored.accountIds : (social_account_ids ?? []),
     captions: platform_captions === undefined ? stored.captions : (platform_captions ?? {}),
     isCaptionKept: platform_captions === undefined,
+    thread: thread === undefined ? stored.thread : (thread ?? []),
+    isThreadKept: thread === undefined,
   }
 }
 
-function requireStaysReady(post: Post, body: Body, text: Text, choice: Choice): void {
+function requireStaysReady(post: Post, body: Body, baseCaption: string, choice: Choice): void {
   if (post.status !== 'scheduled') return
   const { base_caption, media_ids, social_account_ids, platform_captions, thread } = body
   const isTouched =
     (base_caption ?? undefined) !== undefined ||
     [media_ids, social_account_ids, platform_captions, thread].some((sent) => sent !== undefined)
   if (!isTouched) return
-  requireNone(judgePost(post, text, choice))
+  requireNone(judgePost(post, baseCaption, choice))
 }
 
 async function replaceChosen(pg: Queryable, post: Post, body: Body, choice: Choice): Promise<void> {
-  if (body.media_ids !== undefined) {
-    const mediaIds = choice.media.map(({ id }) => id)
-    await setPostMedia(pg, post.id, mediaIds)
-  }
+  if (body.media_ids !== undefined || body.thread !== undefined) await setPostMedia(pg, post.id, mediaOf(choice))
   if (body.social_account_ids !== undefined || body.platform_captions !== undefined) {
     await setPostTargets(pg, post.id, targetsOf(choice), post.status === 'scheduled' ? 'scheduled' : 'draft')
   }

@@ -2,8 +2,8 @@
  * Parts of a thread that were deleted on the network before the whole thread was published. Most networks refuse a reply to
  * one of them, and Bluesky takes it. So the parts are looked for before a thread goes on, and once a reply is refused.
  *
- * A thread without one of its parts fails. The parts before it count: scheduled again, the thread goes on behind them. A part that
- * is still there behind the deleted one would be published twice by that, so it has to be deleted as well.
+ * A thread without one of its parts fails. The parts before it count: scheduled again, the thread goes on behind them. A
+ * part that is still there behind the deleted one would be published twice by that, so it has to be deleted as well.
  */
 import type { StoredPublication } from '../../postgres/tables/publication.ts'
 import { sleep } from '../../runtime/retry.ts'

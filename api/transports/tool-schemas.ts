@@ -236,7 +236,7 @@ function withoutListed(operation: Operation, outline: JsonSchema, all: readonly 
     if (common.length < listed.length * sharedMembersMin) continue
     const isKept = (name: string) => membersKept.includes(name) || !common.some(([member]) => member === name)
     const members = Object.entries(outline['properties'] as Members).filter(([name]) => isKept(name))
-    const description = `And what \`${tool}\` shows.`
+    const description = `And all of \`${tool}\`.`
     return {
       ...outline,
       description,

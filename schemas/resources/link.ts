@@ -165,7 +165,7 @@ const link = {
   object_id: objectId('link'),
   label: z.string(),
   destination_url: z.string(),
-  tracking_url: z.string().meta({ description: 'With its parameters.' }),
+  tracking_url: z.string(),
   post_url: z.string().meta({ description: 'The short URL.' }),
   attribution_key: z.string().meta({ description: 'The short URL ends in it.' }),
   post_id: z.int().nullable().optional(),

@@ -23,5 +23,5 @@ export function tagsOf({ max, each }: { readonly max: number; readonly each: num
       if (different > max) context.addIssue({ code: 'custom', params: { build } })
     })
     .transform((tags) => [...new Set(tags)])
-    .meta({ description: `Up to ${max}. Every leading \`#\` and repeats are dropped.` })
+    .meta({ description: `Up to ${max}. Without \`#\` and repeats.` })
 }

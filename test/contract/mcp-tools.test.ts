@@ -124,7 +124,7 @@ test('a tool refers to the list that shows the members of its object', () => {
   expect(outputOf('svc.archive_link')).toEqual({
     type: 'object',
     properties: { id: { type: 'integer' } },
-    description: 'And what `svc.list_links` shows.',
+    description: 'And all of `svc.list_links`.',
   })
   expect(outputOf('svc.create_webhook_endpoint')['properties']).toHaveProperty('secret')
   expect(outputOf('svc.person_journey')['properties']).toMatchObject({

@@ -16,7 +16,7 @@ export const getPost = defineOperation({
   tool: 'svc.get_post',
   summary: 'Get a post with its targets, its performance and its engagement.',
   description:
-    '`performance` has clicks, visitors, sessions, conversions and revenue. Its members are null while they can’t be read, and without the scope `analytics:read`. ' +
+    '`performance` has clicks, visitors, sessions, conversions and revenue. They are null while unreadable, and without `analytics:read`. ' +
     '`engagement` has likes, comments, shares and views on its networks, each null where no network says.',
   tag: 'Posts',
   effect: 'read',

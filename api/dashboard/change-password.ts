@@ -18,11 +18,10 @@ import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 import { problemReply } from '../transports/rest.ts'
 import type { AuditAccount } from './audit-account.ts'
-import { browserNameOf } from './browser-name.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import { html } from './pages.ts'
 import type { PasswordGate } from './password-gate.ts'
-import { findSignedIn, isFromOwnPage, sessionCookie } from './session.ts'
+import { arrivingBrowser, findSignedIn, isFromOwnPage, sessionCookie } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
@@ -82,8 +81,7 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
     return pg.transaction(async (tx) => {
       if (!(await changePassword(tx, ownerId, hashes))) return null
       await audit(tx, request, { workspaceId, action: 'member.change_password', ownerId, email: name })
-      const browser = browserNameOf(request.headers.get('user-agent'))
-      return beginBrowserSession(tx, { ownerId, workspaceId, browser }, clock.now())
+      return beginBrowserSession(tx, { ownerId, workspaceId, ...arrivingBrowser(request.headers) }, clock.now())
     })
   }
 

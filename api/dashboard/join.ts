@@ -19,12 +19,11 @@ import { isLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { problemReply } from '../transports/rest.ts'
 import type { AuditAccount } from './audit-account.ts'
-import { browserNameOf } from './browser-name.ts'
 import { type Invited, joinPage } from './join-page.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import { type PasswordGate, retryIn } from './password-gate.ts'
 import { type SecondFactorCodes, WrongCode } from './second-factor/codes.ts'
-import { isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
+import { arrivingBrowser, isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
 import { redirect } from './sign-in.ts'
 
 export const joinPath = '/dashboard/join'
@@ -105,8 +104,8 @@ export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecur
       if (typeof ownerId === 'string') return ownerId
       // The account is held by now: a second factor that was turned on a moment ago counts.
       const used = (await isSecondFactorOn(tx, ownerId)) ? await codes.use(tx, ownerId, code) : undefined
-      const browser = browserNameOf(request.headers.get('user-agent'))
-      const session = await beginBrowserSession(tx, { ownerId, workspaceId, browser }, clock.now())
+      const arriving = arrivingBrowser(request.headers)
+      const session = await beginBrowserSession(tx, { ownerId, workspaceId, ...arriving }, clock.now())
       const by = { workspaceId, ownerId, email }
       if (used?.recoveryCodesLeft != null) {
         const metadata = { left: used.recoveryCodesLeft }

@@ -1,13 +1,14 @@
 /** The session of a member's browser: its cookie, and which requests may be the browser's own. */
 import type { Queryable } from '../../postgres/client.ts'
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
-import { findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
+import { type ArrivingBrowser, findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
 import { browserSessionMs } from '../../schemas/limits/api-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
+import { browserNameOf } from './browser-name.ts'
 import { cookieValue, setCookie } from './cookies.ts'
 
 const cookieName = 'svc_session'
@@ -51,6 +52,11 @@ export async function findSignedIn(
 export function tokenOf(cookies: string | undefined): string | undefined {
   const token = cookieValue(cookies, cookieName)
   return token !== undefined && isLinkToken(token) ? token : undefined
+}
+
+/** For the session that a request begins. */
+export function arrivingBrowser(headers: RequestHead['headers']): ArrivingBrowser {
+  return { browser: browserNameOf(headers.get('user-agent')), before: tokenOf(headers.get('cookie')) }
 }
 
 /** `Set-Cookie` of a session; of its end without a token. @param isSecure whether browsers come by TLS */

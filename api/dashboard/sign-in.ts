@@ -14,12 +14,11 @@ import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { addressOf, problemReply } from '../transports/rest.ts'
-import { browserNameOf } from './browser-name.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 import { signInPage } from './pages.ts'
 import type { PasswordGate } from './password-gate.ts'
 import { codePath, stepCookie } from './second-factor/step-cookie.ts'
-import { isFromOwnPage, sessionCookie } from './session.ts'
+import { arrivingBrowser, isFromOwnPage, sessionCookie } from './session.ts'
 
 export const signInPath = '/dashboard/sign-in'
 
@@ -59,9 +58,7 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
     // The link works once: whoever only looks where it leads doesn't use it up.
     if (token === null || head.method === 'HEAD') return page(sent.has('changed') ? 'changed' : 200, next)
     if (!isLoopback(addressOf(head, { proxies }))) return page(403)
-    const session = await pg.transaction((tx) =>
-      signInByLink(tx, token, browserNameOf(head.headers.get('user-agent')), clock.now()),
-    )
+    const session = await pg.transaction((tx) => signInByLink(tx, token, arrivingBrowser(head.headers), clock.now()))
     // No code is asked for: whoever makes links on the machine may turn the second factor off, too.
     return session === null ? page(410) : redirect(next, [sessionCookie(session, isSecure())])
   }
@@ -87,11 +84,8 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
             const step = await beginSignInStep(tx, found.ownerId, clock.now())
             return redirect(`${codePath}?${new URLSearchParams({ next })}`, [stepCookie(step, isSecure())])
           }
-          const session = await beginBrowserSession(
-            tx,
-            { ...found, browser: browserNameOf(request.headers.get('user-agent')) },
-            clock.now(),
-          )
+          const arriving = arrivingBrowser(request.headers)
+          const session = await beginBrowserSession(tx, { ...found, ...arriving }, clock.now())
           return redirect(next, [sessionCookie(session, isSecure()), knownBrowsers.cookieFor(email)])
         })
       },

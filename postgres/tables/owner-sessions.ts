@@ -27,11 +27,19 @@ export async function createSignInLink(q: Queryable, workspaceId: number, now: n
   return made.length === 0 ? null : token
 }
 
+/** The browser that a session begins in. */
+export interface ArrivingBrowser {
+  /** For people to recognise it by; null: unknown. */
+  readonly browser: string | null
+  /** The token of the session that it had before, whoever's that was. */
+  readonly before: string | undefined
+}
+
 /** Uses a link up and begins a session. @returns its token; null where the link is unknown, used or too old */
 export async function signInByLink(
   tx: Queryable,
   linkToken: string,
-  browser: string | null,
+  arriving: ArrivingBrowser,
   now: number,
 ): Promise<string | null> {
   const [link] = await tx.query<{ owner_id: number; workspace_id: number; is_valid: boolean }>(
@@ -40,17 +48,18 @@ export async function signInByLink(
     [sha256Of(linkToken), now],
   )
   if (link === undefined || !link.is_valid) return null
-  return beginBrowserSession(tx, { ownerId: link.owner_id, workspaceId: link.workspace_id, browser }, now)
+  return beginBrowserSession(tx, { ownerId: link.owner_id, workspaceId: link.workspace_id, ...arriving }, now)
 }
 
-/** @param session `browser` is what people recognise it by; null: unknown @returns the token of the new session */
+/** Ends the one that the browser had before: its cookie is replaced, so nobody could. @returns the token of the new session */
 export async function beginBrowserSession(
   tx: Queryable,
-  session: { readonly ownerId: number; readonly workspaceId: number; readonly browser: string | null },
+  session: ArrivingBrowser & { readonly ownerId: number; readonly workspaceId: number },
   now: number,
 ): Promise<string> {
   const token = makeLinkToken()
-  const { ownerId, workspaceId, browser } = session
+  const { ownerId, workspaceId, browser, before } = session
+  if (before !== undefined) await endBrowserSession(tx, before)
   for (const table of ['browser_sessions', 'invitations']) {
     await tx.query(`DELETE FROM ${table} WHERE expires_at < to_timestamp($1::float8 / 1000)`, [now])
   }

@@ -22,7 +22,7 @@ import { setUpFolder } from '../support/test-folder.ts'
 const clock = fixedClock(Date.now())
 const stepMs = 30_000
 const { stores, api, mine } = setUpApi({ clock })
-const { post, makeMember, invite, askAs } = setUpMembers({ stores, api, now: clock.now })
+const { post, makeMember, invite, join, askAs } = setUpMembers({ stores, api, now: clock.now })
 const folder = setUpFolder()
 
 const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(';')[0]!)
@@ -128,6 +128,29 @@ test('signing in by password asks for a code, begins no session before it, and l
   expect(right.headers.get('location')).toBe(next)
   expect(await statusOf(cookieOf(right, 'svc_session')!)).toBe(200)
   expect((await enter(step, nextCode(app))).status).toBe(410)
+})
+
+test('each way to sign in ends the session that the browser had before, once it is through', async () => {
+  const had = await makeMember(mine, 'viewer')
+  const { email, app } = await makeProtected()
+  const headers = { ...fromOwnPage, cookie: had.cookie }
+  const step = await post('/dashboard/sign-in', { email, password: memberPassword }, headers)
+  const steps = `${had.cookie}; ${cookieOf(step, 'svc_sign_in')}`
+  expect([(await enter(steps, '000000')).status, await statusOf(had.cookie)]).toEqual([401, 200])
+  let cookie = cookieOf(await enter(steps, nextCode(app)), 'svc_session')!
+  const [other, invited] = [await makeMember(mine, 'viewer'), await invite(mine, 'joining@example.com', 'viewer')]
+  const link = await createSignInLink(stores.pg, mine.workspaceId, clock.now())
+  const ended = [had.cookie]
+  for (const arrive of [
+    () => post('/dashboard/sign-in', { email: other.email, password: memberPassword }, { ...fromOwnPage, cookie }),
+    () => api.ask(`/dashboard/sign-in?token=${link}`, { headers: { cookie } }),
+    () => join(invited.token, memberPassword, { ...fromOwnPage, cookie }),
+  ]) {
+    expect(await statusOf(cookie)).toBe(200)
+    ended.push(cookie)
+    cookie = cookieOf(await arrive(), 'svc_session')!
+  }
+  expect([await Promise.all(ended.map(statusOf)), await statusOf(cookie)]).toEqual([[401, 401, 401, 401], 200])
 })
 
 test('a code holds one step either way, works once, and takes those before it along', async () => {

@@ -16,10 +16,9 @@ import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { problemReply } from '../../transports/rest.ts'
 import type { AuditAccount } from '../audit-account.ts'
-import { browserNameOf } from '../browser-name.ts'
 import type { KnownBrowsers } from '../known-browsers.ts'
 import { retryIn } from '../password-gate.ts'
-import { isFromOwnPage, sessionCookie } from '../session.ts'
+import { arrivingBrowser, isFromOwnPage, sessionCookie } from '../session.ts'
 import { pageAfter, redirect } from '../sign-in.ts'
 import { codePage } from './code-page.ts'
 import type { SecondFactorCodes } from './codes.ts'
@@ -65,8 +64,7 @@ export function makeSignInStep({ pg, clock, codes, audit, knownBrowsers, isSecur
     return pg.transaction(async (tx) => {
       if (!(await endSignInStep(tx, token, step))) return null
       const { recoveryCodesLeft } = await codes.use(tx, step.ownerId, code)
-      const browser = browserNameOf(request.headers.get('user-agent'))
-      const session = await beginBrowserSession(tx, { ...step, browser }, clock.now())
+      const session = await beginBrowserSession(tx, { ...step, ...arrivingBrowser(request.headers) }, clock.now())
       if (recoveryCodesLeft !== null) {
         const metadata = { left: recoveryCodesLeft }
         await audit(tx, request, { ...step, action: 'member.use_recovery_code', metadata })

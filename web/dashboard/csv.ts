@@ -26,9 +26,12 @@ export function linesOf(rows: readonly (readonly (string | number)[])[]): string
   return rows.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
 }
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/**
+ * A text that a spreadsheet would take for a formula gets an apostrophe before it; some read full-width signs as the others.
+ * Spreadsheets of many countries part cells at semicolons, some at tabs: such texts are quoted as well.
+ */
 function cellOf(value: string | number): string {
   if (typeof value === 'number') return String(value)
-  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+  const plain = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value
+  return /[",;\t\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

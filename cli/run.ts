@@ -7,6 +7,7 @@ import { didYouMean } from './closest.ts'
 import { type Command, CommandFailed, helpOf, OutputClosed, type Progress, parseWords, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { openInstallation } from './installation.ts'
+import { shownText } from './shown-text.ts'
 
 export interface Terminal {
   /** A promise is one of when it is taken. */
@@ -54,7 +55,7 @@ export async function runCommandLine(
       const invocation = { options, ...given, installation, environment: { variables, wrong }, print, progress, signal }
       const result = await command.run(invocation)
       progress.end()
-      const shown = `${options.flag('json') ? JSON.stringify(result) : command.show(result)}\n`
+      const shown = `${shownText(options.flag('json') ? JSON.stringify(result) : command.show(result))}\n`
       if (command.printsItself?.(options)) terminal.err(shown)
       else await terminal.out(shown)
       return command.exitCode?.(result) ?? 0
@@ -142,7 +143,7 @@ function version(): string {
 function report(error: unknown, command: Command | undefined, terminal: Terminal): ExitCode {
   if (error instanceof OutputClosed) return outputClosed
   const name = command === undefined ? 'svc' : `svc ${command.name}`
-  const say = (text: string) => terminal.err(`${name}: ${text}\n`)
+  const say = (text: string) => terminal.err(`${name}: ${shownText(text)}\n`)
   if (error instanceof UsageError) {
     say(`${error.message} (\`${name} --help\` shows the options)`)
     return 2
@@ -169,14 +170,14 @@ function makeProgress(terminal: Terminal): Progress & { end(): void } {
   return {
     line: (text) => {
       end()
-      terminal.err(`${text}\n`)
+      terminal.err(`${shownText(text)}\n`)
     },
     running: (text) => {
       if (terminal.isInteractive) {
-        terminal.err(`\r\x1b[K${text}`)
+        terminal.err(`\r\x1b[K${shownText(text)}`)
         isOpen = true
       } else if (Date.now() - lastAt >= runningLineEveryMs) {
-        terminal.err(`${text}\n`)
+        terminal.err(`${shownText(text)}\n`)
         lastAt = Date.now()
         last = text
       }

@@ -1,6 +1,8 @@
+import { shownLine } from './shown-text.ts'
+
 /** Columns padded to their widest text, as far as a terminal's cells are characters. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows]
+  const lines = [head, ...rows].map((line) => line.map(shownLine))
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines
     .map((line) =>

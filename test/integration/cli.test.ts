@@ -211,6 +211,16 @@ describe('workspaces', () => {
     expect(await findTrackingKey(stores.pg, tracking_key)).toMatchObject({ workspace_id, timezone: 'Europe/Berlin' })
   })
 
+  test('names are shown without what moves a cursor or turns the direction of writing', async () => {
+    const { workspaceId } = await makeWorkspace(stores)
+    const name = 'a\u001b[2J\u009bb\u202ec\nd\u2066'
+    await stores.pg.query('UPDATE workspaces SET name = $2 WHERE id = $1', [workspaceId, name])
+    expect((await svc('workspace list')).out).toContain('a\\u001b[2J\\u009bb\\u202ec\\u000ad\\u2066 ')
+    const listed = await svc('workspace list --json')
+    expect(listed.out).not.toMatch(/[\p{Cc}\u202e\u2066](?!$)/u)
+    expect(listed.json().find(({ id }: { id: number }) => id === workspaceId).name).toBe(name)
+  })
+
   test('a slug that is taken gets a number, or is refused when it was asked for', async () => {
     const make = (...more: string[]) => svc(['workspace', 'create', '--name', 'Twice', '--json', ...more])
     expect((await make()).json().slug).toBe('twice')

@@ -27,7 +27,7 @@ export interface ProfileInput {
   readonly visits: Audience
 }
 
-const organizations = new Set([
+const organizations: ReadonlySet<unknown> = new Set([
   'Organization',
   'Corporation',
   'LocalBusiness',
@@ -94,7 +94,7 @@ export function makeProfile({ pages, sheets, sources, own, visits }: ProfileInpu
 }
 
 function ofDescription(page: Page): Quoted | undefined {
-  const company = page.data.find((one) => [one['@type']].flat().some((type) => organizations.has(String(type))))
+  const company = page.data.find((one) => [one['@type']].flat().some((type) => organizations.has(type)))
   const described = company?.['description']
   return quoted(
     page,

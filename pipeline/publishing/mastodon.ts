@@ -136,8 +136,8 @@ function stripped(text: string): string {
 }
 
 function publishedAs(status: Readonly<Record<string, unknown>>) {
-  const { url, uri } = status
-  return { externalId: textIn(status, 'id'), url: String(url ?? uri) }
+  const { url } = status
+  return { externalId: textIn(status, 'id'), url: typeof url === 'string' ? url : textIn(status, 'uri') }
 }
 
 function bytesMax(limits: MastodonLimits, { contentType }: PublishedMedia): number {

@@ -98,14 +98,22 @@ function isUnsent(error: unknown): boolean {
 function parse(text: string, status: number): Record<string, unknown> {
   if (text === '') return {}
   try {
-    // The answer's texts are stored: in results, in the account's health and in its metadata.
-    const parsed: unknown = JSON.parse(text, (_, value) => (typeof value === 'string' ? storable(value) : value))
+    const parsed: unknown = JSON.parse(text, harmless)
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
   } catch {
     // A proxy's page in front of a platform that is down.
     if (status >= 300) return {}
     throw odd('The platform answered something else than JSON')
   }
+}
+
+/**
+ * The answer's texts are stored: in results, in the account's health and in its metadata. An object with members that are called
+ * as its own functions are couldn't be turned into a text: `String` would throw.
+ */
+function harmless(name: string, value: unknown): unknown {
+  if (name === 'toString' || name === 'valueOf') return undefined
+  return typeof value === 'string' ? storable(value) : value
 }
 
 /** Numbers of 16 digits may be more than 2^53. Strings are passed over. */

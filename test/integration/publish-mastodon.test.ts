@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { askProvider } from '../../pipeline/publishing/request.ts'
 import { providerRequestMs, publishAtOnceMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
@@ -101,6 +102,18 @@ test('text, images and films are published as they are, with their alternative t
   ])
   const result = { provider: 'mastodon', external_id: status!.id, url: `https://social.test/@shop/${status!.id}` }
   expect(post).toMatchObject({ status: 'published', targets: [{ publish_result: result }] })
+})
+
+test('an instance that answers with objects in place of texts keeps no post from its end', async () => {
+  const account = await connect()
+  const odd = { toString: 1, valueOf: 1 }
+  const uri = 'https://social.test/users/shop/statuses/7'
+  instance.hinder = ({ step }) => (step === publishStep ? { status: 200, body: { id: '7', url: odd, uri } } : undefined)
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Odd', accounts: [account] }))
+  expect(post).toMatchObject({ status: 'published', targets: [{ publish_result: { external_id: '7', url: uri } }] })
+  const asked = { url: `${instance.url}/api/v1/statuses`, method: 'POST', token: instance.state.token } as const
+  const { body } = await askProvider({ ...asked, signal: new AbortController().signal })
+  expect(String(body['url'])).toBe('[object Object]')
 })
 
 test.each(losses)(

@@ -36,7 +36,7 @@ const japanese = `<html><head><meta charset="utf-8"><title>青空会計</title><
 const scripted = `<!doctype html><html><head><script src="/app.js"></script></head><body><div id="root"></div><script>document.title='Later'</script></body></html>`
 
 const bomb = `<!DOCTYPE html [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>
-<html><head><title>&c;</title><script type="application/ld+json">{"@graph":[[[[${'['.repeat(20_000)}</script></head><body>${'<div><p>'.repeat(500)}<h1>Deep</h1>
+<html><head><title>&c;</title><script type="application/ld+json">{"@type":{"toString":1,"valueOf":1},"description":"x"}</script><script type="application/ld+json">{"@graph":[[[[${'['.repeat(20_000)}</script></head><body>${'<div><p>'.repeat(500)}<h1>Deep</h1>
 <style>a{font-family:${'x,'.repeat(5_000)}}</style>${'<a class="btn" href="javascript:alert(1)">Buy</a>'.repeat(2_000)}${'<div><p>'.repeat(20_000)}<h2>Deeper still</h2></body></html>`
 
 const styled = `<html><head><link rel="stylesheet" href="/looks.css"><link rel="Stylesheet preload" href="moved.css"><link rel="stylesheet" href="large.css">

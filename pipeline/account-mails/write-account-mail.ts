@@ -37,7 +37,8 @@ export function writeInvitationMail(
   const by = inviter === null ? 'The owner' : plain(inviter)
   const as = role === 'viewer' ? 'a viewer' : `an ${role}`
   const until = `${moment.format(expires_at).replace(/\s/g, ' ')} UTC`
-  return written(`Invitation to ${name}`, {
+  // No name that anybody wrote: it could hold an address to click, under the service's own.
+  return written('Invitation to a workspace', {
     before: said`${by} invites you to the workspace ${name} at ${apiHost}, as ${as}.`,
     does: 'Join the workspace',
     url: `${apiHost}/dashboard/join?${new URLSearchParams({ token })}`,

@@ -40,18 +40,28 @@ export async function addForgottenPassword(
   return added.length > 0
 }
 
-/** The mail of an invitation. Run it in a transaction. @param sealed null: it may not be mailed, which counts as failed */
+interface NewInvitationMail {
+  /** The invitation's. */
+  readonly id: number
+  /** Null: it may not be mailed, which counts as failed. */
+  readonly sealed: Buffer | null
+  readonly now: Date
+  /** Now, where it is left out. */
+  readonly dueAt?: Date
+}
+
+/** The mail of an invitation. Run it in a transaction. */
 export async function addInvitationMail(
   tx: Queryable,
-  { id, sealed, now }: { readonly id: number; readonly sealed: Buffer | null; readonly now: Date },
+  { id, sealed, now, dueAt = now }: NewInvitationMail,
 ): Promise<void> {
   await dropOldAccountMails(tx, now)
   await tx.query('UPDATE invitations SET mail = $2 WHERE id = $1', [id, sealed === null ? 'failed' : 'waiting'])
   if (sealed === null) return
   await tx.query(
     `INSERT INTO account_mails (email, invitation_id, sealed, created_at, due_at)
-     SELECT email, id, $2, $3, $3 FROM invitations WHERE id = $1`,
-    [id, sealed, now],
+     SELECT email, id, $2, $3, $4 FROM invitations WHERE id = $1`,
+    [id, sealed, now, dueAt],
   )
 }
 

@@ -15,8 +15,10 @@ export const accountMailClaimMs = 5 * minute
 export const accountMailUncertainAttemptsMax = 2
 /** Questions for a new password that wait, whether somebody has the e-mail or not: beyond it the answer is 429. */
 export const forgottenPasswordsMax = 1_000
-/** Invitations of a workspace in an hour that are mailed. More are made, and their links passed on by hand. */
+/** Invitations in an hour that are mailed, of a workspace and of an account. More are made, and their links passed on by hand. */
 export const invitationMailsHourlyMax = 30
+/** Those that go to one address, whoever invites: strangers can't fill its mailbox. */
+export const invitationMailsOfAddressHourlyMax = 5
 /** How long the link of such a mail works, and how many of them an account gets in an hour. */
 export const passwordResetMs = hour
 export const passwordResetsHourlyMax = 3

@@ -4,7 +4,7 @@ import { sendAccountMails } from '../../pipeline/account-mails/send-account-mail
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import { claimAccountMail } from '../../postgres/tables/account-mails.ts'
-import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { accountMailPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -16,11 +16,12 @@ import {
   accountMailRetryDelaysMs,
   accountMailUncertainAttemptsMax,
   invitationMailsHourlyMax,
+  invitationMailsOfAddressHourlyMax,
   passwordResetMs,
   passwordResetsHourlyMax,
 } from '../../schemas/limits/account-mail-limits.ts'
 import { invitationMs, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
-import { setUpApi, startApi, testApiHost } from '../support/api.ts'
+import { makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
 
@@ -76,6 +77,14 @@ const show = (token: string) => api.ask(`/dashboard/reset?token=${token}`)
 const reset = (token: string, password: string, again = password) =>
   post('/dashboard/reset', { token, password, again }, {})
 const signIn = (email: string, password: string) => post('/dashboard/sign-in', { email, password })
+
+/** As if so many invitations had just been mailed, to as many addresses. */
+const noteMails = ({ workspace, by, mails }: { workspace: number; by?: number; mails: number }) =>
+  stores.pg.query(
+    `INSERT INTO invitation_mails (workspace_id, invited_by, address_hash, asked_at)
+     SELECT $1, $2, int4send(n), $4 FROM generate_series(1, $3::int) AS n`,
+    [workspace, by ?? null, mails, new Date(clock.now())],
+  )
 
 test('the link of a forgotten password works once, and ends sessions, other links and invitations', async () => {
   const admin = await makeMember(mine, 'admin')
@@ -198,7 +207,8 @@ test('an invitation is mailed with the link that the inviter sees, as who invite
   await look()
   const { to, headers, text, html } = server.mails.at(-1)!
   const until = new Date(clock.now() + invitationMs).toISOString().slice(0, 4)
-  expect([to, headers.subject, tokenSent()]).toEqual(['new@example.com', 'Invitation to <b>Harbour</b> Bcc: x', token])
+  // No name that anybody wrote stands in the subject.
+  expect([to, headers.subject, tokenSent()]).toEqual(['new@example.com', 'Invitation to a workspace', token])
   for (const shown of [`${admin.email} invites you`, '<b>Harbour</b> Bcc: x at', 'as an editor', until, 'UTC']) {
     expect(text).toContain(shown)
   }
@@ -229,16 +239,36 @@ test('the page says which mail couldn’t be sent; a workspace has so many mails
   expect(await waiting()).toEqual([])
 
   server.behave = 'accept'
-  // Three are there, of which the first has joined.
-  const invites = { workspaceId: mine.workspaceId, actorName: 'test', resourceId: 1, metadata: {} }
-  for (let n = 3; n < invitationMailsHourlyMax - 1; n++)
-    await appendSystemChange(stores.pg, { action: 'invitation.create', ...invites })
-  // Audit rows have the time of Postgres.
-  clock.set(Date.now())
+  await noteMails({ workspace: mine.workspaceId, mails: invitationMailsHourlyMax - 1 })
   await ask('last@example.com')
   await ask('next@example.com')
   await look()
   expect([sentTo(), (await mailsOf(admin.ask)).slice(2)]).toEqual([['last@example.com'], ['sent', 'failed']])
+})
+
+test('an account has so many mails an hour over all of its workspaces, and an address few, whoever invites', async () => {
+  const admin = await makeMember(mine, 'admin')
+  await look()
+  for (let n = 0; n < invitationMailsOfAddressHourlyMax; n++) {
+    await invite(await makeWorkspace(stores), 'Stranger@example.com', 'viewer')
+  }
+  expect(await look()).toBe('sent')
+  expect(sentTo()).toEqual(Array(invitationMailsOfAddressHourlyMax).fill('stranger@example.com'))
+  // For whoever invites it is as if the address took no mail.
+  const { status, body } = await admin.ask('POST', '/invitations', { email: 'stranger+x@example.com', role: 'viewer' })
+  expect([status, (await api.ask(body.url.slice(testApiHost.length))).status]).toEqual([200, 200])
+  for (const delayMs of accountMailRetryDelaysMs) {
+    expect([await look(), await mailsOf(admin.ask)]).toEqual(['', ['waiting']])
+    clock.advance(delayMs)
+  }
+  expect([await look(), await mailsOf(admin.ask), await waiting()]).toEqual(['', ['failed'], []])
+  const { workspaceId: workspace } = await makeWorkspace(stores)
+  // One is there.
+  await noteMails({ workspace, by: admin.id, mails: invitationMailsHourlyMax - 2 })
+  for (const email of ['last@example.com', 'next@example.com']) {
+    await admin.ask('POST', '/invitations', { email, role: 'viewer' })
+  }
+  expect(await mailsOf(admin.ask)).toEqual(['failed', 'waiting', 'failed'])
 })
 
 test('several pipelines send a mail once, a death in the send repeats it once, and a third time never', async () => {

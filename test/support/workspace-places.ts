@@ -143,6 +143,7 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO notes (workspace_id, day, text) VALUES ($1, now(), 't')`,
       `INSERT INTO segments (workspace_id, name, filters) VALUES ($1, 'n', '{}')`,
       `INSERT INTO traffic_alerts VALUES ($1, 'spike', 1, now())`,
+      `INSERT INTO invitation_mails VALUES ($1, NULL, '\\x00', now())`,
       `INSERT INTO report_recipients (workspace_id, email, every) VALUES ($1, 'a@example.com', 'weekly')`,
       `INSERT INTO invitations (workspace_id, hash, email, role, invited_by, created_at, expires_at)
          SELECT id, sha256('$1'), 'a@example.com', 'viewer', owner_id, now(), now() + interval '1 hour' FROM workspaces WHERE id = $1`,

@@ -1,7 +1,7 @@
 /** Members of a workspace and invitations: by owner and admins in the dashboard; any member may leave. No key reaches them. */
 import { z } from 'zod'
 import { addInvitationMail } from '../../../postgres/tables/account-mails.ts'
-import { countAudited } from '../../../postgres/tables/audit.ts'
+import { countInvitationMail, type MailVerdict } from '../../../postgres/tables/invitation-mails.ts'
 import {
   createInvitation,
   deleteInvitation,
@@ -18,9 +18,9 @@ import {
 } from '../../../postgres/tables/members.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
+import { makeLinkToken } from '../../../schemas/keys.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { accountMailMs, invitationMailsHourlyMax } from '../../../schemas/limits/account-mail-limits.ts'
-import { hour } from '../../../schemas/limits/units.ts'
+import { accountMailMs, accountMailRetryDelaysMs } from '../../../schemas/limits/account-mail-limits.ts'
 import { CreatedInvitation, InvitationCreate, Members, MemberUpdate } from '../../../schemas/resources/member.ts'
 import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
@@ -66,8 +66,20 @@ const listThem = defineOperation({
 })
 
 /** @param mailBox seals the token until it is sent */
-const makeInvite = (mailBox: SecretBox) =>
-  defineOperation({
+const makeInvite = (mailBox: SecretBox) => {
+  /**
+   * An address that has had its mails is as one whose server takes none: the mail fails as late as after its tries, because its
+   * link is none. So nobody learns whether others invite that address.
+   */
+  function mailOf({ id, token }: { id: number; token: string }, verdict: MailVerdict, now: number) {
+    const mail = { id, now: new Date(now) }
+    if (verdict === 'often') return { ...mail, sealed: null }
+    if (verdict === 'counted') return { ...mail, sealed: mailBox.seal(token) }
+    const triesMs = accountMailRetryDelaysMs.reduce((sum, delayMs) => sum + delayMs, 0)
+    return { ...mail, sealed: mailBox.seal(makeLinkToken()), dueAt: new Date(now + triesMs) }
+  }
+
+  return defineOperation({
     name: 'invitation.create',
     http: { method: 'POST', path: '/v1/invitations' },
     summary:
@@ -81,22 +93,17 @@ const makeInvite = (mailBox: SecretBox) =>
     problems: ['members_full', 'member_known', 'invitation_known'],
     async handle({ body: { email, role }, workspace, actor, clock, config, stores: { pg } }) {
       const now = clock.now()
-      const wanted = { workspaceId: workspace.id, email: email.toLowerCase(), role, invitedBy: actor.id }
-      const made = await createInvitation(pg, { ...wanted, now })
+      const wanted = { workspaceId: workspace.id, email: email.toLowerCase(), role, invitedBy: actor.id, now }
+      const made = await createInvitation(pg, wanted)
       if (made === 'denied') throw problem('workspace_access_denied')
       if (made === 'member') throw problem('member_known')
       if (made === 'invited') throw problem('invitation_known')
       if (made === 'full') throw problem('members_full')
-      if (config.isMailSetUp) {
-        const inHour = { action: 'invitation.create', since: new Date(now - hour), max: invitationMailsHourlyMax }
-        const isOften = (await countAudited(pg, workspace.id, inHour)) >= invitationMailsHourlyMax
-        await addInvitationMail(pg, {
-          ...{ id: made.id, sealed: isOften ? null : mailBox.seal(made.token), now: new Date(now) },
-        })
-      }
+      if (config.isMailSetUp) await addInvitationMail(pg, mailOf(made, await countInvitationMail(pg, wanted), now))
       return { id: made.id, url: `${config.apiHost}${joinPath}?${new URLSearchParams({ token: made.token })}` }
     },
   })
+}
 
 const withdraw = defineOperation({
   name: 'invitation.delete',

@@ -85,9 +85,9 @@ export async function createWorkspace(
 export async function holdOwner(
   tx: Queryable,
   workspaceId: number,
-): Promise<{ email: string; plan: PlanKey | null } | null> {
-  const [owner] = await tx.query<{ email: string; plan: PlanKey | null }>(
-    'SELECT email, plan_key AS plan FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) FOR UPDATE',
+): Promise<{ id: number; email: string; plan: PlanKey | null } | null> {
+  const [owner] = await tx.query<{ id: number; email: string; plan: PlanKey | null }>(
+    'SELECT id, email, plan_key AS plan FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) FOR UPDATE',
     [workspaceId],
   )
   return owner ?? null
@@ -95,6 +95,15 @@ export async function holdOwner(
 
 /** One whose deletion was asked for is as if it were gone. */
 const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = w.id)'
+
+/** Those that an account owns. Hold it before, so that none is made meanwhile. */
+export async function countOwnWorkspaces(tx: Queryable, ownerId: number): Promise<number> {
+  const [row] = await tx.query<{ workspaces: number }>(
+    `SELECT count(*)::int AS workspaces FROM workspaces w WHERE w.owner_id = $1 AND ${isKept}`,
+    [ownerId],
+  )
+  return row!.workspaces
+}
 
 /** Oldest first. */
 export function listWorkspaces(q: Queryable): Promise<Workspace[]> {

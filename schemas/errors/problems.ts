@@ -85,6 +85,7 @@ export const problems = {
   reports_asked_often: { status: 409, detail: 'The workspace asked for 60 reports within the last hour' },
   mail_not_set_up: { status: 409, detail: 'Mail is not set up: the service has no SMTP_URL or no MAIL_FROM' },
   members_full: { status: 409, detail: 'The workspace has as many members and invitations as it may have' },
+  workspaces_full: { status: 409, detail: 'The account has as many workspaces as it may have' },
   member_known: { status: 409, detail: 'Somebody with this address is a member already' },
   invitation_known: { status: 409, detail: 'This address is invited already: withdraw that invitation first' },
   member_is_owner: { status: 409, detail: 'The owner of the workspace stays its owner, and can not be removed' },

@@ -128,6 +128,8 @@ export const passwordChecksMax = 4
 export const invitationMs = 7 * day
 /** Members and open invitations of a workspace, together: a team whose roles somebody keeps track of. */
 export const membersMax = 50
+/** Workspaces that an account owns, and that it may make in the dashboard. Operators make more by `svc`. */
+export const ownWorkspacesMax = 50
 /** A form with an e-mail and a password, each character of which may take twelve bytes, and the page that it leads to. */
 export const signInFormBytesMax = 16 * KiB
 /** Characters of the address that a sign-in leads back to; a longer one leads to the overview. */

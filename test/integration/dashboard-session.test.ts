@@ -4,7 +4,7 @@ import { shortenInbox } from '../../pipeline/people/order-erasure.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
+import { browserSessionMs, ownWorkspacesMax, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { inboxRowsPerErasure } from '../../schemas/limits/people-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { scopesOfRoles } from '../../schemas/roles.ts'
@@ -340,4 +340,20 @@ test('the owner adds a workspace of the same plan, with a tracking key; the sess
     { id: mine.workspaceId, name: first, ...role, is_current: true },
     { id, name: 'Second site', ...role, is_current: false },
   ])
+})
+
+test('an account has so many workspaces and no more, however many ask at once; a demo counts', async () => {
+  const { workspaceId, ownerId } = await makeWorkspace(stores)
+  const cookie = await signIn(workspaceId)
+  await stores.pg.query(
+    `WITH made AS (INSERT INTO workspaces (owner_id, name, slug, timezone)
+       SELECT $1, 'w', 'own-' || n, 'UTC' FROM generate_series(1, $2::int) AS n RETURNING id)
+     INSERT INTO members (workspace_id, owner_id, role) SELECT id, $1, 'owner' FROM made`,
+    [ownerId, ownWorkspacesMax - 2],
+  )
+  const make = (path = '') => post(cookie, `/api/v1/workspaces${path}`, path ? {} : { name: 'More', timezone: 'UTC' })
+  const answers = await Promise.all([make(), make(), make()])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  const full = { detail: 'The account has as many workspaces as it may have' }
+  for (const answer of [await make(), await make('/demo')]) expect(await answer.json()).toEqual(full)
 })

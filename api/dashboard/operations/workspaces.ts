@@ -7,13 +7,14 @@ import type { ClickHouse } from '../../../clickhouse/client.ts'
 import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
 import { insertSeed } from '../../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
-import type { Postgres } from '../../../postgres/client.ts'
+import type { Postgres, Queryable } from '../../../postgres/client.ts'
 import { createDemo, findDemo, markDemoFilled, tryHoldDemo } from '../../../postgres/tables/demo-workspaces.ts'
 import { advanceMark, leaseSegments } from '../../../postgres/tables/segment-leases.ts'
 import { createTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { requestDeletion } from '../../../postgres/tables/workspace-deletions.ts'
 import {
   changeWorkspace,
+  countOwnWorkspaces,
   createWorkspace,
   holdOwner,
   listWorkspacesOf,
@@ -21,6 +22,7 @@ import {
   type Workspace,
 } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
+import { ownWorkspacesMax } from '../../../schemas/limits/api-limits.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
 import { JoinedWorkspace } from '../../../schemas/resources/member.ts'
@@ -110,13 +112,20 @@ export const createOwnWorkspace = defineOperation({
   scope: ownScope,
   input: { body: WorkspaceCreate },
   output: OwnWorkspace,
+  problems: ['workspaces_full'],
   async handle({ body: { name, timezone }, workspace, stores: { pg } }) {
     const owner = stillThere(await holdOwner(pg, workspace.id))
+    await requireRoom(pg, owner.id)
     const { workspaceId: id } = await createWorkspace(pg, { name, timezone, plan: owner.plan, ownerEmail: owner.email })
     await createTrackingKey(pg, id)
     return { id, name }
   },
 })
+
+/** @throws Problem where the account, which is held, has as many workspaces as it may have */
+async function requireRoom(tx: Queryable, ownerId: number): Promise<void> {
+  if ((await countOwnWorkspaces(tx, ownerId)) >= ownWorkspacesMax) throw problem('workspaces_full')
+}
 
 export interface DemoStores {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
@@ -135,7 +144,7 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
     scope: ownScope,
     input: {},
     output: OwnWorkspace,
-    problems: ['demo_busy'],
+    problems: ['demo_busy', 'workspaces_full'],
     async handle({ actor, workspace, clock, stores }) {
       // Filling asks for connections beside the transaction's own: one call at a time can't use them up.
       if (isFilling) throw problem('demo_busy')
@@ -149,6 +158,7 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
           const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: owner.email }
           // A failed fill can leave half a demo that looks like a whole one.
           if (there !== undefined) await requestDeletion(tx, there.id)
+          await requireRoom(tx, owner.id)
           return createDemo(tx, wanted)
         })
         await fill({ pg, ch, hashes: stores.hashes }, id, clock.now())

@@ -38,6 +38,7 @@ export const createOwnKey = defineOperation({
   scope: manageScope,
   input: { body: ApiKeyCreate },
   output: CreatedApiKey,
+  answersWithSecret: true,
   async handle({ body: { name, scopes: wanted, expires_at }, workspace, actor, clock, stores: { pg } }) {
     const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, clock.now())
     if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')

@@ -89,6 +89,7 @@ const makeInvite = (mailBox: SecretBox) => {
     scope: manageScope,
     input: { body: InvitationCreate },
     output: CreatedInvitation,
+    answersWithSecret: true,
     auditIds: ['role'],
     problems: ['members_full', 'member_known', 'invitation_known'],
     async handle({ body: { email, role }, workspace, actor, clock, config, stores: { pg } }) {

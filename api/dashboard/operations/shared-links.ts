@@ -35,6 +35,7 @@ export const createSharedLink = defineOperation({
   scope: manageScope,
   input: { body: SharedLinkCreate },
   output: CreatedSharedLink,
+  answersWithSecret: true,
   problems: ['shared_links_full'],
   async handle({ body: { name, expires_at }, workspace, actor, clock, config, stores: { pg } }) {
     const now = clock.now()

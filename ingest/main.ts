@@ -38,7 +38,7 @@ import { watchMetrics } from './service-metrics.ts'
 import { connectClaims } from './ship/claim.ts'
 import type { MarkStore } from './ship/marks.ts'
 import { expireSetAside } from './ship/set-aside.ts'
-import { areNumbersUsed, raiseLeasesAboveStored } from './ship/used-numbers.ts'
+import { areNumbersUsed, raiseLeasesAboveUsed } from './ship/used-numbers.ts'
 import { makeLinkTable } from './tables/links.ts'
 import { makePostTable } from './tables/posts.ts'
 import { makeKeyTable } from './tables/tracking-key-table.ts'
@@ -66,23 +66,30 @@ async function runNode(): Promise<void> {
     windowHours: config.dedupWindowHours,
     entriesMax: config.dedupClaimsMax,
   })
-  await raiseLeasesAboveStored(clickhouse, (above) => raiseLeases(pg, above, segmentLeaseSize), log)
   const writers = Array.from({ length: config.ingestWorkers }, (_, at) => (config.ingestWorkers === 1 ? 0 : at + 1))
   const leases = await openLeases(folder, writers, (writer) =>
     openSegmentLeases({
       file: join(writerFolder(folder, writer), 'segment-leases.json'),
-      lease: () => leaseSegments(pg, segmentLeaseSize),
+      lease: async () => {
+        await raiseAboveUsed()
+        return leaseSegments(pg, segmentLeaseSize)
+      },
       isUsed: (first, end) => areNumbersUsed(clickhouse, first, end),
       log,
     }),
   )
+  const held = () => [...leases.values()].flatMap((each) => each.held())
+  const raiseAboveUsed = () =>
+    raiseLeasesAboveUsed({ clickhouse, held }, (above) => raiseLeases(pg, above, segmentLeaseSize), log)
+  // Also where this node needs no lease: before another, newer node takes one.
+  await raiseAboveUsed()
   const shipping = {
     nodeFolder: folder,
     fileBytes: logFileBytes,
     io: diskIo,
     bootId: await readBootId(),
     leases: {
-      held: () => [...leases.values()].flatMap((each) => each.held()),
+      held,
       letGo: async (first: number) => {
         await Promise.all([...leases.values()].map((each) => each.letGo(first)))
       },

@@ -1,9 +1,12 @@
+import { raiseRestoredLeases } from '../../postgres/tables/segment-leases.ts'
 import { streams } from '../../schemas/event/row.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { defineCommand } from '../command.ts'
 
-/** Derived rows have versions and builds, and all rows their workspace. */
+/** Rows of streams have ids of leased segments, derived ones have versions and builds, and all have their workspace. */
+const streamed = Object.values(streams).map(({ table }) => table)
 const derived = ['sessions', 'visitors', 'credits', 'cells']
-const all = [...Object.values(streams).map(({ table }) => table), ...derived, 'person_events']
+const all = [...streamed, ...derived, 'person_events']
 
 const tables = (names: readonly string[]) => `merge(currentDatabase(), '^(${names.join('|')})$')`
 
@@ -18,17 +21,20 @@ export const restoreNumbers = defineCommand({
   async run({ installation }) {
     const [stored] = await installation
       .clickhouse()
-      .query<Record<'version' | 'build' | keyof typeof identities, number>>(
-        `SELECT version, build, workspaces, links, posts FROM
+      .query<Record<'id' | 'version' | 'build' | keyof typeof identities, number>>(
+        `SELECT id, version, build, workspaces, links, posts FROM
+         (SELECT max(id) AS id FROM ${tables(streamed)}) AS received,
          (SELECT max(version) AS version, max(build) AS build FROM ${tables(derived)}) AS derived,
          (SELECT max(workspace_id) AS workspaces FROM ${tables(all)}) AS stored,
          (SELECT max(link_id) AS links, max(post_id) AS posts FROM ${tables(['events', 'link_clicks'])}) AS followed`,
         {},
         { deadlineMs },
       )
-    const { version, build, ...numbers } = stored!
-    const [raised] = await installation.postgres().query<Record<string, number>>(
-      `SELECT ${raise("'fold_versions'", 1)} AS version, ${raise("'figure_builds_numbers'", 2)} AS build,
+    const { id, version, build, ...numbers } = stored!
+    const pg = installation.postgres()
+    await raiseRestoredLeases(pg, Math.floor(id / segmentRowsMax), segmentLeaseSize)
+    const [raised] = await pg.query<Record<string, number>>(
+      `SELECT (SELECT last_value FROM segment_leases) AS leases, ${raise("'fold_versions'", 1)} AS version, ${raise("'figure_builds_numbers'", 2)} AS build,
          ${Object.entries(identities).map(([name, sequence], at) => `${raise(sequence, at + 3)} AS ${name}`)}`,
       [version, build, ...Object.keys(identities).map((name) => numbers[name as keyof typeof identities])],
     )

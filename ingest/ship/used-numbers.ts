@@ -25,25 +25,38 @@ export async function areNumbersUsed(clickhouse: ClickHouse, first: number, end:
   )
 }
 
+/** Where used numbers are known, apart from Postgres. */
+interface KnownNumbers {
+  readonly clickhouse: ClickHouse
+  /** Leases of this node, whether it has used them or not. */
+  readonly held: () => readonly { readonly end: number }[]
+}
+
 /**
- * A Postgres restored from a backup would lease numbers again that ClickHouse has rows of. Ids grow with the time of
- * receipt, and an event is at most three days older than that: the newest days hold the largest.
+ * A Postgres restored from a backup would lease numbers again that ClickHouse has rows of, or that this node holds. Ids
+ * grow with the time of receipt, and an event is at most three days older than that: the newest days hold the largest.
  */
-export async function raiseLeasesAboveStored(
-  clickhouse: ClickHouse,
+export async function raiseLeasesAboveUsed(
+  { clickhouse, held }: KnownNumbers,
   raise: (above: number) => Promise<void>,
   log: Log,
 ): Promise<void> {
   const newest = (table: string) =>
     `(SELECT max(id) FROM ${table} WHERE occurred_at >= (SELECT max(toDate(occurred_at, 'UTC')) FROM ${table}) - 4)`
+  let stored = 0
   try {
     const [row] = await clickhouse.query<{ id: number }>(
       `SELECT greatest(${tables.map(newest).join(', ')}) AS id`,
       {},
       { deadlineMs: startQueryMs },
     )
-    if (row && row.id > 0) await raise(segmentOfId(row.id))
+    stored = segmentOfId(row?.id ?? 0)
   } catch (error) {
     log.warn({ err: error }, 'the lease sequence was not compared with what is stored')
+  }
+  try {
+    await raise(Math.max(stored, ...held().map(({ end }) => end - 1)))
+  } catch (error) {
+    log.warn({ err: error }, 'the lease sequence was not compared with the leases of this node')
   }
 }

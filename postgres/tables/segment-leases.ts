@@ -2,9 +2,19 @@
  * Segment numbers, leased in blocks: lease n holds the numbers [n × size, (n + 1) × size). The sequence only ever moves
  * forward, also when it is raised, so that two nodes can't be given the same block. Every caller of one installation
  * uses the same size; number 0 belongs to no lease.
+ *
+ * A restore sets the sequence back. A lease that is known from its row or from ids is never given again. A node may hold
+ * a lease that nobody else knows of: taken after the backup, and without a stored event. So the sequence goes
+ * `leasesSkippedByRestore` further than the last lease that is known. See docs/operations.md, "After a restore".
  */
-import { segmentLeaseSize, segmentNumberMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import {
+  leasesSkippedByRestore,
+  segmentLeaseSize,
+  segmentNumberMax,
+  segmentRowsMax,
+} from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
+import { takeNamedLock } from '../named-lock.ts'
 
 /** For short a mark. Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
 export interface LeaseWatermark {
@@ -13,25 +23,31 @@ export interface LeaseWatermark {
   readonly throughId: number
 }
 
+type LeasingPostgres = Pick<Postgres, 'query' | 'transaction'>
+
 /** Holder of a lease: a node of ingest, an import, or a command that makes events up. */
 export type LeaseHolder = 'node' | 'import' | 'seed'
 
 /**
- * Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. It is complete as of
- * now: a first lease has no event yet, and for the events of a node's other leases those speak.
+ * Takes the next lease that nobody has; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. It is
+ * complete as of now: a first lease has no event yet, and for the events of a node's other leases those speak.
  */
-export async function leaseSegments(q: Queryable, size: number, holder: LeaseHolder = 'node'): Promise<number> {
-  const [row] = await q.query<{ first: number | null }>(
-    `WITH taken AS (SELECT nextval('segment_leases') * $1::bigint AS first),
-     noted AS (
-       INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at, is_import, is_seed)
-       SELECT first, first + $1, first * $2::bigint - 1, now(), $4, $5 FROM taken WHERE first + $1 - 1 <= $3
-       ON CONFLICT (first_segment) DO NOTHING)
-     SELECT CASE WHEN first + $1 - 1 <= $3 THEN first END AS first FROM taken`,
-    [size, segmentRowsMax, segmentNumberMax, holder === 'import', holder === 'seed'],
-  )
-  if (row!.first === null) throw new Error('segment numbers have run out')
-  return row!.first
+export async function leaseSegments(pg: LeasingPostgres, size: number, holder: LeaseHolder = 'node'): Promise<number> {
+  for (;;) {
+    await raiseLeases(pg, 0, size)
+    const [row] = await pg.query<{ first: number | null; is_ours: boolean }>(
+      `WITH taken AS (SELECT nextval('segment_leases') * $1::bigint AS first),
+       noted AS (
+         INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at, is_import, is_seed)
+         SELECT first, first + $1, first * $2::bigint - 1, now(), $4, $5 FROM taken WHERE first + $1 - 1 <= $3
+         ON CONFLICT (first_segment) DO NOTHING RETURNING first_segment)
+       SELECT CASE WHEN first + $1 - 1 <= $3 THEN first END AS first, EXISTS (SELECT FROM noted) AS is_ours FROM taken`,
+      [size, segmentRowsMax, segmentNumberMax, holder === 'import', holder === 'seed'],
+    )
+    if (row!.first === null) throw new Error('segment numbers have run out')
+    // Else a node has published a mark of this lease: it took the lease before a restore.
+    if (row!.is_ours) return row!.first
+  }
 }
 
 /**
@@ -91,13 +107,36 @@ export async function advanceImportMarks(q: Queryable, ids: readonly number[]): 
   )
 }
 
-/** Makes sure that every later lease begins above `aboveNumber`: after a restore, ClickHouse may hold numbers that Postgres forgot. */
-export async function raiseLeases(q: Queryable, aboveNumber: number, size: number): Promise<void> {
-  const used = Math.floor(aboveNumber / size)
-  // Stepping with nextval and not setval: setval could take back what another node got a moment ago.
-  await q.query(
-    `SELECT count(nextval('segment_leases')) FROM segment_leases,
-       generate_series(1, $1::bigint - CASE WHEN is_called THEN last_value ELSE last_value - 1 END)`,
-    [used],
-  )
+/**
+ * Makes sure that every later lease begins above `aboveNumber`, and above all leases that have a row. A sequence that
+ * stands below them was restored from a backup.
+ */
+export async function raiseLeases(pg: LeasingPostgres, aboveNumber: number, size: number): Promise<void> {
+  await raise(pg, aboveNumber, { size, isRestored: false })
+}
+
+/** The same of a Postgres that was restored, whatever its sequence says. Again without a lease in between changes nothing. */
+export async function raiseRestoredLeases(pg: LeasingPostgres, aboveNumber: number, size: number): Promise<void> {
+  await raise(pg, aboveNumber, { size, isRestored: true })
+}
+
+async function raise(
+  pg: LeasingPostgres,
+  aboveNumber: number,
+  { size, isRestored }: { readonly size: number; readonly isRestored: boolean },
+): Promise<void> {
+  await pg.transaction(async (tx) => {
+    // Two that raise at once would go twice as far.
+    await takeNamedLock(tx, 'segment leases')
+    // Stepping with nextval and not setval: setval could take back what another node got a moment ago.
+    await tx.query(
+      `WITH known AS (
+         SELECT greatest($1::bigint / $2::bigint, max(end_segment) / $2::bigint - 1) AS lease FROM segment_leases_taken),
+       given AS (SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS lease FROM segment_leases)
+       SELECT count(nextval('segment_leases'))
+       FROM known, given, generate_series(given.lease + 1, known.lease + $3::bigint)
+       WHERE $4 OR given.lease < known.lease`,
+      [aboveNumber, size, leasesSkippedByRestore, isRestored],
+    )
+  })
 }

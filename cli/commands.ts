@@ -24,6 +24,7 @@ import { setPassword } from './commands/owner-password.ts'
 import { erasePeople } from './commands/people-erase.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
+import { restoreMarks } from './commands/restore-marks.ts'
 import { restoreNumbers } from './commands/restore-numbers.ts'
 import { connectRevenue } from './commands/revenue-connect.ts'
 import { disconnectRevenueProvider } from './commands/revenue-disconnect.ts'
@@ -72,6 +73,7 @@ export const commands: readonly Command[] = [
   checkFigures,
   rebuildFigures,
   restoreNumbers,
+  restoreMarks,
   listJobs,
   retryJobs,
   erasePeople,

@@ -1,4 +1,7 @@
-import { defineCommand } from '../command.ts'
+import { readPostgresClock } from '../../postgres/clock.ts'
+import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
+import { defineCommand, type Invocation } from '../command.ts'
+import { countRowsAbove, findLeasesAboveMarks, type RowsAboveMark } from '../figures/rows-above-marks.ts'
 import { runBuilds } from '../figures/run-builds.ts'
 import { table } from '../table.ts'
 
@@ -12,14 +15,29 @@ export const checkFigures = defineCommand({
     return {
       workspaces: builds.length,
       differences: different.map(({ workspaceId, differences }) => ({ workspace_id: workspaceId, days: differences })),
+      left_out: await findLeftOut(invocation),
     }
   },
-  show: ({ workspaces, differences }) =>
-    differences.length === 0
-      ? `all figures are right (workspaces: ${workspaces})`
-      : table(
-          ['workspace', 'different days'],
-          differences.map((one) => [String(one.workspace_id), String(one.days)]),
-        ),
-  exitCode: ({ differences }) => (differences.length === 0 ? 0 : 1),
+  show: ({ workspaces, differences, left_out }) => {
+    const leftOut = left_out.map(
+      ({ lease, rows, workspaces: of }) =>
+        `events of lease ${lease} in no figure: ${rows} (workspace ${of.join(', ')}). Start the ingest node that has it; if that is gone, run \`svc restore marks\``,
+    )
+    const days = table(
+      ['workspace', 'different days'],
+      differences.map((one) => [String(one.workspace_id), String(one.days)]),
+    )
+    if (differences.length > 0) return [days, ...leftOut].join('\n')
+    return leftOut.length > 0 ? leftOut.join('\n') : `all figures are right (workspaces: ${workspaces})`
+  },
+  exitCode: ({ differences, left_out }) => (differences.length + left_out.length === 0 ? 0 : 1),
 })
+
+/** Both the figures and the comparison end at the marks. Rows above a mark that doesn't move are in neither. */
+async function findLeftOut({ installation, options }: Invocation): Promise<RowsAboveMark[]> {
+  const workspaceId = options.id('workspace')
+  const now = await readPostgresClock(installation.postgres())
+  const leases = await findLeasesAboveMarks(installation, workspaceId)
+  const dead = leases.filter(({ heardAt }) => heardAt < now - marksBehindWarnMs)
+  return countRowsAbove(installation.clickhouse(), dead, workspaceId)
+}

@@ -64,7 +64,7 @@ function remedyOf(holder: LeaseHolder, workspaces: readonly number[]): string {
   const where = `workspace ${workspaces.join(', ')}`
   if (holder === 'import') return `unless the import into ${where} still runs, import its file again`
   if (holder === 'seed') return `unless the seed of ${where} still runs, delete that with \`svc workspace delete\``
-  return 'start the ingest node that has it, which reads on where it ended'
+  return 'start the ingest node that has it, which reads on where it ended; if that is gone, run `svc restore marks`'
 }
 
 /** Events that are stored and not folded: figures are as of an earlier time. */

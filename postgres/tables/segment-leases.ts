@@ -108,6 +108,27 @@ export async function advanceImportMarks(q: Queryable, ids: readonly number[]): 
 }
 
 /**
+ * Rows with these ids are stored, the largest of their leases. Where nobody has published the lease's mark since `since`,
+ * the mark moves on to them. A lease that has no row gets one.
+ *
+ * @param since milliseconds since 1970, by the clock of Postgres
+ * @returns first segments of the leases whose marks were moved
+ */
+export async function raiseDeadMarks(q: Queryable, ids: readonly number[], since: number): Promise<number[]> {
+  // Not `updated_at`: nobody is heard of.
+  const raised = await q.query<{ first_segment: number }>(
+    `INSERT INTO segment_leases_taken AS lease (first_segment, end_segment, shipped_through, updated_at)
+     SELECT nth * $3::bigint, (nth + 1) * $3::bigint, through, 'epoch'
+     FROM (SELECT id / ($2::bigint * $3::bigint) AS nth, max(id) AS through FROM unnest($1::bigint[]) AS id GROUP BY 1) AS stored
+     ON CONFLICT (first_segment) DO UPDATE SET shipped_through = excluded.shipped_through
+     WHERE lease.shipped_through < excluded.shipped_through AND lease.updated_at < to_timestamp($4::double precision / 1000)
+     RETURNING first_segment`,
+    [ids, segmentRowsMax, segmentLeaseSize, since],
+  )
+  return raised.map(({ first_segment }) => first_segment)
+}
+
+/**
  * Makes sure that every later lease begins above `aboveNumber`, and above all leases that have a row. A sequence that
  * stands below them was restored from a backup.
  */

@@ -40,7 +40,9 @@ export function makeMetrics(service: string, withProcess = true): Metrics {
     figures: async () => (await registry.getMetricsAsJSON()) as unknown as Figures,
     textWith: async (others) => {
       const own = (await registry.getMetricsAsJSON()) as unknown as Figures
-      return AggregatorRegistry.aggregate([...others, own] as unknown as MetricObject[]).metrics()
+      // prom-client leaves some figures of a process out, such as its start time: of several processes there is no sum.
+      const kept = own.map((figure) => (figure.aggregator === 'omit' ? { ...figure, aggregator: 'first' } : figure))
+      return AggregatorRegistry.aggregate([...others, kept] as unknown as MetricObject[]).metrics()
     },
     contentType: registry.contentType,
   }

@@ -9,9 +9,9 @@ const { makeMember } = setUpMembers({ stores, api })
 
 const valid = { url: 'https://example.com/hook' }
 
-function post(body: unknown, idempotencyKey?: string, key = mine.apiKey, path = '/v1/webhooks'): Promise<Response> {
+function post(body: unknown, idempotencyKey?: string, key = mine.apiKey): Promise<Response> {
   const header = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }
-  return api.ask(path, {
+  return api.ask('/v1/webhooks', {
     method: 'POST',
     key,
     headers: { 'Content-Type': 'application/json', ...header },
@@ -31,29 +31,21 @@ async function counts() {
 
 test('the same request under a key is done once, whatever the order of its members and the API key', async () => {
   const key = randomUUID()
-  const draft = { title: 'A', base_caption: 'B' }
-  const first = await post(draft, key, mine.apiKey, '/v1/posts')
+  const first = await post({ ...valid, description: 'a' }, key)
   const body = await first.text()
   expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null])
   const other = await makeKey(stores, mine.workspaceId)
   for (const apiKey of [mine.apiKey, other.apiKey]) {
-    const again = await post({ base_caption: 'B', title: 'A' }, key, apiKey, '/v1/posts')
+    const again = await post({ description: 'a', ...valid }, key, apiKey)
     expect([again.status, again.headers.get('idempotent-replayed'), await again.text()]).toEqual([200, 'true', body])
   }
-  expect(await counts()).toMatchObject({ audits: 1, records: 1 })
+  expect(await counts()).toEqual({ endpoints: 1, audits: 1, records: 1 })
 })
 
-test('an answer with a secret is repeated for whoever made it alone', async () => {
-  const key = randomUUID()
-  const made = await (await post(valid, key)).text()
-  const other = await makeKey(stores, mine.workspaceId)
+test('an answer with a secret of the dashboard is repeated for the member that made it alone', async () => {
   const reused = { detail: 'Idempotency-Key was used with a different request' }
-  expect(await (await post(valid, key, other.apiKey)).json()).toEqual(reused)
-  expect(await (await post(valid, key)).text()).toBe(made)
-
   const [one, another] = [await makeMember(mine, 'admin'), await makeMember(mine, 'admin')]
   for (const [path, body] of [
-    ['/webhooks', valid],
     ['/api-keys', { name: 'a', scopes: ['links:read'] }],
     ['/shared-links', { name: 'a' }],
     ['/invitations', { email: 'new@example.com', role: 'viewer' }],

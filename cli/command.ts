@@ -158,6 +158,13 @@ export class OptionValues {
     return value === undefined ? undefined : readText(value, `--${name}`, lengthMax)
   }
 
+  /** Of any characters, on one line or several. */
+  secret(name: string, lengthMax: number): string | undefined {
+    const value = this.#values[name] as string | undefined
+    if (value !== undefined) checkLength(value, `--${name}`, lengthMax)
+    return value
+  }
+
   /** The values of an option that may be given several times. */
   texts(name: string, lengthMax: number): string[] | undefined {
     const values = this.#values[name] as string[] | undefined
@@ -195,10 +202,15 @@ export class OptionValues {
 
 /** @throws UsageError naming `what` */
 function readText(value: string, what: string, lengthMax: number): string {
-  if (value.trim() === '') throw new UsageError(`${what} must not be empty`)
-  if ([...value].length > lengthMax) throw new UsageError(`${what} must have at most ${lengthMax} characters`)
+  checkLength(value, what, lengthMax)
   if (!isPlainLine(value) || !value.isWellFormed()) throw new UsageError(`${what} must be one line of plain text`)
   return value
+}
+
+/** @throws UsageError naming `what` */
+function checkLength(value: string, what: string, lengthMax: number): void {
+  if (value.trim() === '') throw new UsageError(`${what} must not be empty`)
+  if ([...value].length > lengthMax) throw new UsageError(`${what} must have at most ${lengthMax} characters`)
 }
 
 /** Postgres has the ids of workspaces as `integer`, all others as `bigint`. */

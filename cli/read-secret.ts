@@ -10,7 +10,7 @@ export const secretFileOption = {
 
 /** @returns undefined where neither `--secret` nor `--secret-file` is given */
 export function readSecret(options: OptionValues): string | undefined {
-  const given = options.text('secret', accountSecretLengthMax)
+  const given = options.secret('secret', accountSecretLengthMax)
   const file = options.text('secret-file')
   if (given !== undefined && file !== undefined) throw new UsageError('--secret and --secret-file exclude each other')
   if (file === undefined) return given

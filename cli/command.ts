@@ -158,7 +158,7 @@ export class OptionValues {
     return value === undefined ? undefined : readText(value, `--${name}`, lengthMax)
   }
 
-  /** Of any characters, on one line or several. */
+  /** The value may have any characters and several lines. */
   secret(name: string, lengthMax: number): string | undefined {
     const value = this.#values[name] as string | undefined
     if (value !== undefined) checkLength(value, `--${name}`, lengthMax)

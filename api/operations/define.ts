@@ -127,7 +127,7 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly emits?: WebhookEventType
   /** Names of ids, and of values from a closed list, in the input or the answer that the audit row has too. */
   readonly auditIds?: readonly string[]
-  /** The answer holds a secret: its repeat under an `Idempotency-Key` is for the same actor alone. */
+  /** The answer holds a secret, and its repeat under an `Idempotency-Key` is for the same member alone. In `/v1` repeats are for any key. */
   readonly answersWithSecret?: true
   /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
   readonly writesOutbox?: true

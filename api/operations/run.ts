@@ -153,8 +153,9 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
 }
 
 /**
- * Asks again, in the transaction of a change, what let the call in. An upload takes minutes, and a change may wait for others:
- * a key may be revoked meanwhile, a session ended, and a member removed.
+ * Asks again, as a change's transaction begins, what let the call in. An upload takes minutes, and a change may wait for its
+ * turn: a key may be revoked meanwhile, a session ended, and a member removed. Nothing is held: what begins later doesn't stop
+ * the change. Operations on members and keys hold the workspace besides (`holdAsManager`).
  */
 async function confirm(
   { credential, operation }: Call,

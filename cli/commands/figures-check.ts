@@ -1,7 +1,7 @@
 import { readPostgresClock } from '../../postgres/clock.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { defineCommand, type Invocation } from '../command.ts'
-import { countRowsAbove, findLeasesAboveMarks, type RowsAboveMark } from '../figures/rows-above-marks.ts'
+import { countRowsAbove, findLeasesAboveMarks, type RowsAboveMark, remedyOf } from '../figures/rows-above-marks.ts'
 import { runBuilds } from '../figures/run-builds.ts'
 import { table } from '../table.ts'
 
@@ -20,8 +20,8 @@ export const checkFigures = defineCommand({
   },
   show: ({ workspaces, differences, left_out }) => {
     const leftOut = left_out.map(
-      ({ lease, rows, workspaces: of }) =>
-        `events of lease ${lease} in no figure: ${rows} (workspace ${of.join(', ')}). Start the ingest node that has it; if that is gone, run \`svc restore marks\``,
+      ({ lease, rows, workspaces: of, remedy }) =>
+        `events of lease ${lease} in no figure: ${rows} (workspace ${of.join(', ')}): ${remedy}`,
     )
     const days = table(
       ['workspace', 'different days'],
@@ -34,10 +34,12 @@ export const checkFigures = defineCommand({
 })
 
 /** Both the figures and the comparison end at the marks. Rows above a mark that doesn't move are in neither. */
-async function findLeftOut({ installation, options }: Invocation): Promise<RowsAboveMark[]> {
+async function findLeftOut({ installation, options }: Invocation): Promise<(RowsAboveMark & { remedy: string })[]> {
   const workspaceId = options.id('workspace')
   const now = await readPostgresClock(installation.postgres())
   const leases = await findLeasesAboveMarks(installation, workspaceId)
   const dead = leases.filter(({ heardAt }) => heardAt < now - marksBehindWarnMs)
-  return countRowsAbove(installation.clickhouse(), dead, workspaceId)
+  const left = await countRowsAbove(installation.clickhouse(), dead, workspaceId)
+  const holders = new Map(dead.map(({ firstSegment, holder }) => [firstSegment, holder]))
+  return left.map((row) => ({ ...row, remedy: remedyOf(holders.get(row.lease)!, row.workspaces) }))
 }

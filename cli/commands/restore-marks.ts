@@ -39,5 +39,6 @@ export const restoreMarks = defineCommand({
   show: (leases) =>
     leases.length === 0
       ? 'no node is gone whose events are above its marks'
-      : leases.map(({ lease, rows }) => `lease ${lease}: events that figures count from now on: ${rows}`).join('\n'),
+      : leases.map(({ lease, rows }) => `lease ${lease}: events that figures count from now on: ${rows}`).join('\n') +
+        '\nIf a node was down meanwhile and comes back, run `svc figures rebuild` then.',
 })

@@ -5,6 +5,7 @@ import type { LeaseHolder } from '../../postgres/tables/segment-leases.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { remedyOf } from '../figures/rows-above-marks.ts'
 import { type Finding, ok, span, warning } from './finding.ts'
 
 const idsOfLease = segmentLeaseSize * segmentRowsMax
@@ -58,13 +59,6 @@ export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Findin
     const text = `that of lease ${first} hasn't moved for ${span(still_ms)}, rows above it: ${rows}`
     return warning('marks', `${text}: ${remedyOf(holder, workspaces)}`)
   })
-}
-
-function remedyOf(holder: LeaseHolder, workspaces: readonly number[]): string {
-  const where = `workspace ${workspaces.join(', ')}`
-  if (holder === 'import') return `unless the import into ${where} still runs, import its file again`
-  if (holder === 'seed') return `unless the seed of ${where} still runs, delete that with \`svc workspace delete\``
-  return 'start the ingest node that has it, which reads on where it ended; if that is gone, run `svc restore marks`'
 }
 
 /** Events that are stored and not folded: figures are as of an earlier time. */

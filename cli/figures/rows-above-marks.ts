@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { milliseconds } from '../../postgres/clock.ts'
-import type { LeaseWatermark } from '../../postgres/tables/segment-leases.ts'
+import type { LeaseHolder, LeaseWatermark } from '../../postgres/tables/segment-leases.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Installation } from '../installation.ts'
 
@@ -18,6 +18,7 @@ export interface LeaseAboveMark {
   readonly mark: number | null
   /** When its holder was last heard of, by the clock of Postgres; milliseconds since 1970. */
   readonly heardAt: number
+  readonly holder: LeaseHolder
   /** The largest stored id. */
   readonly storedThrough: number
 }
@@ -34,17 +35,18 @@ export async function findLeasesAboveMarks(
     {},
     { deadlineMs },
   )
-  const marks = await installation.postgres().query<LeaseWatermark & { heardAt: number }>(
+  const marks = await installation.postgres().query<LeaseWatermark & { heardAt: number; holder: LeaseHolder }>(
     `SELECT first_segment AS "firstSegment", shipped_through AS "throughId",
+       CASE WHEN is_import THEN 'import' WHEN is_seed THEN 'seed' ELSE 'node' END AS holder,
        ${milliseconds("greatest(updated_at, 'epoch')")} AS "heardAt" FROM segment_leases_taken`,
   )
   const known = new Map(marks.map((mark) => [mark.firstSegment, mark]))
   return stored.flatMap(({ lease, through }) => {
     const firstSegment = lease * segmentLeaseSize
-    const { throughId = null, heardAt = 0 } = known.get(firstSegment) ?? {}
+    const { throughId = null, heardAt = 0, holder = 'node' } = known.get(firstSegment) ?? {}
     // Ids below the first lease are of no node.
     if (lease === 0 || (throughId !== null && through <= throughId)) return []
-    return [{ firstSegment, mark: throughId, heardAt, storedThrough: through }]
+    return [{ firstSegment, mark: throughId, heardAt, holder, storedThrough: through }]
   })
 }
 
@@ -52,6 +54,14 @@ export interface RowsAboveMark {
   readonly lease: number
   readonly rows: number
   readonly workspaces: readonly number[]
+}
+
+/** Says how rows that stay above a mark come into the figures. @param workspaces whose rows they are */
+export function remedyOf(holder: LeaseHolder, workspaces: readonly number[]): string {
+  const where = `workspace ${workspaces.join(', ')}`
+  if (holder === 'import') return `unless the import into ${where} still runs, import its file again`
+  if (holder === 'seed') return `unless the seed of ${where} still runs, delete that with \`svc workspace delete\``
+  return 'start the ingest node that has it, which reads on where it ended; if that is gone, run `svc restore marks` with all others up'
 }
 
 /** The rows above the marks of `leases`: how many, and some of their workspaces. */

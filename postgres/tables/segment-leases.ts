@@ -136,7 +136,7 @@ export async function raiseLeases(pg: LeasingPostgres, aboveNumber: number, size
   await raise(pg, aboveNumber, { size, isRestored: false })
 }
 
-/** The same of a Postgres that was restored, whatever its sequence says. Again without a lease in between changes nothing. */
+/** The same of a Postgres that was restored, whatever its sequence says. A second call without a lease in between changes nothing. */
 export async function raiseRestoredLeases(pg: LeasingPostgres, aboveNumber: number, size: number): Promise<void> {
   await raise(pg, aboveNumber, { size, isRestored: true })
 }

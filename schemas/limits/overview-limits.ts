@@ -23,6 +23,8 @@ export const breakdownKeyLengthMax = 300
 export const pageReportRowsMax = 1_000
 /** Pages that are ordered by their revenue: others come as if they had none. */
 export const pagesByRevenueMax = 5_000
+/** Characters of their paths, together: the client takes a millisecond for 5,000 characters of a parameter. */
+export const pagesByRevenueLengthMax = 200_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */
 export const eventNamesMax = 1_000
 export const propertyNameLengthMax = 200

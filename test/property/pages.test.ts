@@ -207,6 +207,8 @@ test('a page that the cells of its day lack is listed all the same', async () =>
   await closeDaysAt(stores, now)
   const { rows } = await ask<PageReport>('pages?days=7&order=asc&limit=1', apiKey)
   expect(rows.map(({ path, title, pageviews }) => [path, title, pageviews])).toEqual([['/rare', '/rare', 1]])
+  const many = (await ask<PageReport>('pages?days=7&limit=300', apiKey)).rows
+  expect(many.map(({ title }) => title)).toEqual(many.map(({ path }) => path))
 })
 
 test.each([

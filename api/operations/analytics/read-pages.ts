@@ -3,7 +3,12 @@ import { z } from 'zod'
 import { type PageGroup, readPages } from '../../../clickhouse/queries/pages/read-pages.ts'
 import type { RevenueByKey } from '../../../postgres/tables/revenue-figures.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import { overviewRowsDefault, pageReportRowsMax, pagesByRevenueMax } from '../../../schemas/limits/overview-limits.ts'
+import {
+  overviewRowsDefault,
+  pageReportRowsMax,
+  pagesByRevenueLengthMax,
+  pagesByRevenueMax,
+} from '../../../schemas/limits/overview-limits.ts'
 import { PageReport, pageSorts, sortOrders } from '../../../schemas/resources/page-report.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
@@ -56,10 +61,16 @@ export const readAnalyticsPages = defineOperation({
   },
 })
 
-/** Those with most revenue, or most of refunds. */
+/** Those with most revenue, or most of refunds: as many as a statement takes. */
 function greatest(revenue: RevenueByKey): RevenueByKey {
-  if (revenue.size <= pagesByRevenueMax) return revenue
-  return new Map([...revenue].sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, pagesByRevenueMax))
+  const sent = new Map<string, number>()
+  let characters = 0
+  for (const [path, cents] of [...revenue].sort(([, a], [, b]) => Math.abs(b) - Math.abs(a))) {
+    characters += path.length
+    if (sent.size === pagesByRevenueMax || characters > pagesByRevenueLengthMax) break
+    sent.set(path, cents)
+  }
+  return sent
 }
 
 function shownPage(page: PageGroup, revenue: RevenueByKey) {

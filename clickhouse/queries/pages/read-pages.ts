@@ -11,7 +11,7 @@ import { ofFewRows, type Reader } from '../reader.ts'
 import { cutPagesSql } from './cut-pages-sql.ts'
 import { dayPagesSql, readCutListDays } from './day-pages-sql.ts'
 import { type PageParts, pagePart, pageSums } from './page-part.ts'
-import { readTitles } from './read-titles.ts'
+import { type PageKey, readTitles } from './read-titles.ts'
 
 export interface PagesRequest extends EventsOfRange {
   /** The range reaches to the present. */
@@ -51,7 +51,7 @@ const measures: Readonly<Partial<Record<PageSort, string>>> = {
   scroll_depth: 'if(scrolled=0,NULL,depths/scrolled)',
 }
 
-interface Row extends Omit<PageGroup, 'title'> {
+interface Row extends Omit<PageGroup, 'title'>, PageKey {
   readonly folded: readonly (readonly [number, number])[]
 }
 
@@ -69,18 +69,18 @@ export async function readPages(ch: Reader, request: PagesRequest): Promise<Page
   const revenue = sort === 'revenue_cents' ? revenueOf(request.revenue) : { parts: [], params: {} }
   const rows = await ch.query<Row>(
     `WITH ${coverageSql} AS coverage
-     SELECT max(name) AS path,${pageSums.map((sum) => `sum(of_page.${sum}) AS ${sum}`).join(',')},coverage.1 AS folded
-     FROM (${[...parts, ...revenue.parts].join(' UNION ALL ')}) AS of_page GROUP BY page HAVING pageviews>0
+     SELECT max(name) AS path,toString(of_page.page) AS page,${pageSums.map((sum) => `sum(of_page.${sum}) AS ${sum}`).join(',')},coverage.1 AS folded
+     FROM (${[...parts, ...revenue.parts].join(' UNION ALL ')}) AS of_page GROUP BY of_page.page HAVING pageviews>0
      ORDER BY ${measures[sort] ?? sort} ${order === 'asc' ? 'ASC' : 'DESC'} NULLS LAST,pageviews DESC,path LIMIT {limit:UInt32}`,
     { ...params, ...revenue.params, workspace: workspaceId, build, limit },
     { settings: ofFewRows },
   )
   if (rows.length === 0) return []
   const titles = await readTitles(ch, {
-    ...{ workspaceId, build, pieces, cells, paths: rows.map(({ path }) => path) },
+    ...{ workspaceId, build, pieces, cells, pages: rows },
     folded: rows[0]!.folded.map(([from, through]) => ({ from, through })),
   })
-  return rows.map(({ folded: _, ...row }) => ({ ...row, title: titles.get(row.path) ?? '' }))
+  return rows.map(({ folded: _, page: __, ...row }) => ({ ...row, title: titles.get(row.path) ?? '' }))
 }
 
 function revenueOf(revenue: ReadonlyMap<string, number>): PageParts {

@@ -16,29 +16,43 @@ type Sent = Pick<StoredPublication, 'sent_parts' | 'thread'>
 /** How `publish_result` names it. */
 export const partDeleted = 'part_deleted'
 
+type Look = [session: Session, adapter: Adapter, sent: Sent, signal: AbortSignal]
+
 /**
- * @param session calls with the account's credentials
- * @throws ProviderError where one of them is gone, or the platform doesn't answer
+ * Before a thread goes on. A platform that shows the account no posts, or not now, may take the next part all the same.
+ * @throws ProviderError where one of the parts is gone, or the platform can't answer for a moment
  */
-export async function requirePartsThere(
-  session: Session,
-  adapter: Adapter,
-  { sent_parts, thread }: Sent,
-  signal: AbortSignal,
-): Promise<void> {
+export async function requirePartsThere(...look: Look): Promise<void> {
+  const deletion = await findDeletion(...look).catch((error) => {
+    if (error instanceof ProviderError && error.failure.kind !== 'transient') return null
+    throw error
+  })
+  if (deletion !== null) throw deletion
+}
+
+/** @returns why a part was refused: parts before it are gone, or else the platform's own reason */
+export async function reasonOf(refusal: ProviderError, ...look: Look): Promise<ProviderError> {
+  const deletion = await findDeletion(...look).catch(() => null)
+  return deletion ?? refusal
+}
+
+/** @throws ProviderError where the platform doesn't answer the look */
+async function findDeletion(
+  ...[session, adapter, { sent_parts, thread }, signal]: Look
+): Promise<ProviderError | null> {
   const ids = sent_parts.map(({ external_id }) => external_id)
   const gone = await findGone(session, adapter, ids, signal)
   const first = ids.findIndex((id) => gone.has(id))
-  if (first < 0) return
+  if (first < 0) return null
   const behind = ids.flatMap((id, at) => (at > first && !gone.has(id) ? [at + 1] : []))
   const said = `Part ${first + 1} of ${thread.length + 1} was deleted there`
   const failure = { kind: 'permanent', code: partDeleted, isUnpublished: true } as const
   if (behind.length > 0) {
     const text = `${said}, but not part ${behind.join(', ')}. Delete these as well and schedule the post again, or archive it`
-    throw new ProviderError(failure, text)
+    return new ProviderError(failure, text)
   }
   const text = `${said}. Scheduled again, the thread goes on with part ${first + 1}`
-  throw new ProviderError({ ...failure, partsLeft: first }, text)
+  return new ProviderError({ ...failure, partsLeft: first }, text)
 }
 
 /** Those that two looks don't find: a platform may show a new part late. */

@@ -36,7 +36,7 @@ import {
   type Published,
 } from './adapter.ts'
 import { adapterOf } from './adapters.ts'
-import { partDeleted, requirePartsThere } from './deleted-parts.ts'
+import { partDeleted, reasonOf, requirePartsThere } from './deleted-parts.ts'
 import { type Files, filesOf } from './part-files.ts'
 import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
 import { giveBack, type Outcome, type PublishedBy, settleFailed, settlePublished } from './settle.ts'
@@ -140,8 +140,7 @@ async function attempt(
     const found = await session((call) => adapter.lookUp(call, publication, known))
     if (found !== null) return publishedBy(stored, found)
   }
-  const requireParts = () => requirePartsThere(session, adapter, stored, signal)
-  if (isResumed) await requireParts()
+  if (isResumed) await requirePartsThere(session, adapter, stored, signal)
   try {
     const prepared = await session((call) => adapter.prepare(call, publication))
     const sentAt = await markSent(publishing.pg, claim)
@@ -149,8 +148,8 @@ async function attempt(
     const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
     return publishedBy(stored, published)
   } catch (error) {
-    if (error instanceof ProviderError && error.failure.kind === 'permanent') await requireParts()
-    throw error
+    const isRefusal = error instanceof ProviderError && error.failure.kind === 'permanent'
+    throw isRefusal ? await reasonOf(error, session, adapter, stored, signal) : error
   }
 }
 

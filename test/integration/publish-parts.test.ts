@@ -299,6 +299,36 @@ test('a thread whose parts were deleted on the network fails with that, and resc
   }
 })
 
+test.each([
+  ['for good', 403],
+  ['for now', 429],
+  ['for its token', 401],
+])(
+  'a network that refuses %s to show the parts hides no other refusal, and keeps no thread from going on',
+  async (_, status) => {
+    const { x } = on.server
+    const account: number = (await connectX(stores, mine, x)).json.id
+    const title = 'Not for you'
+    const answer = (status: number, detail: string) => ({
+      status,
+      body: { title, detail, type: 'about:blank', status },
+    })
+    let isRefused = true
+    x.hinder = ({ step, json }) => {
+      if (step === 'GET /2/tweets') return answer(status, 'No reads')
+      return isRefused && json?.text === 'Three' ? answer(403, 'A bad text') : undefined
+    }
+    const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
+    const error = { code: 'refused', message: expect.stringContaining('A bad text') }
+    expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
+    expect((await ask('GET', '/v1/social-accounts')).body).toMatchObject([{ status: 'connected' }])
+    isRefused = false
+    await reschedule(ask, id)
+    expect((await endedPost(ask, id)).status).toBe('published')
+    expect(sentTo()['x']).toEqual(chainOf(sentTo()['x']!, ['One', 'Two', 'Three']))
+  },
+)
+
 test('parts behind a deleted one have to be deleted, too: then the thread begins anew, and its caption may change', async () => {
   const { mastodon } = on.server
   const account = await connectTo(mastodon)

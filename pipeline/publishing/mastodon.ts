@@ -14,7 +14,7 @@ import {
 } from '../../schemas/limits/publish-limits.ts'
 import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
-import type { Adapter, Call, PublishedMedia } from './adapter.ts'
+import type { Adapter, Call, PublishedMedia, ReplyTo } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import { pollUntil } from './poll-until.ts'
 import { type Answer, askProvider, countIn, odd, textIn } from './request.ts'
@@ -66,12 +66,12 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
       const known = await isKnown(recent.map((status) => textIn(status, 'id')))
       for (const status of recent) {
         const id = textIn(status, 'id')
-        // A reply to a status that was deleted names none.
-        const isReply =
-          replyTo === null || [replyTo.parent.externalId, null].includes(status['in_reply_to_id'] as string)
-        if (known.has(id) || !isReply) continue
+        if (known.has(id) || !mayReplyTo(replyTo, status)) continue
         const source = await ask(call, `/api/v1/statuses/${id}/source`)
-        if (source.body['text'] === stripped(text)) return publishedAs(status)
+        if (source.body['text'] !== stripped(text)) continue
+        if (replyTo === null || status['in_reply_to_id'] !== null) return publishedAs(status)
+        // A status that replies to nothing isn't the part while its parent is there.
+        if ((await readStatus(call, replyTo.parent.externalId)) === null) return publishedAs(status)
       }
       // Pinned ones aren't among them, so they come in the order of their time.
       if (recent.length < mastodonStatusesEach) return null
@@ -112,6 +112,11 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
       return new Map([[id!, status && figuresIn(status)]])
     },
   },
+}
+
+/** A reply to a status that was deleted names none. */
+function mayReplyTo(replyTo: ReplyTo | null, { in_reply_to_id: parent }: Readonly<Record<string, unknown>>): boolean {
+  return replyTo === null || parent === null || parent === replyTo.parent.externalId
 }
 
 /** @returns null where the instance has no such status */

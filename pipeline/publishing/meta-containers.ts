@@ -11,6 +11,7 @@ import { type Adapter, ProviderError, type Published, type PublishedMedia, type 
 import {
   type Calling,
   type Fields,
+  find,
   findPost,
   get,
   idIn,
@@ -92,8 +93,15 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
 
     async lookUp(call, publication, known) {
       const { replyTo } = publication
-      const listing = replyTo ? repliesOf(platform, userOf(call), replyTo) : postsOf(platform, userOf(call))
-      const found = await asReply(replyTo, () => findPost(call, listing, publication, known))
+      const findIn = (listing: Listing) => findPost(call, listing, publication, known)
+      const findReply = async ({ parent: { externalId: parent } }: ReplyTo) => {
+        const reply = await findIn(repliesOf(platform, userOf(call), parent))
+        if (reply !== null || (await find(call, `${api}/${parent}`, { fields: 'id' })) !== null) return reply
+        return findIn(repliesOf(platform, userOf(call), undefined))
+      }
+      const found = await (replyTo
+        ? asReply(replyTo, () => findReply(replyTo))
+        : findIn(postsOf(platform, userOf(call))))
       if (found === null) return null
       const { permalink } = found
       return publishedAs(idIn(found), typeof permalink === 'string' ? permalink : await linkOf(call, idIn(found)))
@@ -149,8 +157,8 @@ export const postsOf = ({ api, edge, text }: ContainerPlatform, user: string): L
   ...{ url: `${api}/${user}/${edge}`, text, time: 'timestamp', others: 'permalink' },
 })
 
-/** The account's replies to a part of a thread, on Threads. One whose part was deleted may name none. */
-const repliesOf = ({ api, text }: ContainerPlatform, user: string, { parent }: ReplyTo): Listing => ({
+/** The account's replies to a part of a thread, on Threads. @param parent undefined for those to posts that are gone */
+const repliesOf = ({ api, text }: ContainerPlatform, user: string, parent: string | undefined): Listing => ({
   ...{ url: `${api}/${user}/replies`, text, time: 'timestamp', others: 'permalink,replied_to' },
-  isLeftOut: (post) => (Object(post['replied_to']).id ?? parent.externalId) !== parent.externalId,
+  isLeftOut: (post) => Object(post['replied_to']).id !== parent,
 })

@@ -367,14 +367,34 @@ test('parts behind a deleted one have to be deleted, too: then the thread begins
 })
 
 test('a part whose answer is lost is found although the part before was deleted meanwhile', async () => {
-  const { mastodon } = on.server
-  const account = await connectTo(mastodon)
-  mastodon.hinder = ({ json }) => {
-    if (json?.status !== 'Two') return undefined
-    setTimeout(() => mastodon.statuses.shift(), 1_000)
+  const { mastodon, meta } = on.server
+  const accounts = [
+    await connectTo(mastodon),
+    (await connectMeta(stores, mine, 'threads', '--secret', threadsToken)).json.id,
+  ]
+  const losing = (posts: unknown[]): Hindrance => {
+    setTimeout(() => posts.shift(), 1_000)
     return 'cut after'
   }
-  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })
+  mastodon.hinder = ({ json }) => (json?.status === 'Two' ? losing(mastodon.statuses) : undefined)
+  meta.hinder = ({ step }) =>
+    step.endsWith('threads_publish') && meta.threads.length === 1 ? losing(meta.threads as unknown[]) : undefined
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts })
   expect(await endedPost(ask, id)).toMatchObject({ status: 'published' })
-  expect(mastodon.statuses.map(({ text }) => text)).toEqual(['Two'])
+  for (const sent of [mastodon.statuses, meta.threads]) expect(sent.map(({ text }) => text)).toEqual(['Two'])
+})
+
+test('a status of the same text that replies to nothing isn’t taken for a part that is lost', async () => {
+  const { mastodon } = on.server
+  const account = await connectTo(mastodon)
+  const alone = { text: 'Two', mediaIds: [], inReplyTo: null }
+  mastodon.hinder = ({ json }) => {
+    if (json?.status !== 'Two' || mastodon.statuses.length > 1) return undefined
+    mastodon.statuses.push({ ...alone, id: '113999999999999', createdAt: new Date().toISOString() })
+    return 'cut before'
+  }
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })
+  expect((await endedPost(ask, id)).status).toBe('published')
+  const { statuses } = mastodon
+  expect(statuses).toMatchObject([{ text: 'One' }, alone, { text: 'Two', inReplyTo: statuses[0]!.id }])
 })

@@ -197,6 +197,25 @@ test('a part that is refused leaves those before it; mended and scheduled anew, 
   expect(sent).toEqual(chainOf(sent!, ['One', 'Two', 'Mended', 'Four']))
 })
 
+test('an account that shows no part of a begun thread can be dropped with its captions', async () => {
+  const { mastodon, x } = on.server
+  const begun = await connectTo(mastodon)
+  const { json } = await connectX(stores, mine, x)
+  mastodon.hinder = ({ json }) => (json?.status === 'Three' ? { status: 422, body: { error: 'No' } } : undefined)
+  x.hinder = ({ json }) =>
+    json?.text === 'One' ? { status: 403, body: { title: 'No', detail: 'No', type: 'about:blank' } } : undefined
+  const two = { text: 'Two', media_ids: [], platform_captions: { mastodon: 'Two there' } }
+  const both = { ...two, platform_captions: { ...two.platform_captions, x: 'Two, for X' } }
+  const id = await schedulePost(ask, { caption: 'One', thread: [both, 'Three'], accounts: [begun, json.id] })
+  expect((await endedPost(ask, id)).status).toBe('failed')
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  const dropping = { social_account_ids: [begun], platform_captions: {} }
+  const renamed = { ...two, platform_captions: { mastodon: 'Another' } }
+  expect((await ask('PATCH', `/v1/posts/${id}`, { ...dropping, thread: [renamed] })).status).toBe(409)
+  const dropped = await ask('PATCH', `/v1/posts/${id}`, { ...dropping, thread: [two, 'Drei'] })
+  expect([dropped.status, dropped.body]).toMatchObject([200, { thread: [two, { text: 'Drei' }] }])
+})
+
 test('credentials that end between two parts fail the target; with a thread as short as what is there it is published', async () => {
   const { mastodon } = on.server
   const account = await connectTo(mastodon)

@@ -66,7 +66,8 @@ export const updatePost = defineOperation({
 /** A target that is published, or its first part, can't be removed, nor can texts that are published change. */
 function requirePublishedKept({ targets, thread }: Post, { social_account_ids, thread: changed }: Body): void {
   const shown = thread.slice(0, Math.max(0, ...targets.map((target) => partsOf(target) - 1)))
-  const isRewritten = changed !== undefined && shown.some((part, at) => !isSamePart(part, changed?.[at]))
+  const begun = new Set(targets.filter(isBegun).map(({ platform }) => platform))
+  const isRewritten = changed !== undefined && shown.some((part, at) => !isSamePart(part, changed?.[at], begun))
   if (isRewritten) throw problem('post_part_published')
   if (social_account_ids === undefined) return
   const kept = new Set(social_account_ids ?? [])
@@ -74,16 +75,17 @@ function requirePublishedKept({ targets, thread }: Post, { social_account_ids, t
   if (isTakenOut) throw problem('post_target_published')
 }
 
-/** Repeated media and empty captions aren't stored. */
-function isSamePart(stored: ThreadPart, sent: ThreadPart | undefined): boolean {
+/**
+ * Repeated media and empty captions aren't stored.
+ * @param begun the platforms that show parts: captions for others may change
+ */
+function isSamePart(stored: ThreadPart, sent: ThreadPart | undefined, begun: ReadonlySet<string>): boolean {
   if (sent === undefined) return false
-  const captions = Object.entries(sent.platform_captions).filter(([, text]) => text !== '')
-  const asStored = {
-    text: sent.text,
-    media_ids: [...new Set(sent.media_ids)],
-    platform_captions: Object.fromEntries(captions),
-  }
-  return isDeepStrictEqual(asStored, stored)
+  const shownOf = ({ text, media_ids, platform_captions }: ThreadPart) => ({
+    ...{ text, media_ids: [...new Set(media_ids)] },
+    captions: new Map(Object.entries(platform_captions).filter(([name, caption]) => caption !== '' && begun.has(name))),
+  })
+  return isDeepStrictEqual(shownOf(sent), shownOf(stored))
 }
 
 /** A draft's time is a proposal; that of a scheduled post is moved as by rescheduling, and can't be taken away. */

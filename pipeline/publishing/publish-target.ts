@@ -54,21 +54,29 @@ export async function publishTarget(
   holder: string,
   stopping: AbortSignal,
 ): Promise<Outcome | null> {
-  for (let isResumed = true; ; isResumed = false) {
-    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, isResumed, stopping)
+  const done: Done = { isLookedFor: false, isJudged: false }
+  for (;;) {
+    const outcome = await publishPart(publishing, target, { targetId: target.id, holder }, done, stopping)
     if (outcome !== 'kept') return outcome
   }
 }
 
+/** Needed once in a claim, whichever part it begins with. */
+interface Done {
+  /** The parts of earlier claims. */
+  isLookedFor: boolean
+  /** All parts that are left. */
+  isJudged: boolean
+}
+
 /**
- * @param isResumed whether the parts before, if any, are of an earlier claim
  * @returns `kept` where the part belongs to a thread, so that there may be another
  */
 async function publishPart(
   publishing: Publishing,
   target: ClaimedTarget,
   claim: Claim,
-  isResumed: boolean,
+  done: Done,
   stopping: AbortSignal,
 ): Promise<Outcome | 'kept' | null> {
   const { pg, log } = publishing
@@ -87,7 +95,7 @@ async function publishPart(
   }
   return within(publishAttemptMs, stopping, async (ending) => {
     try {
-      const published = await attempt(publishing, stored, part, { claim, isResumed }, ending)
+      const published = await attempt(publishing, stored, part, { claim, done }, ending)
       return published === null ? null : await keep(published)
     } catch (error) {
       if (error instanceof ClaimEnded) return null
@@ -125,14 +133,16 @@ async function attempt(
   publishing: Publishing,
   stored: StoredPublication,
   part: Part,
-  { claim, isResumed }: { readonly claim: Claim; readonly isResumed: boolean },
+  { claim, done }: { readonly claim: Claim; readonly done: Done },
   signal: AbortSignal,
 ): Promise<PublishedBy | null> {
   const adapter = adapterOf(stored)
   requireConnected(stored)
   const publication = await publicationOf(publishing, stored, part, claim, signal)
   const account = accountOf(stored)
-  requireTaken(adapter, account, publication, { place: part.place, later: await partsBehind(publishing, stored, part) })
+  const later = done.isJudged ? [] : await partsBehind(publishing, stored, part)
+  requireTaken(adapter, account, publication, { place: part.place, later })
+  done.isJudged = true
 
   const session = sessionOf(publishing, adapter, account, signal)
   const known = stored.sent_at === null ? null : knownBy(publishing, account)
@@ -140,7 +150,8 @@ async function attempt(
     const found = await session((call) => adapter.lookUp(call, publication, known))
     if (found !== null) return publishedBy(stored, found)
   }
-  if (isResumed) await requirePartsThere(session, adapter, stored, signal)
+  if (!done.isLookedFor) await requirePartsThere(session, adapter, stored, signal)
+  done.isLookedFor = true
   try {
     const prepared = await session((call) => adapter.prepare(call, publication))
     const sentAt = await markSent(publishing.pg, claim)

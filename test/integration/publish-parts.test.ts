@@ -403,6 +403,21 @@ test('a part whose answer is lost is found although the part before was deleted 
   for (const sent of [mastodon.statuses, meta.threads]) expect(sent.map(({ text }) => text)).toEqual(['Two'])
 })
 
+test('a thread that goes on behind a part that was found again is looked for, too', async () => {
+  const { bluesky } = on.server
+  const account: number = (await connectBluesky(stores, mine, bluesky)).json.id
+  bluesky.hinder = ({ json }) => {
+    if (json?.record?.text !== 'Two') return undefined
+    setTimeout(() => bluesky.remove(bluesky.records[0]!), 1_000)
+    return 'cut after'
+  }
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
+  const message = expect.stringContaining('Part 1 of 3 was deleted there, but not part 2')
+  const error = { code: 'part_deleted', message }
+  expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({ error })
+  expect(bluesky.records.map(({ record }) => record.text)).toEqual(['Two'])
+})
+
 test('a status of the same text that replies to nothing isn’t taken for a part that is lost', async () => {
   const { mastodon } = on.server
   const account = await connectTo(mastodon)

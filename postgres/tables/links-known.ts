@@ -12,15 +12,16 @@ export function linksOfKeys(q: Queryable, keys: readonly string[]): Promise<Keye
   )
 }
 
-/** The workspace's links that lead to these destinations, the oldest first. */
+/** The workspace's oldest link for each of these pairs: many links may have one. */
 export function linksOfDestinations(
   q: Queryable,
   workspaceId: number,
-  destinations: readonly string[],
+  wanted: readonly Pick<TrackedLink, 'label' | 'destination_url'>[],
 ): Promise<Pick<TrackedLink, 'id' | 'label' | 'destination_url'>[]> {
   return q.query(
-    `SELECT id, label, destination_url FROM links WHERE workspace_id = $1 AND destination_url = ANY($2::text[])
-     ORDER BY id`,
-    [workspaceId, destinations],
+    `SELECT DISTINCT ON (label, destination_url) id, label, destination_url
+     FROM links JOIN unnest($2::text[], $3::text[]) AS wanted (label, destination_url) USING (label, destination_url)
+     WHERE workspace_id = $1 ORDER BY label, destination_url, id`,
+    [workspaceId, wanted.map(({ label }) => label), wanted.map(({ destination_url: url }) => url)],
   )
 }

@@ -106,6 +106,15 @@ test('keys of others are refused, rows without one are the same by label and des
   }
 })
 
+test('a row without a key is the oldest link of its label and destination', async () => {
+  const { apiKey } = await makeWorkspace(stores)
+  const same = { label: 'Poster', destination_url: 'https://example.com/poster' }
+  const links = [{ ...same, label: 'Flyer' }, same, same]
+  const { link_ids: ids } = (await ask('/v1/links/bulk', { links }, apiKey)).body
+  const { body } = await ask('/v1/links/import', { csv: `label,url\n${same.label},${same.destination_url}` }, apiKey)
+  expect(body.rows).toMatchObject([{ outcome: 'present', link_id: ids![1] }])
+})
+
 test('`svc links import` takes a file in portions, tells what it refused, and makes nothing the second time', async () => {
   const { workspaceId, apiKey } = await makeWorkspace(stores)
   const path = join(folder, 'links.csv')

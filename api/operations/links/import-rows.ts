@@ -80,7 +80,7 @@ type KnownId = { readonly id: number | null }
 async function readKnown(rows: readonly LinkRow[], { workspace, stores: { pg } }: LinkContext) {
   // No link has others.
   const keys = rows.map(({ sent }) => String(sent['key'])).filter(isLinkKeyShaped)
-  const keyless = rows.filter(({ sent }) => sent['key'] === undefined).map(({ sent }) => sent.destination_url)
+  const keyless = rows.filter(({ sent }) => sent['key'] === undefined).map(({ sent }) => sent)
   const byKey = new Map<string, KnownId & { readonly url: string | null }>()
   const byName = new Map<string, KnownId>()
   const nameOf = (link: { label: string; destination_url: string }) =>

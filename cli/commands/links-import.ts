@@ -6,9 +6,8 @@ import {
   readLinksCsv,
   UnreadableLinks,
 } from '../../api/operations/links/read-links-csv.ts'
-import { serializeLink } from '../../api/operations/links/serialize.ts'
+import { tellCreated } from '../../api/operations/links/tell-created.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { insertOutboxRows } from '../../postgres/tables/outbox.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schemas/limits/api-limits.ts'
 import { type ImportedField, importedFields } from '../../schemas/resources/link-import.ts'
@@ -40,11 +39,7 @@ export const importLinkFile = defineCommand({
       signal.throwIfAborted()
       const some = await pg.transaction(async (tx) => {
         const imported = await importRows(rows.slice(at, at + linksImportedMax), true, contextOf(tx))
-        const told = imported.links.map((link) => serializeLink(link, shortUrlHost))
-        await insertOutboxRows(
-          tx,
-          told.map((object) => ({ workspaceId, type: 'link.created' as const, object })),
-        )
+        await tellCreated(tx, workspaceId, imported.links, shortUrlHost)
         const link_ids = imported.links.map(({ id }) => id)
         if (link_ids.length > 0) await auditCommand(tx, workspaceId, 'link.import', null, { link_ids })
         return imported

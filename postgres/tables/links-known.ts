@@ -1,5 +1,6 @@
 /** Links that are there before others are made: by their keys, and by where they lead. */
 import type { Queryable } from '../client.ts'
+import { takeNamedLock } from '../named-lock.ts'
 import type { TrackedLink } from './links.ts'
 
 type KeyedLink = Pick<TrackedLink, 'id' | 'attribution_key' | 'destination_url'> & { readonly workspace_id: number }
@@ -24,4 +25,9 @@ export function linksOfDestinations(
      WHERE workspace_id = $1 ORDER BY label, destination_url, id`,
     [workspaceId, wanted.map(({ label }) => label), wanted.map(({ destination_url: url }) => url)],
   )
+}
+
+/** Waits until no other import of the workspace is under way: each finds the links that those before it made. */
+export function holdLinkImports(tx: Queryable, workspaceId: number): Promise<void> {
+  return takeNamedLock(tx, `import of links ${workspaceId}`)
 }

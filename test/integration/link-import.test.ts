@@ -115,6 +115,29 @@ test('a row without a key is the oldest link of its label and destination', asyn
   expect(body.rows).toMatchObject([{ outcome: 'present', link_id: ids![1] }])
 })
 
+test('imports of the same rows at once make each link once, and two workspaces never wait for each other in vain', async () => {
+  const [mine, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  const rows = Array.from({ length: 40 }, (_, at) => [
+    `https://example.com/${at},once-${at}`,
+    `https://example.org/${at},`,
+  ])
+  const csvOf = (all: readonly string[]) => ['url,key', ...all].join('\n')
+  const [forth, back] = [csvOf(rows.flat()), csvOf(rows.flat().reverse())]
+  const asked = [forth, back, forth].map((csv) => ask('/v1/links/import', { csv }, mine.apiKey))
+  const made = await Promise.all(asked)
+  expect(made.map(({ status }) => status)).toEqual([200, 200, 200])
+  const sum = (count: (one: Imported) => number) => made.reduce((all, { body }) => all + count(body), 0)
+  expect([sum(({ created }) => created), sum(({ refused }) => refused)]).toEqual([80, 0])
+  expect(await list(mine.apiKey)).toHaveLength(80)
+  const keyed = rows.map((_, at) => ({ label: 'x', destination_url: 'https://example.com/', key: `both-${at}` }))
+  const sent = [
+    ask('/v1/links/bulk', { links: keyed }, mine.apiKey),
+    ask('/v1/links/bulk', { links: [...keyed].reverse() }, other.apiKey),
+  ]
+  const answers = await Promise.all(sent)
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 422])
+})
+
 test('`svc links import` takes a file in portions, tells what it refused, and makes nothing the second time', async () => {
   const { workspaceId, apiKey } = await makeWorkspace(stores)
   const path = join(folder, 'links.csv')

@@ -1,8 +1,7 @@
-import { insertOutboxRows } from '../../../postgres/tables/outbox.ts'
 import { LinksCreate, LinksResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
 import { makeLinks, type SentLink } from './new-links.ts'
-import { serializeLink } from './serialize.ts'
+import { tellCreated } from './tell-created.ts'
 
 export const createLinks = defineOperation({
   name: 'link.bulk_create',
@@ -20,9 +19,7 @@ export const createLinks = defineOperation({
   async handle(context) {
     const { body, workspace, stores, config } = context
     const sent = body.links.map((link, at): SentLink => [['body', 'links', at], link])
-    const links = (await makeLinks(sent, context)).map((link) => serializeLink(link, config.shortUrlHost))
-    const told = links.map((object) => ({ workspaceId: workspace.id, type: 'link.created' as const, object }))
-    await insertOutboxRows(stores.pg, told)
+    const links = await tellCreated(stores.pg, workspace.id, await makeLinks(sent, context), config.shortUrlHost)
     return { links, link_ids: links.map(({ id }) => id) }
   },
 })

@@ -1,4 +1,3 @@
-import { insertOutboxRows } from '../../../postgres/tables/outbox.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { linksImportedMax } from '../../../schemas/limits/api-limits.ts'
@@ -6,7 +5,7 @@ import { LinksImport, LinksImported, LinksImportPreview } from '../../../schemas
 import { defineOperation } from '../define.ts'
 import { countOutcomes, importRows } from './import-rows.ts'
 import { type ImportColumns, type LinkRow, readLinksCsv, UnreadableLinks } from './read-links-csv.ts'
-import { serializeLink } from './serialize.ts'
+import { tellCreated } from './tell-created.ts'
 
 export const previewLinksImport = defineOperation({
   name: 'link.import_preview',
@@ -40,11 +39,7 @@ export const importLinks = defineOperation({
   async handle(context) {
     const { body, workspace, stores, config } = context
     const { rows, links } = await importRows(rowsOf(body), true, context)
-    const objects = links.map((link) => serializeLink(link, config.shortUrlHost))
-    await insertOutboxRows(
-      stores.pg,
-      objects.map((object) => ({ workspaceId: workspace.id, type: 'link.created' as const, object })),
-    )
+    await tellCreated(stores.pg, workspace.id, links, config.shortUrlHost)
     return { ...countOutcomes(rows), rows, link_ids: links.map(({ id }) => id) }
   },
 })

@@ -5,14 +5,14 @@
  */
 import type { z } from 'zod'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
+import { holdLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
 import { parsePart } from '../../../schemas/errors/zod-errors.ts'
 import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
 import { LinkCreate } from '../../../schemas/resources/link.ts'
 import type { ImportedRow } from '../../../schemas/resources/link-import.ts'
-import { faultsOf, type LinkContext, makeLinks, takenText } from './new-links.ts'
+import { faultsOf, inOrderOfKeys, type LinkContext, makeLinks, takenText } from './new-links.ts'
 import type { LinkRow } from './read-links-csv.ts'
 
 type NewLink = z.output<typeof LinkCreate>
@@ -22,24 +22,32 @@ export interface ImportedLinks {
   readonly links: TrackedLink[]
 }
 
-/** @param makes false: nothing is made, and `created` are the rows that would be */
+/**
+ * @param makes false: nothing is made, and `created` are the rows that would be. Else the context has a transaction, and
+ *   imports of a workspace wait for each other until its end
+ */
 export async function importRows(
   rows: readonly LinkRow[],
   makes: boolean,
   context: LinkContext,
 ): Promise<ImportedLinks> {
+  if (makes) await holdLinkImports(context.stores.pg, context.workspace.id)
   const known = await readKnown(rows, context)
-  const imported: ImportedLinks = { rows: [], links: [] }
-  for (const { row, sent } of rows) {
+  const made = new Map<number, TrackedLink>()
+  const outcomes = new Map<LinkRow, ImportedRow>()
+  for (const one of inOrderOfKeys(rows, ({ sent }) => keyOf(sent))) outcomes.set(one, await take(one))
+  const imported = rows.map((one) => outcomes.get(one)!)
+  const ids = new Set(imported.flatMap(({ link_id }) => link_id ?? []))
+  return { rows: imported, links: [...ids].flatMap((id) => made.get(id) ?? []) }
+
+  async function take({ row, sent }: LinkRow): Promise<ImportedRow> {
     const { label, destination_url } = sent
-    const about = { row, label, key: (sent['key'] as string | undefined) ?? null, destination_url }
+    const about = { row, label, key: keyOf(sent), destination_url }
     const parsed = parsePart('body', LinkCreate, sent)
     const judged = parsed.ok ? await judge(parsed.value) : { faults: parsed.errors }
-    if ('faults' in judged)
-      imported.rows.push({ ...about, outcome: 'refused', reason: reasonOf(judged.faults), link_id: null })
-    else imported.rows.push({ ...about, ...judged, reason: null })
+    if ('faults' in judged) return { ...about, outcome: 'refused', reason: reasonOf(judged.faults), link_id: null }
+    return { ...about, ...judged, reason: null }
   }
-  return imported
 
   async function judge(link: NewLink): Promise<Pick<ImportedRow, 'outcome' | 'link_id'> | Refused> {
     const before = known.find(link)
@@ -47,7 +55,7 @@ export async function importRows(
     if (before !== undefined) return { outcome: 'present', link_id: before.id }
     const tried = await tryToMake(link, makes, context)
     if ('faults' in tried) return tried
-    if (tried.made !== null) imported.links.push(tried.made)
+    if (tried.made !== null) made.set(tried.made.id, tried.made)
     const id = tried.made?.id ?? null
     known.add(link, id)
     return { outcome: 'created', link_id: id }
@@ -79,8 +87,8 @@ type KnownId = { readonly id: number | null }
 
 async function readKnown(rows: readonly LinkRow[], { workspace, stores: { pg } }: LinkContext) {
   // No link has others.
-  const keys = rows.map(({ sent }) => String(sent['key'])).filter(isLinkKeyShaped)
-  const keyless = rows.filter(({ sent }) => sent['key'] === undefined).map(({ sent }) => sent)
+  const keys = rows.flatMap(({ sent }) => keyOf(sent) ?? []).filter(isLinkKeyShaped)
+  const keyless = rows.filter(({ sent }) => keyOf(sent) === null).map(({ sent }) => sent)
   const byKey = new Map<string, KnownId & { readonly url: string | null }>()
   const byName = new Map<string, KnownId>()
   const nameOf = (link: { label: string; destination_url: string }) =>
@@ -101,6 +109,10 @@ async function readKnown(rows: readonly LinkRow[], { workspace, stores: { pg } }
       else byKey.set(link.key, { id, url: link.destination_url })
     },
   }
+}
+
+function keyOf(sent: LinkRow['sent']): string | null {
+  return (sent['key'] as string | undefined) ?? null
 }
 
 function reasonOf(faults: readonly ValidationError[]): string {

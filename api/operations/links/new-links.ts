@@ -27,7 +27,8 @@ export interface LinkContext extends Pick<CallContext, 'clock'> {
 }
 
 /**
- * Makes the links in their order, or none: the faults of all are told together.
+ * Makes the links, or none: the faults of all are told together.
+ * @returns the links in the order in which they were sent
  * @throws Problem 422
  */
 export async function makeLinks(sent: readonly SentLink[], context: LinkContext): Promise<TrackedLink[]> {
@@ -36,8 +37,9 @@ export async function makeLinks(sent: readonly SentLink[], context: LinkContext)
   if (faults.length > 0) throw invalid(faults)
   const { workspace, stores } = context
   const hashOf = makeHashes()
-  const made: TrackedLink[] = []
-  for (const [loc, link] of sent) {
+  const made = new Map<SentLink, TrackedLink>()
+  for (const one of inOrderOfKeys(sent, ([, { key }]) => key)) {
+    const [loc, link] = one
     const expiry = expiryOf([loc, link], context)
     const row: NewLink = {
       workspaceId: workspace.id,
@@ -56,9 +58,17 @@ export async function makeLinks(sent: readonly SentLink[], context: LinkContext)
       : insertLinkWithKey(stores.pg, row, link.key))
     // Somebody was faster, after all keys were looked up.
     if (inserted === null) throw invalid([takenKey([loc, link])])
-    made.push(inserted)
+    made.set(one, inserted)
   }
-  return made
+  return sent.map((one) => made.get(one)!)
+}
+
+/** Two that insert the same keys in one order wait for each other and never both. Equal keys and none keep their order. */
+export function inOrderOfKeys<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Item[] {
+  return items
+    .map((item) => ({ item, key: keyOf(item) ?? '' }))
+    .sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)))
+    .map(({ item }) => item)
 }
 
 /** Keys that other links have, or an earlier one of the request. */

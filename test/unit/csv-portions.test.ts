@@ -12,3 +12,9 @@ test('long rows make portions of fewer, and a file without rows makes none', () 
   expect(portionsOf(`x\n${row}\n${row}`)).toEqual([`x\n${row}`, `x\n${row}`])
   expect([portionsOf('x\n'), portionsOf('')]).toEqual([[], []])
 })
+
+test('a quote within a cell opens none, and those that do follow the delimiter of the names', () => {
+  const rows = Array.from({ length: 20_000 }, (_, at) => `A 5" screen;"",""${at};"x;\n""y"""`)
+  const portions = portionsOf(['"a,b"",c";d;e', ...rows].join('\n'))
+  expect(portions.map((portion) => portion.split('A 5').length - 1)).toEqual(Array(40).fill(portionRows))
+})

@@ -1,5 +1,7 @@
 /** Divides the text of a CSV file into texts that one request takes: each begins with the names of columns. */
 
+import { delimiterOf } from '../../schemas/csv-delimiter.ts'
+
 /** As many rows as the API takes, and fewer characters: each may be three bytes. */
 export const portionRows = 500
 const portionCharacters = 300_000
@@ -23,14 +25,33 @@ export function portionsOf(text: string): string[] {
 }
 
 function rowsOf(text: string): string[] {
+  const delimiter = delimiterOf(text)
   const rows: string[] = []
-  let open: string | undefined
+  let lines: string[] = []
+  let isQuoted = false
   for (const line of text.split(/\r?\n/)) {
-    const row = open === undefined ? line : `${open}\n${line}`
-    const quotes = row.split('"').length - 1
-    open = quotes % 2 === 1 ? row : undefined
-    if (open === undefined && row.trim() !== '') rows.push(row)
+    lines.push(line)
+    isQuoted = endsQuoted(line, isQuoted, delimiter)
+    if (isQuoted) continue
+    const row = lines.join('\n')
+    if (row.trim() !== '') rows.push(row)
+    lines = []
   }
   // Quotes without an end: the API says what is wrong.
-  return open === undefined ? rows : [...rows, open]
+  return lines.length > 0 ? [...rows, lines.join('\n')] : rows
+}
+
+/** Whether the line's end is within quotes. They open a cell at its beginning alone, as the API reads them. */
+function endsQuoted(line: string, beginsQuoted: boolean, delimiter: string): boolean {
+  let isQuoted = beginsQuoted
+  let beginsCell = !beginsQuoted
+  for (let at = 0; at < line.length; at++) {
+    const isQuote = line[at] === '"'
+    if (!isQuoted) {
+      isQuoted = isQuote && beginsCell
+      beginsCell = line[at] === delimiter
+    } else if (isQuote && line[at + 1] === '"') at++
+    else isQuoted = !isQuote
+  }
+  return isQuoted
 }

@@ -1,5 +1,6 @@
 /** Rows of a CSV text as links that could be sent to `POST /v1/links`. Nothing is judged here but the text itself. */
 import { CsvError, parse } from 'csv-parse/sync'
+import { delimiterOf } from '../../../schemas/csv-delimiter.ts'
 import { linkLabelLengthMax } from '../../../schemas/limits/api-limits.ts'
 import { type ImportedField, importedColumns, importedFields } from '../../../schemas/resources/link-import.ts'
 
@@ -28,8 +29,7 @@ export function readLinksCsv(csv: string, columns: ImportColumns, rowsMax: numbe
 
 function cellsOf(csv: string): string[][] {
   if (csv.includes('\0') || !csv.isWellFormed()) throw new UnreadableLinks('The text is no plain text')
-  const [first = ''] = csv.split(/\r?\n/, 1)
-  const delimiter = [',', ';', '\t'].find((mark) => first.includes(mark)) ?? ','
+  const delimiter = delimiterOf(csv)
   try {
     return parse(csv, { bom: true, delimiter, relax_column_count: true, relax_quotes: true, skip_empty_lines: true })
   } catch (error) {
@@ -67,7 +67,7 @@ function linkOf(cell: (field: ImportedField) => string | undefined): LinkRow['se
     ...others
   } = Object.fromEntries(importedFields.map((field) => [field, cell(field)])) as Partial<Record<ImportedField, string>>
   const named = Object.entries(others).filter(([, text]) => text !== undefined)
-  const chosen = key?.replace(/^\//, '') ?? (short_url && keyOf(short_url))
+  const chosen = key?.replace(/^\//, '') ?? (short_url && (keyOf(short_url) || undefined))
   return {
     // Titles of pages are longer than labels.
     label: [...(label ?? destination_url.replace(/^https?:\/\//i, ''))].slice(0, linkLabelLengthMax).join(''),
@@ -83,10 +83,11 @@ function linkOf(cell: (field: ImportedField) => string | undefined): LinkRow['se
   }
 }
 
-/** The path of a short URL, which may have no scheme. */
+/** The path of a short URL, which may have no scheme; empty where it has none. */
 function keyOf(shortUrl: string): string {
   return shortUrl
     .replace(/^[a-z]+:\/\//i, '')
     .replace(/^[^/]*\/?/, '')
     .replace(/[?#].*$/s, '')
+    .replace(/\/$/, '')
 }

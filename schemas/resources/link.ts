@@ -99,6 +99,9 @@ const utm = z.string().max(linkUtmLengthMax)
 /** Left out, it stays so: what the destination has comes before the default. */
 const utmOrDefault = (name: keyof typeof utmDefaults) => utm.optional().meta({ default: utmDefaults[name] })
 
+/** As long as a destination's own, which a link shows. */
+const utmAsShown = z.string().max(linkDestinationLengthMax).optional()
+
 export const LinkCreate = z
   .strictObject({
     label,
@@ -136,8 +139,8 @@ export const LinkUpdate = z
   .strictObject({
     label: label.optional(),
     destination_url: destination.optional(),
-    utm_source: utm.optional(),
-    utm_medium: utm.optional(),
+    utm_source: utmAsShown,
+    utm_medium: utmAsShown,
     utm_campaign: utm.optional(),
     utm_content: utm.optional(),
     ...expiry,

@@ -65,8 +65,14 @@ describe('POST /v1/links', () => {
     })
     const init = { method: 'PATCH', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }
     const change = async (fields: object) => {
-      return (await api.ask(`/v1/links/${body.id}`, { ...init, body: JSON.stringify(fields) })).json()
+      const response = await api.ask(`/v1/links/${body.id}`, { ...init, body: JSON.stringify(fields) })
+      return (await response.json()) as Record<string, unknown>
     }
+    const long = `https://example.com/?utm_source=${'a'.repeat(121)}`
+    const shown = await change({ destination_url: long })
+    expect(await change({ utm_source: shown['utm_source'], utm_medium: shown['utm_medium'] })).toEqual(shown)
+    const { detail } = await change({ utm_source: 'b'.repeat(121) })
+    expect(detail).toMatchObject([{ type: 'string_too_long', loc: ['body', 'utm_source'] }])
     expect(await change({ destination_url: 'https://example.com/' })).toMatchObject({
       ...{ utm_source: 'svc', tracking_url: `https://example.com/?utm_source=svc&${added}` },
     })

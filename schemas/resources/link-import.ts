@@ -48,7 +48,7 @@ export const importOutcomes = ['created', 'present', 'refused'] as const
 
 const ImportedRow = z
   .object({
-    row: z.int().meta({ description: 'From 1 on, behind the names of columns.' }),
+    row: z.int().meta({ description: 'From 1 on, behind the names of columns: rows are counted, not lines.' }),
     outcome: z.enum(importOutcomes).meta({ description: '`present`: there is such a link.' }),
     label: z.string(),
     key: z.string().nullable().meta({ description: 'Null: one is made.' }),

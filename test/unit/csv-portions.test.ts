@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { portionRows, portionsOf } from '../../web/dashboard/csv-portions.ts'
+import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schemas/limits/api-limits.ts'
+import { fileBytesMax, fileRowsMax, portionRows, portionsOf } from '../../web/dashboard/csv-portions.ts'
 
 test('a file is divided between rows and not within quotes, and each portion begins with the names', () => {
   const rows = Array.from({ length: portionRows + 1 }, (_, at) => `${at},"a\n""b"""`)
@@ -14,7 +15,13 @@ test('long rows make portions of fewer, and a file without rows makes none', () 
 })
 
 test('a quote within a cell opens none, and those that do follow the delimiter of the names', () => {
-  const rows = Array.from({ length: 20_000 }, (_, at) => `A 5" screen;"",""${at};"x;\n""y"""`)
+  const rows = Array.from({ length: fileRowsMax }, (_, at) => `A 5" screen;"",""${at};"x;\n""y"""`)
   const portions = portionsOf(['"a,b"",c";d;e', ...rows].join('\n'))
-  expect(portions.map((portion) => portion.split('A 5').length - 1)).toEqual(Array(40).fill(portionRows))
+  expect(portions?.map((portion) => portion.split('A 5').length - 1)).toEqual(Array(20).fill(portionRows))
+})
+
+test('the limits are those of the API and of the command line, and a file with more rows has no portions', () => {
+  expect([portionRows, fileRowsMax, fileBytesMax]).toEqual([linksImportedMax, linkFileRowsMax, linkFileBytesMax])
+  expect(portionsOf('x\n'.repeat(fileRowsMax + 1))).toHaveLength(fileRowsMax / portionRows)
+  expect(portionsOf('x\n'.repeat(fileRowsMax + 2))).toBeNull()
 })

@@ -6,9 +6,17 @@ import { delimiterOf } from '../../schemas/csv-delimiter.ts'
 export const portionRows = 500
 const portionCharacters = 300_000
 
-/** A row may have line breaks within quotes. Empty rows are left out. */
-export function portionsOf(text: string): string[] {
+/** A file takes no more, here as by the command line. */
+export const fileBytesMax = 32 * 2 ** 20
+export const fileRowsMax = 10_000
+
+/**
+ * A row may have line breaks within quotes. Empty rows are left out.
+ * @returns null where there are more than `fileRowsMax` rows
+ */
+export function portionsOf(text: string): string[] | null {
   const [names = '', ...rows] = rowsOf(text)
+  if (rows.length > fileRowsMax) return null
   const portions: string[] = []
   let some: string[] = []
   let characters = 0

@@ -1,15 +1,12 @@
 /** Import of tracked links from a file: first a look at what will be made, then the links, in portions. */
 import { useState } from 'preact/hooks'
 import type { ImportedRow } from '../../schemas/resources/link-import.ts'
-import { portionsOf } from './csv-portions.ts'
+import { fileBytesMax, fileRowsMax, portionsOf } from './csv-portions.ts'
 import { Dialog } from './dialog.tsx'
 import { number } from './format.ts'
 import { Refusal } from './parts.tsx'
 import { consult, type Sent, send } from './query.ts'
 
-/** As much as the command line takes. */
-const fileBytesMax = 32 * 2 ** 20
-const fileRowsMax = 10_000
 /** Rows that are shown, refused ones first. */
 const rowsShown = 200
 
@@ -60,12 +57,15 @@ function ImportDialog({ close }: { close(): void }) {
     setSeen(undefined)
     setMade(undefined)
     if (file === undefined) return
-    const texts = file.size > fileBytesMax ? [] : portionsOf(await file.text())
+    const texts = file.size > fileBytesMax ? null : portionsOf(await file.text())
+    if (texts === null) {
+      setSeen({ rows: [], refusal: `A file has at most ${number(fileRowsMax)} rows and 32 MiB.` })
+      return
+    }
     const taken = await takeAll(texts, (csv) => consult('/links/import/preview', { csv }))
-    const isTooLong = file.size > fileBytesMax || taken.rows.length > fileRowsMax
     setPortions(texts)
     setProgress('')
-    setSeen(isTooLong ? { rows: [], refusal: `A file has at most ${number(fileRowsMax)} rows and 32 MiB.` } : taken)
+    setSeen(taken)
   }
 
   async function makeAll(): Promise<void> {

@@ -99,8 +99,8 @@ const utm = z.string().max(linkUtmLengthMax)
 /** Left out, it stays so: what the destination has comes before the default. */
 const utmOrDefault = (name: keyof typeof utmDefaults) => utm.optional().meta({ default: utmDefaults[name] })
 
-/** As long as a destination's own, which a link shows. */
-const utmAsShown = z.string().max(linkDestinationLengthMax).optional()
+/** A value that the link shows may be as long as its destination. The operation holds others to the bound that is told. */
+const utmAsShown = z.string().max(linkDestinationLengthMax).optional().meta({ maxLength: linkUtmLengthMax })
 
 export const LinkCreate = z
   .strictObject({

@@ -126,17 +126,6 @@ test('marks within quoted names divide no cells, and a short URL without a path 
   ])
 })
 
-test('marks within quoted names divide no cells, and a short URL without a path is no key', async () => {
-  const { apiKey } = await makeWorkspace(stores)
-  const csv =
-    '"Title, if any";Long URL;Link\na;https://example.com/,;https://s.io/Slash-26/\nb;https://example.com/;s.io/'
-  const { body } = await ask('/v1/links/import', { csv, columns: { label: 'Title, if any' } }, apiKey)
-  expect(body.rows.map(({ outcome, key }) => [outcome, key])).toEqual([
-    ['created', 'Slash-26'],
-    ['created', null],
-  ])
-})
-
 test('imports of the same rows at once make each link once, and two workspaces never wait for each other in vain', async () => {
   const [mine, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
   const rows = Array.from({ length: 40 }, (_, at) => [

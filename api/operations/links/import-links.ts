@@ -14,7 +14,7 @@ export const previewLinksImport = defineOperation({
   description: 'Nothing is changed.',
   tag: 'Links',
   effect: 'read',
-  scope: 'links:read',
+  scope: 'links:write',
   input: { body: LinksImport },
   output: LinksImportPreview,
   async handle(context) {

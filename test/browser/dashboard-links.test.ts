@@ -35,6 +35,7 @@ test('a link gets its chosen key, is found by it, and shows how it is set before
   await page.waitForSelector('text=No link here matches.')
   await page.fill('[aria-label="Search links"]', '')
   await page.click(`${list('Links')} summary:has-text("Spring")`)
+  await page.waitForSelector(`${list('Links')} ${list('Settings')} li`)
   const settings = await page.locator(`${list('Links')} ${list('Settings')} li`).allTextContents()
   expect(settings.map((text) => text.replace(/January.*|Jan.*|1\/1\/.*/, ''))).toEqual([
     'iPhone, iPad in Germanyhttps://example.com/app',

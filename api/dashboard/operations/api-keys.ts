@@ -1,7 +1,6 @@
 /** Secret keys of a workspace: listed, made and revoked by owner and admins in the dashboard. No key makes another one. */
 import { z } from 'zod'
 import { createApiKey, type ListedApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
-import { holdAsManager } from '../../../postgres/tables/members.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
@@ -10,6 +9,7 @@ import { ApiKeyCreate, ApiKeys, CreatedApiKey } from '../../../schemas/resources
 import { manageScope, scopes } from '../../../schemas/scopes.ts'
 import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../../operations/define.ts'
+import { requireManaging } from './require-managing.ts'
 
 export const listOwnKeys = defineOperation({
   name: 'api_key.list',
@@ -41,7 +41,7 @@ export const createOwnKey = defineOperation({
   answersWithSecret: true,
   async handle({ body: { name, scopes: wanted, expires_at }, workspace, actor, clock, stores: { pg } }) {
     const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, clock.now())
-    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
+    await requireManaging(pg, workspace.id, actor)
     const granted = scopes.filter((scope) => wanted.includes(scope))
     const made = await createApiKey(pg, {
       ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: granted, expiresAt },

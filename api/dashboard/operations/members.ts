@@ -10,7 +10,6 @@ import {
 } from '../../../postgres/tables/invitations.ts'
 import {
   changeRole,
-  holdAsManager,
   listMembers,
   type MemberChange,
   type MemberRefusal,
@@ -25,6 +24,7 @@ import { CreatedInvitation, InvitationCreate, Members, MemberUpdate } from '../.
 import { manageScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { joinPath } from '../join.ts'
+import { requireManaging } from './require-managing.ts'
 
 const MemberPath = z.object({ member_id: idInPath('member') })
 /** With the ids of all that ended with the change. The audit row has them, too. */
@@ -134,7 +134,7 @@ const update = defineOperation({
   auditIds: ['role', ...ended],
   problems: ['member_not_found', 'member_is_owner'],
   async handle({ path: { member_id: id }, body: { role }, workspace, actor, stores: { pg } }) {
-    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
+    await requireManaging(pg, workspace.id, actor)
     return changed(id, await changeRole(pg, { workspaceId: workspace.id, id, role }))
   },
 })
@@ -152,7 +152,7 @@ const remove = defineOperation({
   auditIds: ended,
   problems: ['member_not_found', 'member_is_owner'],
   async handle({ path: { member_id: id }, workspace, actor, stores: { pg } }) {
-    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
+    await requireManaging(pg, workspace.id, actor)
     return changed(id, await removeMember(pg, workspace.id, id))
   },
 })

@@ -1,7 +1,6 @@
 /** Links on which anybody sees the overview of a workspace: listed, made and revoked by owner and admins in the dashboard. */
 import { z } from 'zod'
 import { countLiveSharedLinks, createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
-import { holdAsManager } from '../../../postgres/tables/members.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax, sharedLinksMax } from '../../../schemas/limits/api-limits.ts'
@@ -10,6 +9,7 @@ import { manageScope, viewScope } from '../../../schemas/scopes.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { sharedPath } from '../pages.ts'
 import { expiryOf, serializeKey } from './api-keys.ts'
+import { requireManaging } from './require-managing.ts'
 
 export const listSharedLinks = defineOperation({
   name: 'shared_link.list',
@@ -40,7 +40,7 @@ export const createSharedLink = defineOperation({
   async handle({ body: { name, expires_at }, workspace, actor, clock, config, stores: { pg } }) {
     const now = clock.now()
     const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, now)
-    if (!(await holdAsManager(pg, workspace.id, actor.id))) throw problem('workspace_access_denied')
+    await requireManaging(pg, workspace.id, actor)
     if ((await countLiveSharedLinks(pg, workspace.id, new Date(now))) >= sharedLinksMax)
       throw problem('shared_links_full')
     const made = await createApiKey(pg, {

@@ -15,15 +15,18 @@ export interface AppendOptions {
   readonly clock: Clock
 }
 
+/** Each has ids of its own: an order is no retry of a crawler's visit. */
+export type Reported = 'event' | 'visit'
+
 export class Appender {
-  private readonly claimKey: HashKey
+  private readonly claimKeys: Readonly<Record<Reported, HashKey>>
   /** The hash of the client event id that was looked up last. */
   private readonly claim: Hash64 = { hi: 0, lo: 0 }
 
   private readonly touched = new Set<LogWriter<EventRow> | LogWriter<BotVisitRow>>()
 
   constructor(private readonly options: AppendOptions) {
-    this.claimKey = claimKeyOf(options.secretKey)
+    this.claimKeys = claimKeysOf(options.secretKey)
   }
 
   /** A new request, which has written to no log yet. Whether `events` rows of at most `bytes` together can be taken now, whichever log they go to. */
@@ -33,10 +36,10 @@ export class Appender {
   }
 
   /** The event id that this client event id has already, or 0; leaves its hash in `claim` for `append`. */
-  findDuplicate(clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
+  findDuplicate(reported: Reported, clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
     const own = identifierOf(clientEventId)
     if (own === null) return 0
-    hash64(this.claimKey, workspace.id, own)
+    hash64(this.claimKeys[reported], workspace.id, own)
     this.claim.hi = hashed.hi
     this.claim.lo = hashed.lo
     return this.options.window.find(this.claim)
@@ -84,7 +87,10 @@ export class Appender {
   }
 }
 
-/** The key under which client event ids are hashed, the same on every node of an installation. */
-function claimKeyOf(secretKey: string) {
-  return deriveHashKey(secretKey, 'client event ids')
+/** The keys under which client event ids are hashed, the same on every node of an installation. */
+function claimKeysOf(secretKey: string): Record<Reported, HashKey> {
+  return {
+    event: deriveHashKey(secretKey, 'client event ids'),
+    visit: deriveHashKey(secretKey, 'client event ids of visits'),
+  }
 }

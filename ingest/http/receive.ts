@@ -170,7 +170,7 @@ export class Receiver {
   }
 
   private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
-    const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
+    const known = this.options.appender.findDuplicate('event', event.client_event_id, workspace)
     if (known !== 0) {
       this.whenRowsSynced([known], respond, 1, () => trackAnswer(known, true))
       return
@@ -211,7 +211,7 @@ export class Receiver {
     const bots: BotAnswer[] = []
     let duplicates = 0
     const visits = this.options.bots.read(value as BotsBody, hasUnstorableText, sender, workspace, (row, bot) => {
-      const known = this.options.appender.findDuplicate(row.client_event_id, workspace)
+      const known = this.options.appender.findDuplicate('visit', row.client_event_id, workspace)
       if (known !== 0) duplicates++
       ids.push(known !== 0 ? known : this.options.appender.append({ stream: 'bot_visits', row, side: null }))
       bots.push(bot)
@@ -239,7 +239,7 @@ export class Receiver {
     workspace: IngestWorkspace,
     sender: Sender,
   ): Appended | ValidationError[] {
-    const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
+    const known = this.options.appender.findDuplicate('event', event.client_event_id, workspace)
     if (known !== 0) return { id: known, isDuplicate: true }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') {

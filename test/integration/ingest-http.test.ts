@@ -100,6 +100,18 @@ describe('POST /track', () => {
     expect(bots.body).toMatchObject({ accepted: 2, deduplicated: 0 })
   })
 
+  it('keeps the ids of events and of visits apart: an order is no retry of a crawler’s visit', async () => {
+    const order = event({ client_event_id: 'request-1' })
+    const visit = { client_event_id: 'request-1', url: 'https://example.com/', user_agent: 'GPTBot/1.2' }
+    const isRepeat = async (path: string, body: object) =>
+      (await ingest.post(path, { tracking_key: ingest.key, ...body })).body.deduplicated
+    const send = async () => [await isRepeat('/bots/track', visit), await isRepeat('/track', order)]
+    expect([await send(), await send()]).toEqual([
+      [false, false],
+      [true, true],
+    ])
+  })
+
   it('keeps the e-mail of an identify in the inbox and nowhere else', async () => {
     const address = 'Ada.Lovelace@Example.com'
     const { body } = await ingest.post(

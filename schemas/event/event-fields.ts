@@ -51,6 +51,9 @@ export function wholeNumber(minimum: number, maximum: number) {
 export const dateTime = { type: ['string', 'null'] } as const
 export const dateTimeFields: readonly string[] = ['occurred_at', 'sent_at']
 
+/** Trusted revenue comes by other ways only: the field isn't ignored but refused. */
+export const refused = { not: {} } as const
+
 export const eventFields = {
   /** An empty text, as in every field of texts, is none. */
   event_type: { schema: { enum: [...(Object.keys(eventTypes) as EventType[]), '', null] } },
@@ -84,8 +87,7 @@ export const eventFields = {
   /** The visitor's, where a server forwards the event: used as the connection's own would be, and not stored. */
   user_agent: { schema: text(userAgentLengthMax) },
   ip: { schema: text(ipLengthMax) },
-  /** Trusted revenue comes by other ways only: its field isn't ignored but refused. */
-  value_cents: { schema: { not: {} } },
+  value_cents: { schema: refused },
 } as const satisfies Readonly<Record<string, EventField>>
 
 type Fields = typeof eventFields

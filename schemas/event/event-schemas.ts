@@ -19,7 +19,7 @@ import {
   userAgentLengthMax,
 } from '../limits/event-limits.ts'
 import { replayPageIdLengthMax, replaySequenceMax } from '../limits/replay-limits.ts'
-import { dateTime, eventFields, type FieldSchema, text, wholeNumber } from './event-fields.ts'
+import { dateTime, eventFields, type FieldSchema, refused, text, wholeNumber } from './event-fields.ts'
 
 export interface BodySchema {
   readonly type: 'object'
@@ -53,7 +53,7 @@ function schemasOf(
 export const bodySchemas = {
   sender: body(['tracking_key'], { tracking_key: { type: 'string' } }),
   event: body(['event_name'], schemasOf(eventFields)),
-  batch: body(['events'], { events: { type: 'array', maxItems: batchEventsMax } }),
+  batch: body(['events'], { events: { type: 'array', maxItems: batchEventsMax }, value_cents: refused }),
   visit: body(['url', 'user_agent'], visitFields),
   replay: body(['anonymous_id', 'session_id', 'page_id', 'sequence', 'events'], {
     anonymous_id: { type: 'string', minLength: 1, maxLength: identifierLengthMax },

@@ -590,6 +590,19 @@ function validate12(data, { instancePath = "", parentData, parentDataProperty, r
               return false;
             }
           }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.value_cents !== void 0) {
+            const _errs3 = errors;
+            validate12.errors = [{ instancePath: instancePath + "/value_cents", schemaPath: "#/properties/value_cents/not", keyword: "not", params: {} }];
+            return false;
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
         }
       }
     } else {
@@ -1666,12 +1679,21 @@ function validate122(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
+    if (data.value_cents !== void 0) {
+      const err3 = { instancePath: instancePath + "/value_cents", schemaPath: "#/properties/value_cents/not", keyword: "not", params: {} };
+      if (vErrors === null) {
+        vErrors = [err3];
+      } else {
+        vErrors.push(err3);
+      }
+      errors++;
+    }
   } else {
-    const err3 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err4 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err3];
+      vErrors = [err4];
     } else {
-      vErrors.push(err3);
+      vErrors.push(err4);
     }
     errors++;
   }

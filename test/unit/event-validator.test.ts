@@ -124,6 +124,7 @@ test('a batch has an envelope of its own, which says nothing of its events', () 
   expect(brief(validateBatch({ tracking_key, events: Array(1001).fill(0) }))).toEqual(['events too_long'])
   expect(brief(validateBatch({ events: {} }))).toEqual(['tracking_key missing', 'events list_type'])
   expect(brief(validateBatch({ tracking_key }))).toEqual(['events missing'])
+  expect(brief(validateBatch({ tracking_key, events: [], value_cents: 5 }))).toEqual(['value_cents extra_forbidden'])
 })
 
 test.each([

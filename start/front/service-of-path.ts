@@ -13,6 +13,6 @@ export function isShortLink(path: string, root: string): boolean {
 
 export function serviceByRoute(path: string): ServiceName {
   if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
-  const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || /^\/l(\/|$)/.test(path)
+  const isIngest = path.startsWith('/api/v1/growth/') || /^\/svc\.js\/?$/.test(path) || /^\/l(\/|$)/.test(path)
   return isIngest ? 'ingest' : 'api'
 }

@@ -9,7 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import { trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
+import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import {
   expiredUrlBytesMax,
   linkDestinationLengthMax,
@@ -36,11 +36,7 @@ export interface LinkRow {
   readonly tracking_url: string
   readonly expires_at: Date | null
   readonly expired_url: string | null
-  /** Null: nobody named it, as tracking-url.ts has it. */
-  readonly utm_source: string | null
-  readonly utm_medium: string | null
-  readonly utm_campaign: string
-  readonly utm_content: string
+  readonly tracking_params: Readonly<Record<string, string>>
   readonly targets: readonly TrackedLinkTarget[]
   readonly password_hash: string | null
   readonly preview: LinkPreview | null
@@ -235,10 +231,6 @@ const linkBytesMax =
   trackingUrlBytesMax + expiredUrlBytesMax + passwordHashBytesMax + previewBytesMax + linkTargetsMax * targetBytesMax
 
 function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url, ...row }: LinkRow): LinkTarget {
-  const parameters = {
-    ...{ linkId: id, postId: post_id, utmSource: row.utm_source, utmMedium: row.utm_medium },
-    ...{ utmCampaign: row.utm_campaign, utmContent: row.utm_content },
-  }
   return {
     ...{ id, workspaceId: workspace_id, postId: post_id, url: tracking_url },
     expiresAt: expires_at?.getTime() ?? null,
@@ -246,7 +238,7 @@ function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired
     targets: row.targets.map(({ device = null, countries = [], destination_url }) => ({
       device,
       countries: countries.join(),
-      url: trackingUrlOf(destination_url, trackingParamsOf(parameters, destination_url)),
+      url: trackingUrlOf(destination_url, row.tracking_params),
       destinationUrl: destination_url,
     })),
     passwordHash: row.password_hash,

@@ -12,9 +12,8 @@ CREATE TABLE links (
   tracking_params   json NOT NULL,
   post_id           bigint REFERENCES posts,
   social_account_id bigint REFERENCES social_accounts,
-  -- Null: nobody named it. The destination's own value stays, else there is a default.
-  utm_source        text,
-  utm_medium        text,
+  utm_source        text NOT NULL,
+  utm_medium        text NOT NULL,
   utm_campaign      text NOT NULL,
   utm_content       text NOT NULL,
   created_at        timestamptz NOT NULL DEFAULT now(),

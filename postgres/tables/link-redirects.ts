@@ -11,10 +11,7 @@ export interface Redirect
     | 'attribution_key'
     | 'post_id'
     | 'tracking_url'
-    | 'utm_source'
-    | 'utm_medium'
-    | 'utm_campaign'
-    | 'utm_content'
+    | 'tracking_params'
     | 'expires_at'
     | 'expired_url'
     | 'targets'
@@ -25,9 +22,9 @@ export interface Redirect
   readonly password_hash: string | null
 }
 
-// The campaign is for targets, whose URLs get parameters of their own.
-const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, utm_source, utm_medium, utm_campaign, utm_content,
-  expires_at, expired_url, targets, password_hash, preview, updated_at`
+// Parameters come only with targets, whose URLs get them.
+const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, targets, password_hash, preview,
+  CASE WHEN targets = '[]' THEN '{}' ELSE tracking_params END AS tracking_params, updated_at`
 const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
 
 /**

@@ -17,9 +17,8 @@ export interface TrackedLink {
   readonly tracking_params: Record<string, string>
   readonly post_id: number | null
   readonly social_account_id: number | null
-  /** Null: nobody named it, as tracking-url.ts has it. */
-  readonly utm_source: string | null
-  readonly utm_medium: string | null
+  readonly utm_source: string
+  readonly utm_medium: string
   readonly utm_campaign: string
   readonly utm_content: string
   readonly expires_at: Date | null
@@ -67,7 +66,7 @@ export async function insertLinkWithKey(tx: Queryable, made: NewLink, key: strin
   // The URL holds the id, and is stored with it.
   const [next] = await tx.query<{ id: number }>("SELECT nextval(pg_get_serial_sequence('links', 'id')) AS id")
   const { id } = next!
-  const params = trackingParamsOf({ ...made, linkId: id }, made.destinationUrl)
+  const params = trackingParamsOf({ ...made, linkId: id })
   const [link] = await tx.query<TrackedLink>(
     `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
          social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
@@ -190,13 +189,10 @@ export async function updateLink(
   const link = { ...before, ...fields }
   const staysOpen = passwordHash === null && !before.has_password
   if (isDeepStrictEqual(link, before) && (passwordHash === undefined || staysOpen)) return before
-  const params = trackingParamsOf(
-    {
-      ...{ linkId: link.id, postId: link.post_id, utmSource: link.utm_source, utmMedium: link.utm_medium },
-      ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
-    },
-    link.destination_url,
-  )
+  const params = trackingParamsOf({
+    ...{ linkId: link.id, postId: link.post_id, utmSource: link.utm_source, utmMedium: link.utm_medium },
+    ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
+  })
   const [changed] = await tx.query<TrackedLink>(
     `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
        utm_medium = $7, utm_campaign = $8, utm_content = $9, expires_at = $10, expired_url = $11, targets = $12,

@@ -3,7 +3,7 @@
  *
  * The destination's own text stays byte for byte. Only characters that no URL on the wire may hold (beyond ASCII,
  * blanks) are percent-encoded, and a host in another script gets its ASCII name. If a parameter is in both, the link's
- * wins. A default isn't the link's: it yields to the destination's own value. Held by test/property/tracking-url.test.ts.
+ * wins. Held by test/property/tracking-url.test.ts.
  */
 
 /** Scheme and authority, as every reader of URLs divides them; without that text there is none to divide. */
@@ -12,16 +12,11 @@ const beginning = /^https?:\/\/[^/?#\\]+/i
 export interface LinkParameters {
   readonly linkId: number
   readonly postId: number | null
-  /** Null: nobody named it. The destination's own stays, else it is the default. */
-  readonly utmSource: string | null
-  /** Likewise. */
-  readonly utmMedium: string | null
+  readonly utmSource: string
+  readonly utmMedium: string
   readonly utmCampaign: string
   readonly utmContent: string
 }
-
-/** Values of the fields that nobody named. */
-export const utmDefaults = { utm_source: 'svc', utm_medium: 'social' } as const
 
 /** The fault of a destination, in words, or null. */
 export function destinationProblem(text: string): string | null {
@@ -35,37 +30,18 @@ export function destinationProblem(text: string): string | null {
   return URL.canParse(authority) ? null : 'The host or the port of the URL is none'
 }
 
-/** The parameters that a link adds to a destination, by name and in order; empty ones are left out. */
-export function trackingParamsOf(link: LinkParameters, destination: string): Record<string, string> {
+/** The parameters that a link adds, by name and in order; empty ones are left out. */
+export function trackingParamsOf(link: LinkParameters): Record<string, string> {
   const { linkId, postId, utmSource, utmMedium, utmCampaign, utmContent } = link
-  const orDefault = (named: string | null, name: keyof typeof utmDefaults) =>
-    named ?? (ownValue(destination, name) === undefined ? utmDefaults[name] : '')
   const all = {
-    utm_source: orDefault(utmSource, 'utm_source'),
-    utm_medium: orDefault(utmMedium, 'utm_medium'),
+    utm_source: utmSource,
+    utm_medium: utmMedium,
     utm_campaign: utmCampaign,
     utm_content: utmContent,
     svc_link_id: String(linkId),
     svc_post_id: postId === null ? '' : String(postId),
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
-}
-
-/** The value that visits by the link have: the named one, the destination's own, or the default. */
-export function shownUtm(named: string | null, name: keyof typeof utmDefaults, destination: string): string {
-  return named ?? ownValue(destination, name) ?? utmDefaults[name]
-}
-
-/** Undefined where the destination's query has no value for the name; an empty one is none. */
-function ownValue(destination: string, name: string): string | undefined {
-  const { query } = divide(destination.replace(beginning, ''))
-  return (
-    query
-      .split('&')
-      .filter((piece) => nameOf(piece) === name)
-      .map((piece) => new URLSearchParams(`&${piece}`).get(name))
-      .find((value) => value !== null && value !== '') ?? undefined
-  )
 }
 
 /**

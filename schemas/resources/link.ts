@@ -1,6 +1,6 @@
 /** Tracked links: the input that creates one, how it is shown, and its clicks. */
 import { z } from 'zod'
-import { destinationProblem, utmDefaults } from '../event/tracking-url.ts'
+import { destinationProblem } from '../event/tracking-url.ts'
 import { idOrNull } from '../lax.ts'
 import {
   linkDestinationLengthMax,
@@ -96,20 +96,14 @@ const tags = tagsOf({ max: linkTagsMax, each: linkTagLengthMax }).nullable().opt
 
 const utm = z.string().max(linkUtmLengthMax)
 
-/** Left out, it stays so: what the destination has comes before the default. */
-const utmOrDefault = (name: keyof typeof utmDefaults) => utm.optional().meta({ default: utmDefaults[name] })
-
-/** A value that the link shows may be as long as its destination. The operation holds others to the bound that is told. */
-const utmAsShown = z.string().max(linkDestinationLengthMax).optional().meta({ maxLength: linkUtmLengthMax })
-
 export const LinkCreate = z
   .strictObject({
     label,
     destination_url: destination,
     post_id: idOrNull('post', 'The post it stands in.'),
     social_account_id: idOrNull('social_account', 'The account that posts it.'),
-    utm_source: utmOrDefault('utm_source'),
-    utm_medium: utmOrDefault('utm_medium'),
+    utm_source: utm.default('svc'),
+    utm_medium: utm.default('social'),
     utm_campaign: utm.default(''),
     utm_content: utm.default(''),
     expires_at: expiry.expires_at.default(null),
@@ -139,8 +133,8 @@ export const LinkUpdate = z
   .strictObject({
     label: label.optional(),
     destination_url: destination.optional(),
-    utm_source: utmAsShown,
-    utm_medium: utmAsShown,
+    utm_source: utm.optional(),
+    utm_medium: utm.optional(),
     utm_campaign: utm.optional(),
     utm_content: utm.optional(),
     ...expiry,

@@ -106,6 +106,15 @@ test('keys of others are refused, rows without one are the same by label and des
   }
 })
 
+test('a destination’s own source and medium stay, where no column names others', async () => {
+  const { apiKey } = await makeWorkspace(stores)
+  const own = 'https://example.com/?utm_source=mail&utm_medium='
+  await ask('/v1/links/import', { csv: `url,slug,utm_source\n${own},own,\n${own},named,poster` }, apiKey)
+  const [kept, named] = [await list(apiKey, '?q=own'), await list(apiKey, '?q=named')]
+  expect(kept).toMatchObject([{ utm_source: 'mail', utm_medium: 'social' }])
+  expect(named).toMatchObject([{ utm_source: 'poster', utm_medium: 'social' }])
+})
+
 test('a row without a key is the oldest link of its label and destination', async () => {
   const { apiKey } = await makeWorkspace(stores)
   const same = { label: 'Poster', destination_url: 'https://example.com/poster' }

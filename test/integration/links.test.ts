@@ -53,35 +53,6 @@ describe('POST /v1/links', () => {
     expect(body.tracking_url).toBe(`https://example.com/sale?x=1&${params}#top`)
   })
 
-  test('a campaign of the destination stays where none is named, until another destination has none', async () => {
-    const { body } = await create({
-      ...valid,
-      destination_url: 'https://example.com/?utm_source=mail',
-      utm_content: 'x',
-    })
-    const added = `utm_medium=social&utm_content=x&svc_link_id=${body.id}`
-    expect(body).toMatchObject({
-      ...{ utm_source: 'mail', utm_medium: 'social', tracking_url: `https://example.com/?utm_source=mail&${added}` },
-    })
-    const init = { method: 'PATCH', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } }
-    const change = async (fields: object) => {
-      const response = await api.ask(`/v1/links/${body.id}`, { ...init, body: JSON.stringify(fields) })
-      return (await response.json()) as Record<string, unknown>
-    }
-    const long = `https://example.com/?utm_source=${'a'.repeat(121)}`
-    const shown = await change({ destination_url: long })
-    expect(await change({ utm_source: shown['utm_source'], utm_medium: shown['utm_medium'] })).toEqual(shown)
-    const { detail } = await change({ utm_source: 'b'.repeat(121) })
-    expect(detail).toMatchObject([{ type: 'string_too_long', loc: ['body', 'utm_source'] }])
-    expect(await change({ destination_url: 'https://example.com/' })).toMatchObject({
-      ...{ utm_source: 'svc', tracking_url: `https://example.com/?utm_source=svc&${added}` },
-    })
-    const named = { destination_url: 'https://example.com/?utm_source=mail', utm_source: 'svc' }
-    expect(await change(named)).toMatchObject({
-      ...{ utm_source: 'svc', tracking_url: `https://example.com/?utm_source=svc&${added}` },
-    })
-  })
-
   test('a chosen key is the end of the short URL, and its case counts; one that is taken, reserved or no key is 422', async () => {
     const { body } = await create({ ...valid, key: 'Spring_sale-26' })
     expect([body.attribution_key, body.post_url]).toEqual(['Spring_sale-26', `${testApiHost}/l/Spring_sale-26`])

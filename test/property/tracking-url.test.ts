@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import {
   destinationProblem,
   type LinkParameters,
-  shownUtm,
   trackingParamsOf,
   trackingUrlOf,
 } from '../../schemas/event/tracking-url.ts'
@@ -12,7 +11,7 @@ import {
 const link: LinkParameters = {
   ...{ linkId: 12, postId: 34, utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
 }
-const params = trackingParamsOf(link, 'https://example.com')
+const params = trackingParamsOf(link)
 const added = 'utm_source=svc&utm_medium=social&svc_link_id=12&svc_post_id=34'
 
 test.each([
@@ -47,24 +46,11 @@ test.each([
 
 test('parameters of empty values are left out, and so is a post that there isn’t', () => {
   const none = { ...link, postId: null, utmSource: '', utmMedium: '' }
-  const destination = 'https://example.com'
-  expect(trackingParamsOf(none, destination)).toEqual({ svc_link_id: '12' })
-  expect(trackingParamsOf({ ...link, utmCampaign: 'c', utmContent: 'd' }, destination)).toEqual({
+  expect(trackingParamsOf(none)).toEqual({ svc_link_id: '12' })
+  expect(trackingParamsOf({ ...link, utmCampaign: 'c', utmContent: 'd' })).toEqual({
     ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: 'c', utm_content: 'd' },
     ...{ svc_link_id: '12', svc_post_id: '34' },
   })
-})
-
-test.each([
-  ['?utm_source=mine&x#y', '?utm_source=mine&x&utm_medium=social&svc_link_id=12#y', 'mine'],
-  ['?utm_source=&utm%5Fsource=a%20b', '?utm_source=&utm%5Fsource=a%20b&utm_medium=social&svc_link_id=12', 'a b'],
-  ['?utm_source=&x', '?x&utm_source=svc&utm_medium=social&svc_link_id=12', 'svc'],
-  ['#?utm_source=x', '?utm_source=svc&utm_medium=social&svc_link_id=12#?utm_source=x', 'svc'],
-])('a source that nobody named yields to that of %s', (query, expected, source) => {
-  const destination = `https://example.com/${query}`
-  const unnamed = { ...link, postId: null, utmSource: null, utmMedium: null }
-  expect(trackingUrlOf(destination, trackingParamsOf(unnamed, destination))).toBe(`https://example.com/${expected}`)
-  expect(shownUtm(null, 'utm_source', destination)).toBe(source)
 })
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 12 })
@@ -89,14 +75,14 @@ const utm = fc.string({ unit: 'grapheme', maxLength: 12 })
 const links = fc.record({
   linkId: fc.integer({ min: 1, max: 2 ** 40 }),
   postId: fc.option(fc.integer({ min: 1, max: 2 ** 40 })),
-  ...{ utmSource: fc.option(utm), utmMedium: fc.option(utm), utmCampaign: utm, utmContent: utm },
+  ...{ utmSource: utm, utmMedium: utm, utmCampaign: utm, utmContent: utm },
 })
 
 describe('of any destination and link', () => {
   test('a reader of URLs finds the link’s parameters once each, and all others of the destination in their order', () => {
     fc.assert(
       fc.property(destinations, links, ({ text }, made) => {
-        const own = trackingParamsOf(made, text)
+        const own = trackingParamsOf(made)
         const before = [...new URL(text).searchParams].filter(([name]) => !Object.hasOwn(own, name))
         const after = [...new URL(trackingUrlOf(text, own)).searchParams]
         expect(after).toEqual([...before, ...Object.entries(own)])
@@ -107,7 +93,7 @@ describe('of any destination and link', () => {
   test('host and path are those of the destination, its own parameters stay byte for byte, its fragment is last', () => {
     fc.assert(
       fc.property(destinations, links, (destination, made) => {
-        const own = trackingParamsOf(made, destination.text)
+        const own = trackingParamsOf(made)
         const url = trackingUrlOf(destination.text, own)
         const [was, is] = [new URL(destination.text), new URL(url)]
         expect([is.origin, is.pathname, is.hash]).toEqual([was.origin, was.pathname, was.hash])
@@ -125,7 +111,7 @@ describe('of any destination and link', () => {
   test('the URL can stand in a header: it is printable ASCII', () => {
     fc.assert(
       fc.property(destinations, links, ({ text }, made) => {
-        expect(trackingUrlOf(text, trackingParamsOf(made, text))).toMatch(/^[!-~]+$/)
+        expect(trackingUrlOf(text, trackingParamsOf(made))).toMatch(/^[!-~]+$/)
       }),
     )
   })

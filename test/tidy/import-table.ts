@@ -49,7 +49,11 @@ export const rooms: readonly Room[] = [
     at: 'web/dashboard/',
     may: [
       ...['web/generated/world.json', 'schemas/figure-texts.ts', 'schemas/csv-delimiter.ts'],
-      ...['schemas/reference/currencies.ts', 'schemas/reference/links-in-text.ts'],
+      ...[
+        'schemas/reference/campaign-query.ts',
+        'schemas/reference/currencies.ts',
+        'schemas/reference/links-in-text.ts',
+      ],
     ],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],
   },

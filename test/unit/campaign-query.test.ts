@@ -1,7 +1,7 @@
 /** Campaign parameters in a destination: read from it and written into it, and nothing else of it changes. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { paramOf, withParam } from '../../web/dashboard/campaign-query.ts'
+import { paramOf, withParam } from '../../schemas/reference/campaign-query.ts'
 import { seed } from '../support/short-form.ts'
 
 test.each([

@@ -9,8 +9,7 @@ import { away, fakeTable, setUpTableFolder, until } from '../support/table-folde
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (id: number) => String(id).padStart(8, '0')
 const lasting = {
-  ...{ expires_at: null, expired_url: null, targets: [], password_hash: null, preview: null },
-  ...{ utm_source: '', utm_medium: '', utm_campaign: '', utm_content: '' },
+  ...{ expires_at: null, expired_url: null, tracking_params: {}, targets: [], password_hash: null, preview: null },
 }
 const targetOf = (id: number, postId: number | null = null) => ({
   ...{ id, workspaceId: 1, postId, url: `https://example.com/${id}` },

@@ -3,8 +3,8 @@
  * destination's query, and what the destination says stands in the fields.
  */
 import { useState } from 'preact/hooks'
+import { paramOf, withParam } from '../../schemas/reference/campaign-query.ts'
 import type { ListedLink } from '../../schemas/resources/link.ts'
-import { paramOf, withParam } from './campaign-query.ts'
 
 /** Campaign fields, each with a default for an empty one. A link has no `utm_term` of its own: the destination alone has it. */
 export const campaignFields = [

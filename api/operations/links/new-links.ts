@@ -46,7 +46,7 @@ export async function makeLinks(sent: readonly SentLink[], context: LinkContext)
       label: link.label,
       destinationUrl: link.destination_url,
       ...{ postId: link.post_id, socialAccountId: link.social_account_id },
-      ...{ utmSource: link.utm_source ?? null, utmMedium: link.utm_medium ?? null },
+      ...{ utmSource: link.utm_source, utmMedium: link.utm_medium },
       ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
       ...{ expiresAt: expiry.expires_at, expiredUrl: expiry.expired_url, targets: link.targets ?? [] },
       tags: link.tags ?? [],

@@ -1,6 +1,5 @@
 /** Tracked links as the API shows them. */
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { shownUtm } from '../../../schemas/event/tracking-url.ts'
 
 /** @param shortUrlHost the root of short URLs, without a slash at its end */
 export function serializeLink(
@@ -9,8 +8,6 @@ export function serializeLink(
 ) {
   return {
     ...link,
-    utm_source: shownUtm(link.utm_source, 'utm_source', link.destination_url),
-    utm_medium: shownUtm(link.utm_medium, 'utm_medium', link.destination_url),
     ...{ targets: [...targets], tags: [...tags] },
     object_id: `link_${link.id}`,
     post_url: `${shortUrlHost}/${link.attribution_key}`,

@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { holdLink, type TrackedLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
+import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
-import { type Loc, stringTooLong, valueError } from '../../../schemas/errors/validation-errors.ts'
-import { shownUtm, type utmDefaults } from '../../../schemas/event/tracking-url.ts'
+import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { linkUtmLengthMax } from '../../../schemas/limits/api-limits.ts'
 import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
 import { expiryAfter } from './expiry.ts'
@@ -39,8 +37,8 @@ export const updateLink = defineOperation({
     const fields = {
       label: body.label ?? link.label,
       destination_url: body.destination_url ?? link.destination_url,
-      utm_source: utmAfter('utm_source', link, body),
-      utm_medium: utmAfter('utm_medium', link, body),
+      utm_source: body.utm_source ?? link.utm_source,
+      utm_medium: body.utm_medium ?? link.utm_medium,
       utm_campaign: body.utm_campaign ?? link.utm_campaign,
       utm_content: body.utm_content ?? link.utm_content,
       targets: body.targets === undefined ? link.targets : (body.targets ?? []),
@@ -52,21 +50,6 @@ export const updateLink = defineOperation({
     return serializeLink(await writeLink(pg, link, fields, passwordHash), config.shortUrlHost)
   },
 })
-
-/**
- * A value that shows anyway isn't stored: what was read may be sent back, and nobody named it. It may be longer than others.
- * @throws Problem 422
- */
-function utmAfter(
-  name: keyof typeof utmDefaults,
-  link: TrackedLink,
-  { destination_url = link.destination_url, ...sent }: z.output<typeof LinkUpdate>,
-): string | null {
-  const value = sent[name]
-  if (value === undefined || value === shownUtm(link[name], name, destination_url)) return link[name]
-  if ([...value].length > linkUtmLengthMax) throw invalid([stringTooLong(['body', name], value, linkUtmLengthMax)])
-  return value
-}
 
 const loopText = 'a link that is changed leads to no short link: it could lead to itself'
 

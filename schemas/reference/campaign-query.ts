@@ -1,4 +1,5 @@
 /** Campaign parameters in the query of a destination: read from it and written into it. All the rest stays byte for byte. */
+import { linkUtmLengthMax } from '../limits/api-limits.ts'
 
 /** Everything before the query, its pieces, and the fragment with its mark. */
 function divide(url: string): { start: string; pieces: string[]; fragment: string } {
@@ -30,4 +31,13 @@ export function withParam(url: string, name: string, value: string): string {
   const others = (some: string[]) => some.filter((piece) => readPiece(piece)[0] !== name)
   const written = at < 0 ? [...pieces, ...own] : [...pieces.slice(0, at), ...own, ...others(pieces.slice(at))]
   return `${start}${written.length === 0 ? '' : '?'}${written.join('&')}${fragment}`
+}
+
+/** The source and medium that a URL names itself, as long as a link's may be. The defaults of a link that names none would replace them. */
+export function ownOrigin(url: string): { utm_source?: string; utm_medium?: string } {
+  const named = (['utm_source', 'utm_medium'] as const).flatMap((name) => {
+    const value = paramOf(url, name)
+    return value ? [[name, [...value].slice(0, linkUtmLengthMax).join('')] as const] : []
+  })
+  return Object.fromEntries(named)
 }

@@ -2,7 +2,6 @@
 
 import type { Latency } from './load/load-plan.ts'
 import type { Cores } from './measure/cores.ts'
-import type { StageShare } from './measure/profile.ts'
 
 export interface BenchSettings {
   readonly cores: Cores | string
@@ -10,7 +9,7 @@ export interface BenchSettings {
   readonly rounds: number
   /** Length of the sustained loads. */
   readonly sustainedSeconds: number
-  /** Numbers of events that overviews are measured on, ascending; storage on the largest, by `storage` and after the overviews. */
+  /** Numbers of events that overviews are measured on, ascending; storage on the largest. */
   readonly sizes: readonly number[]
   /** Events a second of `mixed`. */
   readonly mixedRate: number
@@ -47,7 +46,6 @@ export interface ScenarioResult {
   readonly settings: Readonly<Record<string, unknown>>
   /** Cores of each process, where that isn't as for other scenarios. */
   readonly placement?: string
-  readonly stages?: readonly StageShare[]
   /** Everything measured, also what was thrown away. */
   readonly rounds: readonly unknown[]
 }
@@ -61,6 +59,11 @@ export interface EventCounts {
 }
 
 export type Scenario = (settings: BenchSettings) => Promise<ScenarioResult>
+
+export function sumCounts(all: readonly Partial<EventCounts>[]): EventCounts {
+  const sum = (name: keyof EventCounts) => all.reduce((before, counts) => before + (counts[name] ?? 0), 0)
+  return { sent: sum('sent'), acknowledged: sum('acknowledged'), stored: sum('stored'), repeated: sum('repeated') }
+}
 
 /** Sent = acknowledged = stored, each once: else the figures beside it are void. */
 export function isComplete({ sent, acknowledged, stored, repeated }: EventCounts): boolean {

@@ -21,7 +21,6 @@ export interface ChildOptions {
   readonly side: keyof Cores
   readonly logFile: string
   readonly env?: Record<string, string>
-  readonly nodeArguments?: string[]
   readonly programArguments?: string[]
 }
 
@@ -37,7 +36,7 @@ export function forkChild(options: ChildOptions): ChildProcess {
       fork(fileURLToPath(new URL(`../${options.file}`, import.meta.url)), options.programArguments ?? [], {
         env: childEnvironment(options.env),
         stdio: ['ignore', output, output, 'ipc'],
-        execArgv: options.nodeArguments ?? [],
+        execArgv: [],
       }),
     )
   } finally {

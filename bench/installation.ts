@@ -102,21 +102,15 @@ export class Installation {
     return this.postgres!
   }
 
-  async startService(name: ServiceName, nodeArguments: string[] = []): Promise<void> {
+  async startService(name: ServiceName): Promise<void> {
     const child = await startChild({
       file: `${name}/main.js`,
       cores: this.cores,
       side: this.side,
       logFile: join(this.folder, 'logs', `${name}.log`),
       env: this.environment,
-      nodeArguments,
     })
     this.running.set(name, child)
-  }
-
-  async stopService(name: ServiceName): Promise<void> {
-    await this.running.get(name)?.stop()
-    this.running.delete(name)
   }
 
   /** Lets all of it use both cores until `work` is done: for what isn't measured. */
@@ -175,7 +169,7 @@ export class Installation {
   }
 
   readonly stop = atEnd(async () => {
-    for (const name of [...this.running.keys()]) await this.stopService(name)
+    for (const service of this.running.values()) await service.stop()
     await this.clickhouse?.close()
     await this.postgres?.close()
     for (const end of this.ends.reverse()) await end()

@@ -19,7 +19,6 @@ import { pipeline } from './scenarios/pipeline.ts'
 import { recover } from './scenarios/recover.ts'
 import { ship } from './scenarios/ship.ts'
 import { start } from './scenarios/start.ts'
-import { storage } from './scenarios/storage.ts'
 import { sustained } from './scenarios/sustained.ts'
 
 const scenarios: Record<ScenarioName, Scenario> = {
@@ -31,7 +30,6 @@ const scenarios: Record<ScenarioName, Scenario> = {
   ship,
   overview,
   dashboard,
-  storage,
   api,
   mcp,
   pipeline,

@@ -9,7 +9,6 @@ export const scenarioNames = [
   'ship',
   'overview',
   'dashboard',
-  'storage',
   'api',
   'mcp',
   'pipeline',

@@ -6,7 +6,7 @@ import type { ScenarioResult } from './bench.ts'
 import type { MachineFacts } from './measure/machine.ts'
 import { type ScenarioName, scenarioNames } from './options.ts'
 
-export interface KeptResult extends Omit<ScenarioResult, 'rounds' | 'stages'> {
+export interface KeptResult extends Omit<ScenarioResult, 'rounds'> {
   readonly scenario: ScenarioName
   readonly measuredAt: string
   readonly command: string
@@ -33,9 +33,9 @@ export function keptResults(): KeptResult[] {
   })
 }
 
-/** The short form: without rounds and profile, a line for each fact and figure. */
+/** The short form: without rounds, a line for each fact and figure. */
 export function resultText(result: KeptResult & Partial<ScenarioResult>): string {
-  const { rounds: _rounds, stages: _stages, figures, ...facts } = result
+  const { rounds: _rounds, figures, ...facts } = result
   const lines = Object.entries(facts).map(([name, value]) => `"${name}": ${inOneLine(value)}`)
   const figureLines = figures.map((figure) => `  ${inOneLine(figure)}`)
   return `{\n ${[...lines, `"figures": [\n${figureLines.join(',\n')}\n ]`].join(',\n ')}\n}\n`

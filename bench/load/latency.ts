@@ -1,10 +1,10 @@
 /** Percentiles by sorting: exact, and the loads are bounded. */
 import type { Latency } from './load-plan.ts'
 
-/** Sorts `milliseconds` in place. */
-export function latencyOf(milliseconds: Float32Array): Latency {
-  milliseconds.sort()
-  const at = (share: number) => rounded(percentile(milliseconds, share))
+/** By hundredths of a millisecond. */
+export function latencyOf(milliseconds: ArrayLike<number>): Latency {
+  const sorted = Float64Array.from(milliseconds).sort()
+  const at = (share: number) => Math.round(percentile(sorted, share) * 100) / 100
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
 }
 
@@ -14,12 +14,5 @@ export function percentile(sorted: ArrayLike<number>, share: number): number {
 }
 
 export function median(values: readonly number[]): number {
-  return percentile(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  )
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100
+  return percentile(Float64Array.from(values).sort(), 0.5)
 }

@@ -2,7 +2,8 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { Installation } from '../installation.ts'
-import { percentile } from '../load/latency.ts'
+import { latencyOf } from '../load/latency.ts'
+import type { Latency } from '../load/load-plan.ts'
 
 export interface Sample {
   /** Seconds since the watch began. */
@@ -54,9 +55,8 @@ async function readNewest(ch: ClickHouse): Promise<number | undefined> {
   return undefined
 }
 
-export function lagOf(samples: readonly Sample[]): { p50: number; p99: number } {
-  const lags = samples.map(({ lagMs }) => lagMs).sort((a, b) => a - b)
-  return { p50: percentile(lags, 0.5), p99: percentile(lags, 0.99) }
+export function lagOf(samples: readonly Sample[]): Latency {
+  return latencyOf(samples.map(({ lagMs }) => lagMs))
 }
 
 export interface BacklogCourse {

@@ -2,7 +2,7 @@
  * Rounds of both sides, alternating, until enough were undisturbed. A ratio is taken within each pair, whose two rounds
  * lie seconds apart; the result is the median. A slow minute of the whole machine so cancels out.
  */
-import { type BenchSettings, type EventCounts, type Figure, isComplete } from '../bench.ts'
+import { type BenchSettings, type EventCounts, type Figure, isComplete, sumCounts } from '../bench.ts'
 import type { Installation } from '../installation.ts'
 import { median } from '../load/latency.ts'
 import type { Round, Shape } from './round.ts'
@@ -43,17 +43,12 @@ export async function runCounted(
   const round = await runRound(product, shape, requests, settings)
   await onEnd()
   const stored = await installation.untilStored(round.idPrefix, round.acknowledged)
-  counts.sent += round.sent * shape.eventsPerRequest
-  counts.acknowledged += round.acknowledged
-  counts.stored += stored.rows
-  counts.repeated += stored.rows - stored.distinct
-  const isWhole = isComplete({
-    sent: round.sent * shape.eventsPerRequest,
-    acknowledged: round.acknowledged,
-    stored: stored.rows,
-    repeated: stored.rows - stored.distinct,
-  })
-  if (!isWhole || round.partial > 0) {
+  const ofRound = {
+    ...{ sent: round.sent * shape.eventsPerRequest, acknowledged: round.acknowledged },
+    ...{ stored: stored.rows, repeated: stored.rows - stored.distinct },
+  }
+  Object.assign(counts, sumCounts([counts, ofRound]))
+  if (!isComplete(ofRound) || round.partial > 0) {
     const answers = JSON.stringify(round.answers)
     settings.say(
       `  NOT COMPLETE: answers ${answers}, unanswered ${round.unanswered}, partial ${round.partial}, stored ${stored.rows}`,

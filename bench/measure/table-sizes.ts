@@ -36,13 +36,8 @@ export function storageFigures(sizes: readonly TableSize[], events: number): Fig
 
 /** Sizes by table, for an installation that gets no events. */
 export function describeStorage(sizes: readonly TableSize[], events: number): string {
-  return `Bytes an event of ${events}, of all active parts after merges have calmed down: ${describeSizes(sizes, events)}.`
-}
-
-/** `events 34.1 B, visits 4.2 B`: bytes an event, by table. */
-export function describeSizes(sizes: readonly TableSize[], events: number): string {
-  return sizes
+  const tables = sizes
     .filter(({ rows }) => rows > 0)
     .map(({ table, bytes, rows, parts }) => `${table} ${(bytes / events).toFixed(2)} B (${rows} rows, ${parts} parts)`)
-    .join(', ')
+  return `Bytes an event of ${events}, of all active parts after merges have calmed down: ${tables.join(', ')}.`
 }

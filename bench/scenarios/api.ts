@@ -12,13 +12,13 @@ import { startChild } from '../child.ts'
 import { Installation } from '../installation.ts'
 import { median } from '../load/latency.ts'
 import { runAsking } from '../load/load.ts'
-import type { LoadOutcome, Question } from '../load/load-plan.ts'
+import type { AskPlan, LoadOutcome, Question } from '../load/load-plan.ts'
 
 export const connections = 64
 export const posts = 300
 export const roundSeconds = 5
 const requestsMax = 100_000
-export const trialRequests = 500
+const trialRequests = 500
 
 interface Call {
   readonly name: string
@@ -50,33 +50,15 @@ export async function api(settings: BenchSettings): Promise<ScenarioResult> {
     })
     try {
       const ports = { reference: reference.port, product: installation.service('api').port }
-      const run = async (side: keyof typeof ports, { question }: Call, requests: number): Promise<LoadOutcome> => {
-        const plan = {
-          port: ports[side],
-          questions: [{ ...question, apiKey }],
-          connections,
-          requests,
-          withinSeconds: 120,
-        }
-        const { outcome } = await runAsking(plan, cores, installation.folder)
-        if ((outcome.answers['200'] ?? 0) === requests) return outcome
-        throw new Error(
-          `${side} ${question.path}: ${JSON.stringify(outcome.answers)}, unanswered ${outcome.unanswered}`,
-        )
-      }
+      const run = (side: Side, { question }: Call, requests: number) =>
+        askInFull(installation, { port: ports[side], questions: [{ ...question, apiKey }], requests }, settings)
       const figures: Figure[] = []
       const rounds: unknown[] = []
       for (const call of calls) {
-        const pairs: Record<keyof typeof ports, LoadOutcome>[] = []
-        const requestsOf = await measureTrial((side) => run(side, call, isShort ? 20 : trialRequests), isShort)
-        for (let round = 0; round < settings.rounds; round++) {
-          pairs.push({
-            reference: await run('reference', call, requestsOf.reference),
-            product: await run('product', call, requestsOf.product),
-          })
-        }
+        const pairs = await measurePairs((side, requests) => run(side, call, requests), settings)
         rounds.push({ call: call.name, pairs })
-        figures.push(...figuresOf(call.name, pairs))
+        const measure = `${call.name} ÷ bare handler with the same SQL`
+        figures.push(...pairFigures(pairs, call.name, { measure, firstStage: 0.5, goal: 0.8 }))
         say(
           `  ${call.name}: ${figures
             .slice(-2)
@@ -98,40 +80,57 @@ export async function api(settings: BenchSettings): Promise<ScenarioResult> {
   }
 }
 
-/** How many requests each side answers in a round's time. */
-export async function measureTrial(run: (side: 'reference' | 'product') => Promise<LoadOutcome>, isShort: boolean) {
-  const requestsIn = ({ sent, seconds }: LoadOutcome) =>
-    isShort ? sent : Math.min(requestsMax, Math.max(sent, Math.round((sent / seconds) * roundSeconds)))
-  return { reference: requestsIn(await run('reference')), product: requestsIn(await run('product')) }
+export type Side = 'reference' | 'product'
+export type Pair = Readonly<Record<Side, LoadOutcome>>
+
+/** @throws Error when an answer isn't a 200 or doesn't come */
+export async function askInFull(
+  { folder }: Installation,
+  asking: Pick<AskPlan, 'port' | 'questions' | 'requests'>,
+  { cores }: Pick<BenchSettings, 'cores'>,
+): Promise<LoadOutcome> {
+  const { outcome } = await runAsking({ ...asking, connections, withinSeconds: 120 }, cores, folder)
+  if ((outcome.answers['200'] ?? 0) === asking.requests) return outcome
+  const { answers, unanswered } = outcome
+  throw new Error(`${asking.questions[0]!.path}: ${JSON.stringify(answers)}, unanswered ${unanswered}`)
 }
 
-function figuresOf(name: string, pairs: readonly Record<'reference' | 'product', LoadOutcome>[]): Figure[] {
+/** Rounds of the two sides, alternating; each of as many requests as the side answers in a round's time. */
+export async function measurePairs(
+  run: (side: Side, requests: number) => Promise<LoadOutcome>,
+  { isShort, rounds }: Pick<BenchSettings, 'isShort' | 'rounds'>,
+): Promise<Pair[]> {
+  const requestsOf = async (side: Side) => {
+    const { sent, seconds } = await run(side, isShort ? 20 : trialRequests)
+    return isShort ? sent : Math.min(requestsMax, Math.max(sent, Math.round((sent / seconds) * roundSeconds)))
+  }
+  const [ofReference, ofProduct] = [await requestsOf('reference'), await requestsOf('product')]
+  const pairs: Pair[] = []
+  for (let round = 0; round < rounds; round++) {
+    pairs.push({ reference: await run('reference', ofReference), product: await run('product', ofProduct) })
+  }
+  return pairs
+}
+
+/** The ratio of rates, and the rate of the middle round of the product. */
+export function pairFigures(
+  pairs: readonly Pair[],
+  name: string,
+  ratio: Pick<Figure, 'measure' | 'firstStage' | 'goal'>,
+): Figure[] {
   const rate = ({ sent, seconds }: LoadOutcome) => sent / seconds
   const ratios = pairs.map(({ reference, product }) => rate(product) / rate(reference))
   const middle = pairs.map(({ product }) => product).sort((one, other) => rate(one) - rate(other))[pairs.length >> 1]!
   return [
-    {
-      measure: `${name} ÷ bare handler with the same SQL`,
-      value: median(ratios),
-      unit: 'ratio',
-      firstStage: 0.5,
-      goal: 0.8,
-    },
+    { ...ratio, value: median(ratios), unit: 'ratio' },
     { measure: name, value: rate(middle), unit: 'requests/s', latency: middle.latency },
   ]
 }
 
 export async function fillWorkspace({ pg, workspaceId }: Installation, count: number) {
   const account = await connectSocialAccount(pg, {
-    ...{
-      workspaceId,
-      platform: 'mastodon',
-      handle: '@bench',
-      displayName: 'Bench',
-      connectionType: 'simulated',
-      externalId: null,
-      metadata: {},
-    },
+    ...{ workspaceId, platform: 'mastodon', handle: '@bench', displayName: 'Bench' },
+    ...{ connectionType: 'simulated', externalId: null, metadata: {} },
   })
   for (let at = 0; at < count; at++) {
     const fields = {

@@ -73,7 +73,7 @@ export async function dashboard(settings: BenchSettings): Promise<ScenarioResult
       ],
       ...onBoth(settings.cores),
       settings: { events, ...shape, loads, filters, seconds },
-      rounds: [{ paints: [...paints], shown: [...shown], filtered: [...filtered], live }],
+      rounds: [{ paints, shown, filtered, live }],
     }
   } finally {
     await browser.close()
@@ -115,7 +115,7 @@ async function untilShown(page: Page): Promise<number> {
 }
 
 /** Milliseconds from the navigation to the first paint, and to all figures; the files are in the browser's cache. */
-async function measureLoads(page: Page, count: number): Promise<[Float32Array, Float32Array]> {
+async function measureLoads(page: Page, count: number): Promise<[number[], number[]]> {
   const paints: number[] = []
   const shown: number[] = []
   for (let load = 0; load < count; load++) {
@@ -125,11 +125,11 @@ async function measureLoads(page: Page, count: number): Promise<[Float32Array, F
     shown.push(await untilShown(page))
     paints.push(await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
   }
-  return [Float32Array.from(paints), Float32Array.from(shown)]
+  return [paints, shown]
 }
 
 /** Milliseconds from the click on a row to the frame that has the figures of its filter. */
-async function measureFilters(page: Page, count: number): Promise<Float32Array> {
+async function measureFilters(page: Page, count: number): Promise<number[]> {
   const took: number[] = []
   for (let at = 0; took.length < count; at++) {
     const place = { list: lists[at % lists.length]!, row: Math.floor(at / lists.length) }
@@ -139,7 +139,7 @@ async function measureFilters(page: Page, count: number): Promise<Float32Array> 
     const ms = await page.evaluate<number | null>(`(${clickRow})(${JSON.stringify(place)})`)
     if (ms !== null) took.push(ms)
   }
-  return Float32Array.from(took)
+  return took
 }
 
 /** Runs in the page. The page says that it is busy from the click to the answer. */
@@ -200,7 +200,7 @@ function firstBytes(): number {
   return [script, style, ...chunks].reduce((sum, name) => sum + gzipSync(read(name)).length, 0)
 }
 
-function p95Figure(measure: string, milliseconds: Float32Array, goal: number): Figure {
-  const latency = latencyOf(Float32Array.from(milliseconds))
+function p95Figure(measure: string, milliseconds: readonly number[], goal: number): Figure {
+  const latency = latencyOf(milliseconds)
   return { measure, value: latency.p95, unit: 'ms', goal, latency }
 }

@@ -9,7 +9,7 @@ import { sleep } from '../../runtime/retry.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
-import { percentile } from '../load/latency.ts'
+import { latencyOf } from '../load/latency.ts'
 import { type PairOptions, runCounted } from '../measure/pairs.ts'
 import { productSide } from '../references/reference.ts'
 
@@ -120,8 +120,6 @@ async function identify(installation: Installation, seconds: number): Promise<nu
 }
 
 function figureOf(lags: readonly number[], which: 'p95' | 'max'): Lag {
-  const sorted = [...lags].sort((a, b) => a - b)
-  const at = (share: number) => Math.round(percentile(sorted, share) * 10) / 10
-  const latency = { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
+  const latency = latencyOf(lags)
   return { value: latency[which], unit: 'ms', latency }
 }

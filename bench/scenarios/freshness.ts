@@ -1,12 +1,12 @@
 /** From an event's 202 until the overview shows it, at several rates, while one event in a hundred is up to three days late. */
-import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
+import { type BenchSettings, type EventCounts, type Figure, type ScenarioResult, sumCounts } from '../bench.ts'
 import { startLateEvents } from '../data/late-events.ts'
 import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
 import { allServices, Installation } from '../installation.ts'
-import { percentile } from '../load/latency.ts'
+import { latencyOf } from '../load/latency.ts'
 import { onBoth } from '../measure/cores.ts'
 import { type PairOptions, runCounted } from '../measure/pairs.ts'
-import { askEveryMs, type Probed, probe } from '../measure/probe.ts'
+import { askEveryMs, probe } from '../measure/probe.ts'
 import type { Shape } from '../measure/round.ts'
 import { productSide } from '../references/reference.ts'
 
@@ -33,8 +33,7 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
   try {
     const seeded = await seed(installation, isShort ? historyShort : history)
     await untilSettled(installation)
-    const ofHistory = await countSeeded(installation, seeded, history.days + 1)
-    for (const name of ['sent', 'acknowledged', 'stored', 'repeated'] as const) counts[name] += ofHistory[name]
+    const all: Partial<EventCounts>[] = [counts, await countSeeded(installation, seeded, history.days + 1)]
     const trackingKeys = seeded.workspaces.map(({ tracking_key }) => tracking_key)
     const product = productSide(installation, 'track')
     // Nothing is compared with R here.
@@ -54,7 +53,7 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
       const late = await endLate()
       if (late.acknowledged < late.sent)
         remarks.push(`At ${name}: ${late.sent - late.acknowledged} late events were not taken.`)
-      addProbes(counts, probed)
+      all.push({ ...probed, stored: probed.visible })
       const latency = latencyOf(probed.lags)
       say(`  visible after p50 ${latency.p50}, p95 ${latency.p95}, p99 ${latency.p99} ms`)
       figures.push(
@@ -73,20 +72,11 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
       if (round.disturbedBy !== '') remarks.push(`Others had over 10 % of a core: ${round.disturbedBy}.`)
       rounds.push(round, { lags: probed.lags })
     }
-    return { figures, counts, remarks, ...onBoth(cores), settings: { ...shape, seconds, history, lateShare }, rounds }
+    return {
+      ...{ figures, counts: sumCounts(all), remarks, ...onBoth(cores) },
+      ...{ settings: { ...shape, seconds, history, lateShare }, rounds },
+    }
   } finally {
     await installation.stop()
   }
-}
-
-function latencyOf(lags: readonly number[]) {
-  const sorted = [...lags].sort((a, b) => a - b)
-  const at = (share: number) => Math.round(percentile(sorted, share) * 10) / 10
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
-}
-
-function addProbes(counts: EventCounts, { sent, acknowledged, visible }: Probed): void {
-  counts.sent += sent
-  counts.acknowledged += acknowledged
-  counts.stored += visible
 }

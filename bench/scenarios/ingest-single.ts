@@ -1,10 +1,8 @@
 /** Single events: durable, validated, enriched, deduplicated 202s beside R, and what they take at a steady 80 %. */
-import { join } from 'node:path'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'
 import { median } from '../load/latency.ts'
 import { type PairOptions, type Pairs, ratioFigures, runCounted, runPairs } from '../measure/pairs.ts'
-import { readStages, type StageShare, watchThread } from '../measure/profile.ts'
 import type { Round, Shape } from '../measure/round.ts'
 import { productSide, referenceSide, startReference } from '../references/reference.ts'
 
@@ -45,7 +43,6 @@ export async function ingestSingle(settings: BenchSettings): Promise<ScenarioRes
     const all = [mainPairs, ...further.map(([, pairs]) => pairs)]
     const peaks = all.flatMap((pairs) => pairs.all.map(({ product }) => product.serverMemoryPeakMb))
     await reference.stop()
-    const stages = isShort ? undefined : await profile(options, rate, seconds)
     return {
       figures: [
         ...ratioFigures(mainPairs, '202s ÷ R, 256 connections', { firstStage: 0.35, goal: 0.6 }),
@@ -62,7 +59,6 @@ export async function ingestSingle(settings: BenchSettings): Promise<ScenarioRes
       counts,
       remarks: remarksOf([['256 connections', mainPairs], ...further]),
       settings: { seconds, requestsMax, shapes: [main, ...others.map(([, shape]) => shape)], steadyShare },
-      ...(stages && { stages }),
       rounds: [...all.flatMap((pairs) => pairs.all), ...steady],
     }
   } finally {
@@ -98,22 +94,6 @@ function steadyFigure(rounds: Round[]): Figure {
     latency: middle.latency,
     eventsPerCpuSecond: { product: Math.round(middle.eventsPerServerCpuSecond) },
   }
-}
-
-/** One more load, with V8 watching; apart from the measured rounds, because that costs. */
-async function profile(options: PairOptions, rate: number, seconds: number): Promise<readonly StageShare[]> {
-  const { installation, settings } = options
-  settings.say('  profile')
-  const folder = join(installation.folder, 'profile')
-  await installation.stopService('ingest')
-  await installation.startService('ingest', ['--cpu-prof', `--cpu-prof-dir=${folder}`])
-  const watched = { ...options, product: productSide(installation, 'track') }
-  const [span] = await Promise.all([
-    watchThread(installation.service('ingest').pid, 2_000, 2_000),
-    runCounted(watched, main, Math.round(rate * seconds)),
-  ])
-  await installation.stopService('ingest')
-  return readStages(folder, span)
 }
 
 function remarksOf(measured: [name: string, pairs: Pairs][]): string[] {

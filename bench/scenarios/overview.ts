@@ -5,7 +5,7 @@
  */
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
 import { type AskRound, ask, askAndCount } from '../asking.ts'
-import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
+import { type BenchSettings, type EventCounts, type Figure, type ScenarioResult, sumCounts } from '../bench.ts'
 import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
 import { startTrickle } from '../data/trickle.ts'
 import { allServices, Installation } from '../installation.ts'
@@ -61,15 +61,9 @@ export async function overview(settings: BenchSettings): Promise<ScenarioResult>
     unit: 'times',
     ...(smallest.events === growthSizes[0] && largest.events === growthSizes[1] && { firstStage: 3, goal: 1.5 }),
   }
-  const sum = (name: keyof EventCounts) => results.reduce((all, { counts }) => all + counts[name], 0)
   return {
     figures: [...results.flatMap(({ figures }) => figures), ...(results.length > 1 ? [growth] : [])],
-    counts: {
-      sent: sum('sent'),
-      acknowledged: sum('acknowledged'),
-      stored: sum('stored'),
-      repeated: sum('repeated'),
-    },
+    counts: sumCounts(results.map(({ counts }) => counts)),
     remarks: [
       'Sent are the events seeded, acknowledged those that the overviews of all workspaces show.',
       ...results.flatMap(({ remarks }) => remarks),

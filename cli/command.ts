@@ -1,8 +1,11 @@
 /** Definition of a command, and parsing of its arguments. One table of options gives parsing, help and errors. */
 import { parseArgs } from 'node:util'
 import type { SettingError } from '../runtime/config.ts'
+import { emailOf } from '../schemas/event/identifiers.ts'
+import { identifierLengthMax } from '../schemas/limits/event-limits.ts'
 import { isPlainLine } from '../schemas/plain-line.ts'
 import { parseDateTime } from '../schemas/time/date-time.ts'
+import { timeZoneNamed } from '../schemas/time/time-zone-name.ts'
 import { didYouMean } from './closest.ts'
 import type { Installation } from './installation.ts'
 
@@ -82,6 +85,9 @@ export interface Command<Result = unknown> {
 export function defineCommand<Result>(command: Command<Result>): Command {
   return command as Command
 }
+
+/** Most commands have it; `Installation.workspace` finds the workspace. */
+export const workspaceOption = { value: 'ID', meaning: 'The workspace; without it the only or first one.' }
 
 const everywhere: Readonly<Record<string, Option>> = {
   json: { meaning: 'Print one JSON object or array on standard output.' },
@@ -177,6 +183,30 @@ export class OptionValues {
     return value === undefined ? undefined : readId(value, `--${name}`, max)
   }
 
+  /** A whole number from 1 to `max`. */
+  count(name: string, max: number): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const count = Number(value)
+    if (/^\d+$/.test(value) && count >= 1 && count <= max) return count
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}, got \`${value}\``)
+  }
+
+  email(name: string): string | undefined {
+    const value = this.text(name, identifierLengthMax)
+    const email = value === undefined ? undefined : emailOf(value)
+    if (email === null) throw new UsageError(`--${name} is no e-mail address`)
+    return email
+  }
+
+  /** An IANA name, as it is written there. */
+  timeZone(name: string): string | undefined {
+    const value = this.text(name)
+    const zone = value === undefined ? undefined : timeZoneNamed(value)
+    if (value === undefined || zone !== undefined) return zone
+    throw new UsageError(`--${name} must be an IANA name such as Europe/Berlin, got \`${value}\``)
+  }
+
   /** A moment in milliseconds since 1970: RFC 3339 with its offset, so that it means the same everywhere. */
   time(name: string): number | undefined {
     const value = this.text(name)
@@ -197,6 +227,12 @@ export class OptionValues {
     const value = this.text(name)
     if (value === undefined || (choices as readonly string[]).includes(value)) return value as Choice | undefined
     throw new UsageError(`--${name} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got \`${value}\``)
+  }
+
+  /** Whether it is `yes`, where it must be that or `no`. */
+  either(name: string, yes: string, no: string): boolean | undefined {
+    const value = this.oneOf(name, [yes, no])
+    return value === undefined ? undefined : value === yes
   }
 }
 

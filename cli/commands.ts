@@ -1,43 +1,29 @@
-/** Every command there is. A new one is a file in `commands/` and a line here. */
+/** Every command there is. A new one is an object in a file of `commands/` and a line here. */
 import type { Command } from './command.ts'
-import { connectAccount } from './commands/accounts-connect.ts'
-import { disconnectAccount } from './commands/accounts-disconnect.ts'
-import { listAccounts } from './commands/accounts-list.ts'
-import { importAds } from './commands/ads-import.ts'
+import { connectAccount, disconnectAccount, listAccounts } from './commands/accounts.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
 import { updateBots } from './commands/bots-update.ts'
+import { importAds, importRates, importRevenue } from './commands/csv-imports.ts'
 import { doctor } from './commands/doctor.ts'
-import { exportHistory } from './commands/events-export.ts'
-import { importHistory } from './commands/events-import.ts'
-import { checkFigures } from './commands/figures-check.ts'
-import { rebuildFigures } from './commands/figures-rebuild.ts'
-import { showFigures } from './commands/figures-status.ts'
-import { listJobs } from './commands/jobs-list.ts'
-import { retryJobs } from './commands/jobs-retry.ts'
-import { createKey } from './commands/keys-create.ts'
-import { listKeys } from './commands/keys-list.ts'
-import { revokeKey } from './commands/keys-revoke.ts'
+import { exportHistory, importHistory } from './commands/events.ts'
+import { checkFigures, rebuildFigures, showFigures } from './commands/figures.ts'
+import { listJobs, retryJobs } from './commands/jobs.ts'
+import { createKey, listKeys, revokeKey, rotateTrackingKey } from './commands/keys.ts'
 import { importLinkFile } from './commands/links-import.ts'
 import { migrate } from './commands/migrate.ts'
-import { makeOwnerLink } from './commands/owner-link.ts'
-import { setPassword } from './commands/owner-password.ts'
 import { erasePeople } from './commands/people-erase.ts'
-import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
-import { restoreMarks } from './commands/restore-marks.ts'
-import { restoreNumbers } from './commands/restore-numbers.ts'
-import { connectRevenue } from './commands/revenue-connect.ts'
-import { disconnectRevenueProvider } from './commands/revenue-disconnect.ts'
-import { importRevenue } from './commands/revenue-import.ts'
-import { listRevenue } from './commands/revenue-list.ts'
-import { importRates } from './commands/revenue-rates.ts'
-import { removeSecondFactor } from './commands/second-factor-remove.ts'
+import { restoreMarks, restoreNumbers } from './commands/restore.ts'
+import { connectRevenue, disconnectRevenueProvider, listRevenue } from './commands/revenue-connections.ts'
 import { seed } from './commands/seed.ts'
-import { rotateTrackingKey } from './commands/tracking-key-rotate.ts'
-import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
-import { deleteWorkspace } from './commands/workspace-delete.ts'
-import { listAllWorkspaces } from './commands/workspace-list.ts'
-import { setWorkspace } from './commands/workspace-set.ts'
+import { makeOwnerLink, removeSecondFactor, setPassword } from './commands/signing-in.ts'
+import {
+  createWorkspaceWithKeys,
+  deleteWorkspace,
+  listAllWorkspaces,
+  setPlanOfWorkspace,
+  setWorkspace,
+} from './commands/workspaces.ts'
 
 export const commands: readonly Command[] = [
   createWorkspaceWithKeys,

@@ -13,3 +13,15 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     )
     .join('\n')
 }
+
+/** The table, or a sentence where it would have no row. */
+export function tableOr(nothing: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? nothing : table(head, rows)
+}
+
+/** A line for each member of a result. */
+export function memberLines(result: object): string {
+  return Object.entries(result)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? 'none'}`)
+    .join('\n')
+}

@@ -12,7 +12,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schemas/limits/api-limits.ts'
 import { type ImportedField, importedFields } from '../../schemas/resources/link-import.ts'
 import { auditCommand } from '../audit-command.ts'
-import { CommandFailed, defineCommand, UsageError } from '../command.ts'
+import { CommandFailed, defineCommand, UsageError, workspaceOption } from '../command.ts'
 
 export const importLinkFile = defineCommand({
   name: 'links import',
@@ -20,7 +20,7 @@ export const importLinkFile = defineCommand({
     'Import tracked links from a CSV file of Bitly, Dub, Rebrandly or Short.io; the same file again makes nothing.',
   argument: 'FILE',
   options: {
-    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    workspace: workspaceOption,
     columns: { value: 'FIELD=NAME,…', meaning: 'Names of columns that the file has for fields.' },
     'dry-run': { meaning: 'Show what would be made, and make nothing.' },
   },

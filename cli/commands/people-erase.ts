@@ -12,10 +12,9 @@ import { readErasure } from '../../postgres/tables/erasures.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { emailOf } from '../../schemas/event/identifiers.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { auditCommand } from '../audit-command.ts'
-import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
+import { CommandFailed, defineCommand, type OptionValues, UsageError, workspaceOption } from '../command.ts'
 
 const pauseMs = 200
 
@@ -23,7 +22,7 @@ export const erasePeople = defineCommand({
   name: 'people erase',
   summary: 'Remove a person everywhere: contact, browsers, events, and every copy. It can not be undone.',
   options: {
-    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    workspace: workspaceOption,
     email: { value: 'EMAIL', meaning: 'The person of this e-mail.' },
     contact: { value: 'ID', meaning: 'The contact of this id.' },
     'anonymous-id': { value: 'ID', meaning: 'The browser of this id, where it is no known person’s.' },
@@ -60,13 +59,11 @@ export const erasePeople = defineCommand({
 })
 
 function nameIn(options: OptionValues): NamedPerson {
-  const text = options.text('email', identifierLengthMax)
-  const email = text === undefined ? null : emailOf(text)
-  if (text !== undefined && email === null) throw new UsageError('--email is no e-mail address')
+  const email = options.email('email')
   const id = options.id('contact', Number.MAX_SAFE_INTEGER)
   const anonymousId = options.text('anonymous-id', identifierLengthMax)
   const given: NamedPerson[] = [
-    ...(email === null ? [] : [{ email }]),
+    ...(email === undefined ? [] : [{ email }]),
     ...(id === undefined ? [] : [{ id }]),
     ...(anonymousId === undefined ? [] : [{ anonymousId }]),
   ]

@@ -3,7 +3,14 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { currentTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { isBotAgent, namedBotOf } from '../../schemas/reference/bots.ts'
-import { CommandFailed, defineCommand, type Invocation, type OptionValues, UsageError } from '../command.ts'
+import {
+  CommandFailed,
+  defineCommand,
+  type Invocation,
+  type OptionValues,
+  UsageError,
+  workspaceOption,
+} from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { toBatches } from '../replay/batches.ts'
 import { readBotVisits, type VisitSource } from '../replay/bot-visits.ts'
@@ -14,6 +21,7 @@ import { isPageRequest } from '../replay/page-request.ts'
 import { botRoute, makeSender, pageRoute, type SendCounts, type SendTarget } from '../replay/send.ts'
 import { type Survey, surveyLog } from '../replay/survey.ts'
 import { chooseTiming, type Speed, type Timing } from '../replay/timing.ts'
+import { memberLines } from '../table.ts'
 
 export const replay = defineCommand({
   name: 'replay',
@@ -27,7 +35,7 @@ export const replay = defineCommand({
     bots: { meaning: 'Tell the bots endpoint of the requests of crawlers, instead of sending pageviews.' },
     everybody: { meaning: 'With --bots: of all requests, whoever made them.' },
     site: { value: 'URL', meaning: 'Where the paths belong; without it the site that the log refers to most.' },
-    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    workspace: workspaceOption,
     'tracking-url': { value: 'URL', meaning: 'Root of the tracking interface, in place of the found one.' },
     'tracking-key': { value: 'KEY', meaning: 'The public key to send with, in place of the found one.' },
   },
@@ -83,10 +91,7 @@ export const replay = defineCommand({
       time_scale: timing.description.scale,
     }
   },
-  show: (summary) =>
-    Object.entries(summary)
-      .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`)
-      .join('\n'),
+  show: memberLines,
 })
 
 /**

@@ -17,9 +17,9 @@ export const seed = defineCommand({
     'client-event-ids': { value: 'all|newest', meaning: 'Which events have one; those of the last two days (newest).' },
   },
   run({ options, installation, progress, signal }) {
-    const events = readCount(options, 'events', seedEventsMax)!
-    const workspaces = readCount(options, 'workspaces', seedWorkspacesMax) ?? 1
-    const days = readCount(options, 'days', seedDaysMax) ?? 30
+    const events = options.count('events', seedEventsMax)!
+    const workspaces = options.count('workspaces', seedWorkspacesMax) ?? 1
+    const days = options.count('days', seedDaysMax) ?? 30
     if (events / days > seedEventsPerDayMax) {
       throw new UsageError(`--events must be at most ${seedEventsPerDayMax} for each of --days`)
     }
@@ -27,7 +27,7 @@ export const seed = defineCommand({
       events,
       workspaces,
       days,
-      seed: readCount(options, 'seed', 2 ** 31 - 1) ?? 1,
+      seed: options.count('seed', 2 ** 31 - 1) ?? 1,
       largestShare: readShare(options.text('largest-share')),
       until: readUntil(options),
       hasAllClientEventIds: options.oneOf('client-event-ids', ['all', 'newest']) === 'all',
@@ -44,14 +44,6 @@ export const seed = defineCommand({
       ),
     ].join('\n'),
 })
-
-function readCount(options: OptionValues, name: string, max: number): number | undefined {
-  const text = options.text(name)
-  if (text === undefined) return undefined
-  const count = Number(text)
-  if (/^\d+$/.test(text) && count >= 1 && count <= max) return count
-  throw new UsageError(`--${name} must be a whole number from 1 to ${max}, got \`${text}\``)
-}
 
 function readShare(text: string | undefined): number {
   if (text === undefined) return largestShareDefault

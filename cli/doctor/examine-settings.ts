@@ -6,7 +6,7 @@ import { settings } from '../../runtime/settings.ts'
 import { distance } from '../closest.ts'
 import type { Environment } from '../command.ts'
 import type { Installation } from '../installation.ts'
-import { type Finding, failed, ok, warning } from './finding.ts'
+import { type Finding, failed, isOlder, ok, tooOld, warning } from './finding.ts'
 
 /** A secret of fewer different characters was typed, not made. */
 const secretCharactersMin = 10
@@ -14,15 +14,7 @@ const secretCharactersMin = 10
 export function examineNode(version = process.versions.node): Finding {
   const { engines } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as { engines: { node: string } }
   const wanted = engines.node.replace(/^>=/, '')
-  return compareVersions(version, wanted) >= 0
-    ? ok('node', `version ${version}`)
-    : failed('node', `version ${version} is too old: ${wanted} or newer is needed`)
-}
-
-function compareVersions(one: string, other: string): number {
-  const [a, b] = [one, other].map((version) => version.split('.').map(Number))
-  const at = a!.findIndex((part, index) => part !== (b![index] ?? 0))
-  return at < 0 ? 0 : a![at]! - (b![at] ?? 0)
+  return isOlder(version, wanted) ? tooOld('node', version, wanted) : ok('node', `version ${version}`)
 }
 
 export function examineSettings({ variables, wrong }: Environment, installation: Installation): Finding[] {

@@ -54,6 +54,19 @@ export function failed(check: Check, text: string): Finding {
   return { check, outcome: 'failed', text }
 }
 
+export function tooOld(check: Check, found: string, oldest: string): Finding {
+  return failed(check, `version ${found} is too old: ${oldest} or newer is needed`)
+}
+
+/** By the first two numbers. A version without a number isn't older: it names another store. */
+export function isOlder(found: string, oldest: string): boolean {
+  const [[major, minor], [leastMajor, leastMinor = 0]] = [found, oldest].map((text) => text.split('.').map(Number)) as [
+    number[],
+    [number, number?],
+  ]
+  return major! < leastMajor || (major === leastMajor && (minor ?? 0) < leastMinor)
+}
+
 /** One line of an error, whatever was thrown; of a store, without its name, which the check has. */
 export function lineOf(error: unknown): string {
   // Node reports a name whose addresses all refuse without a message.

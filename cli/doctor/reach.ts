@@ -6,7 +6,7 @@ import { readPostgresClock } from '../../postgres/clock.ts'
 import { clockOffFailMs, clockOffWarnMs, probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import { CommandFailed } from '../command.ts'
 import type { Installation } from '../installation.ts'
-import { type Finding, failed, lineOf, ok, span, warning } from './finding.ts'
+import { type Finding, failed, isOlder, lineOf, ok, span, tooOld, warning } from './finding.ts'
 import { connectRedis, type RedisProbe } from './redis-probe.ts'
 
 type StoreName = 'postgres' | 'clickhouse' | 'redis'
@@ -114,9 +114,7 @@ async function look<Store>(
     keep(store)
     const ms = Math.round(Math.min(...latencies) * 10) / 10
     return [
-      isOlder(found, oldest)
-        ? failed(check, `version ${found} is too old: ${oldest} or newer is needed`)
-        : ok(check, `version ${found}, answers in ${ms} ms`),
+      isOlder(found, oldest) ? tooOld(check, found, oldest) : ok(check, `version ${found}, answers in ${ms} ms`),
       judgeClock(check, offset),
     ]
   } catch (error) {
@@ -148,13 +146,4 @@ function judgeClock(store: StoreName, offsetMs: number): Finding {
   if (off <= clockOffWarnMs) return ok('clock', `this machine's and that of ${store} agree to a second`)
   const text = `that of ${store} is ${span(off)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's: set both by NTP`
   return off > clockOffFailMs ? failed('clock', text) : warning('clock', text)
-}
-
-/** By the first two numbers. A version without a number isn't older: it names another store. */
-function isOlder(found: string, oldest: string): boolean {
-  const [[major, minor], [leastMajor, leastMinor = 0]] = [found, oldest].map((text) => text.split('.').map(Number)) as [
-    number[],
-    [number, number?],
-  ]
-  return major! < leastMajor || (major === leastMajor && (minor ?? 0) < leastMinor)
 }

@@ -1,3 +1,4 @@
+/** Social accounts: connected, listed, disconnected. */
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { privacies } from '../../pipeline/publishing/tiktok.ts'
 import type { Queryable } from '../../postgres/client.ts'
@@ -8,6 +9,8 @@ import {
   type ConnectedAccount,
   connectSocialAccount,
   countSocialAccounts,
+  disconnectSocialAccount,
+  listSocialAccounts,
   lockSocialAccount,
   renameSocialAccount,
   type SocialAccount,
@@ -18,14 +21,15 @@ import { platforms } from '../../schemas/reference/providers.ts'
 import { type ConnectionType, connectionTypes } from '../../schemas/resources/social-account.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { auditCommand } from '../audit-command.ts'
-import { CommandFailed, defineCommand } from '../command.ts'
+import { CommandFailed, defineCommand, readId, workspaceOption } from '../command.ts'
 import { secretFileOption } from '../read-secret.ts'
+import { tableOr } from '../table.ts'
 
 export const connectAccount = defineCommand({
   name: 'accounts connect',
   summary: 'Connect a social account, or renew the connection of one that there is.',
   options: {
-    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    workspace: workspaceOption,
     platform: { value: 'P', meaning: `One of ${platforms.join(', ')}.`, isRequired: true },
     type: {
       value: 'TYPE',
@@ -123,3 +127,46 @@ function isHealthChanged(before: SocialAccount | null, { health_status, health_m
   if (before === null) return false
   return before.health_status !== health_status || before.health_message !== health_message
 }
+
+export const listAccounts = defineCommand({
+  name: 'accounts list',
+  summary: 'List the social accounts of a workspace, newest first.',
+  options: { workspace: workspaceOption },
+  async run({ options, installation }) {
+    const workspace = await installation.workspace(options.id('workspace'))
+    return (await listSocialAccounts(installation.postgres(), workspace.id)).map(serializeAccount)
+  },
+  show: (accounts) =>
+    tableOr(
+      'no accounts',
+      ['id', 'platform', 'handle', 'name', 'type', 'status', 'health'],
+      accounts.map(({ id, platform, handle, display_name, connection_type, status, health_status }) => [
+        String(id),
+        platform,
+        handle,
+        display_name,
+        connection_type,
+        status,
+        health_status,
+      ]),
+    ),
+})
+
+export const disconnectAccount = defineCommand({
+  name: 'accounts disconnect',
+  summary: 'Disconnect a social account by its id: nothing is published to it any more. Again is no error.',
+  argument: 'ID',
+  options: {},
+  async run({ argument, installation }) {
+    const id = readId(argument, 'ID')
+    return installation.postgres().transaction(async (tx) => {
+      const disconnected = await disconnectSocialAccount(tx, id)
+      if (disconnected === null) throw new CommandFailed(`there is no account ${id}`)
+      const { account, workspaceId, isNew } = disconnected
+      await deleteCredentials(tx, id)
+      if (isNew) await auditCommand(tx, workspaceId, 'social_account.disconnect', id, { platform: account.platform })
+      return serializeAccount(account)
+    })
+  },
+  show: ({ id, platform, handle }) => `account ${id} disconnected: ${platform} ${handle}`,
+})

@@ -1,6 +1,8 @@
+/** Connections to payment providers: made, listed, ended. */
 import { randomBytes } from 'node:crypto'
 import { isSecretShaped } from '../../api/revenue/signatures.ts'
 import {
+  disconnectRevenue,
   insertRevenueConnection,
   listRevenueConnections,
   replaceRevenueSecret,
@@ -10,15 +12,16 @@ import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secre
 import { revenueConnectionsMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
 import { auditCommand } from '../audit-command.ts'
-import { CommandFailed, defineCommand, type OptionValues, readId, UsageError } from '../command.ts'
+import { CommandFailed, defineCommand, type OptionValues, readId, UsageError, workspaceOption } from '../command.ts'
 import { readSecret, secretFileOption } from '../read-secret.ts'
+import { tableOr } from '../table.ts'
 
 export const connectRevenue = defineCommand({
   name: 'revenue connect',
   summary:
     'Connect a payment provider: shows the address that it is to send its events to, and once the secret that signs them.',
   options: {
-    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    workspace: workspaceOption,
     provider: { value: 'P', meaning: `One of ${revenueProviders.join(', ')}.`, isRequired: true },
     secret: { value: 'S', meaning: 'What the provider signs its events with; a new one is made when left out.' },
     'secret-file': secretFileOption,
@@ -84,3 +87,40 @@ const newSecrets: Readonly<Record<RevenueProvider, () => string>> = {
   lemonsqueezy: hexSecret,
   custom: standardSecret,
 }
+
+export const listRevenue = defineCommand({
+  name: 'revenue list',
+  summary: 'List the connections of a workspace to payment providers, newest first; secrets are not shown.',
+  options: { workspace: workspaceOption },
+  async run({ options, installation }) {
+    const workspace = await installation.workspace(options.id('workspace'))
+    const connections = await listRevenueConnections(installation.postgres(), workspace.id)
+    return connections.map(({ id, provider, created_at }) => ({
+      ...{ connection_id: id, provider, created_at: created_at.toISOString() },
+    }))
+  },
+  show: (connections) =>
+    tableOr(
+      'no connections',
+      ['id', 'provider', 'since'],
+      connections.map(({ connection_id, provider, created_at }) => [String(connection_id), provider, created_at]),
+    ),
+})
+
+export const disconnectRevenueProvider = defineCommand({
+  name: 'revenue disconnect',
+  summary: 'Disconnect a payment provider by the id of its connection: its events are refused, what it recorded stays.',
+  argument: 'ID',
+  options: {},
+  async run({ argument, installation }) {
+    const id = readId(argument, 'ID')
+    return installation.postgres().transaction(async (tx) => {
+      const gone = await disconnectRevenue(tx, id)
+      if (gone === null) throw new CommandFailed(`there is no connection ${id}`)
+      const { workspace_id, provider } = gone
+      await auditCommand(tx, workspace_id, 'revenue_connection.disconnect', id, { provider })
+      return { connection_id: id, provider }
+    })
+  },
+  show: ({ connection_id, provider }) => `connection ${connection_id} to ${provider} disconnected`,
+})

@@ -1,13 +1,18 @@
+/** Events of the past, in and out. */
 import { statSync } from 'node:fs'
 import type { Queryable } from '../../postgres/client.ts'
 import { eventNameLengthMax } from '../../schemas/limits/event-limits.ts'
+import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { auditCommand } from '../audit-command.ts'
-import { defineCommand, UsageError } from '../command.ts'
+import { defineCommand, UsageError, workspaceOption } from '../command.ts'
+import { exportEvents } from '../exports/export-events.ts'
+import { openSink } from '../exports/open-sink.ts'
 import { usualConversions } from '../imports/from-ga4.ts'
 import { importFiles } from '../imports/import-history.ts'
 import { inImportTurn } from '../imports/import-turn.ts'
 import { makeHistoryReader, products } from '../imports/read-history.ts'
 import type { Tallied } from '../imports/tally.ts'
+import { memberLines } from '../table.ts'
 
 export const importHistory = defineCommand({
   name: 'events import',
@@ -25,7 +30,7 @@ export const importHistory = defineCommand({
     },
     'event-data': { value: 'FILE', meaning: 'With --from umami: its table event_data, the properties of the events.' },
     'dry-run': { meaning: 'Read and check all, and store nothing.' },
-    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    workspace: workspaceOption,
   },
   async run({ options, argument, moreArguments, installation, progress, signal }) {
     const data = options.text('event-data')
@@ -62,7 +67,7 @@ export const importHistory = defineCommand({
   exitCode: ({ events, refused }) => (events === 0 && refused > 0 ? 1 : 0),
   show: ({ refused_by, left_out_by, ...summary }) =>
     [
-      ...Object.entries(summary).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? 'none'}`),
+      memberLines(summary),
       ...refused_by.map((each) => `refused: ${told(each)}`),
       ...left_out_by.map((each) => `left out: ${told(each)}`),
     ].join('\n'),
@@ -70,4 +75,45 @@ export const importHistory = defineCommand({
 
 function told({ reason, count, first }: Tallied): string {
   return `${count} × ${reason} (${first.join(', ')}${count > first.length ? ' …' : ''})`
+}
+
+export const exportHistory = defineCommand({
+  name: 'events export',
+  summary: 'Export all events of a workspace as lines that `svc events import` takes.',
+  options: {
+    start: { value: 'TIME', meaning: 'The first moment; without it the first one that the workspace can read.' },
+    end: { value: 'TIME', meaning: 'The moment before which the events were; now when left out.' },
+    out: { value: 'FILE', meaning: 'A new file, gzipped where it ends with .gz; standard output when left out.' },
+    workspace: workspaceOption,
+  },
+  printsItself: (options) => options.text('out') === undefined,
+  async run({ options, installation, print, progress, signal }) {
+    const now = Date.now()
+    const end = options.time('end') ?? now
+    const start = options.time('start')
+    if (start !== undefined && start >= end) throw new UsageError('--start must be before --end')
+    const workspace = await installation.workspace(options.id('workspace'))
+    const readable = readableFrom(workspace, now)
+    if (readable >= end) progress.line(`nothing of that time can be read: events before ${timeOf(readable)} can't`)
+    const startedAt = performance.now()
+    const sink = openSink(options.text('out'), print)
+    try {
+      await installation
+        .postgres()
+        .transaction((tx) => auditCommand(tx, workspace.id, 'events.export', null, { end: timeOf(end) }))
+      const span = { workspaceId: workspace.id, start: start ?? readable, end, readableFrom: readable }
+      const summary = await exportEvents({ installation, span, sink, progress, signal })
+      await sink.close()
+      const seconds = Math.round((performance.now() - startedAt) / 10) / 100
+      return { workspace_id: workspace.id, readable_from: timeOf(readable), ...summary, seconds }
+    } catch (error) {
+      await sink.drop()
+      throw error
+    }
+  },
+  show: memberLines,
+})
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
 }

@@ -1,9 +1,40 @@
+/** Rows that figures are made of: how far they are, whether they are right, and making them anew. */
+import { countEvents } from '../../clickhouse/queries/event-span.ts'
 import { readPostgresClock } from '../../postgres/clock.ts'
+import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
+import { rangesOf, readFoldedAsOf, readFoldProgress, readFoldState } from '../../postgres/tables/folds.ts'
+import { subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
 import { defineCommand, type Invocation } from '../command.ts'
 import { countRowsAbove, findLeasesAboveMarks, type RowsAboveMark, remedyOf } from '../figures/rows-above-marks.ts'
 import { runBuilds } from '../figures/run-builds.ts'
-import { table } from '../table.ts'
+import { memberLines, table } from '../table.ts'
+
+export const showFigures = defineCommand({
+  name: 'figures status',
+  summary: 'Say as of when the figures are, how many stored events they lack, and which builds are in progress.',
+  options: {},
+  async run({ installation }) {
+    const pg = installation.postgres()
+    const [state, { asOf }, progress, builds] = await Promise.all([
+      readFoldState(pg),
+      readFoldedAsOf(pg),
+      readFoldProgress(pg),
+      listOpenBuilds(pg),
+    ])
+    const waiting = subtractRanges(rangesOf(state.shipped), rangesOf(state.folded))
+    return {
+      version: state.version,
+      as_of: new Date(asOf).toISOString(),
+      pending_events: waiting.length === 0 ? 0 : await countEvents(installation.clickhouse(), waiting),
+      lag_seconds: progress.lagMs / 1000,
+      repairs: state.repairs.length,
+      workspaces: builds.filter((build) => build.state === 'current').length,
+      builds_in_progress: builds.filter((build) => build.state === 'building').length,
+    }
+  },
+  show: memberLines,
+})
 
 export const checkFigures = defineCommand({
   name: 'figures check',
@@ -43,3 +74,14 @@ async function findLeftOut({ installation, options }: Invocation): Promise<(Rows
   const holders = new Map(dead.map(({ firstSegment, holder }) => [firstSegment, holder]))
   return left.map((row) => ({ ...row, remedy: remedyOf(holders.get(row.lease)!, row.workspaces) }))
 }
+
+export const rebuildFigures = defineCommand({
+  name: 'figures rebuild',
+  summary: 'Derive all rows that figures are made of anew from the events. Everything goes on meanwhile.',
+  options: { workspace: { value: 'ID', meaning: 'Only this workspace; all of them when left out.' } },
+  async run(invocation) {
+    const builds = await runBuilds(invocation, 'figures')
+    return { workspaces: builds.length }
+  },
+  show: ({ workspaces }) => `figures were built anew (workspaces: ${workspaces})`,
+})

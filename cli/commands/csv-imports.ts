@@ -1,0 +1,96 @@
+/** CSV files with a column for each field: payments, exchange rates, costs of ads. */
+import { customFields, readCustom } from '../../api/revenue/providers/custom.ts'
+import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
+import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import { replaceRates } from '../../postgres/tables/revenue-rates.ts'
+import { type Parsed, parsePart } from '../../schemas/errors/zod-errors.ts'
+import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
+import type { RevenueFacts } from '../../schemas/revenue.ts'
+import { AdLine, RateLine, RevenueLine } from '../../schemas/revenue-imports.ts'
+import { auditCommand } from '../audit-command.ts'
+import { defineCommand, workspaceOption } from '../command.ts'
+import { type CsvLine, importCsv, withNumbers } from '../imports/read-csv.ts'
+
+export const importRevenue = defineCommand({
+  name: 'revenue import',
+  summary: 'Import payments and refunds from a CSV file into the ledger; the same file again changes nothing.',
+  argument: 'FILE',
+  options: { workspace: workspaceOption },
+  async run({ options, argument, installation, signal }) {
+    const { id: workspaceId, timezone } = await installation.workspace(options.id('workspace'))
+    const pg = installation.postgres()
+    const now = Date.now()
+    const lines = await importCsv<Line>({
+      ...{ path: argument, columns: ['provider', ...customFields], each: importLinesEach, signal },
+      read: (line) => readLine(line, timezone),
+      take: (some, firstOf) =>
+        pg.transaction(async (tx) => {
+          for (const { provider, facts } of some) await recordRevenue(tx, { workspaceId, provider, now }, facts)
+          if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'revenue.import', null, { lines: firstOf })
+        }),
+    })
+    return { workspace_id: workspaceId, lines }
+  },
+  show: ({ workspace_id, lines }) => `lines in the ledger of workspace ${workspace_id}: ${lines}`,
+})
+
+interface Line {
+  readonly provider: string
+  readonly facts: RevenueFacts
+}
+
+/** A line is what a custom event is, and may name the provider whose payment it is. */
+function readLine(line: CsvLine, timezone: string): Parsed<Line> {
+  const named = parsePart('body', RevenueLine, line)
+  if (!named.ok) return named
+  const event = readCustom({ type: 'payment', ...withNumbers(line, ['value_cents']) }, timezone)
+  return event.ok ? { ok: true, value: { provider: named.value.provider, facts: event.value! } } : event
+}
+
+export const importRates = defineCommand({
+  name: 'revenue rates',
+  summary:
+    "Import exchange rates into the workspace's currency from a CSV file: they convert what is recorded on their day.",
+  argument: 'FILE',
+  options: { workspace: workspaceOption },
+  async run({ options, argument, installation, signal }) {
+    const { id: workspaceId, currency } = await installation.workspace(options.id('workspace'))
+    const pg = installation.postgres()
+    const today = new Date().toISOString().slice(0, 10)
+    const lines = await importCsv<RateLine>({
+      ...{ path: argument, columns: Object.keys(RateLine.shape), each: importLinesEach, signal },
+      read: (line) => parsePart('body', RateLine, line),
+      take: (some, firstOf) =>
+        pg.transaction(async (tx) => {
+          const rates = some.map((line) => ({ ...line, day: line.day ?? today }))
+          await replaceRates(tx, { workspaceId, currency }, rates)
+          if (firstOf === undefined) return
+          await auditCommand(tx, workspaceId, 'revenue_rate.import', null, { lines: firstOf, currency })
+        }),
+    })
+    return { workspace_id: workspaceId, currency, lines }
+  },
+  show: ({ workspace_id, currency, lines }) => `rates into ${currency} kept for workspace ${workspace_id}: ${lines}`,
+})
+
+export const importAds = defineCommand({
+  name: 'ads import',
+  summary: 'Import what ads cost, by day and campaign, from a CSV file; the same file again changes nothing.',
+  argument: 'FILE',
+  options: { workspace: workspaceOption },
+  async run({ options, argument, installation, signal }) {
+    const { id: workspaceId } = await installation.workspace(options.id('workspace'))
+    const pg = installation.postgres()
+    const lines = await importCsv<AdLine>({
+      ...{ path: argument, columns: Object.keys(AdLine.shape), each: importLinesEach, signal },
+      read: (line) => parsePart('body', AdLine, withNumbers(line, ['cost_cents', 'clicks'])),
+      take: (some, firstOf) =>
+        pg.transaction(async (tx) => {
+          await replaceAdSpend(tx, workspaceId, some)
+          if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'ad_spend.import', null, { lines: firstOf })
+        }),
+    })
+    return { workspace_id: workspaceId, lines }
+  },
+  show: ({ workspace_id, lines }) => `lines of ad spend kept for workspace ${workspace_id}: ${lines}`,
+})

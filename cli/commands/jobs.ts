@@ -1,0 +1,34 @@
+/** Jobs that failed for good. */
+import { askForRetry, listSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
+import { CommandFailed, defineCommand, readId } from '../command.ts'
+import { tableOr } from '../table.ts'
+
+export const listJobs = defineCommand({
+  name: 'jobs list',
+  summary: 'List the jobs that failed for good and were set aside, oldest first, with their reason.',
+  options: {},
+  run: ({ installation }) => listSetAsideJobs(installation.postgres()),
+  show: (jobs) =>
+    tableOr(
+      'nothing is set aside',
+      ['id', 'job', 'about', 'set aside', 'retry', 'reason'],
+      jobs.map(({ id, job, subject, reason, set_aside_at, retry_asked_at }) => [
+        ...[String(id), job, subject, set_aside_at.toISOString()],
+        ...[retry_asked_at === null ? '' : 'asked', reason],
+      ]),
+    ),
+})
+
+export const retryJobs = defineCommand({
+  name: 'jobs retry',
+  summary: 'Let the pipeline try a job again that was set aside, or all of them.',
+  argument: 'ID|all',
+  options: {},
+  async run({ argument, installation }) {
+    const id = argument === 'all' ? undefined : readId(argument, 'ID')
+    const asked = await askForRetry(installation.postgres(), id)
+    if (id !== undefined && asked.length === 0) throw new CommandFailed(`there is no job ${id} that was set aside`)
+    return asked
+  },
+  show: (asked) => `${asked.length} of them will be tried again by the pipeline`,
+})

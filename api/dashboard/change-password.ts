@@ -1,13 +1,6 @@
-/**
- * /dashboard/password: whoever is signed in gives the account another password, also where the plan has lapsed. It asks for the
- * current one, as a browser that is left open must not become somebody else's account. All other sessions end. Held by
- * test/integration/members.test.ts.
- */
-import type { Postgres } from '../../postgres/client.ts'
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
@@ -15,28 +8,15 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
-import type { Authenticator } from '../guards/authenticate.ts'
 import { problemReply } from '../transports/rest.ts'
-import type { AuditAccount } from './audit-account.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
+import type { PageContext } from './page-context.ts'
 import { html } from './pages.ts'
-import type { PasswordGate } from './password-gate.ts'
 import { arrivingBrowser, findSignedIn, isFromOwnPage, sessionCookie } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
 
-interface ChangeOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly authenticator: Authenticator
-  readonly clock: Clock
-  readonly gate: PasswordGate
-  readonly audit: AuditAccount
-  readonly knownBrowsers: KnownBrowsers
-  isSecure(): boolean
-}
-
-export function makePasswordChange({ pg, authenticator, clock, gate, audit, knownBrowsers, isSecure }: ChangeOptions) {
+export function makePasswordChange({ pg, authenticator, clock, gate, audit, knownBrowsers, isSecure }: PageContext) {
   /** Null without a session. */
   async function signedIn(head: RequestHead) {
     const session = await findSignedIn(authenticator, head)

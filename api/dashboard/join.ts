@@ -1,16 +1,6 @@
-/**
- * /dashboard/join?token=…: makes a member of whoever has the link of an invitation. GET shows a form, uses nothing up and says
- * nothing of accounts. POST asks for a password: a new account's, or that of the account with this e-mail. An account without one
- * is refused, as no link may take it over. Held by test/integration/join.test.ts.
- *
- * The token stands in the query, because the page has no script that could read a fragment. Caches, `Referer` and our log don't
- * get it, and it works once.
- */
-import type { Postgres } from '../../postgres/client.ts'
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { hashPassword, isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
@@ -18,27 +8,16 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { problemReply } from '../transports/rest.ts'
-import type { AuditAccount } from './audit-account.ts'
 import { type Invited, joinPage } from './join-page.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
-import { type PasswordGate, retryIn } from './password-gate.ts'
-import { type SecondFactorCodes, WrongCode } from './second-factor/codes.ts'
+import type { PageContext } from './page-context.ts'
+import { retryIn } from './password-gate.ts'
+import { WrongCode } from './second-factor/codes.ts'
 import { arrivingBrowser, isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
 import { redirect } from './sign-in.ts'
 
 export const joinPath = '/dashboard/join'
 
-interface JoinOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly clock: Clock
-  readonly gate: PasswordGate
-  readonly codes: SecondFactorCodes
-  readonly audit: AuditAccount
-  readonly knownBrowsers: KnownBrowsers
-  isSecure(): boolean
-}
-
-export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecure }: JoinOptions) {
+export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecure }: PageContext) {
   async function find(token: string | null): Promise<OpenInvitation | null> {
     return token !== null && isLinkToken(token) ? findInvitation(pg, token, clock.now()) : null
   }

@@ -1,13 +1,6 @@
-/**
- * A forgotten password. /dashboard/forgot asks for an e-mail; whether anybody has it, only the pipeline looks up, so neither the
- * answer nor its time tells. /dashboard/reset?token=… is where the mail's link leads: GET shows a form and uses nothing up, POST
- * sets the password, which ends all sessions and links of the account. Held by test/integration/account-mails.test.ts.
- */
-import type { Postgres } from '../../postgres/client.ts'
 import { addForgottenPassword } from '../../postgres/tables/account-mails.ts'
 import { changePassword } from '../../postgres/tables/owner-passwords.ts'
 import { findPasswordReset, type OpenReset } from '../../postgres/tables/password-resets.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
@@ -17,24 +10,17 @@ import { emailOf } from '../../schemas/event/identifiers.ts'
 import { isLinkToken, makeLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { problemReply } from '../transports/rest.ts'
-import type { AuditAccount } from './audit-account.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
-import type { PasswordGate } from './password-gate.ts'
+import type { PageContext } from './page-context.ts'
 import { forgotPage, resetPage } from './reset-pages.ts'
 import { isFromOwnPage } from './session.ts'
 import { redirect, signInPath } from './sign-in.ts'
 
-interface ResetOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+interface ResetContext extends PageContext {
   /** Seals tokens until they are sent. */
   readonly mailBox: SecretBox
-  readonly clock: Clock
-  readonly gate: PasswordGate
-  readonly audit: AuditAccount
-  readonly knownBrowsers: KnownBrowsers
 }
 
-export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowsers }: ResetOptions) {
+export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowsers }: ResetContext) {
   function showForgot(): HttpReply {
     return forgotPage(200)
   }

@@ -22,6 +22,7 @@ import { makeFirstAnswers } from './first-answers.ts'
 import { joinPath, makeJoin } from './join.ts'
 import { makeKnownBrowsers } from './known-browsers.ts'
 import { makeSessionOperations } from './operations/registry.ts'
+import type { PageContext } from './page-context.ts'
 import { assets, awayPage, forgotPath, playerPage, sharedPage, sharedPaths, shell } from './pages.ts'
 import { makePasswordGate } from './password-gate.ts'
 import { resetPath } from './reset-pages.ts'
@@ -42,6 +43,14 @@ const signOutPath = '/dashboard/sign-out'
 const playerPath = '/dashboard/player'
 /** A form with one number. */
 const smallFormBytesMax = 100
+
+interface FormPage {
+  readonly label: string
+  show(head: RequestHead): Promise<HttpReply> | HttpReply
+  submit(request: HttpRequest): Promise<HttpReply>
+  /** The form has at most so many; `signInFormBytesMax` where it is left out. */
+  readonly bytesMax?: number
+}
 
 interface DashboardStores {
   readonly pg: Pick<Postgres, 'query' | 'transaction'>
@@ -80,16 +89,29 @@ export function makeDashboardRoute(
   const knownBrowsers = makeKnownBrowsers({ hash: browserHash, clock, isSecure })
   const gate = makePasswordGate({ signInLimiter, proxies, knownBrowsers })
   const codes = makeSecondFactorCodes({ box: factorBox, clock, limiter: signInLimiter })
-  const shared = { pg, gate, clock, codes, knownBrowsers, audit: makeAccountAudit(gateway), isSecure }
-  const signIn = makeSignIn({ ...shared, isMailSetUp, proxies })
-  const signInStep = makeSignInStep(shared)
-  const joining = makeJoin(shared)
-  const password = makePasswordChange({ ...shared, authenticator })
-  const forgotten = makePasswordReset({ ...shared, mailBox })
-  const browsers = makeSignedInBrowsers({ ...shared, authenticator })
+  const audit = makeAccountAudit(gateway)
+  const context: PageContext = { pg, clock, authenticator, gate, codes, audit, knownBrowsers, isSecure }
+  const signIn = makeSignIn({ ...context, isMailSetUp, proxies })
+  const signInStep = makeSignInStep(context)
+  const joining = makeJoin(context)
+  const password = makePasswordChange(context)
+  const forgotten = makePasswordReset({ ...context, mailBox })
+  const browsers = makeSignedInBrowsers(context)
   const issuer = () => new URL(config.apiHost).hostname
-  const factor = makeAccountFactor({ ...shared, authenticator, box: factorBox, issuer })
-  const memberFactor = makeMemberFactor({ ...shared, authenticator })
+  const factor = makeAccountFactor({ ...context, box: factorBox, issuer })
+  const memberFactor = makeMemberFactor(context)
+  /** Pages with a form that is sent to their own address. */
+  const forms: Readonly<Record<string, FormPage>> = {
+    [signInPath]: { label: 'sign-in', show: signIn.byLink, submit: signIn.byPassword },
+    [codePath]: { label: 'sign-in-code', show: signInStep.show, submit: signInStep.enter },
+    [joinPath]: { label: 'join', show: joining.show, submit: joining.join },
+    [passwordPath]: { label: 'password', show: password.show, submit: password.change },
+    [factorPath]: { label: 'second-factor', show: factor.show, submit: factor.change },
+    [memberFactorPath]: { label: 'member-second-factor', show: memberFactor.show, submit: memberFactor.remove },
+    [browsersPath]: { label: 'browsers', show: browsers.show, submit: browsers.signOut, bytesMax: smallFormBytesMax },
+    [forgotPath]: { label: 'forgot', show: forgotten.showForgot, submit: forgotten.askForLink },
+    [resetPath]: { label: 'reset', show: forgotten.show, submit: forgotten.reset },
+  }
 
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
@@ -106,43 +128,17 @@ export function makeDashboardRoute(
       return method === 'POST' ? page('sign-out', signOut) : refused('method_not_allowed', 'POST')
     if (path === workspacePath)
       return method === 'POST' ? page('workspace', move, smallFormBytesMax) : refused('method_not_allowed', 'POST')
-    if (path === signInPath && method === 'POST') return page('sign-in', signIn.byPassword, signInFormBytesMax)
-    if (path === codePath && method === 'POST') return page('sign-in-code', signInStep.enter, signInFormBytesMax)
-    if (path === joinPath && method === 'POST') return page('join', joining.join, signInFormBytesMax)
-    if (path === passwordPath && method === 'POST') return page('password', password.change, signInFormBytesMax)
-    if (path === factorPath && method === 'POST') return page('second-factor', factor.change, signInFormBytesMax)
-    if (path === memberFactorPath && method === 'POST')
-      return page('member-second-factor', memberFactor.remove, signInFormBytesMax)
-    if (path === browsersPath && method === 'POST') return page('browsers', browsers.signOut, smallFormBytesMax)
     if (path === forgotPath && !isMailSetUp()) return page('forgot', () => redirect(signInPath))
-    if (path === forgotPath && method === 'POST') return page('forgot', forgotten.askForLink, signInFormBytesMax)
-    if (path === resetPath && method === 'POST') return page('reset', forgotten.reset, signInFormBytesMax)
-    if (!isReading) {
-      const hasForm = [
-        signInPath,
-        codePath,
-        joinPath,
-        passwordPath,
-        factorPath,
-        memberFactorPath,
-        browsersPath,
-        forgotPath,
-        resetPath,
-      ].includes(path)
-      return refused('method_not_allowed', hasForm ? 'GET, HEAD, POST' : 'GET, HEAD')
+    const form = Object.hasOwn(forms, path) ? forms[path] : undefined
+    if (form !== undefined && method === 'POST') {
+      return page(form.label, form.submit, form.bytesMax ?? signInFormBytesMax)
     }
+    if (!isReading) return refused('method_not_allowed', form === undefined ? 'GET, HEAD' : 'GET, HEAD, POST')
+    if (form !== undefined) return page(form.label, form.show)
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
     if (asset !== undefined) return page('asset', asset)
     if (path === playerPath) return page('player', playerPage)
-    if (path === joinPath) return page('join', joining.show)
-    if (path === passwordPath) return page('password', password.show)
-    if (path === codePath) return page('sign-in-code', signInStep.show)
-    if (path === browsersPath) return page('browsers', browsers.show)
-    if (path === factorPath) return page('second-factor', factor.show)
-    if (path === memberFactorPath) return page('member-second-factor', memberFactor.show)
-    if (path === forgotPath) return page('forgot', forgotten.showForgot)
-    if (path === resetPath) return page('reset', forgotten.show)
-    return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)
+    return page('page', showPage)
   }
 
   /** To another workspace of whoever is signed in, by the form of the header. */

@@ -1,11 +1,9 @@
 /** Signs a member's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
-import type { Postgres } from '../../postgres/client.ts'
 import { findOwnerPassword, holdPassword } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession, signInByLink } from '../../postgres/tables/owner-sessions.ts'
 import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'
 import { beginSignInStep } from '../../postgres/tables/sign-in-steps.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
@@ -14,21 +12,15 @@ import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { addressOf, problemReply } from '../transports/rest.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
+import type { PageContext } from './page-context.ts'
 import { signInPage } from './pages.ts'
-import type { PasswordGate } from './password-gate.ts'
 import { codePath, stepCookie } from './second-factor/step-cookie.ts'
 import { arrivingBrowser, isFromOwnPage, sessionCookie } from './session.ts'
 
 export const signInPath = '/dashboard/sign-in'
 
-interface SignInOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly gate: PasswordGate
-  readonly clock: Clock
+interface SignInContext extends PageContext {
   readonly proxies: TrustedProxies
-  readonly knownBrowsers: KnownBrowsers
-  isSecure(): boolean
   isMailSetUp(): boolean
 }
 
@@ -46,7 +38,7 @@ export function pageAfter(next: string | null): string {
   return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
 }
 
-export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, isMailSetUp }: SignInOptions) {
+export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, isMailSetUp }: SignInContext) {
   function page(state: Parameters<typeof signInPage>[0], next?: string): HttpReply {
     return signInPage(state, { ...(next !== undefined && { next }), isMailSetUp: isMailSetUp() })
   }

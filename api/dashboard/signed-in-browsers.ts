@@ -3,28 +3,20 @@
  * by test/integration/signed-in-browsers.test.ts.
  */
 
-import type { Queryable } from '../../postgres/client.ts'
 import { type BrowserSession, endBrowserSessionsOf, listBrowserSessions } from '../../postgres/tables/owner-sessions.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
-import type { Authenticator } from '../guards/authenticate.ts'
 import { problemReply } from '../transports/rest.ts'
+import type { PageContext } from './page-context.ts'
 import { plainPage } from './pages.ts'
 import { findSignedIn, isFromOwnPage } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
 export const browsersPath = '/dashboard/browsers'
 
-interface SignedInBrowsersOptions {
-  readonly pg: Queryable
-  readonly authenticator: Authenticator
-  readonly clock: Clock
-}
-
-export function makeSignedInBrowsers({ pg, authenticator, clock }: SignedInBrowsersOptions) {
+export function makeSignedInBrowsers({ pg, authenticator, clock }: PageContext) {
   async function show(head: RequestHead): Promise<HttpReply> {
     const session = await findSignedIn(authenticator, head)
     if (session === null) return redirect(signInFor({ path: browsersPath, query: '' }))

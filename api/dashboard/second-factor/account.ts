@@ -2,7 +2,7 @@
  * /dashboard/second-factor: whoever is signed in turns the second factor of the account on or off, also where the plan has lapsed.
  * It asks for the password first, as /dashboard/password does. Held by test/integration/second-factor.test.ts.
  */
-import type { Postgres, Queryable } from '../../../postgres/client.ts'
+import type { Queryable } from '../../../postgres/client.ts'
 import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
 import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
 import { isFactorRequired, listRequiring } from '../../../postgres/tables/required-factors.ts'
@@ -15,7 +15,6 @@ import {
   turnOnSecondFactor,
 } from '../../../postgres/tables/second-factors.ts'
 import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
-import type { Clock } from '../../../runtime/clock.ts'
 import { isPasswordOf } from '../../../runtime/crypto/password.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { makeTotpSecret, totpUri } from '../../../runtime/crypto/totp.ts'
@@ -24,23 +23,16 @@ import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { makeRecoveryCode, readRecoveryCode, sha256Of } from '../../../schemas/keys.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
-import type { Authenticator } from '../../guards/authenticate.ts'
 import { problemReply } from '../../transports/rest.ts'
-import type { AccountChange, AuditAccount } from '../audit-account.ts'
-import { type PasswordGate, retryIn } from '../password-gate.ts'
+import type { AccountChange } from '../audit-account.ts'
+import type { PageContext } from '../page-context.ts'
+import { retryIn } from '../password-gate.ts'
 import { findSignedIn, isFromOwnPage } from '../session.ts'
 import { redirect, signInFor } from '../sign-in.ts'
 import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
-import type { SecondFactorCodes } from './codes.ts'
 
-interface AccountFactorOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly authenticator: Authenticator
-  readonly clock: Clock
-  readonly gate: PasswordGate
-  readonly codes: SecondFactorCodes
+interface AccountFactorContext extends PageContext {
   readonly box: SecretBox
-  readonly audit: AuditAccount
   /** By which an app names the service. */
   issuer(): string
 }
@@ -53,7 +45,7 @@ interface Asking {
   readonly demand: Demand
 }
 
-export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, audit, issuer }: AccountFactorOptions) {
+export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, audit, issuer }: AccountFactorContext) {
   /** @returns the answer where nobody is signed in, or the account has no password */
   async function asking(head: RequestHead): Promise<Asking | HttpReply> {
     const session = await findSignedIn(authenticator, head)

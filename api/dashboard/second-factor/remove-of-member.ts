@@ -1,8 +1,3 @@
-/**
- * /dashboard/member-second-factor: the owner of a workspace removes the second factor of a member who lost the phone. It asks for
- * the owner's own password, and code where the owner has a second factor. Held by test/integration/member-factor.test.ts.
- */
-import type { Postgres } from '../../../postgres/client.ts'
 import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
 import { findMemberFactor, holdMemberFactor } from '../../../postgres/tables/member-factors.ts'
 import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'
@@ -12,23 +7,13 @@ import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { ownScope } from '../../../schemas/scopes.ts'
-import type { Authenticator } from '../../guards/authenticate.ts'
 import { problemReply } from '../../transports/rest.ts'
-import type { AuditAccount } from '../audit-account.ts'
-import { type PasswordGate, retryIn } from '../password-gate.ts'
+import type { PageContext } from '../page-context.ts'
+import { retryIn } from '../password-gate.ts'
 import { findSignedIn, isFromOwnPage } from '../session.ts'
 import { redirect, signInFor } from '../sign-in.ts'
 import { factorPath } from './account-page.ts'
-import type { SecondFactorCodes } from './codes.ts'
 import { type MemberFactorForm, type MemberPageState, memberFactorPage, memberFactorPath } from './member-page.ts'
-
-interface MemberFactorOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly authenticator: Authenticator
-  readonly gate: PasswordGate
-  readonly codes: SecondFactorCodes
-  readonly audit: AuditAccount
-}
 
 interface Asking {
   readonly session: Authenticated
@@ -36,7 +21,7 @@ interface Asking {
   readonly form: MemberFactorForm
 }
 
-export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: MemberFactorOptions) {
+export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: PageContext) {
   /** @returns the answer where there is nothing to ask for */
   async function asking(head: RequestHead, wish: URLSearchParams): Promise<Asking | HttpReply> {
     const session = await findSignedIn(authenticator, head)

@@ -1,8 +1,3 @@
-/**
- * /dashboard/sign-in/code: the second page of a sign-in by password, for accounts with a second factor. There is no session before
- * its code. Held by test/integration/second-factor.test.ts.
- */
-import type { Postgres } from '../../../postgres/client.ts'
 import { beginBrowserSession } from '../../../postgres/tables/owner-sessions.ts'
 import {
   endSignInStep,
@@ -10,30 +5,18 @@ import {
   type SignInStep,
   trySignInStep,
 } from '../../../postgres/tables/sign-in-steps.ts'
-import type { Clock } from '../../../runtime/clock.ts'
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { problemReply } from '../../transports/rest.ts'
-import type { AuditAccount } from '../audit-account.ts'
-import type { KnownBrowsers } from '../known-browsers.ts'
+import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
 import { arrivingBrowser, isFromOwnPage, sessionCookie } from '../session.ts'
 import { pageAfter, redirect } from '../sign-in.ts'
 import { codePage } from './code-page.ts'
-import type { SecondFactorCodes } from './codes.ts'
 import { stepCookie, stepTokenOf } from './step-cookie.ts'
 
-export interface SignInStepOptions {
-  readonly pg: Pick<Postgres, 'query' | 'transaction'>
-  readonly clock: Clock
-  readonly codes: SecondFactorCodes
-  readonly audit: AuditAccount
-  readonly knownBrowsers: KnownBrowsers
-  isSecure(): boolean
-}
-
-export function makeSignInStep({ pg, clock, codes, audit, knownBrowsers, isSecure }: SignInStepOptions) {
+export function makeSignInStep({ pg, clock, codes, audit, knownBrowsers, isSecure }: PageContext) {
   async function show({ headers, query }: RequestHead): Promise<HttpReply> {
     const token = stepTokenOf(headers.get('cookie'))
     if (token === undefined || !(await isSignInStepOpen(pg, token, clock.now()))) return over()

@@ -1,5 +1,6 @@
 /** Identity facts, and the bindings of browsers that follow from them (pipeline/people/bind.ts). */
 import type { Queryable } from '../client.ts'
+import { columnsOf } from '../columns-of.ts'
 
 export interface StoredFact {
   readonly workspaceId: number
@@ -29,13 +30,7 @@ export async function insertFacts(tx: Queryable, facts: readonly StoredFact[]): 
   await tx.query(
     `INSERT INTO identity_facts (workspace_id, anonymous_id, contact_id, at, event_id)
      SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) ON CONFLICT DO NOTHING`,
-    [
-      facts.map(({ workspaceId }) => workspaceId),
-      facts.map(({ anonymousId }) => anonymousId),
-      facts.map(({ contactId }) => contactId),
-      facts.map(({ at }) => at),
-      facts.map(({ eventId }) => eventId),
-    ],
+    columnsOf(facts, 'workspaceId', 'anonymousId', 'contactId', 'at', 'eventId'),
   )
 }
 
@@ -156,11 +151,7 @@ export async function replaceBindings(
      SELECT * FROM unnest($1::int[], $2::text[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bigint[])`,
     [
       bindings.map(() => workspaceId),
-      bindings.map(({ anonymousId }) => anonymousId),
-      bindings.map(({ visitor }) => visitor),
-      bindings.map(({ contactId }) => contactId),
-      bindings.map(({ fromAt }) => fromAt),
-      bindings.map(({ fromId }) => fromId),
+      ...columnsOf(bindings, 'anonymousId', 'visitor', 'contactId', 'fromAt', 'fromId'),
     ],
   )
 }

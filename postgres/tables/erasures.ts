@@ -1,6 +1,7 @@
 /** Erasures of people: what Postgres holds goes at once, with the order to remove the events (pipeline/people/erase.ts). */
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { columnsOf } from '../columns-of.ts'
 import { forgetSighting, inLockOrder, noteSightingAnew, type Sighting } from './contact-sightings.ts'
 import { inboxUserId } from './inbox.ts'
 import { forgetOutbox } from './outbox.ts'
@@ -243,13 +244,7 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly ErasableRow[
          SELECT FROM jsonb_to_recordset(erasures.browsers) AS time (visitor text, ${timeColumns})
          WHERE visitor = given.row_visitor AND ${isWithin('given.at', 'given.id')})))
      RETURNING event_id, inbox.workspace_id, email, given.at AS occurred_at, erasures.email_hash IS NOT NULL AS is_theirs`,
-    [
-      rows.map(({ eventId }) => eventId),
-      rows.map(({ workspaceId }) => workspaceId),
-      rows.map(({ at }) => at),
-      rows.map(({ emailHash }) => emailHash),
-      rows.map(({ visitor }) => visitor),
-    ],
+    columnsOf(rows, 'eventId', 'workspaceId', 'at', 'emailHash', 'visitor'),
   )
   const withEmail = dropped.flatMap(({ email, ...row }) => (email === null ? [] : [{ ...row, email }]))
   const nameOf = ({ workspace_id, email }: Sighting) => `${workspace_id} ${email}`

@@ -1,5 +1,6 @@
 /** Hours whose events were changed behind the marks. A fold recomputes their visitors, and the people loop their contacts. */
 import type { Queryable } from '../client.ts'
+import { columnsOf } from '../columns-of.ts'
 
 export interface HourKey {
   readonly workspaceId: number
@@ -15,10 +16,6 @@ export async function recordRepairs(q: Queryable, keys: readonly HourKey[]): Pro
     `WITH changed AS (SELECT * FROM unnest($1::int[], $2::bigint[], $3::numeric[]) AS changed (workspace_id, hour, visitor)),
        noted AS (INSERT INTO people_work (workspace_id, hour) SELECT DISTINCT workspace_id, hour FROM changed)
      INSERT INTO event_repairs (workspace_id, hour, visitor) SELECT * FROM changed`,
-    [
-      keys.map(({ workspaceId }) => workspaceId),
-      keys.map(({ hour }) => hour),
-      keys.map(({ visitor }) => visitor ?? null),
-    ],
+    columnsOf(keys, 'workspaceId', 'hour', 'visitor'),
   )
 }

@@ -7,6 +7,7 @@ import { leaseSilentMs, repairsPerFoldMax } from '../../schemas/limits/figure-li
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import { intervalOf, milliseconds } from '../clock.ts'
+import { columnsOf } from '../columns-of.ts'
 
 /** A watermark of one lease of segment numbers: the event id up to which its events are folded, or shipped. */
 export interface Watermark {
@@ -130,11 +131,7 @@ export function commitFold(pg: Postgres, { from, version, asOf, watermarks, repa
       `INSERT INTO fold_marks (first_segment, end_segment, through)
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
        ON CONFLICT (first_segment) DO UPDATE SET through = EXCLUDED.through`,
-      [
-        watermarks.map(({ firstSegment }) => firstSegment),
-        watermarks.map(({ endSegment }) => endSegment),
-        watermarks.map(({ through }) => through),
-      ],
+      columnsOf(watermarks, 'firstSegment', 'endSegment', 'through'),
     )
     await tx.query('DELETE FROM event_repairs WHERE id = ANY ($1::bigint[])', [repairIds])
     return true

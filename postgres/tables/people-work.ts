@@ -1,6 +1,7 @@
 /** Pending work on contacts, queued by merges and repairs, and the events that their figures already cover. */
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import type { Queryable } from '../client.ts'
+import { columnsOf } from '../columns-of.ts'
 
 export interface PeopleWork {
   readonly id: number
@@ -24,11 +25,7 @@ export async function addPeopleWork(q: Queryable, work: readonly NewPeopleWork[]
   await q.query(
     `INSERT INTO people_work (workspace_id, contact_id, visitor)
      SELECT * FROM unnest($1::int[], $2::bigint[], $3::numeric[])`,
-    [
-      work.map(({ workspaceId }) => workspaceId),
-      work.map(({ contactId }) => contactId ?? null),
-      work.map(({ visitor }) => visitor ?? null),
-    ],
+    columnsOf(work, 'workspaceId', 'contactId', 'visitor'),
   )
 }
 

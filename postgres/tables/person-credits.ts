@@ -3,6 +3,7 @@
  * browser or server.
  */
 import type { Queryable } from '../client.ts'
+import { columnsOf } from '../columns-of.ts'
 
 export interface PersonCredit {
   readonly eventId: number
@@ -87,10 +88,6 @@ export async function writePersonCredits(tx: Queryable, { changed, gone }: Perso
   await tx.query(
     `INSERT INTO event_repairs (workspace_id, hour, visitor)
      SELECT DISTINCT * FROM unnest($1::int[], $2::bigint[], $3::numeric[])`,
-    [
-      derivedAnew.map(({ workspaceId }) => workspaceId),
-      derivedAnew.map(({ hour }) => hour),
-      derivedAnew.map(({ visitor }) => visitor),
-    ],
+    columnsOf(derivedAnew, 'workspaceId', 'hour', 'visitor'),
   )
 }

@@ -10,6 +10,7 @@
 import type { Subscription } from '../../runtime/crypto/unsubscribe-token.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../client.ts'
+import { columnsOf } from '../columns-of.ts'
 import { appendSystemChange } from './audit.ts'
 
 export interface ReportRecipient {
@@ -155,10 +156,7 @@ export function listDueReports(
      WHERE ${isFree('due.first', '$6')} AND ($7::int IS NULL OR (w.id, due.every) > ($7::int, $8::text))
      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2 LIMIT $9`,
     [
-      periods.map(({ timezone }) => timezone),
-      periods.map(({ every }) => every),
-      periods.map(({ first }) => first),
-      periods.map(({ last }) => last),
+      ...columnsOf(periods, 'timezone', 'every', 'first', 'last'),
       periods.map(({ sendAt }) => new Date(sendAt)),
       ...[now, after?.workspaceId ?? null, after?.every ?? null, max],
     ],

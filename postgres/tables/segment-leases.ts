@@ -14,6 +14,7 @@ import {
   segmentRowsMax,
 } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
+import { columnsOf } from '../columns-of.ts'
 import { takeNamedLock } from '../named-lock.ts'
 
 /** For short a mark. Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
@@ -86,12 +87,7 @@ async function upsertMarks(
        shipped_through = greatest(lease.shipped_through, excluded.shipped_through),
        complete_at = greatest(lease.complete_at, excluded.complete_at),
        updated_at = now()`,
-    [
-      marks.map(({ firstSegment }) => firstSegment),
-      marks.map(({ throughId }) => throughId),
-      segmentLeaseSize,
-      completeForMs,
-    ],
+    [...columnsOf(marks, 'firstSegment', 'throughId'), segmentLeaseSize, completeForMs],
   )
 }
 

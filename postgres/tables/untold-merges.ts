@@ -1,6 +1,7 @@
 /** Contacts that got a browser, until webhooks are told of those whose browser already had events. */
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { columnsOf } from '../columns-of.ts'
 
 export interface GainedBrowser {
   readonly workspaceId: number
@@ -16,12 +17,7 @@ export async function addUntoldMerges(tx: Queryable, bound: readonly GainedBrows
   await tx.query(
     `INSERT INTO untold_merges (workspace_id, anonymous_id, visitor, contact_id)
      SELECT * FROM unnest($1::int[], $2::text[], $3::numeric[], $4::bigint[])`,
-    [
-      bound.map(({ workspaceId }) => workspaceId),
-      bound.map(({ anonymousId }) => anonymousId),
-      bound.map(({ visitor }) => visitor),
-      bound.map(({ contactId }) => contactId),
-    ],
+    columnsOf(bound, 'workspaceId', 'anonymousId', 'visitor', 'contactId'),
   )
 }
 

@@ -2,7 +2,10 @@
 
 import type { ValidationError } from '../schemas/errors/validation-errors.ts'
 import type { BotVisitRow, EventRow } from '../schemas/event/row.ts'
+import type { SidePayload } from '../schemas/event/side-payload.ts'
 import type { Area } from '../schemas/reference/places.ts'
+
+export type { SidePayload }
 
 /** The sender of a request, as far as the steps may know it. The address is used for hashing and goes no further. */
 export interface Sender {
@@ -26,24 +29,6 @@ export interface IngestWorkspace {
 export interface TrackedWorkspace extends IngestWorkspace {
   /** Sessions of a hundred that are recorded; 0: replay is off. */
   readonly replayShare: number
-}
-
-/** The part of an identify or conversion that goes to Postgres and not to ClickHouse: the only place of an e-mail. */
-export interface SidePayload {
-  event_id: number
-  workspace_id: number
-  event_type: string
-  event_name: string
-  email: string | null
-  anonymous_id: string
-  full_name: string
-  properties: Record<string, unknown>
-  source: string
-  medium: string
-  campaign: string
-  content: string
-  occurred_at: number
-  received_at: number
 }
 
 /** Rows are the enricher's own objects, used again for the next event: encode them before that. `id` is not set yet. */

@@ -1,21 +1,10 @@
 /** The second reading of the file, for `--bots`: its requests as visits of the bots endpoint, each with the address of its line. */
+import type { BotVisit } from '../../schemas/event/event.ts'
 import { CommandFailed } from '../command.ts'
 import { eventIdOf, parseLogLine, urlOf } from './log-line.ts'
 import type { Replayed } from './page-events.ts'
 import { type LineReader, openLines } from './read-lines.ts'
 import type { Timing } from './timing.ts'
-
-/** A visit as the bots endpoint takes it. */
-export interface LoggedVisit {
-  readonly client_event_id: string
-  readonly url: string
-  readonly method: string
-  readonly user_agent: string
-  readonly ip: string
-  readonly status_code: number
-  readonly referrer?: string
-  readonly occurred_at: string
-}
 
 export interface VisitCounts {
   lines: number
@@ -29,7 +18,7 @@ export interface VisitCounts {
 export interface VisitSource {
   readonly counts: VisitCounts
   readonly reader: LineReader
-  events(): AsyncGenerator<Replayed<LoggedVisit>[]>
+  events(): AsyncGenerator<Replayed<BotVisit>[]>
 }
 
 export interface VisitOptions {
@@ -50,7 +39,7 @@ export async function readBotVisits(
   const reader = await openLines(path)
   const counts: VisitCounts = { lines: 0, odd_lines: 0, visits: 0, others: 0 }
 
-  function visitOf(text: string): Replayed<LoggedVisit> | undefined {
+  function visitOf(text: string): Replayed<BotVisit> | undefined {
     counts.lines++
     const line = parseLogLine(text)
     // A request that isn't HTTP asked for no page.
@@ -63,7 +52,7 @@ export async function readBotVisits(
       return undefined
     }
     counts.visits++
-    const event: LoggedVisit = {
+    const event: BotVisit = {
       client_event_id: eventIdOf(key, `bots ${counts.lines}`, timing.run, text),
       url: urlOf(line, site),
       method: line.method,
@@ -76,7 +65,7 @@ export async function readBotVisits(
     return { event, logTime: line.time }
   }
 
-  async function* events(): AsyncGenerator<Replayed<LoggedVisit>[]> {
+  async function* events(): AsyncGenerator<Replayed<BotVisit>[]> {
     for await (const chunk of reader.lines) {
       if (signal.aborted) throw new CommandFailed('interrupted')
       yield chunk.flatMap((text) => visitOf(text) ?? [])

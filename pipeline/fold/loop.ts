@@ -1,13 +1,4 @@
-/**
- * Folds for as long as the process lives. One process has the lease at a time; a failed step is tried again with the
- * next round. A fold begins `foldEveryMs` after the last one began. A long fold is followed by a pause of a third of its
- * time, which leaves merges and questions at least a quarter. While more events wait there is no pause.
- */
-import type { ClickHouse } from '../../clickhouse/client.ts'
-import type { Postgres } from '../../postgres/client.ts'
 import { readFoldProgress } from '../../postgres/tables/folds.ts'
-import type { Clock } from '../../runtime/clock.ts'
-import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import {
@@ -20,7 +11,7 @@ import {
   renewalPause,
 } from '../../schemas/limits/figure-limits.ts'
 import { refreshAndErasePeople } from '../people/refresh-and-erase.ts'
-import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import type { JobContext } from '../queue/job.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
 import { makeFoldLease } from './lease.ts'
@@ -34,13 +25,7 @@ export interface FoldLoop {
   close(): Promise<void>
 }
 
-export interface FoldLoopOptions {
-  readonly pg: Postgres
-  readonly ch: ClickHouse
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics: PipelineMetrics
-}
+export type FoldLoopOptions = Omit<JobContext, 'signal'>
 
 export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions): FoldLoop {
   const stopping = new AbortController()

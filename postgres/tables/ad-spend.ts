@@ -1,18 +1,9 @@
 /** Ad costs, a row for each day, source and campaign. */
+import type { AdLine } from '../../schemas/revenue-imports.ts'
 import type { Queryable } from '../client.ts'
 
-export interface AdDay {
-  /** `YYYY-MM-DD`, local to the workspace. */
-  readonly day: string
-  readonly source: string
-  readonly campaign: string
-  readonly currency: string
-  readonly cost_cents: number
-  readonly clicks: number
-}
-
 /** Replaces earlier values of a day and campaign; among repeated lines the last counts. */
-export async function replaceAdSpend(q: Queryable, workspaceId: number, days: readonly AdDay[]): Promise<void> {
+export async function replaceAdSpend(q: Queryable, workspaceId: number, days: readonly AdLine[]): Promise<void> {
   const last = new Map(days.map((one) => [JSON.stringify([one.day, one.source, one.campaign]), one]))
   await q.query(
     `INSERT INTO ad_spend AS had (workspace_id, day, source, campaign, currency, cost_cents, clicks, import_day)

@@ -1,25 +1,12 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
+
+import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { fullNameLengthMax, identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../client.ts'
 import { noteSightings, type Sighting } from './contact-sightings.ts'
 
 /** One side payload of the log. Times are milliseconds since 1970 UTC; the e-mail is trimmed and lower-cased. */
-export interface InboxRow {
-  readonly event_id: number
-  readonly workspace_id: number
-  readonly event_type: string
-  readonly event_name: string
-  readonly email: string | null
-  readonly anonymous_id: string
-  readonly full_name: string
-  readonly properties: Record<string, unknown>
-  readonly source: string
-  readonly medium: string
-  readonly campaign: string
-  readonly content: string
-  readonly occurred_at: number
-  readonly received_at: number
-}
+export type InboxRow = Readonly<SidePayload>
 
 /** SQL of a row's user id, as `inbox_user_ids` has it. */
 export const inboxUserId = (table: string) => `left(${table}.properties ->> 'user_id', ${identifierLengthMax})`

@@ -2,15 +2,10 @@
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { AccountStatus, ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Queryable } from '../client.ts'
+import type { PostedMedia } from './posts.ts'
 import type { SentPart } from './sent-parts.ts'
 
-export interface StoredFile {
-  readonly id: number
-  readonly content_type: string
-  readonly size_bytes: number
-  readonly alt_text: string
-  readonly width: number | null
-  readonly height: number | null
+export interface StoredFile extends PostedMedia {
   /** In hex. */
   readonly sha256: string
   /** How many parts of the post come before the one that shows it. */

@@ -2,11 +2,13 @@
  * The pages of a range with their figures. Whole local days are added up from cells and rows of sessions; a range that begins or
  * ends inside a day is counted from its events. Held by test/property/pages.test.ts against a naive computation.
  */
+
 import type { PageSort, SortOrder } from '../../../schemas/resources/page-report.ts'
 import type { EventsOfRange } from '../chosen-events.ts'
 import { type CellDays, closedDays } from '../overview/figure-parts.ts'
 import { coverageSql } from '../overview/figures-sql.ts'
 import { divide } from '../overview/pieces.ts'
+import type { PageCounts } from '../overview/read-figures.ts'
 import { ofFewRows, type Reader } from '../reader.ts'
 import { cutPagesSql } from './cut-pages-sql.ts'
 import { dayPagesSql, readCutListDays } from './day-pages-sql.ts'
@@ -24,16 +26,9 @@ export interface PagesRequest extends EventsOfRange {
   readonly revenue: ReadonlyMap<string, number>
 }
 
-export interface PageGroup {
-  readonly path: string
+export interface PageGroup extends PageCounts {
   readonly title: string
-  readonly pageviews: number
-  readonly visitors: number
-  readonly sessions: number
-  readonly entries: number
-  readonly bounces: number
   readonly exits: number
-  readonly conversions: number
   /** The time in sight, and the pageviews that it is of. */
   readonly engaged_ms: number
   readonly timed_views: number

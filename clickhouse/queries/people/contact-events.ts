@@ -11,12 +11,7 @@ import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
 import { pairsIn } from './copy-events.ts'
 
 /** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
-export interface BrowserTime {
-  readonly workspaceId: number
-  readonly visitor: string
-  readonly contactId: number
-  readonly fromAt: number
-  readonly fromId: number
+export interface BrowserTime extends BrowserBinding {
   /** Null: it goes on. */
   readonly toAt: number | null
   readonly toId: number | null

@@ -12,7 +12,7 @@ import type { HttpReply } from '../runtime/http/reply.ts'
 import type { NoRoute, Route } from '../runtime/http/server.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { unsubscribeBodyBytesMax } from '../schemas/limits/report-limits.ts'
-import { awayPage, html } from './dashboard/pages.ts'
+import { awayPage, fault, html } from './dashboard/pages.ts'
 import { problemReply } from './transports/rest.ts'
 
 interface UnsubscribeStores {
@@ -36,7 +36,7 @@ const pages = {
   done: ({ from }: Subscription) =>
     `<p role="status">You are unsubscribed. You get no more ${ended[from]}.${left[from]}</p>`,
 } as const
-const unknown = '<p class="failure" role="alert">This link isn’t whole. Copy it from the mail again.</p>'
+const unknown = fault('This link isn’t whole. Copy it from the mail again.')
 
 /** Undefined for other paths. */
 export function routeUnsubscribe(

@@ -10,7 +10,7 @@ import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-l
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import { problemReply } from '../transports/rest.ts'
 import type { PageContext } from './page-context.ts'
-import { html } from './pages.ts'
+import { fault, html, newPasswordFields } from './pages.ts'
 import { arrivingBrowser, findSignedIn, isFromOwnPage, sessionCookie } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
@@ -86,8 +86,7 @@ function passwordPage(state: 'changed' | 200 | keyof typeof texts, email?: strin
     changed: '<p role="status">The password was changed. All other browsers of this account are signed out.</p>',
     200: '<p>The new password ends all other sessions of this account, and its open invitations.</p>',
   }
-  const note =
-    state === 'changed' || state === 200 ? said[state] : `<p class="failure" role="alert">${texts[state]}</p>`
+  const note = state === 'changed' || state === 200 ? said[state] : fault(texts[state])
   return html(
     state === 'changed' ? 200 : state,
     `<main class="sign-in"><h1>Password</h1>${note}${email === undefined ? '' : formFor(email)}<p><a href="/dashboard/settings">Back to the settings</a></p></main>`,
@@ -95,9 +94,7 @@ function passwordPage(state: 'changed' | 200 | keyof typeof texts, email?: strin
 }
 
 function formFor(email: string): string {
-  const chosen = `type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="new-password" required`
   return `<form class="panel" method="post" action="${passwordPath}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
 <label>Current password <input name="current" type="password" autocomplete="current-password" required></label>
-<label>New password <input name="password" ${chosen}></label>
-<label>New password, again <input name="again" ${chosen}></label><button type="submit">Change the password</button></form>`
+${newPasswordFields}<button type="submit">Change the password</button></form>`
 }

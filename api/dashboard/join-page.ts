@@ -3,7 +3,7 @@ import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
-import { html, policyWith } from './pages.ts'
+import { fault, plainPage } from './pages.ts'
 
 const texts = {
   401: 'The e-mail or password is wrong.',
@@ -27,19 +27,12 @@ export interface Invited extends Pick<OpenInvitation, 'workspaceName' | 'inviter
  * @param invited undefined for 410: there is nothing to show
  */
 export function joinPage(state: 200 | keyof typeof texts, invited?: Invited): HttpReply {
-  const fault = state === 200 ? '' : `<p class="failure" role="alert">${texts[state]}</p>`
+  const note = state === 200 ? '' : fault(texts[state])
   const asksForCode = typeof state === 'string'
-  const page = html(
-    typeof state === 'string' ? 401 : state,
-    `<main class="sign-in"><h1>Invitation</h1>${fault}${invited === undefined ? '' : formOf(invited, asksForCode)}</main>`,
-  )
-  const ownHeaders = {
-    'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
-    // The host alone, as the address has the token. `no-referrer` would take the `Origin` from the form, by which it is told from others'.
-    'Referrer-Policy': 'strict-origin',
-    'X-Robots-Tag': 'noindex',
-  }
-  return { ...page, headers: { ...page.headers, ...ownHeaders } }
+  const form = invited === undefined ? '' : formOf(invited, asksForCode)
+  const page = plainPage(asksForCode ? 401 : state, 'Invitation', `${note}${form}`)
+  // The host alone, as the address has the token. `no-referrer` would take the `Origin` from the form, by which it is told from others'.
+  return { ...page, headers: { ...page.headers, 'Referrer-Policy': 'strict-origin' } }
 }
 
 function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invited, asksForCode: boolean): string {

@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'
 
 /** @param ancestors which pages may frame it */
-export const policyWith = (ancestors: string) =>
+const policyWith = (ancestors: string) =>
   `default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors ${ancestors}; base-uri 'none'; form-action 'self'`
 
 const headers = {
@@ -108,6 +109,20 @@ export function signInPage(state: keyof typeof texts, { next = '/dashboard', isM
 <p><code>npx svc owner password</code> sets a password.</p></main>`,
   )
 }
+
+/** @param text as HTML */
+export const fault = (text: string) => `<p class="failure" role="alert">${text}</p>`
+
+/** The two fields of a new password. */
+export const newPasswordFields = [
+  '<label>New password <input name="password"',
+  '<label>New password, again <input name="again"',
+]
+  .map(
+    (begin) =>
+      `${begin} type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="new-password" required></label>`,
+  )
+  .join('\n')
 
 /** A page of a form, narrow and without a script. @param title its heading, as HTML */
 export function plainPage(status: number, title: string, body: string): HttpReply {

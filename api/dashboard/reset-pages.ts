@@ -2,7 +2,7 @@
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
-import { forgotPath, plainPage } from './pages.ts'
+import { fault, forgotPath, newPasswordFields, plainPage } from './pages.ts'
 
 export const resetPath = '/dashboard/reset'
 
@@ -53,12 +53,6 @@ export function resetPage(
 }
 
 function formOf({ email, token }: { readonly email: string; readonly token: string }): string {
-  const chosen = `type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="new-password" required`
   return `<form class="panel" method="post" action="${resetPath}"><input type="hidden" name="token" value="${escapeHtml(token)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
-<label>New password <input name="password" ${chosen}></label>
-<label>New password, again <input name="again" ${chosen}></label><button type="submit">Set the password</button></form>`
-}
-
-function fault(text: string): string {
-  return `<p class="failure" role="alert">${text}</p>`
+${newPasswordFields}<button type="submit">Set the password</button></form>`
 }

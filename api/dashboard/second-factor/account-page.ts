@@ -3,7 +3,7 @@ import { renderSVG } from 'uqr'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
-import { plainPage } from '../pages.ts'
+import { fault, plainPage } from '../pages.ts'
 
 export const factorPath = '/dashboard/second-factor'
 
@@ -93,7 +93,7 @@ export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'
 function noteOf(state: PageState): string {
   if (state === 200) return ''
   if (state === 'off') return '<p role="status">The second factor is off: the password alone signs in.</p>'
-  return `<p class="failure" role="alert">${texts[state]}</p>`
+  return fault(texts[state])
 }
 
 function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand): string {

@@ -1,7 +1,7 @@
 /** The second page of a sign-in: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
-import { plainPage } from '../pages.ts'
+import { fault, plainPage } from '../pages.ts'
 import { codePath } from './step-cookie.ts'
 
 const texts = {
@@ -15,7 +15,7 @@ const texts = {
  * @param next the page that it leads to; undefined for 410: there is no form
  */
 export function codePage(status: 200 | keyof typeof texts, next?: string): HttpReply {
-  const note = status === 200 ? '' : `<p class="failure" role="alert">${texts[status]}</p>`
+  const note = status === 200 ? '' : fault(texts[status])
   const again = '<p><a href="/dashboard/sign-in">Back to the sign-in</a></p>'
   return plainPage(status, 'Enter a code', `${note}${next === undefined ? '' : formsFor(escapeHtml(next))}${again}`)
 }

@@ -1,7 +1,7 @@
 /** The page on which an owner removes a member's second factor: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
-import { plainPage } from '../pages.ts'
+import { fault, plainPage } from '../pages.ts'
 import { codeField, passwordFields, sharedTexts } from './account-page.ts'
 
 export const memberFactorPath = '/dashboard/member-second-factor'
@@ -40,7 +40,7 @@ function noteOf(state: MemberPageState): string {
   if (state === 200) return ''
   if (state === 'removed')
     return '<p role="status">The second factor was removed: the password alone signs in. Where the workspace requires one, the member sets up another.</p>'
-  return `<p class="failure" role="alert">${texts[state]}</p>`
+  return fault(texts[state])
 }
 
 function formOf({ memberId, memberEmail, email, needsCode }: MemberFactorForm): string {

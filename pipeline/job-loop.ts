@@ -9,12 +9,15 @@ export interface JobLoop {
   close(): Promise<void>
 }
 
-export interface JobLoopOptions {
+export interface Job {
   /** In metrics. */
   readonly name: string
   /** Logged when runs begin to fail, once until one succeeds. */
   readonly whenFailing: string
   readonly pauseMs: number
+}
+
+export interface JobLoopContext {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: PipelineMetrics
@@ -22,7 +25,8 @@ export interface JobLoopOptions {
 
 /** @param run returns whether more waits: then the next run comes without a pause. A run that throws is tried again after the pause. */
 export function startJobLoop(
-  { name, whenFailing, pauseMs, clock, log, metrics }: JobLoopOptions,
+  { clock, log, metrics }: JobLoopContext,
+  { name, whenFailing, pauseMs }: Job,
   run: (signal: AbortSignal) => Promise<boolean>,
 ): JobLoop {
   const stopping = new AbortController()

@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     mediaUrl: makeMediaUrls(secretKey, apiHost, systemClock),
   })
   const engagementReader = startEngagementReader(toPlatforms)
-  const creditLoop = startCreditLoop({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
+  const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
   const sender = startSender({

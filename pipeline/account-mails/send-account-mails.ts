@@ -36,11 +36,11 @@ import type { MailContext } from '../reports/send-reports.ts'
 import { type WrittenMail, writeInvitationMail, writeResetMail } from './write-account-mail.ts'
 
 export function startAccountMailer(context: MailContext): JobLoop {
-  const { clock, log, metrics } = context
   const whenFailing = 'mails about accounts can not be sent now'
   return startReportLoop(
-    { name: 'send-account-mails', whenFailing, pauseMs: accountMailsEveryMs, clock, log, metrics },
-    (signals) => sendAccountMails(context, signals),
+    context,
+    { name: 'send-account-mails', whenFailing, pauseMs: accountMailsEveryMs },
+    sendAccountMails,
   )
 }
 

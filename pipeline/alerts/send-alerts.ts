@@ -20,12 +20,8 @@ import type { MailContext } from '../reports/send-reports.ts'
 import { writeAlert } from './write-alert.ts'
 
 export function startAlertMailer(context: MailContext): JobLoop {
-  const { clock, log, metrics } = context
   const whenFailing = 'mails of traffic alerts can not be sent now'
-  return startReportLoop(
-    { name: 'send-alerts', whenFailing, pauseMs: alertMailsEveryMs, clock, log, metrics },
-    (signals) => sendAlerts(context, signals),
-  )
+  return startReportLoop(context, { name: 'send-alerts', whenFailing, pauseMs: alertMailsEveryMs }, sendAlerts)
 }
 
 /** Sends all that is due. */

@@ -29,18 +29,14 @@ export interface TrafficContext extends Pick<ReportContext, 'pg' | 'ch' | 'clock
 }
 
 export function startTrafficWatch(context: TrafficContext): JobLoop {
-  const { clock, log, metrics } = context
   const whenFailing = 'traffic can not be looked at now: no alerts are sent'
   let wasWell = false
-  return startJobLoop(
-    { name: 'watch-traffic', whenFailing, pauseMs: trafficEveryMs, clock, log, metrics },
-    async (signal) => {
-      const isSteady = wasWell
-      wasWell = false
-      await watchTraffic(context, { isSteady, reached: () => (wasWell = true) }, signal)
-      return false
-    },
-  )
+  return startJobLoop(context, { name: 'watch-traffic', whenFailing, pauseMs: trafficEveryMs }, async (signal) => {
+    const isSteady = wasWell
+    wasWell = false
+    await watchTraffic(context, { isSteady, reached: () => (wasWell = true) }, signal)
+    return false
+  })
 }
 
 /**

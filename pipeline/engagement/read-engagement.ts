@@ -15,10 +15,8 @@ import {
   postponeEngagement,
   storeEngagement,
 } from '../../postgres/tables/post-engagement.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { within } from '../../runtime/deadline.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
-import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   engagementAccountsEach,
@@ -32,26 +30,18 @@ import {
   engagementTurnMs,
   engagementUnauthorizedMs,
 } from '../../schemas/limits/engagement-limits.ts'
-import { type JobLoop, startJobLoop } from '../job-loop.ts'
-import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 import { type Session, type Sessions, sessionOf } from '../publishing/account-session.ts'
 import { type EngagementReader, engagementReaderOf, type Failure, ProviderError } from '../publishing/adapter.ts'
 import { adapterOf } from '../publishing/adapters.ts'
 import { nextReadAt, retryAt } from './next-read.ts'
 
-export interface EngagementContext extends Sessions {
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics: PipelineMetrics
-}
+export interface EngagementContext extends Sessions, JobLoopContext {}
 
 export function startEngagementReader(context: EngagementContext): JobLoop {
-  const { clock, log, metrics } = context
   const whenFailing = 'how published posts do can not be read now'
-  return startJobLoop(
-    { name: 'read-engagement', whenFailing, pauseMs: engagementEveryMs, clock, log, metrics },
-    (signal) => readEngagement(context, signal),
-  )
+  const job = { name: 'read-engagement', whenFailing, pauseMs: engagementEveryMs }
+  return startJobLoop(context, job, (signal) => readEngagement(context, signal))
 }
 
 /** One turn of each account that is due, at most `engagementAccountsEach` of them. @returns whether others may be due */

@@ -2,33 +2,24 @@
 import { isDeadline, type Postgres } from '../../postgres/client.ts'
 import { markMerged, mergeAgain, oldestUnmerged } from '../../postgres/tables/inbox.ts'
 import { retryAsked, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
-import type { Log } from '../../runtime/log.ts'
 import {
   inboxRowsPerMerge,
   mergeEveryMs,
   mergeRetriesEveryMs,
   mergeTriesOfRow,
 } from '../../schemas/limits/people-limits.ts'
-import { type JobLoop, startJobLoop } from '../job-loop.ts'
-import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 import { holdMerging, mergeInbox } from './merge.ts'
 
-export interface MergerOptions {
+export interface MergerContext extends JobLoopContext {
   readonly pg: Postgres
   readonly hashes: IdentityHashes
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics: PipelineMetrics
 }
 
-export function startMerger({ pg, hashes, clock, log, metrics }: MergerOptions): JobLoop {
-  const options = {
-    ...{ name: 'merge', whenFailing: 'who is identified can not be merged now' },
-    ...{ pauseMs: mergeEveryMs, clock, log, metrics },
-  }
-  return startJobLoop(options, makeMerges({ pg, hashes, clock, log }))
+export function startMerger(context: MergerContext): JobLoop {
+  const whenFailing = 'who is identified can not be merged now'
+  return startJobLoop(context, { name: 'merge', whenFailing, pauseMs: mergeEveryMs }, makeMerges(context))
 }
 
 export const mergeJob = 'merge-inbox-row'
@@ -40,7 +31,7 @@ export const mergeJob = 'merge-inbox-row'
  * @returns makes the next one, and says whether more waits
  */
 export function makeMerges(
-  { pg, hashes, clock, log }: Omit<MergerOptions, 'metrics'>,
+  { pg, hashes, clock, log }: Omit<MergerContext, 'metrics'>,
   rowsMost: number = inboxRowsPerMerge,
 ): () => Promise<boolean> {
   let rowsMax = rowsMost

@@ -1,5 +1,5 @@
 /** Repeats the sending of mails. When the process stops, mails under way have a while to end. */
-import { type JobLoop, type JobLoopOptions, startJobLoop } from '../job-loop.ts'
+import { type Job, type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 
 /** `stopping`: no other mail is begun. `giveUp`: those under way are left. */
 export interface Signals {
@@ -10,11 +10,15 @@ export interface Signals {
 /** For mails under way when the process stops, within the 20 s of a step of the shutdown. */
 const closeGraceMs = 10_000
 
-export function startReportLoop(options: JobLoopOptions, send: (signals: Signals) => Promise<void>): JobLoop {
+export function startReportLoop<Context extends JobLoopContext>(
+  context: Context,
+  job: Job,
+  send: (context: Context, signals: Signals) => Promise<void>,
+): JobLoop {
   let giveUp: AbortSignal | undefined
-  return startJobLoop(options, async (stopping) => {
+  return startJobLoop(context, job, async (stopping) => {
     giveUp ??= graceAfter(stopping)
-    await send({ stopping, giveUp })
+    await send(context, { stopping, giveUp })
     return false
   })
 }

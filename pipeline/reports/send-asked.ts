@@ -25,11 +25,11 @@ import { type Signals, startReportLoop } from './report-loop.ts'
 import { type ReportContext, sendMail } from './send-reports.ts'
 
 export function startAskedReporter(context: ReportContext): JobLoop {
-  const { clock, log, metrics } = context
   const whenFailing = 'reports that are asked for can not be sent now'
   return startReportLoop(
-    { name: 'send-asked-reports', whenFailing, pauseMs: askedReportsEveryMs, clock, log, metrics },
-    (signals) => sendAskedReports(context, signals),
+    context,
+    { name: 'send-asked-reports', whenFailing, pauseMs: askedReportsEveryMs },
+    sendAskedReports,
   )
 }
 

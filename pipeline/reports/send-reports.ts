@@ -59,12 +59,8 @@ export interface ReportContext extends MailContext {
 }
 
 export function startReporter(context: ReportContext): JobLoop {
-  const { clock, log, metrics } = context
   const whenFailing = 'reports can not be sent now'
-  return startReportLoop(
-    { name: 'send-reports', whenFailing, pauseMs: reportsEveryMs, clock, log, metrics },
-    (signals) => sendReports(context, signals),
-  )
+  return startReportLoop(context, { name: 'send-reports', whenFailing, pauseMs: reportsEveryMs }, sendReports)
 }
 
 /** Sends all that is due. One report that fails keeps none of the others. @throws the last failure of figures */

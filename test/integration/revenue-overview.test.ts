@@ -224,8 +224,9 @@ test('the page report has revenue by the credited sessions and is sorted by it, 
 test('the pipeline credits by itself what comes, and again when its payer becomes known', async () => {
   await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
   const metrics = makePipelineMetrics(makeMetrics('test', false))
-  const context = { pg: stores.pg, ch: stores.ch, clock: systemClock, hashes: makeIdentityHashes(stores.secretKey) }
-  const creditLoop = startCreditLoop(context, { log: makeLog('test', 'silent'), metrics })
+  const { pg, ch, secretKey } = stores
+  const hashes = makeIdentityHashes(secretKey)
+  const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log: makeLog('test', 'silent'), metrics })
   const credited = () =>
     stores.pg.query<{ rule: string; credited: boolean }>(
       'SELECT rule, credited_at IS NOT NULL AS credited FROM revenue_payments WHERE workspace_id = $1',

@@ -56,6 +56,12 @@ export interface Account {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
+/** @throws Error where it was connected without one */
+export function externalIdOf({ account: { externalId, platform } }: Pick<Call<unknown>, 'account'>): string {
+  if (externalId === null) throw new Error(`an account on ${platform} without its id`)
+  return externalId
+}
+
 export interface Published {
   readonly externalId: string
   readonly url: string
@@ -85,8 +91,8 @@ export type KnownIds = (externalIds: string[]) => Promise<Set<string>>
 export interface Adapter<Credentials = unknown, Prepared = unknown> {
   /** As `publish_result` names it. */
   readonly name: string
-  /** Why the platform would refuse the post, or null. Makes no request. */
-  validate(publication: Publication, account: Account): string | null
+  /** Why the platform would refuse the post, or null. Makes no request. Without it, readiness has judged by the same limits. */
+  validate?(publication: Publication, account: Account): string | null
   /** The publication of an earlier attempt. */
   lookUp(call: Call<Credentials>, publication: Publication, known: KnownIds): Promise<Published | null>
   /** All that isn't seen by anybody yet: uploads. Repeated by each attempt. */

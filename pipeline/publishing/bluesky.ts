@@ -8,7 +8,7 @@ import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import { blueskyPostsEach } from '../../schemas/limits/engagement-limits.ts'
 import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
-import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
+import { type Adapter, type Call, externalIdOf, ProviderError, type Published } from './adapter.ts'
 import {
   type Blob,
   handlesIn,
@@ -80,7 +80,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
   async publish(call, publication, prepared) {
     const rkey = recordKey(publication.sentAt!, publication)
     const record = recordOf(publication, prepared, new Date())
-    const json = { repo: repoOf(call), collection: postCollection, rkey, record }
+    const json = { repo: externalIdOf(call), collection: postCollection, rkey, record }
     const { body } = await ask(call, 'com.atproto.repo.createRecord', { method: 'POST', json })
     return publishedAs(call, rkey, body)
   },
@@ -114,7 +114,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
 
 /** @returns null where the account's server has no record of this key */
 async function readRecord(call: Calling, rkey: string): Promise<Answer['body'] | null> {
-  const query = new URLSearchParams({ repo: repoOf(call), collection: postCollection, rkey })
+  const query = new URLSearchParams({ repo: externalIdOf(call), collection: postCollection, rkey })
   try {
     return (await ask(call, `com.atproto.repo.getRecord?${query}`)).body
   } catch (error) {
@@ -128,11 +128,6 @@ function figuresIn(post: unknown): Figures {
   const { likeCount, replyCount, repostCount, quoteCount } = Object(post) as Record<string, unknown>
   const shares = sumOf([countIn(repostCount), countIn(quoteCount)])
   return { likes: countIn(likeCount), comments: countIn(replyCount), shares, views: null }
-}
-
-function repoOf({ account: { externalId } }: Calling): string {
-  if (externalId === null) throw new Error('a Bluesky account without its DID')
-  return externalId
 }
 
 async function upload(call: Calling, file: SentBody, deadlineMs = providerUploadMs): Promise<Blob> {
@@ -168,7 +163,7 @@ async function didOf(call: Signed, handle: string): Promise<string | null> {
 }
 
 function publishedAs(call: Calling, rkey: string, record: Answer['body']): Published {
-  const url = `https://bsky.app/profile/${repoOf(call)}/post/${rkey}`
+  const url = `https://bsky.app/profile/${externalIdOf(call)}/post/${rkey}`
   const { cid } = record
   return { externalId: textIn(record, 'uri'), url, ...(typeof cid === 'string' && { cid }) }
 }

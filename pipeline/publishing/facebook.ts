@@ -9,7 +9,7 @@ import type { Figures } from '../../schemas/engagement.ts'
 import { providerUploadMs, publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, ProviderError, type Published, type PublishedMedia } from './adapter.ts'
+import { type Adapter, externalIdOf, ProviderError, type Published, type PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import {
   type Calling,
@@ -40,11 +40,8 @@ type Prepared = { readonly attached: Fields } | { readonly video: UploadedVideo 
 export const facebook: Adapter<MetaCredentials, Prepared> = {
   name: 'facebook',
 
-  // Readiness has judged the post by the same limits.
-  validate: () => null,
-
   async lookUp(call, publication, known) {
-    const listing = isVideo(publication.media[0]) ? videosOf(pageOf(call)) : postsOf(pageOf(call))
+    const listing = isVideo(publication.media[0]) ? videosOf(externalIdOf(call)) : postsOf(externalIdOf(call))
     const found = await findPost(call, listing, publication, known)
     return found === null ? null : publishedAs(idIn(found))
   },
@@ -61,10 +58,10 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
   async publish(call, { text }, prepared) {
     if ('attached' in prepared) {
       const fields = { message: text, ...prepared.attached }
-      return publishedAs(idIn((await publishBy(call, `${pageUrl(pageOf(call))}/feed`, fields)).body))
+      return publishedAs(idIn((await publishBy(call, `${pageUrl(externalIdOf(call))}/feed`, fields)).body))
     }
     const { id, session } = prepared.video
-    await publishBy(call, `${pageUrl(pageOf(call))}/videos`, {
+    await publishBy(call, `${pageUrl(externalIdOf(call))}/videos`, {
       ...{ upload_phase: 'finish', upload_session_id: session, description: text },
     })
     await pollUntil(call.signal, () => isReady(call, id))
@@ -96,11 +93,6 @@ function figuresIn(post: Readonly<Record<string, unknown>>): Figures {
 const pageUrl = (page: string) => `${facebookApi}/${page}`
 const isVideo = (file: PublishedMedia | undefined) => file !== undefined && kindOf(file.contentType) === 'video'
 
-function pageOf({ account: { externalId } }: Calling): string {
-  if (externalId === null) throw new Error('an account on Facebook without its page')
-  return externalId
-}
-
 const publishedAs = (id: string): Published => ({ externalId: id, url: `https://www.facebook.com/${id}` })
 
 const postsOf = (page: string): Listing => ({
@@ -120,13 +112,13 @@ const failedStates = ['error', 'expired', 'upload_failed']
 async function uploadPhoto(call: Calling, file: PublishedMedia): Promise<string> {
   const fields = { published: 'false', ...(file.altText !== '' && { alt_text_custom: file.altText }) }
   const form = formBody(file, fields, { name: 'source' })
-  const sent = await post(call, `${pageUrl(pageOf(call))}/photos`, {}, { ...form, deadlineMs: providerUploadMs })
+  const sent = await post(call, `${pageUrl(externalIdOf(call))}/photos`, {}, { ...form, deadlineMs: providerUploadMs })
   return idIn(sent.body)
 }
 
 /** Facebook says which part it wants next, until the next one is empty. */
 async function uploadVideo(call: Calling, file: PublishedMedia): Promise<UploadedVideo> {
-  const url = `${pageUrl(pageOf(call))}/videos`
+  const url = `${pageUrl(externalIdOf(call))}/videos`
   const begun = (await post(call, url, { upload_phase: 'start', file_size: String(file.bytes) })).body
   const video = { id: idIn(begun, 'video_id'), session: textIn(begun, 'upload_session_id') }
   for (let [part, sent] = [partIn(begun), 0]; part.start < part.end; ) {

@@ -27,6 +27,7 @@ import { kindOf } from '../../schemas/reference/providers.ts'
 import {
   type Adapter,
   asUnpublished,
+  externalIdOf,
   type KnownIds,
   ProviderError,
   type Publication,
@@ -46,11 +47,8 @@ const pagePrefix = 'urn:li:organization:'
 export const linkedin: Adapter<LinkedinCredentials, object | null> = {
   name: 'linkedin',
 
-  // Readiness has judged the post by the same limits.
-  validate: () => null,
-
   async lookUp(call, publication, known) {
-    if (authorOf(call).startsWith(pagePrefix)) {
+    if (externalIdOf(call).startsWith(pagePrefix)) {
       return lookTwice(linkedinListedMs, call.signal, () => findOnPage(call, publication, known))
     }
     const { sentAt, text, media } = publication
@@ -60,7 +58,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
   },
 
   async prepare(call, { text, media }) {
-    const owner = authorOf(call)
+    const owner = externalIdOf(call)
     const [first] = media
     if (first === undefined) return articleOf(call, text)
     if (kindOf(first.contentType) === 'video') return { media: { id: await uploadVideo(call, owner, first) } }
@@ -74,7 +72,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
   async publish(call, { text, sentAt }, content, known) {
     const json = {
-      ...{ author: authorOf(call), commentary: littleText(text), visibility: 'PUBLIC' },
+      ...{ author: externalIdOf(call), commentary: littleText(text), visibility: 'PUBLIC' },
       distribution: { feedDistribution: 'MAIN_FEED', targetEntities: [], thirdPartyDistributionChannels: [] },
       ...(content !== null && { content }),
       ...{ lifecycleState: 'PUBLISHED', isReshareDisabledByAuthor: false },
@@ -117,11 +115,6 @@ function figuresIn({ reactionSummaries, commentSummary }: Readonly<Record<string
   return { likes, comments: countIn(Object(commentSummary).count), shares: null, views: null }
 }
 
-function authorOf({ account: { externalId } }: Calling): string {
-  if (externalId === null) throw new Error('a LinkedIn account without its URN')
-  return externalId
-}
-
 const unknown = () =>
   new ProviderError(
     { kind: 'unknown', code: 'outcome_unknown' },
@@ -136,7 +129,7 @@ const publishedAs = (id: string): Published => ({
 /** @throws ProviderError as `unknown` where more was published since the first attempt than is listed */
 async function findOnPage(call: Calling, { text, sentAt }: Publication, known: KnownIds): Promise<Published | null> {
   const from = sentAt!.getTime() - providerClockOffMs
-  const posts = await listPosts(call, authorOf(call), linkedinPostsEach)
+  const posts = await listPosts(call, externalIdOf(call), linkedinPostsEach)
   const recent = posts.filter(({ createdAt }) => createdAt >= from)
   const same = recent.filter(({ commentary }) => isSameText(commentary, text)).map(({ id }) => id)
   const others = await known(same)
@@ -183,7 +176,7 @@ async function articleOf(call: Calling, text: string): Promise<object | null> {
   if (picture === null || !/^image\/(jpeg|png|gif)$/.test(picture.contentType)) return { article }
   try {
     const file = bufferBody(picture.contentType, picture.bytes)
-    return { article: { ...article, thumbnail: await uploadImage(call, authorOf(call), file, linkCardMs) } }
+    return { article: { ...article, thumbnail: await uploadImage(call, externalIdOf(call), file, linkCardMs) } }
   } catch (error) {
     if (error instanceof ProviderError && error.failure.kind !== 'reauthenticate') return { article }
     throw error

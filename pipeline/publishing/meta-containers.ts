@@ -7,7 +7,14 @@
  */
 import type { MediaKind } from '../../schemas/reference/providers.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, ProviderError, type Published, type PublishedMedia, type ReplyTo } from './adapter.ts'
+import {
+  type Adapter,
+  externalIdOf,
+  ProviderError,
+  type Published,
+  type PublishedMedia,
+  type ReplyTo,
+} from './adapter.ts'
 import {
   type Calling,
   type Fields,
@@ -48,7 +55,7 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
   const { name, label, api, edge, publishEdge, text: textField } = platform
 
   async function begin(call: Calling, fields: Fields): Promise<string> {
-    return idIn((await post(call, `${api}/${userOf(call)}/${edge}`, fields)).body)
+    return idIn((await post(call, `${api}/${externalIdOf(call)}/${edge}`, fields)).body)
   }
 
   async function untilFinished(call: Calling, container: string): Promise<void> {
@@ -95,13 +102,13 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
       const { replyTo } = publication
       const findIn = (listing: Listing) => findPost(call, listing, publication, known)
       const findReply = async ({ parent: { externalId: parent } }: ReplyTo) => {
-        const reply = await findIn(repliesOf(platform, userOf(call), parent))
+        const reply = await findIn(repliesOf(platform, externalIdOf(call), parent))
         if (reply !== null || (await find(call, `${api}/${parent}`, { fields: 'id' })) !== null) return reply
-        return findIn(repliesOf(platform, userOf(call), undefined))
+        return findIn(repliesOf(platform, externalIdOf(call), undefined))
       }
       const found = await (replyTo
         ? asReply(replyTo, () => findReply(replyTo))
-        : findIn(postsOf(platform, userOf(call))))
+        : findIn(postsOf(platform, externalIdOf(call))))
       if (found === null) return null
       const { permalink } = found
       return publishedAs(idIn(found), typeof permalink === 'string' ? permalink : await linkOf(call, idIn(found)))
@@ -126,7 +133,7 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
     },
 
     async publish(call, _, container) {
-      const { body } = await publishBy(call, `${api}/${userOf(call)}/${publishEdge}`, { creation_id: container })
+      const { body } = await publishBy(call, `${api}/${externalIdOf(call)}/${publishEdge}`, { creation_id: container })
       return publishedAs(idIn(body), await linkOf(call, idIn(body)))
     },
   }
@@ -143,11 +150,6 @@ async function asReply<Result>(replyTo: ReplyTo | null, ask: () => Promise<Resul
       cause: error.cause as object,
     })
   }
-}
-
-function userOf({ account: { externalId, platform } }: Calling): string {
-  if (externalId === null) throw new Error(`an account on ${platform} without its id`)
-  return externalId
 }
 
 const publishedAs = (externalId: string, url: string): Published => ({ externalId, url })

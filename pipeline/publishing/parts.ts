@@ -59,7 +59,7 @@ export function requireTaken(
 ): void {
   const parts = [publication, ...later.map((part) => ({ ...publication, ...part }))]
   for (const [at, part] of parts.entries()) {
-    const refusal = adapter.validate(part, account)
+    const refusal = adapter.validate?.(part, account) ?? null
     if (refusal === null) continue
     const said = at === 0 ? refusal : `Part ${place + at + 1} would be refused: ${refusal}`
     throw new ProviderError({ kind: 'permanent', code: 'invalid' }, said)

@@ -49,9 +49,6 @@ const api = 'https://api.pinterest.com/v5'
 export const pinterest: Adapter<PinterestCredentials, string | null> = {
   name: 'pinterest',
 
-  // Readiness has judged the post by the same limits.
-  validate: () => null,
-
   lookUp: (call, publication, known) =>
     lookTwice(pinterestListedMs, call.signal, () => findPin(call, publication, known)),
 

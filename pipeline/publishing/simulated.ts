@@ -8,7 +8,6 @@ const published = ({ key }: Publication) => ({ externalId: key, url: `https://si
 
 export const simulated: Adapter<null, null> = {
   name: 'simulated',
-  validate: () => null,
   lookUp: async () => null,
   prepare: async () => null,
   async publish({ signal }, publication) {

@@ -27,8 +27,6 @@ import { beginUpload, sendUpTo, type Upload } from './tiktok-upload.ts'
 export const tiktok: Adapter<ExpiringToken, Upload> = {
   name: 'tiktok',
 
-  validate: () => null,
-
   async lookUp(call, { reference }) {
     // No upload has begun: the account was a simulated one then.
     if (reference === null) return null

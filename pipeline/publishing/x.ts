@@ -35,9 +35,6 @@ type Fields = Readonly<Record<string, unknown>>
 export const x: Adapter<XCredentials, string[]> = {
   name: 'x',
 
-  // Readiness has judged the post by the same limits.
-  validate: () => null,
-
   async lookUp(call, { text, replyTo, sentAt }, isKnown) {
     const from = new Date((sentAt ?? new Date()).getTime() - providerClockOffMs)
     const query = {

@@ -7,7 +7,7 @@ import { Confirm, FormDialog } from './dialog.tsx'
 import { number, percent } from './format.ts'
 import { type StepKind, stepKinds, typedValue } from './funnel-address.ts'
 import { may } from './may.ts'
-import { Failure, Refusal } from './parts.tsx'
+import { ChangeButtons, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 import { Suggestions } from './suggestions.tsx'
 
@@ -52,14 +52,7 @@ export function Goals({ view, add }: GoalsProps) {
           <li key={row.id} class="goal">
             <Reached {...{ row, most, add }} />
             {mayChange && (
-              <>
-                <button type="button" class="link" aria-label={`Change ${row.name}`} onClick={() => edit(row)}>
-                  ✎
-                </button>
-                <button type="button" class="link" aria-label={`Remove ${row.name}`} onClick={() => remove(row)}>
-                  ×
-                </button>
-              </>
+              <ChangeButtons name={row.name} ends="Remove" change={() => edit(row)} end={() => remove(row)} />
             )}
           </li>
         ))}

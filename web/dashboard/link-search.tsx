@@ -1,4 +1,5 @@
 /** The search of tracked links by label, key and destination. */
+import { addressWith } from './parts.tsx'
 import { useSearchField } from './search-field.ts'
 
 /** Empty: all links. */
@@ -9,12 +10,7 @@ export function soughtLinks(search: string): string {
 /** @param search the address's query */
 export function LinkSearch({ search }: { readonly search: string }) {
   const sought = soughtLinks(search)
-  const [field, type] = useSearchField(sought, (text) => {
-    const params = new URLSearchParams(location.search)
-    params.delete('q')
-    if (text !== '') params.set('q', text)
-    return location.pathname + (params.size > 0 ? `?${params}` : '')
-  })
+  const [field, type] = useSearchField(sought, (text) => addressWith(location.search, 'q', text || undefined))
   return (
     <div class="controls">
       <input

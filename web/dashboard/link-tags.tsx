@@ -1,4 +1,5 @@
 /** Tags of tracked links: their field in forms, and chips that choose the links with one. */
+import { addressWith } from './parts.tsx'
 
 interface TagProps {
   /** The address's query, which has the chosen tag. */
@@ -11,20 +12,17 @@ export function chosenTag(search: string): string | undefined {
   return new URLSearchParams(search).get('tag') || undefined
 }
 
-function addressWith(search: string, tag: string | undefined): string {
-  const params = new URLSearchParams(search)
-  params.delete('tag')
-  if (tag !== undefined) params.set('tag', tag)
-  return location.pathname + (params.size > 0 ? `?${params}` : '')
-}
-
 export function TagChips({ tags, search, navigate }: TagProps & { readonly tags: readonly string[] }) {
   if (tags.length === 0) return null
   return (
     <ul class="chips" aria-label="Tags">
       {tags.map((tag) => (
         <li key={tag}>
-          <button type="button" title="Only links with this tag" onClick={() => navigate(addressWith(search, tag))}>
+          <button
+            type="button"
+            title="Only links with this tag"
+            onClick={() => navigate(addressWith(search, 'tag', tag))}
+          >
             <bdi>{`#${tag}`}</bdi>
           </button>
         </li>
@@ -39,7 +37,7 @@ export function ChosenTag({ search, navigate }: TagProps) {
   if (tag === undefined) return null
   return (
     <div class="controls">
-      <button type="button" title="Links with any tags" onClick={() => navigate(addressWith(search, undefined))}>
+      <button type="button" title="Links with any tags" onClick={() => navigate(addressWith(search, 'tag', undefined))}>
         <bdi>{`#${tag}`}</bdi> ×
       </button>
     </div>

@@ -7,7 +7,7 @@ import { Confirm, FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
 import { noteTime } from './note-buckets.ts'
 import type { Overview } from './overview-data.ts'
-import { Failure, Refusal } from './parts.tsx'
+import { ChangeButtons, Failure, Refusal } from './parts.tsx'
 import { type Failed, send, useRefusal } from './query.ts'
 
 interface NotesProps {
@@ -46,24 +46,12 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
                 <span class="label">{noteTime(note)}</span>
                 <bdi>{note.text}</bdi>
                 {mayChange && (
-                  <>
-                    <button
-                      type="button"
-                      class="link"
-                      aria-label={`Change ${note.text}`}
-                      onClick={() => setEdited(note)}
-                    >
-                      ✎
-                    </button>
-                    <button
-                      type="button"
-                      class="link"
-                      aria-label={`Delete ${note.text}`}
-                      onClick={() => setDeleted(note)}
-                    >
-                      ×
-                    </button>
-                  </>
+                  <ChangeButtons
+                    name={note.text}
+                    ends="Delete"
+                    change={() => setEdited(note)}
+                    end={() => setDeleted(note)}
+                  />
                 )}
               </li>
             ))}

@@ -1,4 +1,5 @@
 /** Parts that several pages share. */
+
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Retention } from '../../schemas/resources/retention.ts'
@@ -163,14 +164,17 @@ export function isArchive(search: string): boolean {
   return new URLSearchParams(search).get('status') === 'archived'
 }
 
+/** The address of the page with one parameter more, less or changed. @param search its query. @param value undefined: without it */
+export function addressWith(search: string, name: string, value: string | undefined): string {
+  const params = new URLSearchParams(search)
+  params.delete(name)
+  if (value !== undefined) params.set(name, value)
+  return location.pathname + (params.size > 0 ? `?${params}` : '')
+}
+
 /** Chooses between what is in use and what was archived. */
 export function ArchiveTabs({ title, search, navigate }: ArchiveTabsProps) {
-  const choose = (status?: 'archived') => {
-    const params = new URLSearchParams(search)
-    params.delete('status')
-    if (status !== undefined) params.set('status', status)
-    navigate(location.pathname + (params.size > 0 ? `?${params}` : ''))
-  }
+  const choose = (status?: 'archived') => navigate(addressWith(search, 'status', status))
   return (
     <div class="tabs">
       <h2 class="unseen">{title}</h2>
@@ -182,6 +186,27 @@ export function ArchiveTabs({ title, search, navigate }: ArchiveTabsProps) {
       </button>
       <span class="label">Newest first</span>
     </div>
+  )
+}
+
+interface ChangeButtonsProps {
+  /** The name of a row of a list. */
+  readonly name: string
+  readonly ends: 'Delete' | 'Remove'
+  change(): void
+  end(): void
+}
+
+export function ChangeButtons({ name, ends, change, end }: ChangeButtonsProps) {
+  return (
+    <>
+      <button type="button" class="link" aria-label={`Change ${name}`} onClick={change}>
+        ✎
+      </button>
+      <button type="button" class="link" aria-label={`${ends} ${name}`} onClick={end}>
+        ×
+      </button>
+    </>
   )
 }
 

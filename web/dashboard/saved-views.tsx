@@ -5,7 +5,7 @@ import { type Filter, filterNames, type View } from './address.ts'
 import { changesOf } from './changes-of.ts'
 import { Confirm, Dialog, FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
-import { Failure, Refusal } from './parts.tsx'
+import { ChangeButtons, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 import { FilterText } from './view-controls.tsx'
 
@@ -78,24 +78,12 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
               </span>
             </button>
             {mayChange && (
-              <>
-                <button
-                  type="button"
-                  class="link"
-                  aria-label={`Change ${segment.name}`}
-                  onClick={() => setEdited(segment)}
-                >
-                  ✎
-                </button>
-                <button
-                  type="button"
-                  class="link"
-                  aria-label={`Delete ${segment.name}`}
-                  onClick={() => setDeleted(segment)}
-                >
-                  ×
-                </button>
-              </>
+              <ChangeButtons
+                name={segment.name}
+                ends="Delete"
+                change={() => setEdited(segment)}
+                end={() => setDeleted(segment)}
+              />
             )}
           </li>
         ))}

@@ -12,6 +12,7 @@ import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
+import { sleep } from '../runtime/retry.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
   const publisherPg = connectPostgres(databaseUrl)
   const toPlatforms = {
     ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics },
-    ...{ box: makeCredentialsBox(secretKey), renewals: makeRenewals(), fetching },
+    ...{ box: makeCredentialsBox(secretKey), renewals: makeRenewals(), fetching, sleep },
   }
   const publisher = startPublisher({
     ...toPlatforms,

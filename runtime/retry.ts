@@ -1,5 +1,8 @@
 /** Waiting and backing off. */
 
+/** A part of contexts whose pauses tests shorten. */
+export type Sleep = typeof sleep
+
 /** Resolves after `ms`, or at once when `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

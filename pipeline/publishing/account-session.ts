@@ -12,7 +12,7 @@ import {
 } from '../../postgres/tables/account-credentials.ts'
 import { type Coalescer, makeCoalescer } from '../../runtime/coalesce.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
-import { sleep } from '../../runtime/retry.ts'
+import type { Sleep } from '../../runtime/retry.ts'
 import { publishAttemptMs, renewalLeaseMs, renewalLookMs, renewalMs } from '../../schemas/limits/publish-limits.ts'
 import { type Account, type Adapter, asUnpublished, type Call, ProviderError } from './adapter.ts'
 import { untilWritten } from './until-written.ts'
@@ -23,6 +23,8 @@ export interface Sessions {
   /** Renewals of credentials, by account: one renewal for all calls of the process that wait for it. */
   readonly renewals: Coalescer<void>
   readonly fetching: Call<unknown>['fetching']
+  /** Replaced in tests, as one that waits less. */
+  readonly sleep: Sleep
 }
 
 /** One for all of the process that calls platforms. */
@@ -48,7 +50,7 @@ const isElsewhere = new ProviderError(
 
 /** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
 export function sessionOf(
-  { pg, box, renewals, fetching }: Sessions,
+  { pg, box, renewals, fetching, sleep }: Sessions,
   adapter: Adapter,
   account: Account,
   signal: AbortSignal,
@@ -72,10 +74,10 @@ export function sessionOf(
       // It has a time of its own: others wait for it, too, however soon whoever began it ends.
       const ending = AbortSignal.timeout(renewalMs)
       try {
-        const renewed = await adapter.refresh?.({ account, credentials, signal: ending, fetching })
+        const renewed = await adapter.refresh?.({ account, credentials, signal: ending, fetching, sleep })
         if (!renewed) throw over
         const sealed = box.seal(JSON.stringify(renewed))
-        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), ending)
+        await untilWritten(() => renewCredentials(pg, account.id, version, sealed), sleep, ending)
       } catch (error) {
         await endRenewal(pg, account.id, lease)
         // The owner may have connected the account anew meanwhile.
@@ -109,7 +111,7 @@ export function sessionOf(
   return async (work) => {
     const found = await readInTime()
     try {
-      return await work({ account, credentials: found.credentials, signal, fetching })
+      return await work({ account, credentials: found.credentials, signal, fetching, sleep })
     } catch (error) {
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
       if (!isOver || isRenewed) throw error
@@ -119,7 +121,7 @@ export function sessionOf(
         const failed = reason === stillHolds ? error : reason
         throw error.failure.isUnpublished && failed instanceof ProviderError ? asUnpublished(failed) : failed
       })
-      return work({ account, credentials: (await read()).credentials, signal, fetching })
+      return work({ account, credentials: (await read()).credentials, signal, fetching, sleep })
     }
   }
 }

@@ -12,6 +12,7 @@
  * Apart from that, `engagement` reads how published posts do (pipeline/engagement/).
  */
 import type { FileHandle } from 'node:fs/promises'
+import type { Sleep } from '../../runtime/retry.ts'
 import type { Figures } from '../../schemas/engagement.ts'
 import type { Fetching } from '../profile/fetch-page.ts'
 
@@ -81,9 +82,14 @@ export interface Call<Credentials> {
   readonly account: Account
   readonly credentials: Credentials
   readonly signal: AbortSignal
+  /** Each pause is waited by it. */
+  readonly sleep: Sleep
   /** How pages are read that a text links to. */
   readonly fetching: Omit<Fetching, 'signal'>
 }
+
+/** The part of a call that a pause takes. */
+export type Pausing = Pick<Call<unknown>, 'sleep' | 'signal'>
 
 /** Which of these ids are publications of other targets. */
 export type KnownIds = (externalIds: string[]) => Promise<Set<string>>

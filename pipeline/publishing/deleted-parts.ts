@@ -6,17 +6,16 @@
  * part that is still there behind the deleted one would be published twice by that, so it has to be deleted as well.
  */
 import type { StoredPublication } from '../../postgres/tables/publication.ts'
-import { sleep } from '../../runtime/retry.ts'
 import { partGoneMs } from '../../schemas/limits/publish-limits.ts'
 import type { Session } from './account-session.ts'
-import { type Adapter, ProviderError } from './adapter.ts'
+import { type Adapter, type Pausing, ProviderError } from './adapter.ts'
 
 type Sent = Pick<StoredPublication, 'sent_parts' | 'thread'>
 
 /** How `publish_result` names it. */
 export const partDeleted = 'part_deleted'
 
-type Look = [session: Session, adapter: Adapter, sent: Sent, signal: AbortSignal]
+type Look = [session: Session, adapter: Adapter, sent: Sent, pausing: Pausing]
 
 /**
  * Before a thread goes on. A platform that shows the account no posts, or not now, may take the next part all the same.
@@ -38,10 +37,10 @@ export async function reasonOf(refusal: ProviderError, ...look: Look): Promise<P
 
 /** @throws ProviderError where the platform doesn't answer the look */
 async function findDeletion(
-  ...[session, adapter, { sent_parts, thread }, signal]: Look
+  ...[session, adapter, { sent_parts, thread }, pausing]: Look
 ): Promise<ProviderError | null> {
   const ids = sent_parts.map(({ external_id }) => external_id)
-  const gone = await findGone(session, adapter, ids, signal)
+  const gone = await findGone(session, adapter, ids, pausing)
   const first = ids.findIndex((id) => gone.has(id))
   if (first < 0) return null
   const behind = ids.flatMap((id, at) => (at > first && !gone.has(id) ? [at + 1] : []))
@@ -60,7 +59,7 @@ async function findGone(
   session: Session,
   adapter: Adapter,
   ids: readonly string[],
-  signal: AbortSignal,
+  { sleep, signal }: Pausing,
 ): Promise<ReadonlySet<string>> {
   const look = async (those: readonly string[]): Promise<ReadonlySet<string>> => {
     const { findGone } = adapter

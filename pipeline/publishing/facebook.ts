@@ -64,7 +64,7 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
     await publishBy(call, `${pageUrl(externalIdOf(call))}/videos`, {
       ...{ upload_phase: 'finish', upload_session_id: session, description: text },
     })
-    await pollUntil(call.signal, () => isReady(call, id))
+    await pollUntil(call, () => isReady(call, id))
     return publishedAs(id)
   },
 

@@ -2,7 +2,6 @@
  * Files for posts on LinkedIn. It names the address that each is sent to, and for videos the parts (LinkedIn's
  * documentation: "Images API", "Videos API"). A post with a video waits until LinkedIn has worked on it.
  */
-import { sleep } from '../../runtime/retry.ts'
 import { linkedinPollMs, providerRequestMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { ProviderError, type PublishedMedia } from './adapter.ts'
 import { ask, type Calling } from './linkedin-api.ts'
@@ -80,7 +79,7 @@ async function untilAvailable(call: Calling, video: string): Promise<void> {
       const reason = cutText(String(body['processingFailureReason'] ?? 'no reason given'))
       throw new ProviderError({ kind: 'permanent', code: 'refused' }, `LinkedIn can't play the video: ${reason}`)
     }
-    await sleep(linkedinPollMs, call.signal)
+    await call.sleep(linkedinPollMs, call.signal)
     call.signal.throwIfAborted()
   }
 }

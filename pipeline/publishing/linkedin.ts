@@ -49,7 +49,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
   async lookUp(call, publication, known) {
     if (externalIdOf(call).startsWith(pagePrefix)) {
-      return lookTwice(linkedinListedMs, call.signal, () => findOnPage(call, publication, known))
+      return lookTwice(linkedinListedMs, call, () => findOnPage(call, publication, known))
     }
     const { sentAt, text, media } = publication
     const isTextAlone = media.length === 0 && linksIn(text).length === 0

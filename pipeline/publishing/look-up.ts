@@ -1,11 +1,10 @@
 /** Looking for the publication of an earlier attempt among an account's newest, where a platform knows no key of ours. */
-import { sleep } from '../../runtime/retry.ts'
-import { type KnownIds, ProviderError } from './adapter.ts'
+import { type KnownIds, type Pausing, ProviderError } from './adapter.ts'
 
 /** A platform may list a new publication late. @param waitMs until the second look. @throws on `signal` */
 export async function lookTwice<Found>(
   waitMs: number,
-  signal: AbortSignal,
+  { sleep, signal }: Pausing,
   look: () => Promise<Found | null>,
 ): Promise<Found | null> {
   const found = await look()

@@ -156,8 +156,7 @@ async function upload(call: Calling, file: PublishedMedia): Promise<string> {
   const sent = await ask(call, '/api/v2/media', { method: 'POST', headers, body, deadlineMs: providerUploadMs })
   const id = textIn(sent.body, 'id')
   // 206: it is still at it.
-  if (sent.status !== 200)
-    await pollUntil(call.signal, async () => (await ask(call, `/api/v1/media/${id}`)).status === 200)
+  if (sent.status !== 200) await pollUntil(call, async () => (await ask(call, `/api/v1/media/${id}`)).status === 200)
   return id
 }
 

@@ -122,7 +122,7 @@ export async function findPost(
   publication: Publication,
   known: KnownIds,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  return lookTwice(metaListedMs, call.signal, () => findListed(call, listing, publication, known))
+  return lookTwice(metaListedMs, call, () => findListed(call, listing, publication, known))
 }
 
 async function findListed(

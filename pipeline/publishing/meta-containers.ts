@@ -59,7 +59,7 @@ export function containerAdapter(platform: ContainerPlatform): Adapter<MetaCrede
   }
 
   async function untilFinished(call: Calling, container: string): Promise<void> {
-    await pollUntil(call.signal, async () => {
+    await pollUntil(call, async () => {
       const fields = `${platform.status},${platform.reason}`
       const { body } = await get(call, `${api}/${container}`, { fields })
       const status = textIn(body, platform.status)

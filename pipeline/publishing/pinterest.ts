@@ -49,8 +49,7 @@ const api = 'https://api.pinterest.com/v5'
 export const pinterest: Adapter<PinterestCredentials, string | null> = {
   name: 'pinterest',
 
-  lookUp: (call, publication, known) =>
-    lookTwice(pinterestListedMs, call.signal, () => findPin(call, publication, known)),
+  lookUp: (call, publication, known) => lookTwice(pinterestListedMs, call, () => findPin(call, publication, known)),
 
   async prepare(call, { media }) {
     const video = media.find(isVideo)
@@ -144,7 +143,7 @@ async function uploadVideo(call: Calling, file: PublishedMedia): Promise<string>
     dispatcher: fetching.agent,
   } as const
   await askProvider(sent)
-  await pollUntil(signal, async () => {
+  await pollUntil(call, async () => {
     const status = textIn((await ask(call, `/media/${id}`)).body, 'status')
     if (status !== 'failed') return status === 'succeeded'
     throw new ProviderError({ kind: 'permanent', code: 'refused' }, "Pinterest can't process the video")

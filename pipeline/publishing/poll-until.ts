@@ -1,10 +1,9 @@
 /** Asks a platform at growing intervals whether it has done with an uploaded file. */
-import { sleep } from '../../runtime/retry.ts'
 import { providerPollMaxMs, providerPollMs } from '../../schemas/limits/publish-limits.ts'
-import { ProviderError } from './adapter.ts'
+import { type Pausing, ProviderError } from './adapter.ts'
 
 /** A limit that the question meets is waited out: another upload would cost more. @throws on `signal`, the end of the attempt */
-export async function pollUntil(signal: AbortSignal, isDone: () => Promise<boolean>): Promise<void> {
+export async function pollUntil({ sleep, signal }: Pausing, isDone: () => Promise<boolean>): Promise<void> {
   let waitMs = providerPollMs
   let leastMs = 0
   for (;;) {

@@ -79,10 +79,10 @@ async function publishPart(
   done: Done,
   stopping: AbortSignal,
 ): Promise<Outcome | 'kept' | null> {
-  const { pg, log } = publishing
+  const { pg, log, sleep } = publishing
   const stored = await readPublication(pg, target.id)
   const part = nextPart(stored)
-  const written = <Written>(write: () => Promise<Written>) => untilWritten(write, stopping)
+  const written = <Written>(write: () => Promise<Written>) => untilWritten(write, sleep, stopping)
   const settle = (published: PublishedBy) => written(() => settlePublished(pg, target, claim, published))
   if (part === null) {
     const root = stored.sent_parts[0]!
@@ -136,6 +136,7 @@ async function attempt(
   { claim, done }: { readonly claim: Claim; readonly done: Done },
   signal: AbortSignal,
 ): Promise<PublishedBy | null> {
+  const { pg, sleep } = publishing
   const adapter = adapterOf(stored)
   requireConnected(stored)
   const publication = await publicationOf(publishing, stored, part, claim, signal)
@@ -150,17 +151,17 @@ async function attempt(
     const found = await session((call) => adapter.lookUp(call, publication, known))
     if (found !== null) return publishedBy(stored, found)
   }
-  if (!done.isLookedFor) await requirePartsThere(session, adapter, stored, signal)
+  if (!done.isLookedFor) await requirePartsThere(session, adapter, stored, { sleep, signal })
   done.isLookedFor = true
   try {
     const prepared = await session((call) => adapter.prepare(call, publication))
-    const sentAt = await markSent(publishing.pg, claim)
+    const sentAt = await markSent(pg, claim)
     if (sentAt === null) return null
     const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared, known))
     return publishedBy(stored, published)
   } catch (error) {
     const isRefusal = error instanceof ProviderError && error.failure.kind === 'permanent'
-    throw isRefusal ? await reasonOf(error, session, adapter, stored, signal) : error
+    throw isRefusal ? await reasonOf(error, session, adapter, stored, { sleep, signal }) : error
   }
 }
 
@@ -220,7 +221,7 @@ function accountOf(stored: StoredPublication): Account {
 }
 
 async function publicationOf(
-  { pg, ...files }: Publishing,
+  { pg, sleep, ...files }: Publishing,
   stored: StoredPublication,
   { place, text, key, replyTo }: Part,
   claim: Claim,
@@ -231,7 +232,7 @@ async function publicationOf(
     ...{ key, targetId: id, place, title, text, media: await filesOf(files, stored, place), replyTo, sentAt: sent_at },
     reference: sent_reference,
     keep: async (reference) => {
-      const isOurs = await untilWritten(() => keepReference(pg, claim, reference), signal)
+      const isOurs = await untilWritten(() => keepReference(pg, claim, reference), sleep, signal)
       if (!isOurs) throw new ClaimEnded(`the claim of target ${id} has ended`)
     },
   }

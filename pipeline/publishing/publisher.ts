@@ -16,7 +16,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
-import { sleep } from '../../runtime/retry.ts'
+import type { Sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import {
   duePostsEach,
@@ -54,15 +54,16 @@ export interface PublisherOptions {
   readonly holdBefore?: Date | undefined
   readonly clock: Clock
   readonly fetching: Publishing['fetching']
+  readonly sleep: Sleep
   readonly mediaUrl: Publishing['mediaUrl']
   readonly log: Log
   readonly metrics: PipelineMetrics
 }
 
 export function startPublisher(options: PublisherOptions): Publisher {
-  const { pg, media, box, renewals, holdBefore, clock, fetching, mediaUrl, log, metrics } = options
+  const { pg, media, box, renewals, holdBefore, clock, fetching, sleep, mediaUrl, log, metrics } = options
   const holder = randomUUID()
-  const publishing: Publishing = { pg, media, box, log, renewals, fetching, mediaUrl }
+  const publishing: Publishing = { pg, media, box, log, renewals, fetching, sleep, mediaUrl }
   const stopping = new AbortController()
   const cutting = new AbortController()
   const underWay = new Map<ClaimedTarget, Promise<void>>()
@@ -163,13 +164,14 @@ export function startPublisher(options: PublisherOptions): Publisher {
         await taking
         await Promise.all(underWay.values())
       }
-      const cut = setTimeout(() => cutting.abort(new Error('the pipeline is stopping')), finishMs)
+      const ended = new AbortController()
+      void sleep(finishMs, ended.signal).then(() => cutting.abort(new Error('the pipeline is stopping')))
       try {
         await withDeadline(all(), closeDeadlineMs, 'ending the attempts to publish')
       } catch (error) {
         log.warn({ err: error }, 'left attempts to publish: their claims run out')
       }
-      clearTimeout(cut)
+      ended.abort()
       stopped.abort()
     },
   }

@@ -1,5 +1,4 @@
 /** Publishes nowhere. Words in the caption make it fail: see docs/posts.md. */
-import { sleep } from '../../runtime/retry.ts'
 import { simulatedPublishMs, simulatedRateLimitMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, ProviderError, type Publication } from './adapter.ts'
 
@@ -10,7 +9,7 @@ export const simulated: Adapter<null, null> = {
   name: 'simulated',
   lookUp: async () => null,
   prepare: async () => null,
-  async publish({ signal }, publication) {
+  async publish({ sleep, signal }, publication) {
     await sleep(simulatedPublishMs, signal)
     if (publication.text.includes('[simulate:fail]')) {
       throw new ProviderError({ kind: 'permanent', code: 'simulated_failure' }, 'The caption asks for a failure')

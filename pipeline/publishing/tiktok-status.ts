@@ -4,7 +4,7 @@
  */
 import { within } from '../../runtime/deadline.ts'
 import { tiktokProcessingMs, tiktokReviewMs } from '../../schemas/limits/publish-limits.ts'
-import { ProviderError } from './adapter.ts'
+import { type Pausing, ProviderError } from './adapter.ts'
 import { pollUntil } from './poll-until.ts'
 import { codes, textIn } from './request.ts'
 import { kindOfCode, post, type Signed, waitOfCode } from './tiktok-api.ts'
@@ -47,7 +47,11 @@ function failureOf(reason: string): ProviderError {
  * Waits until the post is there. A public one has an id soon after, which is waited for as well, but not for long.
  * @returns its id, or null. @throws ProviderError where it can't be published, or TikTok still works on it
  */
-export async function untilPublished(call: Signed, publishId: string, isPublic: boolean): Promise<string | null> {
+export async function untilPublished(
+  call: Signed & Pausing,
+  publishId: string,
+  isPublic: boolean,
+): Promise<string | null> {
   const found = await watch(call, tiktokProcessingMs, publishId, ({ isPublished }) => isPublished)
   if (found === null) {
     throw new ProviderError({ kind: 'transient', code: 'unavailable' }, 'TikTok is still working on the post')
@@ -64,7 +68,7 @@ export async function untilPublished(call: Signed, publishId: string, isPublic: 
 
 /** @returns null where the time is up. @throws ProviderError where it failed */
 async function watch(
-  { credentials, signal }: Signed,
+  { credentials, sleep, signal }: Signed & Pausing,
   ms: number,
   publishId: string,
   isEnd: (status: PostStatus) => boolean,
@@ -78,7 +82,7 @@ async function watch(
   }
   return within(ms, signal, async (ending) => {
     try {
-      await pollUntil(ending, () => look(ending))
+      await pollUntil({ sleep, signal: ending }, () => look(ending))
     } catch (error) {
       if (signal.aborted || !ending.aborted) throw error
     }

@@ -3,7 +3,6 @@
  * address for its video. It begins to publish once the last part has arrived. A part whose answer is lost is asked for,
  * and goes to the same address again, so that an upload is one publication.
  */
-import { sleep } from '../../runtime/retry.ts'
 import {
   providerPollMs,
   providerUploadMs,
@@ -59,7 +58,7 @@ export async function sendUpTo(call: Calling, upload: Upload, end: number): Prom
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure.kind !== 'transient') throw error
       if (++failures >= tiktokFailuresMax) throw error
-      await sleep(providerPollMs, call.signal)
+      await call.sleep(providerPollMs, call.signal)
       call.signal.throwIfAborted()
       upload.next = await readProgress(call, upload)
     }

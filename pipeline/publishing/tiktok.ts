@@ -5,7 +5,6 @@
  * TikTok knows no key of ours and lists nothing, but names a publication, and tells by that name what became of it. A
  * video has its name before its last bytes.
  */
-import { sleep } from '../../runtime/retry.ts'
 import { tiktokArrivalMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, ProviderError, type Published } from './adapter.ts'
 import { type ExpiringToken, isDue } from './oauth2.ts'
@@ -33,7 +32,7 @@ export const tiktok: Adapter<ExpiringToken, Upload> = {
     const [publishId, bytes] = reference.split(' ') as [string, string]
     let status = await readNamed(call, publishId)
     if (isIncomplete(status, bytes)) {
-      await sleep(tiktokArrivalMs, call.signal)
+      await call.sleep(tiktokArrivalMs, call.signal)
       call.signal.throwIfAborted()
       status = await readNamed(call, publishId)
     }

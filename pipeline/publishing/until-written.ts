@@ -1,12 +1,16 @@
 /** Writing what a platform told, for which it can't be asked again. */
-import { sleep } from '../../runtime/retry.ts'
+import type { Sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 
 /**
  * Some platforms can't be asked what became of a post, or take a refresh token once. So all that they told is written as
  * soon as Postgres is back. The claim may have ended meanwhile: if another process has taken it, nothing is written.
  */
-export async function untilWritten<Written>(write: () => Promise<Written>, stopping: AbortSignal): Promise<Written> {
+export async function untilWritten<Written>(
+  write: () => Promise<Written>,
+  sleep: Sleep,
+  stopping: AbortSignal,
+): Promise<Written> {
   for (;;) {
     try {
       return await write()

@@ -5,7 +5,6 @@
  * X has no idempotency key. Before each further attempt, the account's posts from after the first attempt are looked
  * through for one of this text. X refuses a text that the account has just posted; that refusal is looked up as well.
  */
-import { sleep } from '../../runtime/retry.ts'
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import {
   providerClockOffMs,
@@ -28,7 +27,8 @@ export interface XCredentials extends OAuth1Keys {
   readonly url: string
 }
 
-type Signed = Pick<Call<XCredentials>, 'credentials' | 'signal'>
+type Calling = Call<XCredentials>
+type Signed = Pick<Calling, 'credentials' | 'signal'>
 type Fields = Readonly<Record<string, unknown>>
 
 /** `prepare` gives the ids of the files. */
@@ -114,12 +114,12 @@ function figuresIn({ like_count, reply_count, retweet_count, quote_count, impres
   return { likes: countIn(like_count), comments: countIn(reply_count), shares, views: countIn(impression_count) }
 }
 
-function publishedAs({ account }: Call<XCredentials>, id: string) {
+function publishedAs({ account }: Calling, id: string) {
   return { externalId: id, url: `https://x.com/${account.handle.replace(/^@/, '')}/status/${id}` }
 }
 
 /** @returns the file's id, once X has done with it */
-async function upload(call: Signed, file: PublishedMedia): Promise<string> {
+async function upload(call: Calling, file: PublishedMedia): Promise<string> {
   const isImage = mediaKindOf(file.contentType) === 'image'
   const json = {
     ...{ media_type: file.contentType, total_bytes: file.bytes },
@@ -149,7 +149,7 @@ interface Processing {
 }
 
 /** @param media the answer to the end of the upload: without `processing_info` the file is ready */
-async function waitUntilProcessed(call: Signed, id: string, media: Fields): Promise<void> {
+async function waitUntilProcessed(call: Calling, id: string, media: Fields): Promise<void> {
   let processing = media['processing_info'] as Processing | null | undefined
   while (processing && processing.state !== 'succeeded') {
     const { state, check_after_secs: seconds, error } = processing
@@ -157,7 +157,7 @@ async function waitUntilProcessed(call: Signed, id: string, media: Fields): Prom
       const message = `X can't process a file: ${cutText(String(error?.message ?? state))}`
       throw new ProviderError({ kind: 'permanent', code: 'refused' }, message)
     }
-    await sleep(Math.min(Math.max((Number(seconds) || 0) * 1000, providerPollMs), xPollMaxMs), call.signal)
+    await call.sleep(Math.min(Math.max((Number(seconds) || 0) * 1000, providerPollMs), xPollMaxMs), call.signal)
     call.signal.throwIfAborted()
     const { body } = await ask(call, 'GET', '/2/media/upload', { query: { command: 'STATUS', media_id: id } })
     processing = objectIn(body, 'data')['processing_info'] as Processing | null | undefined

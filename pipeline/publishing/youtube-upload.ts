@@ -3,7 +3,6 @@
  * for the upload. It answers each part with 308 and how far the bytes have arrived, and the last one with the video.
  * After a request that failed it is asked how far they have, so a lost answer to the last part isn't lost.
  */
-import { sleep } from '../../runtime/retry.ts'
 import {
   providerPollMs,
   providerUploadMs,
@@ -72,7 +71,7 @@ async function sendUpTo(call: Calling, { url, file, received }: Upload, end: num
       isLost = true
     }
     if (failures >= youtubeFailuresMax) throw odd("The platform doesn't take the file's bytes")
-    if (failures > 0) await sleep(providerPollMs, call.signal)
+    if (failures > 0) await call.sleep(providerPollMs, call.signal)
     call.signal.throwIfAborted()
   }
   return received

@@ -32,8 +32,7 @@ export const youtube: Adapter<ExpiringToken, Upload> = {
 
   validate: ({ title }) => (titleOf(title) === '' ? 'A video on YouTube needs a title' : null),
 
-  lookUp: (call, publication, known) =>
-    lookTwice(youtubeListedMs, call.signal, () => findUpload(call, publication, known)),
+  lookUp: (call, publication, known) => lookTwice(youtubeListedMs, call, () => findUpload(call, publication, known)),
 
   prepare: (call, { title, text, media }) =>
     beginUpload(call, media[0]!, {
@@ -86,13 +85,16 @@ const descriptionOf = (text: string) => cut(withoutBrackets(text), youtubeDescri
  */
 async function untilProcessed(call: Calling, id: string): Promise<void> {
   let fault: string | null = null
-  const isDone = async (signal: AbortSignal) => {
-    const [video] = await list({ ...call, signal }, 'videos', { part: 'status', id })
+  const isDone = async (calling: Calling) => {
+    const [video] = await list(calling, 'videos', { part: 'status', id })
     const status = video === undefined ? {} : objectIn(video, 'status')
     fault = faultOf(status)
     return fault !== null || status['uploadStatus'] === 'processed'
   }
-  await within(youtubeProcessingMs, call.signal, (ending) => pollUntil(ending, () => isDone(ending))).catch((error) => {
+  await within(youtubeProcessingMs, call.signal, (signal) => {
+    const calling = { ...call, signal }
+    return pollUntil(calling, () => isDone(calling))
+  }).catch((error) => {
     if (call.signal.aborted) throw error
   })
   if (fault !== null) throw new ProviderError({ kind: 'permanent', code: 'refused', isUnpublished: true }, fault)

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
+import { renewalLookMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
 import { svcOn } from '../support/command-line.ts'
@@ -252,7 +253,7 @@ test('a session is renewed by one of two processes, whose refresh token works on
   const second = await schedulePost(ask, { caption: 'By the other', accounts: [account] })
   while (stepsOf(createStep).length < 2) await sleep(20)
   // The other one has been refused, too, and would renew the session by now.
-  await sleep(1_500)
+  await expect.poll(() => publisher.pauses.filter((ms) => ms === renewalLookMs).length).toBeGreaterThan(2)
   answer()
   for (const id of [first, second]) expect((await endedPost(ask, id)).status).toBe('published')
   expect(renewals).toBe(1)

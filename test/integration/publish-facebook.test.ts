@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { metaPostsEach } from '../../schemas/limits/publish-limits.ts'
+import { metaListedMs, metaPostsEach } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { graphError } from '../support/container-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
 import { type MetaServer, page, pageToken, personToken, startMeta } from '../support/meta-server.ts'
-import type { Hindrance } from '../support/provider-server.ts'
+import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectMeta, uploadFile } from '../support/social-platforms.ts'
@@ -129,8 +129,11 @@ test('a pipeline that stops behind the request leaves one post, which the next o
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
   await expect.poll(() => on.server.posts.length, { timeout: 15_000 }).toBe(1)
   await on.publisher.close()
+  // It is listed late.
+  answerOnce(on.server, 'GET /v25.0/:id/published_posts', { status: 200, body: { data: [] } })
   on.publisher = runPublisher(stores, undefined, on.server.agent)
   expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
+  expect(on.publisher.pauses).toContain(metaListedMs)
   expect(on.server.posts).toHaveLength(1)
 })
 

@@ -4,13 +4,19 @@ import { type Dispatcher, MockAgent } from 'undici'
 import { expect, test } from 'vitest'
 import { linkedin } from '../../pipeline/publishing/linkedin.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { linkedinPostsEach, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
+import {
+  linkedinListedMs,
+  linkedinPollMs,
+  linkedinPostsEach,
+  publishWaitMaxMs,
+} from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { linkedinApp, linkedinToken, member, pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { listening } from '../support/listening.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
-import type { Hindrance } from '../support/provider-server.ts'
+import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectLinkedin, uploadFile } from '../support/social-platforms.ts'
@@ -96,6 +102,7 @@ test('one image, several, and a video in parts are published with alternative te
     publishNow('Film', page, films),
   ])
   expect(ended.map(({ status }) => status)).toEqual(['published', 'published', 'published'])
+  expect(on.publisher.pauses).toContain(linkedinPollMs)
   const { media } = postOf('One').content
   expect(media.altText).toBe('Ein Bär – "groß"')
   // A photo loses what its camera noted.
@@ -152,7 +159,8 @@ test('a file goes over https to public addresses alone, and the token to LinkedI
     const account = { id: 1, platform: 'linkedin', handle: 'ada', externalId: member.urn, metadata: {} }
     const credentials = { accessToken: linkedinToken, renewal: null }
     const { signal } = new AbortController()
-    return linkedin.prepare({ account, credentials, signal, fetching: { agent, allowPrivate: false } }, publication)
+    const fetching = { agent, allowPrivate: false }
+    return linkedin.prepare({ account, credentials, signal, sleep, fetching }, publication)
   }
   const guarded = makeGuardedAgent({ allowPrivate: false, connectMs: 1_000 })
   await expect(prepare(on.server.url, guarded)).rejects.toThrow('no https address')
@@ -285,8 +293,11 @@ test('a pipeline that stops behind the request leaves one post, which the next o
   await on.publisher.close()
   const hourAgo = `UPDATE post_targets SET sent_at = sent_at - interval '1 hour' WHERE post_id = $1`
   await stores.pg.query(hourAgo, [ids[2]])
+  // It is listed late.
+  answerOnce(on.server, 'GET /rest/posts', { status: 200, body: { elements: [] } })
   on.publisher = runPublisher(stores, undefined, on.server.agent)
   const posts = await Promise.all(ids.map((id) => endedPost(ask, id)))
+  expect(on.publisher.pauses).toContain(linkedinListedMs)
   expect(posts.map(resultOf)).toMatchObject([
     { external_id: postOf('Stopped').id },
     { external_id: postOf('Stopped on the page').id },

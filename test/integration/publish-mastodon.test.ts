@@ -5,6 +5,7 @@ import { setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { type MadeMedia, type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
+import { paced } from '../support/paced.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
@@ -84,7 +85,7 @@ test('text, images and films are published as they are, with their alternative t
   instance.hinder = ({ step }) => {
     if (step !== 'GET /api/v1/media/:id' || isRefused) return undefined
     isRefused = true
-    return { status: 429, headers: { 'x-ratelimit-reset': new Date(Date.now() + 100).toISOString() }, body: {} }
+    return { status: 429, headers: { 'x-ratelimit-reset': new Date(Date.now() + 9_000).toISOString() }, body: {} }
   }
   const watch = await schedulePost(ask, { caption: 'Watch', accounts: [account], media: films })
   const post = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
@@ -92,6 +93,7 @@ test('text, images and films are published as they are, with their alternative t
   expect((await endedPost(ask, watch)).status).toBe('published')
   const [made, ...again] = instance.media.filter(({ contentType }) => contentType === 'video/mp4') as [MadeMedia]
   expect([stepsOf('GET /api/v1/media/:id').length, again]).toEqual([3, []])
+  expect(publisher.pauses.some((ms) => ms > 8_000 && ms <= 9_000)).toBe(true)
   expect([made.description, made.isAttached, made.bytes.equals(bytes)]).toEqual(['A film', true, true])
   expect(instance.statuses).toHaveLength(2)
   const status = instance.statuses.find(({ text }) => text === caption)
@@ -168,8 +170,8 @@ test('posts of more pictures than an instance takes in a while are published one
     if (limit.resetAt > 0 && Date.now() >= limit.resetAt) Object.assign(limit, { left: 30, resetAt: 0 })
     if (limit.left-- > 0) return undefined
     limit.refused += 1
-    limit.resetAt ||= Date.now() + 2_000
-    const headers = { 'x-ratelimit-reset': new Date(limit.resetAt).toISOString() }
+    limit.resetAt ||= Date.now() + paced(5_000)
+    const headers = { 'x-ratelimit-reset': new Date(Date.now() + 5_000).toISOString() }
     return { status: 429, headers, body: { error: 'Too many requests' } }
   }
   const post = { caption: 'Four pictures', accounts: [account], media }

@@ -1,12 +1,13 @@
 /** A post with a thread: each part once, as a reply to the one before, whatever happens in between. */
 import { expect, test } from 'vitest'
+import { partGoneMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
 import { startBluesky } from '../support/bluesky-server.ts'
 import { graphError } from '../support/container-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
 import { startMeta, threadsToken } from '../support/meta-server.ts'
-import type { Hindrance } from '../support/provider-server.ts'
+import type { Asking, Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, schedulePost, setUpPlatform, toldTo } from '../support/publisher.ts'
 import { asking, type ShownPost } from '../support/publishing.ts'
 import { connectBluesky, connectMastodon, connectMeta, connectX, uploadFile } from '../support/social-platforms.ts'
@@ -318,6 +319,21 @@ test('a thread whose parts were deleted on the network fails with that, and resc
   }
 })
 
+test('a part that a network shows late isn’t taken for a deleted one', async () => {
+  const { mastodon } = on.server
+  const account = await connectTo(mastodon)
+  let refusals = 1
+  const isSecondLook = () => on.publisher.pauses.includes(partGoneMs)
+  mastodon.hinder = ({ step, json }) => {
+    if (json?.status === 'Two' && refusals-- > 0) return { status: 503, body: '' }
+    const isLook = step === 'GET /api/v1/statuses/:id' && !isSecondLook()
+    return isLook ? { status: 404, body: { error: 'Record not found' } } : undefined
+  }
+  const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts: [account] })
+  expect([(await endedPost(ask, id)).status, isSecondLook()]).toEqual(['published', true])
+  expect(sentTo()['mastodon']).toEqual(chainOf(sentTo()['mastodon']!, ['One', 'Two']))
+})
+
 test.each([
   ['for good', 403],
   ['for now', 429],
@@ -385,19 +401,31 @@ test('parts behind a deleted one have to be deleted, too: then the thread begins
   expect(sentTo()['mastodon']).toEqual(chainOf(sentTo()['mastodon']!, ['Anew', 'Second', 'Third']))
 })
 
+/** The answer to a part is lost. Before the next request its parent is deleted. */
+function losing(isPart: (asking: Asking) => boolean, remove: () => unknown): (asking: Asking) => Hindrance | undefined {
+  let isLost = false
+  return (asking) => {
+    if (isLost) remove()
+    isLost = !isLost && isPart(asking)
+    return isLost ? 'cut after' : undefined
+  }
+}
+
 test('a part whose answer is lost is found although the part before was deleted meanwhile', async () => {
   const { mastodon, meta } = on.server
   const accounts = [
     await connectTo(mastodon),
     (await connectMeta(stores, mine, 'threads', '--secret', threadsToken)).json.id,
   ]
-  const losing = (posts: unknown[]): Hindrance => {
-    setTimeout(() => posts.shift(), 1_000)
-    return 'cut after'
-  }
-  mastodon.hinder = ({ json }) => (json?.status === 'Two' ? losing(mastodon.statuses) : undefined)
-  meta.hinder = ({ step }) =>
-    step.endsWith('threads_publish') && meta.threads.length === 1 ? losing(meta.threads as unknown[]) : undefined
+  mastodon.hinder = losing(
+    ({ json }) => json?.status === 'Two',
+    () => mastodon.statuses.shift(),
+  )
+  const threads = meta.threads as unknown[]
+  meta.hinder = losing(
+    ({ step }) => step.endsWith('threads_publish') && threads.length === 1,
+    () => threads.shift(),
+  )
   const id = await schedulePost(ask, { caption: 'One', thread: ['Two'], accounts })
   expect(await endedPost(ask, id)).toMatchObject({ status: 'published' })
   for (const sent of [mastodon.statuses, meta.threads]) expect(sent.map(({ text }) => text)).toEqual(['Two'])
@@ -406,11 +434,10 @@ test('a part whose answer is lost is found although the part before was deleted 
 test('a thread that goes on behind a part that was found again is looked for, too', async () => {
   const { bluesky } = on.server
   const account: number = (await connectBluesky(stores, mine, bluesky)).json.id
-  bluesky.hinder = ({ json }) => {
-    if (json?.record?.text !== 'Two') return undefined
-    setTimeout(() => bluesky.remove(bluesky.records[0]!), 1_000)
-    return 'cut after'
-  }
+  bluesky.hinder = losing(
+    ({ json }) => json?.record?.text === 'Two',
+    () => bluesky.remove(bluesky.records[0]!),
+  )
   const id = await schedulePost(ask, { caption: 'One', thread: ['Two', 'Three'], accounts: [account] })
   const message = expect.stringContaining('Part 1 of 3 was deleted there, but not part 2')
   const error = { code: 'part_deleted', message }

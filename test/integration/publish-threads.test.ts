@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { putCredentials } from '../../postgres/tables/account-credentials.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
-import { threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
+import { metaListedMs, providerPollMs, threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { type FetchFile, graphError } from '../support/container-server.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
 import { startMeta, threadsToken, threadsUser } from '../support/meta-server.ts'
-import type { Hindrance } from '../support/provider-server.ts'
+import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectMeta, uploadFile } from '../support/social-platforms.ts'
@@ -64,6 +64,7 @@ test('a text, an image, a video and a carousel are published with the files that
     publishNow('All', account, [movie, picture, photo]),
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
+  expect(on.publisher.pauses).toContain(providerPollMs)
   const shownIn = (text: string) => {
     const { media } = on.server.threads.find((post) => post.text === text)!
     return media.map(({ contentType, altText, bytes }) => [contentType, altText, bytes.length])
@@ -129,8 +130,11 @@ test('a pipeline that stops behind the request leaves one post, which the next o
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: await filesOf() })
   await expect.poll(() => on.server.threads.length, { timeout: 30_000 }).toBe(1)
   await on.publisher.close()
+  // It is listed late.
+  answerOnce(on.server, 'GET /v1.0/:id/threads', { status: 200, body: { data: [] } })
   on.publisher = runPublisher(stores, undefined, on.server.agent)
   expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
+  expect(on.publisher.pauses).toContain(metaListedMs)
   expect(on.server.threads).toHaveLength(1)
 })
 

@@ -1,7 +1,7 @@
 /** Each post has an account of its own: they are published side by side, which takes less time. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { publishWaitMaxMs, tiktokPartBytes } from '../../schemas/limits/publish-limits.ts'
+import { publishWaitMaxMs, tiktokArrivalMs, tiktokPartBytes } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
@@ -78,13 +78,6 @@ const untilSaid = (id: number, said: string) =>
     const [{ status, publish_result }] = (await ask('GET', `/v1/posts/${id}`)).body.targets
     return JSON.stringify(publish_result).includes(said) || ['published', 'failed'].includes(status)
   })
-/** Then the next one comes at once. */
-async function hasten(id: number, said: string): Promise<void> {
-  await untilSaid(id, said)
-  await stores.pg.query('UPDATE post_targets SET next_attempt_at = now() WHERE post_id = $1 AND claimed_by IS NULL', [
-    id,
-  ])
-}
 const renewalsOf = (...tokens: string[]) =>
   server.asked.filter(({ step, bytes }) => step === steps.renewal && tokens.some((token) => bytes.includes(token)))
 /** Parts of videos that were sent. */
@@ -174,7 +167,6 @@ test.concurrent('a later attempt asks for the earlier one by its name: a video i
     hindered.set(account.creator, steps)
     Object.assign(account.creator, change)
     const id = await schedule(account, text, movie)
-    await hasten(id, '503')
     expect(resultOf(await endedPost(ask, id))).toEqual(published(account, text))
     expect(account.creator.begun).toHaveLength(sent)
   }
@@ -184,13 +176,13 @@ test.concurrent('a later attempt asks for the earlier one by its name: a video i
     retry('Cut short', { [steps.upload]: [away, away, away] }, {}, 2),
     retry('Failed', { [steps.status]: [away] }, { failReasons: ['internal'] }, 2),
   ])
+  expect(publisher.pauses).toContain(tiktokArrivalMs)
 })
 
 test.concurrent('a video whose name TikTok has forgotten fails as unknown, and is not sent again', async () => {
   const account = await connectCreator()
   hindered.set(account.creator, { [steps.status]: [away, tiktokError(400, 'invalid_publish_id')] })
   const id = await schedule(account, 'Forgotten', await movieOf())
-  await hasten(id, '503')
   expect(resultOf(await endedPost(ask, id))).toEqual(failed('outcome_unknown', 'may be there'))
   expect(account.creator.begun).toHaveLength(1)
 })

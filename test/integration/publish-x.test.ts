@@ -3,7 +3,7 @@ import { publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { film, png } from '../support/media-files.ts'
-import type { Answered, Hindrance } from '../support/provider-server.ts'
+import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
@@ -36,13 +36,6 @@ const schedule = (caption: string, account: number, media: number[] = []) =>
   schedulePost(ask, { caption, accounts: [account], media })
 const publishNow = async (...post: Parameters<typeof schedule>) => endedPost(ask, await schedule(...post))
 const resultOf = async (...post: Parameters<typeof schedule>) => (await publishNow(...post)).targets[0]!.publish_result
-const answerOnce = (step: string, answer: Answered) => {
-  server.hinder = (asking) => {
-    if (asking.step !== step) return undefined
-    server.hinder = () => undefined
-    return answer
-  }
-}
 
 test('an account is connected by four values, which are stored encrypted and shown nowhere', async () => {
   const { code, json } = await connectX(stores, mine, server)
@@ -87,6 +80,8 @@ test('text, images and films are published as they are, in segments, with altern
   const caption = 'Räumung 🐻\n\nhttps://example.com/spring?a=1&b=(2)'
   const [look, watch] = await Promise.all([publishNow(caption, account, media), publishNow('Watch', account, films)])
   expect(watch.status).toBe('published')
+  // As long as X says.
+  expect(publisher.pauses).toContain(2_000)
   const made = server.posts.find(({ text }) => text === caption)!
   expect(look.targets[0]!.publish_result).toMatchObject({
     ...{ provider: 'x', external_id: made.id, url: `https://x.com/shop/status/${made.id}` },
@@ -152,7 +147,11 @@ test('a limit of a day is waited for, at most as long as a platform is believed'
     ...{ 'x-rate-limit-remaining': '90', 'x-rate-limit-reset': inHours(0.1) },
     ...{ 'x-app-limit-24hour-remaining': '0', 'x-app-limit-24hour-reset': inHours(20) },
   }
-  answerOnce(publishStep, { status: 429, headers, body: { errors: [{ code: 88, message: 'Rate limit exceeded' }] } })
+  answerOnce(server, publishStep, {
+    status: 429,
+    headers,
+    body: { errors: [{ code: 88, message: 'Rate limit exceeded' }] },
+  })
   const id = await schedule('Tomorrow', account)
   await expect.poll(async () => (await readAccount()).health_message).toContain('429: Rate limit exceeded')
   const [{ wait }] = (await stores.pg.query<{ wait: number }>(
@@ -190,7 +189,10 @@ test('what X refuses fails at once: a repetition, a film that it can’t process
   server.state.failsVideos = true
   const films = [await uploadFile(api, mine.apiKey, film({ data: 1_000 }), { type: 'video/mp4' })]
   expect(await resultOf('Film', account, films)).toEqual(refused('Unsupported video format'))
-  answerOnce(publishStep, { status: 402, body: { title: 'Payment Required', detail: 'credits depleted', status: 402 } })
+  answerOnce(server, publishStep, {
+    status: 402,
+    body: { title: 'Payment Required', detail: 'credits depleted', status: 402 },
+  })
   expect(await resultOf('Poor', account)).toEqual(refused('402: credits depleted'))
   expect(server.posts.map(({ text }) => text)).toEqual(['Same'])
   expect(await readAccount()).toMatchObject({ status: 'connected', health_status: 'warning' })

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
-import { publishWaitMaxMs, youtubePartBytes } from '../../schemas/limits/publish-limits.ts'
+import {
+  providerPollMs,
+  publishWaitMaxMs,
+  youtubeListedMs,
+  youtubePartBytes,
+} from '../../schemas/limits/publish-limits.ts'
 import { dayMs, wallTimeAt } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
-import type { Answered, Hindrance } from '../support/provider-server.ts'
+import { type Answered, answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectTo, uploadFile } from '../support/social-platforms.ts'
@@ -107,6 +112,7 @@ test('an upload goes on where it was when a request or its answer is lost: there
   for (const text of ['Answer lost', 'Request lost', 'Away']) {
     expect(resultOf(await publishNow(text, account, movie))).toEqual(published(text))
   }
+  expect(on.publisher.pauses).toContain(providerPollMs)
   const first = `bytes 0-${youtubePartBytes - 1}/`
   let hindered = 0
   on.server.hinder = ({ headers }) =>
@@ -132,8 +138,11 @@ test('a pipeline that stops beside the last request leaves one video or none, wh
     const putsNow = () => on.server.asked.slice(asked).filter(({ step }) => step.startsWith('PUT ')).length
     await expect.poll(putsNow, { timeout: 30_000 }).toBe(1)
     await on.publisher.close()
+    // A video that is there is listed late.
+    answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
     on.publisher = runPublisher(stores, undefined, on.server.agent)
     expect(resultOf(await endedPost(ask, id))).toEqual(published(`Stopped: ${how}`))
+    expect(on.publisher.pauses).toContain(youtubeListedMs)
   }
   expect(on.server.videos).toHaveLength(2)
 })

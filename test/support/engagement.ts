@@ -6,6 +6,7 @@ import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
+import { sleep } from '../../runtime/retry.ts'
 import type { asking, ShownPost } from './publishing.ts'
 import type { TestStores } from './stores.ts'
 
@@ -14,7 +15,7 @@ export function engagementReader({ pg, secretKey }: Pick<TestStores, 'pg' | 'sec
   const metrics = makeMetrics('pipeline', false)
   const context = {
     ...{ pg, clock, box: makeCredentialsBox(secretKey), renewals: makeRenewals(), log: makeLog('test', 'silent') },
-    fetching: { agent: undefined as never, allowPrivate: true },
+    ...{ sleep, fetching: { agent: undefined as never, allowPrivate: true } },
     metrics: makePipelineMetrics(metrics),
   }
   const stopping = new AbortController()

@@ -57,6 +57,15 @@ export interface ProviderServer {
   close(): Promise<void>
 }
 
+/** Answers the next request of this step so; others as usual. */
+export function answerOnce(server: ProviderServer, step: string, answer: Answered): void {
+  server.hinder = (asking) => {
+    if (asking.step !== step) return undefined
+    server.hinder = () => undefined
+    return answer
+  }
+}
+
 export async function startProviderServer(routes: Routes): Promise<ProviderServer> {
   const http = createServer((request, response) => {
     void (async () => {

@@ -11,11 +11,14 @@ import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { testApiHost } from './api.ts'
+import { makePauses } from './paced.ts'
 import type { asking, ShownPost } from './publishing.ts'
 import type { TestStores } from './stores.ts'
 
 export interface TestPublisher extends Publisher {
   metrics(): Promise<string>
+  /** Its pauses, in ms as they are in the product. */
+  readonly pauses: readonly number[]
 }
 
 /** @param agent for links of captions: by default they lead nowhere but to this machine */
@@ -26,7 +29,9 @@ export function runPublisher(
   apiHost = testApiHost,
 ): TestPublisher {
   const metrics = makeMetrics('pipeline', false)
+  const { sleep, asked: pauses } = makePauses(stores.pg)
   const publisher = startPublisher({
+    sleep,
     fetching: { agent, allowPrivate: true },
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
     ...{ box: makeCredentialsBox(stores.secretKey), renewals: makeRenewals() },
@@ -34,7 +39,7 @@ export function runPublisher(
     mediaUrl: makeMediaUrls(stores.secretKey, apiHost, systemClock),
     metrics: makePipelineMetrics(metrics),
   })
-  return { ...publisher, metrics: () => metrics.text() }
+  return { ...publisher, metrics: () => metrics.text(), pauses }
 }
 
 interface PlatformServer {
@@ -83,9 +88,6 @@ export interface DuePost {
   readonly thread?: readonly (string | object)[]
 }
 
-/** As soon as the API takes a time. */
-export const soon = () => new Date(Date.now() + 300).toISOString()
-
 /** A post that is scheduled, and due in a moment. @returns its id */
 export async function schedulePost(
   ask: Ask,
@@ -101,8 +103,9 @@ export async function schedulePost(
 }
 
 export async function reschedule(ask: Ask, id: number, by: 'schedule' | 'reschedule' = 'reschedule'): Promise<void> {
-  for (;;) {
-    const { status, body } = await ask('POST', `/v1/posts/${id}/${by}`, { scheduled_at: soon() })
+  for (let inMs = 100; ; inMs *= 2) {
+    const scheduled_at = new Date(Date.now() + inMs).toISOString()
+    const { status, body } = await ask('POST', `/v1/posts/${id}/${by}`, { scheduled_at })
     if (status === 200) return
     // On a slow machine the time has passed before the API reads it.
     const text = JSON.stringify(body)
@@ -112,7 +115,7 @@ export async function reschedule(ask: Ask, id: number, by: 'schedule' | 'resched
 
 /** The post once it is published or has failed. Asks for the list: a post alone comes with its performance, which is dear. */
 export async function endedPost(ask: Ask, id: number, withinMs = 60_000): Promise<ShownPost> {
-  for (const deadline = Date.now() + withinMs; ; await sleep(250)) {
+  for (const deadline = Date.now() + withinMs; ; await sleep(100)) {
     const [post] = (await ask<ShownPost[]>('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body
     if (post?.id === id && (post.status === 'published' || post.status === 'failed')) return post
     if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(post)}`)

@@ -126,7 +126,7 @@ export async function startX(): Promise<XServer> {
   const shownMedia = ({ id, total, state: is, contentType }: MadeXMedia): Answered => {
     const isDone = is === 'succeeded' || is === 'failed'
     const error = { code: 1, name: 'InvalidMedia', message: 'Unsupported video format' }
-    const processing = { state: is, ...(is === 'failed' && { error }), ...(!isDone && { check_after_secs: 1 }) }
+    const processing = { state: is, ...(is === 'failed' && { error }), ...(!isDone && { check_after_secs: 2 }) }
     const isVideo = contentType.startsWith('video/')
     return { status: 200, body: { data: { id, size: total, ...(isVideo && { processing_info: processing }) } } }
   }

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The files that take longest in a whole run on two cores. */
 const longest =
-  /\/test\/(crash\/|contract\/docs-examples|property\/(overview|people)|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores|people-erase|publish-)|browser\/(dashboard|delivery|careful|autocapture|consent|pageviews))/
+  /\/test\/(crash\/|contract\/docs-examples|property\/(overview|people)|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores|people-erase)|browser\/(dashboard|delivery|careful|autocapture|consent|pageviews))/
 const short = /\/test\/(unit|tidy|oracle)\//
 
 const durationsFile = new URL('.cache/test-durations.json', import.meta.url)

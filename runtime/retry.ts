@@ -1,6 +1,6 @@
 /** Waiting and backing off. */
 
-/** A part of contexts whose pauses tests shorten. */
+/** How whoever calls platforms waits: tests put one in its place that waits less. */
 export type Sleep = typeof sleep
 
 /** Resolves after `ms`, or at once when `signal` aborts. */

@@ -23,7 +23,6 @@ export interface Sessions {
   /** Renewals of credentials, by account: one renewal for all calls of the process that wait for it. */
   readonly renewals: Coalescer<void>
   readonly fetching: Call<unknown>['fetching']
-  /** Replaced in tests, as one that waits less. */
   readonly sleep: Sleep
 }
 

@@ -82,7 +82,7 @@ export interface Call<Credentials> {
   readonly account: Account
   readonly credentials: Credentials
   readonly signal: AbortSignal
-  /** Each pause is waited by it. */
+  /** Every pause goes by it. */
   readonly sleep: Sleep
   /** How pages are read that a text links to. */
   readonly fetching: Omit<Fetching, 'signal'>

@@ -16,7 +16,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { Sleep } from '../../runtime/retry.ts'
+import { type Sleep, sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import {
   duePostsEach,
@@ -54,6 +54,7 @@ export interface PublisherOptions {
   readonly holdBefore?: Date | undefined
   readonly clock: Clock
   readonly fetching: Publishing['fetching']
+  /** For pauses that posts wait for. Leases go by Postgres's clock. */
   readonly sleep: Sleep
   readonly mediaUrl: Publishing['mediaUrl']
   readonly log: Log
@@ -61,9 +62,9 @@ export interface PublisherOptions {
 }
 
 export function startPublisher(options: PublisherOptions): Publisher {
-  const { pg, media, box, renewals, holdBefore, clock, fetching, sleep, mediaUrl, log, metrics } = options
+  const { pg, media, box, renewals, holdBefore, clock, fetching, mediaUrl, log, metrics } = options
   const holder = randomUUID()
-  const publishing: Publishing = { pg, media, box, log, renewals, fetching, sleep, mediaUrl }
+  const publishing: Publishing = { pg, media, box, log, renewals, fetching, sleep: options.sleep, mediaUrl }
   const stopping = new AbortController()
   const cutting = new AbortController()
   const underWay = new Map<ClaimedTarget, Promise<void>>()
@@ -132,7 +133,7 @@ export function startPublisher(options: PublisherOptions): Publisher {
       }
       // While there is more, the end of any attempt makes room for it.
       const sooner = isMore ? [stopping.signal, ended.signal] : [stopping.signal]
-      await sleep(publishEveryMs, AbortSignal.any(sooner))
+      await options.sleep(publishEveryMs, AbortSignal.any(sooner))
     }
   }
 
@@ -165,7 +166,7 @@ export function startPublisher(options: PublisherOptions): Publisher {
         await Promise.all(underWay.values())
       }
       const ended = new AbortController()
-      void sleep(finishMs, ended.signal).then(() => cutting.abort(new Error('the pipeline is stopping')))
+      void options.sleep(finishMs, ended.signal).then(() => cutting.abort(new Error('the pipeline is stopping')))
       try {
         await withDeadline(all(), closeDeadlineMs, 'ending the attempts to publish')
       } catch (error) {

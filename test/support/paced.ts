@@ -6,7 +6,7 @@ import type { Queryable } from '../../postgres/client.ts'
 import { type Sleep, sleep } from '../../runtime/retry.ts'
 import { publishEveryMs } from '../../schemas/limits/publish-limits.ts'
 
-/** What a pause of so many milliseconds takes in tests: for platforms whose limits pass with time. */
+/** The milliseconds that such a pause takes in tests: for platforms whose limits pass with time. */
 export const paced = (ms: number) => ms / pace
 const pace = 25
 
@@ -16,7 +16,7 @@ const longestMs = shortestMs * pace
 
 export interface Pauses {
   readonly sleep: Sleep
-  /** In ms, in the order in which they were asked for. The loop's own are left out. */
+  /** In ms, in the order in which they were asked for. Those between two looks at the queue are left out. */
   readonly asked: number[]
 }
 
@@ -25,10 +25,13 @@ export function makePauses(pg: Queryable): Pauses {
   return {
     asked,
     async sleep(ms, signal) {
-      // After this one the queue is looked at.
-      if (ms === publishEveryMs) await hastenRetries(pg).catch(() => {})
-      else asked.push(ms)
-      await sleep(paced(ms), signal)
+      // After this one the queue is looked at: more often than so costs more than it saves.
+      if (ms === publishEveryMs) {
+        await hastenRetries(pg).catch(() => {})
+        return sleep(ms / 10, signal)
+      }
+      asked.push(ms)
+      return sleep(paced(ms), signal)
     },
   }
 }

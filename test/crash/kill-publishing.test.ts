@@ -335,6 +335,7 @@ test(
     }
     for (const server of [mastodon, bluesky, x]) server.hinder = () => undefined
     await pipeline.kill()
+    await passLeases()
     pipeline = await start()
     for (const id of ids) expect((await endedPost(ask, id, 120_000)).status).toBe('published')
     const rkeyOf = (uri: string | undefined) => uri?.split('/').at(-1)

@@ -1,10 +1,11 @@
 /** Events of the past, in and out. */
 import { statSync } from 'node:fs'
 import type { Queryable } from '../../postgres/client.ts'
+import { isErasing } from '../../postgres/tables/erasures.ts'
 import { eventNameLengthMax } from '../../schemas/limits/event-limits.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { auditCommand } from '../audit-command.ts'
-import { defineCommand, UsageError, workspaceOption } from '../command.ts'
+import { CommandFailed, defineCommand, UsageError, workspaceOption } from '../command.ts'
 import { exportEvents } from '../exports/export-events.ts'
 import { openSink } from '../exports/open-sink.ts'
 import { usualConversions } from '../imports/from-ga4.ts'
@@ -95,6 +96,9 @@ export const exportHistory = defineCommand({
     const workspace = await installation.workspace(options.id('workspace'))
     const readable = readableFrom(workspace, now)
     if (readable >= end) progress.line(`nothing of that time can be read: events before ${timeOf(readable)} can't`)
+    if (await isErasing(installation.postgres(), workspace.id)) {
+      throw new CommandFailed('somebody’s events are being removed from this workspace: export it once that is done')
+    }
     const startedAt = performance.now()
     const sink = openSink(options.text('out'), print)
     try {

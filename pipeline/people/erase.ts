@@ -10,6 +10,7 @@
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { mutationsMax, untilMutated } from '../../clickhouse/mutations.ts'
 import { timesIn } from '../../clickhouse/queries/people/browser-times.ts'
 import { eventMs } from '../../clickhouse/rollups/event-sql.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
@@ -32,11 +33,13 @@ import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
-import { inPortions } from '../fold/group-by.ts'
+import { groupBy, inPortions } from '../fold/group-by.ts'
 import { lastClosedDay, writeCells } from '../fold/write-cells.ts'
 import { eraseReplays } from './erase-replays.ts'
 
 const mutationDeadlineMs = 60 * 60_000
+/** They stand in its text. */
+const idsPerMutation = 50_000
 
 /**
  * @param now milliseconds since 1970
@@ -96,7 +99,7 @@ function findPlaces(ch: Pick<ClickHouse, 'query'>, { sql, params }: BoundSql): P
 }
 
 async function removeAndDeriveAnew(
-  { pg, ch, ensureLease }: Folding,
+  work: Folding,
   {
     erasure,
     events,
@@ -104,6 +107,7 @@ async function removeAndDeriveAnew(
   }: { readonly erasure: Erasure; readonly events: BoundSql; readonly places: readonly ErasedPlace[] },
   now: number,
 ): Promise<void> {
+  const { pg, ch, ensureLease } = work
   const { workspaceId } = erasure
   const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
   const days: BuildDay[] = []
@@ -123,7 +127,7 @@ async function removeAndDeriveAnew(
   await forgetTold(pg, ch, workspaceId, events)
   // While the events still say which sessions were theirs.
   await eraseReplays(ch, erasure, { sql: `SELECT session FROM events WHERE ${events.sql}`, params: events.params })
-  await deleteEvents(ch, events)
+  await deleteEvents(work, workspaceId, events)
   await ensureLease()
   const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
   const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
@@ -204,17 +208,40 @@ async function forgetTold(
   }
 }
 
-async function deleteEvents(ch: Pick<ClickHouse, 'command'>, { sql, params }: BoundSql): Promise<void> {
-  // Copies have no time of receipt: they go by the events that they are of.
-  await ch.command(
-    `ALTER TABLE person_events DELETE WHERE workspace_id = {workspace:UInt32} AND id IN (SELECT id FROM events WHERE ${sql})
-     SETTINGS mutations_sync = 1`,
+/**
+ * Copies of the events first: a repeat finds only those whose event is still there. Mutations of `events` name the day and the
+ * ids, so each rewrites only the parts of that day, and looks nothing up.
+ */
+async function deleteEvents(
+  { ch, ensureLease }: Pick<Folding, 'ch' | 'ensureLease'>,
+  workspace: number,
+  { sql, params }: BoundSql,
+): Promise<void> {
+  const rows = await ch.query<{ day: string; id: number }>(
+    `SELECT toString(toDate(occurred_at, 'UTC')) AS day, id FROM events WHERE ${sql}`,
     params,
-    { deadlineMs: mutationDeadlineMs },
+    { isLong: true, deadlineMs: mutationDeadlineMs },
   )
-  await ch.command(`ALTER TABLE events DELETE WHERE ${sql} SETTINGS mutations_sync = 1`, params, {
-    deadlineMs: mutationDeadlineMs,
-  })
+  for (const some of inPortions(rows, idsPerMutation)) {
+    await ch.command(
+      `ALTER TABLE person_events DELETE WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)}
+       SETTINGS mutations_sync = 1`,
+      { workspace, ids: some.map(({ id }) => id) },
+      { deadlineMs: mutationDeadlineMs },
+    )
+  }
+  let begun = 0
+  for (const [day, ofDay] of groupBy(rows, (row) => row.day)) {
+    for (const some of inPortions(ofDay, idsPerMutation)) {
+      await ch.command(
+        `ALTER TABLE events DELETE IN PARTITION {day:String}
+         WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)} SETTINGS mutations_sync = 0`,
+        { workspace, day, ids: some.map(({ id }) => id) },
+      )
+      if (++begun % mutationsMax === 0) await untilMutated(ch, 'events', ensureLease)
+    }
+  }
+  await untilMutated(ch, 'events', ensureLease)
 }
 
 async function deleteDerived(

@@ -106,10 +106,9 @@ export function startSender(options: SenderOptions): Sender {
 
   /** Ends with a turn as well: its endpoint may have more. */
   async function pause(ms: number): Promise<void> {
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve
-    })
-    await Promise.race([sleep(ms, signal), woken])
+    const woken = new AbortController()
+    wake = () => woken.abort()
+    await sleep(ms, AbortSignal.any([signal, woken.signal]))
   }
 
   const running = run()

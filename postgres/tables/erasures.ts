@@ -211,6 +211,14 @@ export async function readErasure(q: Queryable, id: number): Promise<{ events: n
   return row
 }
 
+/** Whether events of somebody in the workspace are still to be removed. */
+export async function isErasing(q: Queryable, workspaceId: number): Promise<boolean> {
+  const found = await q.query('SELECT 1 FROM erasures WHERE workspace_id = $1 AND done_at IS NULL LIMIT 1', [
+    workspaceId,
+  ])
+  return found.length > 0
+}
+
 /** A row of the inbox that an erasure may remove. */
 export interface ErasableRow {
   readonly eventId: number

@@ -48,7 +48,7 @@ export async function foldStored({ pg, ch }: FoldedStores, workspaceId?: number)
     )
     if (left!.events === 0 && repairs.length === 0) return
     if (Date.now() > deadline) throw new Error(`${left!.events} events and ${repairs.length} repairs wait for a fold`)
-    await sleep(200)
+    await sleep(50)
   }
 }
 

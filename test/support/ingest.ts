@@ -26,7 +26,7 @@ export type TestIngest = Awaited<ReturnType<typeof startIngest>>
  * A backlog that stays empty for longer than segments stay open is empty. Answers are counted instead of time: where
  * machines stand still, a second passes between two of them, in which ingest did nothing.
  */
-const idleAnswers = 8
+const idleAnswers = 4
 const shippedWithinMs = 120_000
 const healthWithinMs = 5_000
 
@@ -37,7 +37,7 @@ const healthWithinMs = 5_000
  */
 export async function untilShipped(url: string, log = () => '', ageMs = segmentAgeMs): Promise<void> {
   const deadline = Date.now() + shippedWithinMs
-  for (let idle = 0; idle < idleAnswers; await sleep(ageMs / 5)) {
+  for (let idle = 0; idle < idleAnswers; await sleep(ageMs / 3)) {
     if (Date.now() > deadline) throw new Error(`not shipped within two minutes: ${log()}`)
     const backlog = await backlogOf(url)
     idle = backlog?.every(({ segments }) => segments === 0) ? idle + 1 : 0

@@ -61,13 +61,12 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
   const name = `test_${randomBytes(6).toString('hex')}`
   const databaseUrl = withPath(shared.databaseUrl, name)
   const clickhouseUrl = withPath(shared.clickhouseUrl, name)
-  const redisUrl = await takeRedis(shared.redisUrl)
 
-  await outside(shared, (pg) => pg.query(`CREATE DATABASE ${name} TEMPLATE svc`, [], { deadlineMs: 60_000 }))
+  const created = outside(shared, (pg) => pg.query(`CREATE DATABASE ${name} TEMPLATE svc`, [], { deadlineMs: 60_000 }))
   // A test's statement waits as long as the machine needs; services have their own deadlines, also those of tests.
   const pg = connectPostgres(databaseUrl, { deadlineMs: 60_000 })
   const ch = connectClickHouse(clickhouseUrl)
-  await copyTables(ch, shared, options)
+  const [redisUrl] = await Promise.all([takeRedis(shared.redisUrl), created, copyTables(ch, shared, options)])
   const secretKey = randomBytes(32).toString('hex')
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
   return {
@@ -78,10 +77,13 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
     secretKey,
     hashes: makeIdentityHashes(secretKey),
     close: async () => {
-      await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)
-      await Promise.all([pg.close(), ch.close()])
-      // FORCE: a service that a test killed may not have closed its connections yet.
-      await outside(shared, (other) => other.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+      const drop = async () => {
+        await pg.close()
+        // FORCE: a service that a test killed may not have closed its connections yet.
+        await outside(shared, (other) => other.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+      }
+      await Promise.all([drop(), ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)])
+      await ch.close()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
@@ -108,10 +110,11 @@ async function copyTables(
     'SELECT name, engine_full AS engine FROM system.tables WHERE database = {template:String}',
     { template },
   )
-  for (const { name, engine } of tables) {
+  const copy = ({ name, engine }: { name: string; engine: string }) => {
     const parts = hasYearlyParts ? ` ENGINE = ${engine.replace(byDay, 'toYear(')}` : ''
-    await ch.command(`CREATE TABLE ${name} AS ${template}.${name}${parts}`)
+    return ch.command(`CREATE TABLE ${name} AS ${template}.${name}${parts}`)
   }
+  await Promise.all(tables.map(copy))
   await ch.command(`INSERT INTO schema_migrations SELECT * FROM ${template}.schema_migrations`)
 }
 

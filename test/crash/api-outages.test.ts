@@ -31,19 +31,19 @@ let mine: TestWorkspace
 beforeAll(async () => {
   const [Postgres, Redis] = await Promise.all([startTcpProxy(stores.databaseUrl), startTcpProxy(stores.redisUrl)])
   proxies = { Postgres, Redis }
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
   api = await startApiProcess(stores, {
     ...{ DATABASE_URL: proxies.Postgres.url, REDIS_URL: proxies.Redis.url },
     ANSWER_DEADLINE_MS: String(settings.answerDeadlineMs.read(undefined)),
   })
 })
-afterEach(async () => {
-  await Promise.all(Object.values(proxies).map((proxy) => proxy.set('open')))
-  await api.kill()
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
 })
-afterAll(() => Promise.all(Object.values(proxies).map((proxy) => proxy.close())))
+afterEach(() => Promise.all(Object.values(proxies).map((proxy) => proxy.set('open'))))
+afterAll(async () => {
+  await api?.kill()
+  await Promise.all(Object.values(proxies).map((proxy) => proxy.close()))
+})
 
 interface Answer {
   readonly what: string

@@ -2,18 +2,18 @@
 import { readdirSync, statfsSync, unlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { testLogFileBytes } from '../support/compile.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { startIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { mountSmallDisk, unmount } from '../support/system-tools.ts'
 
 const rounds = isLong ? 5 : 1
-const roundMs = 1_000
+const roundMs = isLong ? 1_000 : 500
 const mebibyte = 2 ** 20
 /**
  * Each stream has a file in use and a spare one, and keeps its full files for minutes. The load fills some in its
@@ -24,25 +24,10 @@ const thresholdBytes = testLogFileBytes
 /** In short only against hanging: other files use the machine. */
 const acceptsAgainMs = isLong ? 5_000 : 60_000
 
-let stores: TestStores
-let ingest: TestIngest | undefined
-let folder: string
-
-beforeEach(async () => {
-  stores = await freshStores()
-  folder = join(stores.dataDir, 'ingest')
-})
-afterEach(async () => {
-  await ingest?.stop('SIGKILL')
-  ingest = undefined
-  unmount(folder)
-  await stores.close()
-})
-
-const event = () => ({ tracking_key: ingest!.key, event_name: 'a' })
+const stores = setUpStores()
 
 /** Takes all free space but `leftBytes`, in a file of its own. */
-async function fillDisk(leftBytes: number): Promise<void> {
+async function fillDisk(folder: string, leftBytes: number): Promise<void> {
   const file = await open(join(folder, 'filler'), 'w')
   const piece = Buffer.alloc(mebibyte / 4)
   try {
@@ -60,7 +45,7 @@ async function fillDisk(leftBytes: number): Promise<void> {
 }
 
 /** All streams have the next file ready: what fills the disk now takes it from nobody but the ones after. */
-async function sparesReady(): Promise<void> {
+async function sparesReady(folder: string): Promise<void> {
   const isReady = (stream: string) => readdirSync(join(folder, stream)).some((name) => /^spare-\d+\.log$/.test(name))
   for (let waited = 0; !['events', 'bot_visits', 'link_clicks'].every(isReady); waited += 50) {
     if (waited > 20_000) throw new Error('no spare files were made')
@@ -87,32 +72,39 @@ const cases = [
   { fills: 'to the last byte', diskFreeBytesMin: 0, leftBytes: 0, paddingBytes: 15_000 },
 ]
 
-test.for(Array.from({ length: rounds }, () => cases).flat())(
+// In short both at once: half of it is waiting.
+const filling = isLong ? test : test.concurrent
+filling.for(
+  Array.from({ length: rounds }, () => cases)
+    .flat()
+    .map((one, nth) => ({ ...one, nth })),
+)(
   'a disk that fills up $fills is answered 503 with Retry-After, and events are taken again soon after there is room, none lost',
-  async ({ diskFreeBytesMin, leftBytes, paddingBytes }, context) => {
+  async ({ diskFreeBytesMin, leftBytes, paddingBytes, nth }, context) => {
+    const { expect } = context
+    const dataDir = join(stores.dataDir, String(nth))
+    const folder = join(dataDir, 'ingest')
     const whyNot = mountSmallDisk(folder, diskBytes)
     if (whyNot !== undefined) leaveOut(context, whyNot)
-    const node = await startIngest(stores, { DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
-    ingest = node
-    await sparesReady()
+    context.onTestFinished(() => unmount(folder))
+    const node = await startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
+    context.onTestFinished(async () => void (await node.stop('SIGKILL')))
+    const event = { tracking_key: node.key, event_name: 'a' }
+    await sparesReady(folder)
     // Faster than elsewhere, because a file of the log has to fill up.
     const ledger = openLedger({ paddingBytes, pauseMs: isLong ? 0 : 50 })
     const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
     await ledger.runDuring(target, async () => {
       await sleep(roundMs)
-      await fillDisk(leftBytes)
+      await fillDisk(folder, leftBytes)
       await until(async () => (ledger.failures.get(503) ?? 0) > 0, 40_000, 'filling the log')
       await sleep(roundMs)
-      const refused = await node.post('/track', event())
+      const refused = await node.post('/track', event)
       expect(refused.status).toBe(503)
       expect(refused.headers.get('retry-after')).toBe('5')
 
       unlinkSync(join(folder, 'filler'))
-      await until(
-        async () => (await node.post('/track', event())).status === 202,
-        acceptsAgainMs,
-        'taking events again',
-      )
+      await until(async () => (await node.post('/track', event)).status === 202, acceptsAgainMs, 'taking events again')
       await sleep(roundMs)
     })
     // Refusals and nothing else: no connection was cut, and nothing failed in another way.

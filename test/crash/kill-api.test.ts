@@ -17,7 +17,7 @@ import { type ServiceProcess, startApiProcess } from '../support/service-process
 import { drawsOf, isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 
-const rounds = isLong ? 50 : 3
+const rounds = isLong ? 50 : 2
 const burstRounds = isLong ? 50 : 2
 const roundMs = 1_000
 const clients = { posting: 8, uploading: 6 }
@@ -216,10 +216,12 @@ test(
     const told = new Map<string, number>()
     let cut = 0
     for (let round = 0; round < burstRounds; round++) {
-      const whole = await burst(`whole ${round}`)
-      expect(whole.done.filter(([, isReplay]) => !isReplay)).toHaveLength(1)
-      expect([new Set(whole.done.map(([body]) => body)).size, whole.cut]).toEqual([1, 0])
-      told.set(`whole ${round}`, (JSON.parse(whole.done[0]![0]) as { id: number }).id)
+      if (isLong || round === 0) {
+        const whole = await burst(`whole ${round}`)
+        expect(whole.done.filter(([, isReplay]) => !isReplay)).toHaveLength(1)
+        expect([new Set(whole.done.map(([body]) => body)).size, whole.cut]).toEqual([1, 0])
+        told.set(`whole ${round}`, (JSON.parse(whole.done[0]![0]) as { id: number }).id)
+      }
 
       const key = `killed ${round}`
       const killed = burst(key)

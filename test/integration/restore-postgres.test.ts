@@ -1,29 +1,41 @@
 /** Ingest nodes and a Postgres that was restored from a backup: it has forgotten the leases that were taken since. */
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
+/** Runs through all tests, until the last one stops it. */
 let first: TestIngest
-const nodes: TestIngest[] = []
+let nodes: TestIngest[] = []
+let tests = 0
 
+beforeAll(async () => {
+  first = await startIngest(stores)
+})
+/** As before any other node: its event is the only one, and its mark and its lease are the last ones. */
 beforeEach(async () => {
-  stores = await freshStores()
-  first = await start('first')
-  await storeEvent(first)
+  tests += 1
+  await stores.ch.command('TRUNCATE TABLE events')
+  const lease = leaseOf(await storeEvent(first))
+  await stores.pg.query('TRUNCATE segment_leases_taken')
+  await stores.pg.query(`SELECT setval('segment_leases', $1)`, [lease])
+  await untilMarks(1)
 })
 afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.stop('SIGKILL')))
-  await stores.close()
+  await Promise.all(nodes.map((node) => node.stop('SIGKILL')))
+  nodes = []
+  await stores.pg.query('DROP TABLE IF EXISTS backup')
 })
+afterAll(() => first?.stop('SIGKILL'))
 
+/** @param name of a node, whose folder is there for this test alone */
 async function start(name: string): Promise<TestIngest> {
-  const node = await startIngest(stores, { DATA_DIR: join(stores.dataDir, name) }, nodes[0])
+  const node = await startIngest(stores, { DATA_DIR: join(stores.dataDir, `${name} ${tests}`) }, first)
   nodes.push(node)
   return node
 }
@@ -50,6 +62,10 @@ const marks = () =>
     `SELECT first_segment / ${segmentLeaseSize} AS lease, shipped_through AS through FROM segment_leases_taken ORDER BY 1`,
   )
 
+/** Nodes publish their marks now and then. */
+const untilMarks = (count: number) =>
+  vi.waitFor(async () => expect(await marks()).toHaveLength(count), { timeout: 60_000, interval: 50 })
+
 async function backUp(): Promise<() => Promise<void>> {
   const [sequence] = await stores.pg.query<{ last: number }>('SELECT last_value AS last FROM segment_leases')
   await stores.pg.query('CREATE TABLE backup AS TABLE segment_leases_taken')
@@ -67,7 +83,7 @@ test('while ingest runs on, a new node gets no lease that another has taken sinc
   const idle = await start('idle')
   await restore()
   // The idle node publishes its mark again.
-  await vi.waitFor(async () => expect(await marks()).toHaveLength(2), { timeout: 60_000, interval: 50 })
+  await untilMarks(2)
   const ids = [await storeEvent(await start('new')), await storeEvent(idle)]
   expect(new Set(ids.map(leaseOf)).size).toBe(2)
 })
@@ -103,7 +119,7 @@ test('events of nodes that were drained since the backup are named by a check, a
   expect(await Promise.all([first.stop(), second.stop()])).toEqual([0, 0])
   await restore()
   await svc('restore', 'numbers')
-  await vi.waitFor(async () => expect(await marks()).toHaveLength(2), { timeout: 60_000, interval: 50 })
+  await untilMarks(2)
 
   const workspaces = [first.workspaceId]
   const [a, b] = [ids[0]!, ids[1]!].map((id) => leaseOf(id) * segmentLeaseSize)

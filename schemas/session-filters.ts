@@ -125,7 +125,13 @@ export const filterParameters = Object.fromEntries(filterNames.map((name) => [na
 >
 
 function filterParameter(name: FilterName) {
-  const value = z
+  const list = z.array(filterValue(name)).max(filterValuesMax).optional()
+  return repeated(list.meta({ description: `${meanings[name]}.` }))
+}
+
+/** One value of a filter, as it is sent. */
+export function filterValue(name: FilterName) {
+  return z
     .string()
     .max(filterTextLengthMax)
     .superRefine((text, context) => {
@@ -141,6 +147,4 @@ function filterParameter(name: FilterName) {
       }
       if (names !== undefined && !names.includes(texts[0]!)) refuse((loc) => enumError(loc, text, names))
     })
-  const list = z.array(value).max(filterValuesMax).optional()
-  return repeated(list.meta({ description: `${meanings[name]}.` }))
 }

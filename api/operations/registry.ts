@@ -7,6 +7,7 @@ import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
 import { readAnalyticsFunnel } from './analytics/read-funnel.ts'
 import { readAnalyticsGoals } from './analytics/read-goals.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
+import { readAnalyticsPageFlow } from './analytics/read-page-flow.ts'
 import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
@@ -86,6 +87,7 @@ export const operations: readonly Operation[] = [
   readAnalyticsOverview,
   readAnalyticsBreakdown,
   readAnalyticsPages,
+  readAnalyticsPageFlow,
   listEventNames,
   readAnalyticsFunnel,
   readAnalyticsGoals,

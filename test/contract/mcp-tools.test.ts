@@ -43,6 +43,7 @@ const withoutTool = [
   'posting_times.get',
   'posting_times.update',
   'pages.read',
+  'page_flow.read',
   'goals.read',
   'goal.list',
   'goal.create',

@@ -154,6 +154,7 @@ test('a shared link opens the figures and what draws them, and no tool', async (
       'overview.read',
       'breakdown.read',
       'pages.read',
+      'page_flow.read',
       'event_names.list',
       'funnel.read',
       'goals.read',

@@ -85,6 +85,7 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
       'breakdown?by=os',
       'breakdown?by=screen',
       'pages',
+      'flow?path=/',
       'events',
       'funnel?step=path:/&step=event:signup',
       'retention',

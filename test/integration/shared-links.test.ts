@@ -123,6 +123,7 @@ test('a link sees the figures that a key sees, and of nobody a name, an e-mail o
     'overview',
     'breakdown',
     'pages',
+    'flow?path=/',
     'events?event=signup',
     'bots',
     'funnel?step=path:/&step=event:signup',

@@ -1,4 +1,4 @@
-/** The report of pages, and lists of sessions whose rows are no filters. */
+/** The report of pages, what stands before and after one, and lists of sessions whose rows are no filters. */
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
@@ -64,4 +64,44 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
   await page.click(`${list('Pages')} >> text=Hostnames`)
   await page.click(`${list('Pages')} .row:has-text("shop.example.com")`)
   await page.waitForURL('**/dashboard?path=%2Fbrief&hostname=shop.example.com&tab=hostnames&tab=screens')
+})
+
+test('pages before and after the filtered one lead on by keyboard, and a hostile path is text', async (context) => {
+  const hostile = '/"><svg/onload=document.title=1>\u202Egnp'
+  const at = Date.now() - 400_000
+  await insertEventRows(stores.ch, [
+    ...[11, 12].flatMap((visitor) => [
+      event(visitor, '/start', { occurred_at: at }),
+      event(visitor, '/middle', { occurred_at: at + 1_000 }),
+      event(visitor, '/middle', { occurred_at: at + 2_000 }),
+    ]),
+    event(12, hostile, { occurred_at: at + 3_000 }),
+    event(13, '/middle', { occurred_at: at }),
+  ])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  await page.waitForSelector(`${list('Pages')} .row`)
+  expect(await page.$(list('Before and after'))).toBeNull()
+  await page.click(`${list('Pages')} .row:has-text("/middle")`)
+  const rows = (side: string) =>
+    page.$$eval(`${list('Before and after')} ul[aria-label="${side}"] .row`, (all) =>
+      all.map((row) => [...row.querySelectorAll('.name, .number, .share')].map((cell) => cell.textContent)),
+    )
+  const start = ['/start', '2', '66.7 %']
+  await expect.poll(() => rows('Before')).toEqual([start, ['The session began here', '1', '33.3 %']])
+  expect(await rows('After')).toEqual([
+    ['The session ended here', '2', '66.7 %'],
+    [hostile, '1', '33.3 %'],
+  ])
+  await page.waitForSelector('[aria-busy="true"]', { state: 'detached' })
+  await look(page, 'page-flow')
+  await page.focus(`${list('Before and after')} ul[aria-label="After"] button`)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => new URL(page.url()).searchParams.getAll('path')).toEqual([hostile])
+  await expect.poll(() => rows('Before')).toEqual([['/middle', '1', '100 %']])
+  expect(await page.evaluate('document.activeElement.textContent')).toContain(`Before and after ${hostile}`)
+  await page.goBack()
+  await expect.poll(async () => (await rows('Before'))[0]).toEqual(start)
+  await page.goto(`${api.url}/dashboard?path=/nobody-was-here`)
+  await page.waitForSelector(`${list('Before and after')} .empty:has-text("Nothing in this range.")`)
 })

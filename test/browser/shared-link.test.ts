@@ -94,6 +94,8 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   await page.keyboard.press('g')
   await page.keyboard.press('o')
   await card(page, 'visitors', '2')
+  await page.click(`${list('Pages')} .row:has-text("/b")`)
+  await page.waitForSelector(`${list('Before and after')} .row:has-text("The session ended here")`)
   await page.goto(link)
   await card(page, 'visitors', '2')
   for (const { path, headers } of sent) {

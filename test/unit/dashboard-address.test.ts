@@ -33,6 +33,15 @@ test('a view is read from its address as it was written', () => {
   )
 })
 
+test('the page of a view is its only one, whatever is left out, and another page takes its place', () => {
+  const view = readView('?device=mobile&path=!/jobs&path=/blog/*')
+  expect(address.pageOf(view)).toBe('/blog/*')
+  expect(writeView(address.withPage(view, '/a*!'))).toBe('?device=mobile&path=%21%2Fjobs&path=%2Fa%5C*%5C%21')
+  for (const search of ['', '?path=!/jobs', '?path=/a&path=/b', '?entry_path=/a']) {
+    expect([search, address.pageOf(readView(search))]).toEqual([search, undefined])
+  }
+})
+
 test('filters are those of the API, and one of a text means this text alone', () => {
   expect([...filterNames].sort()).toEqual([...known].sort())
   fc.assert(

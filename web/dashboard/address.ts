@@ -213,6 +213,19 @@ export function withTab(view: View, tab: Tab): View {
   return { ...view, tabs: tab === panel[0] ? others : [...others, tab] }
 }
 
+/** The page that the filters are about, as the API takes it; undefined where there is none, or several may be. */
+export function pageOf({ filters }: View): string | undefined {
+  const pages = filters.filter(isOfPage)
+  return pages.length === 1 ? pages[0]!.value : undefined
+}
+
+/** With another page in its place. */
+export function withPage(view: View, path: string): View {
+  return { ...view, filters: view.filters.map((filter) => (isOfPage(filter) ? filterOf('path', path) : filter)) }
+}
+
+const isOfPage = ({ name, value }: Filter) => name === 'path' && !value.startsWith('!')
+
 export function withoutFilter(view: View, at: number): View {
   return { ...view, filters: view.filters.filter((_, place) => place !== at) }
 }

@@ -24,6 +24,7 @@ import { Computing, Install, isJustFilled } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
+import { PageFlowPanel } from './page-flow.tsx'
 import { Failure, Isolated, KeptFrom } from './parts.tsx'
 import { type Failed, useAnswer } from './query.ts'
 import { isShared } from './shared-page.ts'
@@ -176,6 +177,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}
           {...common}
         />
+        <PageFlowPanel {...{ view, go }} />
         <Lists tabs={panelTabs.countries} kinds={[kinds.countries, kinds.regions, kinds.cities]} {...common} />
         <Lists
           tabs={panelTabs.devices}

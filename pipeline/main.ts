@@ -9,19 +9,20 @@ import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
 import { accountMailPurpose, makeSecretBox, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
 import { CantListen } from '../runtime/http/listen.ts'
-import { makeLog } from '../runtime/log.ts'
+import { type Log, makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
 import { sleep } from '../runtime/retry.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
+import { chatConnectMs } from '../schemas/limits/chat-limits.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
 import { startAccountMailer } from './account-mails/send-account-mails.ts'
 import { startAlertMailer } from './alerts/send-alerts.ts'
 import { startTrafficWatch } from './alerts/watch-traffic.ts'
+import { makeChatPoster } from './chat/poster.ts'
 import { startEngagementReader } from './engagement/read-engagement.ts'
 import { startFoldLoop } from './fold/loop.ts'
-import type { JobLoop } from './job-loop.ts'
 import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { startProfiler } from './profile/loop.ts'
@@ -33,9 +34,9 @@ import { jobs } from './queue/jobs.ts'
 import { schedulesOf, startSweep } from './queue/schedule.ts'
 import { watchQueues } from './queue/watch-queues.ts'
 import { startWorker } from './queue/worker.ts'
-import { makeMailer } from './reports/mailer.ts'
+import { type Mailer, makeMailer } from './reports/mailer.ts'
 import { startAskedReporter } from './reports/send-asked.ts'
-import { type ReportContext, startReporter } from './reports/send-reports.ts'
+import { startReporter } from './reports/send-reports.ts'
 import { startCreditLoop } from './revenue/credit-loop.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startSender } from './webhooks/sender.ts'
@@ -88,8 +89,13 @@ async function main(): Promise<void> {
     pipelineMetrics,
   )
   const ofFigures = { pg, ch, clock: systemClock, log, metrics: pipelineMetrics }
-  const mailing = mailingOf(config, ofFigures)
-  const trafficWatch = startTrafficWatch({ ...ofFigures, apiHost, isMailSetUp: mailing.length > 0 })
+  const chat = makeChatPoster(makeGuardedAgent({ allowPrivate, connectMs: chatConnectMs }), systemClock)
+  const mailer = mailerOf(config, log)
+  const reporting = { ...ofFigures, apiHost, chat, mailer, box: makeSecretBox(secretKey, secretBoxPurpose) }
+  const messaging = [startReporter(reporting), startAskedReporter(reporting), startAlertMailer(reporting)]
+  const accountBox = makeSecretBox(secretKey, accountMailPurpose)
+  if (mailer !== undefined) messaging.push(startAccountMailer({ ...reporting, mailer, box: accountBox }))
+  const trafficWatch = startTrafficWatch({ ...ofFigures, apiHost, isMailSetUp: mailer !== undefined })
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -104,7 +110,7 @@ async function main(): Promise<void> {
       sender.close(),
       creditLoop.close(),
       profiler.close(),
-      ...mailing.map((loop) => loop.close()),
+      ...messaging.map((loop) => loop.close()),
       trafficWatch.close(),
       folder.close(),
       merger.close(),
@@ -120,20 +126,13 @@ async function main(): Promise<void> {
   process.send?.({ type: 'ready', port })
 }
 
-/** None where mail isn't set up. */
-function mailingOf(
-  { smtpServer, mailFrom, apiHost, secretKey }: Config,
-  context: Omit<ReportContext, 'mailer' | 'box' | 'apiHost'>,
-): JobLoop[] {
-  if (smtpServer === undefined && mailFrom === undefined) return []
-  if (smtpServer === undefined || mailFrom === undefined || apiHost === undefined) {
-    context.log.warn('no mails are sent: they need SMTP_URL, MAIL_FROM and API_HOST')
-    return []
-  }
-  const own = { ...context, apiHost, mailer: makeMailer(smtpServer, mailFrom) }
-  const reporting = { ...own, box: makeSecretBox(secretKey, secretBoxPurpose) }
-  const accountMailer = startAccountMailer({ ...own, box: makeSecretBox(secretKey, accountMailPurpose) })
-  return [startReporter(reporting), startAskedReporter(reporting), startAlertMailer(reporting), accountMailer]
+/** Undefined where mail isn't set up. */
+function mailerOf({ smtpServer, mailFrom, apiHost }: Config, log: Log): Mailer | undefined {
+  if (smtpServer === undefined && mailFrom === undefined) return undefined
+  if (smtpServer !== undefined && mailFrom !== undefined && apiHost !== undefined)
+    return makeMailer(smtpServer, mailFrom)
+  log.warn('no mails are sent: they need SMTP_URL, MAIL_FROM and API_HOST')
+  return undefined
 }
 
 main().catch((error) => {

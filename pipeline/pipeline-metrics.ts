@@ -42,8 +42,8 @@ export interface PipelineMetrics {
   publishBacklogIs(targets: number, oldestSeconds: number): void
   /** After posts were asked for on their network: they have figures, are there no more, could not be read, or wait for a limit. */
   engagementRead(outcome: 'read' | 'gone' | 'failed' | 'limited', posts: number): void
-  /** After an attempt to send a report or an alert by e-mail. */
-  reported(outcome: 'sent' | 'failed' | 'retried'): void
+  /** After an attempt to send a report or an alert. */
+  reported(way: 'mail' | 'chat', outcome: 'sent' | 'failed' | 'retried'): void
   /** After an attempt to send a mail about an account. */
   accountMailed(outcome: 'sent' | 'failed' | 'retried'): void
 }
@@ -78,6 +78,11 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   const reported = metrics.counter(
     'svc_report_mails_total',
     'Attempts to send reports and alerts by e-mail, by outcome.',
+    ['outcome'],
+  )
+  const chatMessages = metrics.counter(
+    'svc_chat_messages_total',
+    'Attempts to send reports and alerts to chats, by outcome.',
     ['outcome'],
   )
   const accountMails = metrics.counter(
@@ -123,7 +128,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       dueAge.set(oldest)
     },
     engagementRead: (outcome, posts) => engagement.inc({ outcome }, posts),
-    reported: (outcome) => reported.inc({ outcome }),
+    reported: (way, outcome) => (way === 'mail' ? reported : chatMessages).inc({ outcome }),
     accountMailed: (outcome) => accountMails.inc({ outcome }),
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
     postgresIs: (reachable) => postgres.set(reachable ? 1 : 0),

@@ -30,10 +30,15 @@ import {
 } from '../../schemas/limits/account-mail-limits.ts'
 import { reportsAtOnce } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
-import { MailFailed } from '../reports/mailer.ts'
+import { type Mailer, MailFailed } from '../reports/mailer.ts'
 import { type Signals, startReportLoop } from '../reports/report-loop.ts'
-import type { MailContext } from '../reports/send-reports.ts'
+import type { MessageContext } from '../reports/send-reports.ts'
 import { type WrittenMail, writeInvitationMail, writeResetMail } from './write-account-mail.ts'
+
+/** All that these mails are sent with. */
+interface MailContext extends Omit<MessageContext, 'mailer' | 'chat'> {
+  readonly mailer: Mailer
+}
 
 export function startAccountMailer(context: MailContext): JobLoop {
   const whenFailing = 'mails about accounts can not be sent now'

@@ -4,8 +4,8 @@
  */
 import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
-import { plain } from '../reports/mail-layout.ts'
 import type { Mail } from '../reports/mailer.ts'
+import { plain } from '../reports/message.ts'
 
 export type WrittenMail = Pick<Mail, 'subject' | 'text' | 'html'>
 

@@ -1,5 +1,5 @@
 /**
- * Sends the mails of traffic alerts, in a loop of its own: a slow mail server delays neither looks nor reports. Postgres holds
+ * Sends traffic alerts by mail and to chats, in a loop of its own: a slow server delays neither looks nor reports. Postgres holds
  * what waits (postgres/tables/alert-mails.ts). A process that dies in a send is followed by one more attempt, as with reports:
  * pipeline/reports/send-reports.ts.
  */
@@ -9,69 +9,68 @@ import {
   endAlertMail,
   postponeAlertMail,
 } from '../../postgres/tables/alert-mails.ts'
-import { makeUnsubscribeToken } from '../../runtime/crypto/unsubscribe-token.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { alertLateMaxMs, alertMailsEveryMs, alertRetryDelaysMs } from '../../schemas/limits/alert-limits.ts'
 import { reportClaimMs, reportsAtOnce, reportUncertainAttemptsMax } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
-import { MailFailed } from '../reports/mailer.ts'
+import { deliver, wayOf } from '../reports/deliver.ts'
 import { type Signals, startReportLoop } from '../reports/report-loop.ts'
-import type { MailContext } from '../reports/send-reports.ts'
-import { writeAlert } from './write-alert.ts'
+import { SendFailed } from '../reports/send-failed.ts'
+import type { MessageContext } from '../reports/send-reports.ts'
+import { describeAlert } from './describe-alert.ts'
 
-export function startAlertMailer(context: MailContext): JobLoop {
-  const whenFailing = 'mails of traffic alerts can not be sent now'
+export function startAlertMailer(context: MessageContext): JobLoop {
+  const whenFailing = 'traffic alerts can not be sent now'
   return startReportLoop(context, { name: 'send-alerts', whenFailing, pauseMs: alertMailsEveryMs }, sendAlerts)
 }
 
 /** Sends all that is due. */
-export async function sendAlerts(context: MailContext, { stopping, giveUp }: Signals): Promise<void> {
-  const { pg, clock } = context
+export async function sendAlerts(context: MessageContext, { stopping, giveUp }: Signals): Promise<void> {
+  const { pg, clock, mailer } = context
   while (!stopping.aborted) {
     const now = clock.now()
     // No more than are sent at once: the time of a claim runs.
     const max = reportsAtOnce
-    const claims = await claimAlertMails(pg, { now: new Date(now), until: new Date(now + reportClaimMs), max })
+    const claims = await claimAlertMails(pg, {
+      ...{ now: new Date(now), until: new Date(now + reportClaimMs), max, withMail: mailer !== undefined },
+    })
     if (claims.length === 0) return
     // All at once, so that `stopping` leaves none of them claimed.
     await forEachAtMost(max, claims, new AbortController().signal, (claim) => sendClaimed(context, claim, giveUp))
   }
 }
 
-async function sendClaimed(context: MailContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
+async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
   const { pg, clock, log, metrics } = context
   if (!claim.isWanted) return endAlertMail(pg, claim)
   const about = { recipient: claim.id, kind: claim.kind }
   if (claim.uncertain >= reportUncertainAttemptsMax || clock.now() >= tooLateAt(claim)) {
     log.warn(about, 'an alert is given up: it is too late, or two attempts ended without an answer')
-    metrics.reported('failed')
+    metrics.reported(wayOf(claim), 'failed')
     return endAlertMail(pg, claim)
   }
   try {
     await send(context, claim, giveUp)
-    metrics.reported('sent')
+    metrics.reported(wayOf(claim), 'sent')
     await endAlertMail(pg, claim)
   } catch (error) {
-    if (!(error instanceof MailFailed)) throw error
+    if (!(error instanceof SendFailed)) throw error
     const delayMs = alertRetryDelaysMs[claim.attempts - 1]
-    const isOver = delayMs === undefined || clock.now() + delayMs >= tooLateAt(claim)
+    const nextAt = clock.now() + Math.max(delayMs ?? 0, error.waitMs)
+    const isOver = delayMs === undefined || error.isFinal || nextAt >= tooLateAt(claim)
     log.warn({ ...about, err: error, attempt: claim.attempts }, 'an alert could not be sent')
-    metrics.reported(isOver ? 'failed' : 'retried')
+    metrics.reported(wayOf(claim), isOver ? 'failed' : 'retried')
     if (isOver) await endAlertMail(pg, claim)
-    else {
-      const dueAt = new Date(clock.now() + delayMs)
-      await postponeAlertMail(pg, claim, { dueAt, isUncertain: error.isUncertain })
-    }
+    else await postponeAlertMail(pg, claim, { dueAt: new Date(nextAt), isUncertain: error.isUncertain })
   }
 }
 
-/** @throws MailFailed */
-async function send({ box, apiHost, mailer }: MailContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
-  const { id, email, createdAt, workspace, kind, toldAt } = claim
-  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { workspaceId: workspace.id, email, from: 'alerts' })}`
-  const mail = writeAlert(claim, { apiHost, unsubscribeUrl })
+/** @throws SendFailed */
+async function send(context: MessageContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
+  const { id, createdAt, workspace, kind, toldAt } = claim
+  const message = describeAlert(claim, context.apiHost)
   const messageId = `alert-${kind}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
-  await mailer.send({ ...mail, to: email, messageId }, giveUp)
+  await deliver(context, { message, to: claim, workspaceId: workspace.id, from: 'alerts', messageId }, giveUp)
 }
 
 function tooLateAt({ toldAt }: ClaimedMail): number {

@@ -1,51 +1,11 @@
-/**
- * How mails with figures look: plain text, and the same as simple HTML without images. Names of pages and sources are what
- * anybody sent: they are cut, lose what could break a line or turn the direction of writing, and are escaped. Pure;
- * test/unit/report-mail.test.ts.
- */
+/** How mails with figures look: plain text, and the same as simple HTML without images. Pure; test/unit/report-mail.test.ts. */
 import { escapeHtml } from '../../schemas/install-snippet.ts'
-import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 import type { Mail } from './mailer.ts'
-
-export interface Row {
-  readonly label: string
-  readonly value: string
-  /** Beside it, and less important. */
-  readonly note: string
-}
-
-export interface Table {
-  readonly title: string
-  readonly rows: readonly Row[]
-}
-
-export interface MailLinks {
-  readonly apiHost: string
-  readonly unsubscribeUrl: string
-}
+import type { Message } from './message.ts'
 
 export type WrittenMail = Pick<Mail, 'subject' | 'text' | 'html' | 'unsubscribeUrl'>
 
-/** One line, without control characters and those that are not seen, and not longer than a mail can show. */
-export function plain(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]+/gu, ' ').trim()
-  const letters = [...line]
-  return letters.length > reportNameLengthMax ? `${letters.slice(0, reportNameLengthMax - 1).join('')}…` : line
-}
-
-/** Texts are `plain` already. */
-export interface MailParts extends Pick<MailLinks, 'unsubscribeUrl'> {
-  /** The name of the workspace. */
-  readonly name: string
-  /** Says what the mail is about: in the subject, after the name. */
-  readonly headline: string
-  readonly dashboardUrl: string
-  /** Why somebody gets it. */
-  readonly reason: string
-  readonly tables: readonly Table[]
-  /** Above the tables; empty: none. */
-  readonly note: string
-}
+type MailParts = Message & { readonly unsubscribeUrl: string }
 
 export function composeMail(parts: MailParts): WrittenMail {
   const { name, headline, unsubscribeUrl } = parts

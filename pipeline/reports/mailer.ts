@@ -7,6 +7,7 @@ import { within } from '../../runtime/deadline.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import type { MailAddress, SmtpServer } from '../../runtime/mail-settings.ts'
 import { reportMailMs, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
+import { SendFailed } from './send-failed.ts'
 
 export interface Mail {
   readonly to: string
@@ -19,14 +20,11 @@ export interface Mail {
   readonly unsubscribeUrl?: string
 }
 
-export class MailFailed extends Error {
+export class MailFailed extends SendFailed {
   override name = 'MailFailed'
   /** @param isUncertain the server may have taken the mail */
-  constructor(
-    message: string,
-    readonly isUncertain: boolean,
-  ) {
-    super(message)
+  constructor(message: string, isUncertain: boolean) {
+    super(message, { isUncertain })
   }
 }
 

@@ -18,11 +18,12 @@ import {
   reportsReadEach,
 } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
+import { wayOf } from './deliver.ts'
 import { lastPeriods } from './due-periods.ts'
-import { MailFailed } from './mailer.ts'
 import { readReport } from './read-report.ts'
 import { type Signals, startReportLoop } from './report-loop.ts'
-import { type ReportContext, sendMail } from './send-reports.ts'
+import { SendFailed } from './send-failed.ts'
+import { type ReportContext, sendReport } from './send-reports.ts'
 
 export function startAskedReporter(context: ReportContext): JobLoop {
   const whenFailing = 'reports that are asked for can not be sent now'
@@ -35,9 +36,11 @@ export function startAskedReporter(context: ReportContext): JobLoop {
 
 /** Those whose period isn't complete in the figures yet wait. @throws the first failure of figures */
 export async function sendAskedReports(context: ReportContext, signals: Signals): Promise<void> {
-  const { pg, clock } = context
+  const { pg, clock, mailer } = context
   const now = clock.now()
-  const asked = await listAskedReports(pg, { since: new Date(now - askedReportMaxMs), max: reportsReadEach })
+  const asked = await listAskedReports(pg, {
+    ...{ since: new Date(now - askedReportMaxMs), max: reportsReadEach, withMail: mailer !== undefined },
+  })
   if (asked.length === 0) return
   const { asOf } = await readFoldedAsOf(pg)
   const waiting = asked.flatMap((wish) => {
@@ -61,16 +64,16 @@ async function sendAsked(
     if (report === undefined) failure = 'the workspace has no plan'
     else {
       // Another one than that of the calendar's report: a receiver may drop a repeat.
-      await sendMail(context, { report, recipient: wish, suffix: `-${wish.askedAt.getTime()}` }, giveUp)
-      metrics.reported('sent')
+      await sendReport(context, { report, recipient: wish, suffix: `-${wish.askedAt.getTime()}` }, giveUp)
+      metrics.reported(wayOf(wish), 'sent')
     }
   } catch (error) {
-    if (!(error instanceof MailFailed)) {
+    if (!(error instanceof SendFailed)) {
       await end('the figures can’t be read now')
       throw error
     }
     log.warn({ recipient: wish.id, err: error }, 'a report that was asked for could not be sent')
-    metrics.reported('failed')
+    metrics.reported(wayOf(wish), 'failed')
     failure = error.message
   }
   await end(failure)

@@ -1,19 +1,19 @@
 /**
- * Sends reports by e-mail where they are due: a loop of its own, with deadlines, so that a slow mail server delays nothing
+ * Sends reports by mail and to chats where they are due: a loop of its own, with deadlines, so that a slow server delays nothing
  * else. Postgres holds what was sent (postgres/tables/report-recipients.ts), so several pipelines share the work.
  *
  * | a process dies …                | afterwards                                                                        |
  * |---------------------------------|-----------------------------------------------------------------------------------|
  * | before the claim                | due as before                                                                     |
- * | after the claim, before its end | taken over after `reportClaimMs`: perhaps a second mail, and after another death none |
+ * | after the claim, before its end | taken over after `reportClaimMs`: perhaps a second message, and after another death none |
  *
  * Held by test/integration/reports.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import type { Postgres } from '../../postgres/client.ts'
 import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
 import {
   claimReport,
+  type Destination,
   type DueReport,
   endReport,
   failLateReports,
@@ -21,9 +21,6 @@ import {
   listReportTimezones,
   type ReportClaim,
 } from '../../postgres/tables/report-recipients.ts'
-import type { Clock } from '../../runtime/clock.ts'
-import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
-import { makeUnsubscribeToken } from '../../runtime/crypto/unsubscribe-token.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import type { Log } from '../../runtime/log.ts'
 import {
@@ -36,25 +33,20 @@ import {
 } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { type DeliveryContext, deliver, wayOf } from './deliver.ts'
+import { describeReport } from './describe-report.ts'
 import { duePeriods, latePeriods, tooLateAt } from './due-periods.ts'
-import { type Mailer, MailFailed } from './mailer.ts'
 import { type Report, readReport } from './read-report.ts'
 import { type Signals, startReportLoop } from './report-loop.ts'
-import { writeMail } from './write-mail.ts'
+import { SendFailed } from './send-failed.ts'
 
-/** All that mails are sent with. */
-export interface MailContext {
-  readonly pg: Postgres
-  readonly clock: Clock
-  readonly mailer: Mailer
-  /** Seals and opens the tokens of links. */
-  readonly box: SecretBox
-  readonly apiHost: string
+/** All that a loop of messages needs. */
+export interface MessageContext extends DeliveryContext {
   readonly log: Log
   readonly metrics: PipelineMetrics
 }
 
-export interface ReportContext extends MailContext {
+export interface ReportContext extends MessageContext {
   readonly ch: Pick<ClickHouse, 'query'>
 }
 
@@ -66,7 +58,7 @@ export function startReporter(context: ReportContext): JobLoop {
 /** Sends all that is due. One report that fails keeps none of the others. @throws the last failure of figures */
 export async function sendReports(context: ReportContext, signals: Signals): Promise<void> {
   const { stopping } = signals
-  const { pg, clock } = context
+  const { pg, clock, mailer } = context
   const now = clock.now()
   const { asOf } = await readFoldedAsOf(pg)
   const timezones = await listReportTimezones(pg)
@@ -75,10 +67,12 @@ export async function sendReports(context: ReportContext, signals: Signals): Pro
   if (periods.length === 0) return
   let failure: unknown
   for (let after: DueReport | undefined; !stopping.aborted; ) {
-    const page = await listDueReports(pg, periods, { now: new Date(now), after, max: reportsReadEach })
+    const page = await listDueReports(pg, periods, {
+      ...{ now: new Date(now), after, max: reportsReadEach, withMail: mailer !== undefined },
+    })
     for (const due of page) {
       if (stopping.aborted) break
-      await sendReport(context, due, signals).catch((error) => {
+      await sendToAll(context, due, signals).catch((error) => {
         failure = error
       })
     }
@@ -91,14 +85,14 @@ export async function sendReports(context: ReportContext, signals: Signals): Pro
 /** Attempts whose process died, or whose next one came too late. */
 async function failLate({ pg, log, metrics }: ReportContext, timezones: readonly string[], now: number): Promise<void> {
   const late = timezones.flatMap((timezone) => latePeriods(timezone, now))
-  for (const { id, first } of await failLateReports(pg, late, new Date(now))) {
-    log.warn({ recipient: id, period: first }, 'a report is given up: it is too late')
-    metrics.reported('failed')
+  for (const failed of await failLateReports(pg, late, new Date(now))) {
+    log.warn({ recipient: failed.id, period: failed.first }, 'a report is given up: it is too late')
+    metrics.reported(wayOf(failed), 'failed')
   }
 }
 
 /** Reads the figures once for all recipients. */
-async function sendReport(context: ReportContext, due: DueReport, signals: Signals): Promise<void> {
+async function sendToAll(context: ReportContext, due: DueReport, signals: Signals): Promise<void> {
   const report = await readReport(context, due)
   if (report === undefined) return
   await forEachAtMost(reportsAtOnce, due.recipients, signals.stopping, (recipient) =>
@@ -128,49 +122,50 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
     })
   if (claim.uncertain >= reportUncertainAttemptsMax) {
     log.warn(about, 'a report is given up: nobody knows whether it was sent twice')
-    metrics.reported('failed')
+    metrics.reported(wayOf(recipient), 'failed')
     return end('failed', null)
   }
   try {
     const more = { workspaceId: due.workspaceId, createdAt: new Date(recipient.createdAt) }
-    await sendMail(context, { report, recipient: { ...recipient, ...more } }, giveUp)
-    metrics.reported('sent')
+    await sendReport(context, { report, recipient: { ...recipient, ...more } }, giveUp)
+    metrics.reported(wayOf(recipient), 'sent')
     await end('sent', null)
   } catch (error) {
-    if (!(error instanceof MailFailed)) throw error
-    const again = nextAttempt(claim, due, clock.now())
+    if (!(error instanceof SendFailed)) throw error
+    const again = nextAttempt(claim, due, { error, now: clock.now() })
     log.warn({ ...about, err: error, attempt: claim.attempts }, 'a report could not be sent')
-    metrics.reported(again === null ? 'failed' : 'retried')
+    metrics.reported(wayOf(recipient), again === null ? 'failed' : 'retried')
     await end(again === null ? 'failed' : error.isUncertain ? 'uncertain' : 'waiting', again)
   }
 }
 
-interface ReportMail {
+interface OneReport {
   readonly report: Report
-  readonly recipient: {
-    readonly id: number
-    readonly workspaceId: number
-    readonly email: string
-    readonly createdAt: Date
-  }
+  readonly recipient: Destination & { readonly id: number; readonly workspaceId: number; readonly createdAt: Date }
   /** Tells its `Message-ID` from that of the period's other mails. */
   readonly suffix?: string
 }
 
-/** @throws MailFailed */
-export async function sendMail(
-  { box, apiHost, mailer }: ReportContext,
-  { report, recipient: { id, workspaceId, email, createdAt }, suffix = '' }: ReportMail,
+/** @throws SendFailed */
+export async function sendReport(
+  context: ReportContext,
+  { report, recipient: { id, workspaceId, createdAt, ...to }, suffix = '' }: OneReport,
   giveUp: AbortSignal,
 ): Promise<void> {
-  const unsubscribeUrl = `${apiHost}/unsubscribe/${makeUnsubscribeToken(box, { workspaceId, email, from: 'reports' })}`
-  const mail = writeMail(report, { apiHost, unsubscribeUrl })
   const messageId = `report-${report.first}-${report.every}-${id}-${createdAt.getTime()}${suffix}`
-  await mailer.send({ ...mail, to: email, messageId }, giveUp)
+  const message = describeReport(report, context.apiHost)
+  await deliver(context, { message, to, workspaceId, from: 'reports', messageId }, giveUp)
+}
+
+interface Failure {
+  readonly error: SendFailed
+  readonly now: number
 }
 
 /** @returns null where there is none, or it would be too late */
-function nextAttempt({ attempts }: ReportClaim, due: DueReport, now: number): number | null {
-  const delayMs = reportRetryDelaysMs[attempts - 1]
-  return delayMs === undefined || now + delayMs >= tooLateAt(due) ? null : now + delayMs
+function nextAttempt({ attempts }: ReportClaim, due: DueReport, { error, now }: Failure): number | null {
+  const delayMs = error.isFinal ? undefined : reportRetryDelaysMs[attempts - 1]
+  if (delayMs === undefined) return null
+  const at = now + Math.max(delayMs, error.waitMs)
+  return at >= tooLateAt(due) ? null : at
 }

@@ -5,6 +5,8 @@
 import type { Dispatcher } from 'undici'
 import { webhookAnswerBytesMax, webhookAnswerKeptBytes, webhookAttemptMs } from '../../schemas/limits/webhook-limits.ts'
 
+export type { Dispatcher }
+
 export interface Answer {
   readonly status: number
   readonly body: string

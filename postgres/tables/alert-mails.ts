@@ -1,16 +1,16 @@
 /**
- * The queue of mails about traffic alerts. A row is claimed before its mail is sent, and deleted afterwards. A claim that
- * nobody ended is taken over at `due_at`, and counted as uncertain: its mail may be there. Held by
+ * The queue of mails and chat messages about traffic alerts. A row is claimed before its message is sent, and deleted
+ * afterwards. A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its message may be there. Held by
  * test/integration/traffic-alerts.test.ts.
  */
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
 import type { Queryable } from '../client.ts'
+import type { Destination } from './report-recipients.ts'
 
-export interface ClaimedMail {
+export interface ClaimedMail extends Destination {
   /** That of the recipient. */
   readonly id: number
   readonly kind: AlertKind
-  readonly email: string
   readonly createdAt: Date
   /** False: the recipient wants no alerts any more. */
   readonly isWanted: boolean
@@ -22,35 +22,43 @@ export interface ClaimedMail {
   readonly uncertain: number
 }
 
-/** Takes due mails, those that are due for longest. @param until when others may take them over */
-export function claimAlertMails(
-  q: Queryable,
-  { now, until, max }: { readonly now: Date; readonly until: Date; readonly max: number },
-): Promise<ClaimedMail[]> {
+interface Taking {
+  readonly now: Date
+  /** When others may take them over. */
+  readonly until: Date
+  readonly max: number
+  /** False: those of mail are left. */
+  readonly withMail: boolean
+}
+
+/** Takes due messages, those that are due for longest. */
+export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Taking): Promise<ClaimedMail[]> {
   return q.query<ClaimedMail>(
     `WITH due AS (
-       SELECT recipient_id, kind FROM alert_mails WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+       SELECT m.recipient_id, m.kind FROM alert_mails m JOIN report_recipients r ON r.id = m.recipient_id
+       WHERE m.due_at <= $1 AND ($4 OR r.channel_id IS NOT NULL)
+       ORDER BY m.due_at LIMIT $3 FOR UPDATE OF m SKIP LOCKED)
      UPDATE alert_mails m SET is_sending = true, due_at = $2, attempts = m.attempts + 1,
        uncertain = m.uncertain + m.is_sending::int
      FROM due JOIN report_recipients r ON r.id = due.recipient_id JOIN workspaces w ON w.id = r.workspace_id
      JOIN traffic_alerts a ON a.workspace_id = w.id AND a.kind = due.kind
      WHERE m.recipient_id = due.recipient_id AND m.kind = due.kind
-     RETURNING r.id, m.kind, r.email, r.created_at AS "createdAt", r.alerts AS "isWanted",
+     RETURNING r.id, m.kind, r.email, r.channel_id AS "channelId", r.created_at AS "createdAt", r.alerts AS "isWanted",
        json_build_object('id', w.id, 'name', w.name, 'timezone', w.timezone) AS workspace,
        a.told, a.told_at AS "toldAt", m.attempts, m.uncertain`,
-    [now, until, max],
+    [now, until, max, withMail],
   )
 }
 
 const isClaim = 'recipient_id = $1 AND kind = $2 AND is_sending AND attempts = $3'
 const claimOf = ({ id, kind, attempts }: ClaimedMail) => [id, kind, attempts]
 
-/** The mail was sent, or is given up. Does nothing if another has it by now. */
+/** The message was sent, or is given up. Does nothing if another has it by now. */
 export async function endAlertMail(q: Queryable, claim: ClaimedMail): Promise<void> {
   await q.query(`DELETE FROM alert_mails WHERE ${isClaim}`, claimOf(claim))
 }
 
-/** @param isUncertain the mail may be there, though the attempt failed */
+/** @param isUncertain the message may be there, though the attempt failed */
 export async function postponeAlertMail(
   q: Queryable,
   claim: ClaimedMail,

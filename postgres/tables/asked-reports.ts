@@ -9,11 +9,26 @@
  */
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../client.ts'
+import { type Destination, isReachable } from './report-recipients.ts'
 
 interface Wish {
   readonly id: number
   /** When it was asked for: an end of an older wish changes nothing of a newer one. */
   readonly askedAt: Date
+}
+
+/** @returns undefined where the workspace has no such recipient; `isOff`: it is a channel that is turned off */
+export async function readWishable(
+  q: Queryable,
+  id: number,
+  workspaceId: number,
+): Promise<{ readonly isChannel: boolean; readonly isOff: boolean } | undefined> {
+  const [found] = await q.query<{ isChannel: boolean; isOff: boolean }>(
+    `SELECT r.channel_id IS NOT NULL AS "isChannel", c.disabled_at IS NOT NULL AS "isOff"
+     FROM report_recipients r LEFT JOIN chat_channels c ON c.id = r.channel_id WHERE r.id = $1 AND r.workspace_id = $2`,
+    [id, workspaceId],
+  )
+  return found
 }
 
 /** `lately`: the last wish came after `lastBefore`. */
@@ -31,26 +46,26 @@ export async function askForReport(
   return there.length > 0 ? 'lately' : 'unknown'
 }
 
-export interface AskedReport extends Wish {
+export interface AskedReport extends Wish, Destination {
   readonly workspaceId: number
   readonly timezone: string
   readonly every: ReportKind
-  readonly email: string
   readonly createdAt: Date
 }
 
-/** Wishes since a moment that nobody has taken, oldest first. Those wait whose figures are being computed for another timezone. */
+/** Wishes since a moment that nobody has taken, oldest first; a channel with alerts alone gets the weekly one. Those wait whose figures are being computed for another timezone. */
 export function listAskedReports(
   q: Queryable,
-  { since, max }: { readonly since: Date; readonly max: number },
+  { since, max, withMail }: { readonly since: Date; readonly max: number; readonly withMail: boolean },
 ): Promise<AskedReport[]> {
   return q.query<AskedReport>(
-    `SELECT r.id, r.asked_at AS "askedAt", w.id AS "workspaceId", w.timezone, r.every, r.email, r.created_at AS "createdAt"
+    `SELECT r.id, r.asked_at AS "askedAt", w.id AS "workspaceId", w.timezone, coalesce(r.every, 'weekly') AS every,
+       r.email, r.channel_id AS "channelId", r.created_at AS "createdAt"
      FROM report_recipients r JOIN workspaces w ON w.id = r.workspace_id AND w.suspended_at IS NULL
-     WHERE r.asked_state = 'waiting' AND r.asked_at > $1
+     WHERE r.asked_state = 'waiting' AND r.asked_at > $1 AND ${isReachable('$3')}
        AND NOT EXISTS (SELECT FROM figure_builds b WHERE b.workspace_id = w.id AND b.state = 'current' AND b.timezone != w.timezone)
      ORDER BY r.asked_at LIMIT $2`,
-    [since, max],
+    [since, max, withMail],
   )
 }
 

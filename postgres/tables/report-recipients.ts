@@ -1,10 +1,11 @@
 /**
- * Recipients of reports by e-mail, and the queue of the reports: a recipient's row is claimed for a period before the mail
- * is sent, and marked afterwards. Times are the caller's, as due times follow from local time.
+ * Recipients of reports, and the queue of the reports: a recipient's row is claimed for a period before the message is
+ * sent, and marked afterwards. Times are the caller's, as due times follow from local time. A recipient is an address of
+ * mail, or a chat channel (postgres/tables/chat-channels.ts).
  *
  *   (no claim of this period) ─► sending ─► sent | waiting ─► sending … | failed
  *
- * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its mail may be there. A report that is
+ * A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its message may be there. A report that is
  * too late has failed. Held by test/integration/reports.test.ts.
  */
 import type { Subscription } from '../../runtime/crypto/unsubscribe-token.ts'
@@ -13,13 +14,8 @@ import type { Queryable } from '../client.ts'
 import { columnsOf } from '../columns-of.ts'
 import { appendSystemChange } from './audit.ts'
 
-export interface ReportRecipient {
-  readonly id: number
-  readonly email: string
-  readonly every: ReportKind
-  /** Gets traffic alerts too. */
-  readonly alerts: boolean
-  readonly created_at: Date
+/** How far the reports to a recipient are. */
+export interface RecipientState {
   readonly sent_at: Date | null
   readonly has_failed: boolean
   /** The last wish for a report at once: postgres/tables/asked-reports.ts. */
@@ -28,19 +24,44 @@ export interface ReportRecipient {
   readonly asked_failure: string | null
 }
 
-const columns = `id, email, every, alerts, created_at, sent_at, coalesce(state = 'failed', false) AS has_failed,
-  asked_at, asked_state, asked_failure`
+/** They are those of a row `r`. */
+export const stateColumns = `r.sent_at, coalesce(r.state = 'failed', false) AS has_failed,
+  r.asked_at, r.asked_state, r.asked_failure`
 
-/** In the order in which they were added. */
-export function listReportRecipients(q: Queryable, workspaceId: number): Promise<ReportRecipient[]> {
-  return q.query<ReportRecipient>(`SELECT ${columns} FROM report_recipients WHERE workspace_id = $1 ORDER BY id`, [
-    workspaceId,
-  ])
+/** By mail. */
+export interface ReportRecipient extends RecipientState {
+  readonly id: number
+  readonly email: string
+  readonly every: ReportKind
+  /** Gets traffic alerts too. */
+  readonly alerts: boolean
+  readonly created_at: Date
 }
 
-/** Over all workspaces. */
+/** Those of mail, in the order in which they were added. */
+export function listReportRecipients(q: Queryable, workspaceId: number): Promise<ReportRecipient[]> {
+  return q.query<ReportRecipient>(
+    `SELECT r.id, r.email, r.every, r.alerts, r.created_at, ${stateColumns} FROM report_recipients r
+     WHERE r.workspace_id = $1 AND r.email IS NOT NULL ORDER BY r.id`,
+    [workspaceId],
+  )
+}
+
+/** Those of mail, over all workspaces. */
 export async function countReportRecipients(q: Queryable): Promise<number> {
-  const [row] = await q.query<{ recipients: number }>('SELECT count(*)::int AS recipients FROM report_recipients')
+  const [row] = await q.query<{ recipients: number }>(
+    'SELECT count(*)::int AS recipients FROM report_recipients WHERE email IS NOT NULL',
+  )
+  return row!.recipients
+}
+
+/** Those of mail, and channels, of a workspace. */
+export async function countRecipientsOf(q: Queryable, workspaceId: number): Promise<number> {
+  const [row] = await q.query<{ recipients: number }>(
+    `SELECT (SELECT count(*) FROM report_recipients WHERE workspace_id = $1 AND email IS NOT NULL)::int
+       + (SELECT count(*) FROM chat_channels WHERE workspace_id = $1)::int AS recipients`,
+    [workspaceId],
+  )
   return row!.recipients
 }
 
@@ -63,25 +84,25 @@ export async function insertReportRecipient(
   return made?.id ?? null
 }
 
-/** Without alerts, those that wait aren't sent either. @returns false where the workspace has no such recipient */
+/** Without alerts, those that wait aren't sent either. @returns false where the workspace has no such recipient of mail */
 export async function setRecipientAlerts(
   tx: Queryable,
   id: number,
   { workspaceId, alerts }: { readonly workspaceId: number; readonly alerts: boolean },
 ): Promise<boolean> {
   const changed = await tx.query(
-    'UPDATE report_recipients SET alerts = $3 WHERE id = $1 AND workspace_id = $2 RETURNING 1',
+    'UPDATE report_recipients SET alerts = $3 WHERE id = $1 AND workspace_id = $2 AND email IS NOT NULL RETURNING 1',
     [id, workspaceId, alerts],
   )
   return changed.length > 0
 }
 
-/** @returns false where the workspace has no such recipient */
+/** @returns false where the workspace has no such recipient of mail */
 export async function deleteReportRecipient(tx: Queryable, id: number, workspaceId: number): Promise<boolean> {
-  const gone = await tx.query('DELETE FROM report_recipients WHERE id = $1 AND workspace_id = $2 RETURNING 1', [
-    id,
-    workspaceId,
-  ])
+  const gone = await tx.query(
+    'DELETE FROM report_recipients WHERE id = $1 AND workspace_id = $2 AND email IS NOT NULL RETURNING 1',
+    [id, workspaceId],
+  )
   return gone.length > 0
 }
 
@@ -124,15 +145,34 @@ export interface DuePeriod {
   readonly end: number
 }
 
+/** Where a message goes: one of the two is null. */
+export interface Destination {
+  readonly email: string | null
+  readonly channelId: number | null
+}
+
+/** Condition of a row `r`: mail is set up, or it is a channel that isn't turned off. @param withMail a parameter */
+export const isReachable = (withMail: string) =>
+  `(CASE WHEN r.channel_id IS NULL THEN ${withMail}::boolean
+    ELSE EXISTS (SELECT FROM chat_channels c WHERE c.id = r.channel_id AND c.disabled_at IS NULL) END)`
+
 export interface DueReport extends Pick<DuePeriod, 'every' | 'first' | 'last' | 'sendAt'> {
   readonly workspaceId: number
-  readonly recipients: readonly { readonly id: number; readonly email: string; readonly createdAt: number }[]
+  readonly recipients: readonly (Destination & { readonly id: number; readonly createdAt: number })[]
 }
 
 /** Conditions of a row `r` that can be claimed for a period at a moment. */
 const isFree = (period: string, now: string) =>
   `(r.period IS NULL OR r.period < ${period}
     OR (r.period = ${period} AND r.state IN ('sending', 'waiting') AND r.due_at <= ${now}))`
+
+interface DueQuery {
+  readonly now: Date
+  readonly after?: DueReport | undefined
+  readonly max: number
+  /** False: those of mail are left out. */
+  readonly withMail: boolean
+}
 
 /**
  * Reports with recipients to whom they are due, by workspace. Workspaces without a plan or without figures have none, nor
@@ -141,24 +181,24 @@ const isFree = (period: string, now: string) =>
 export function listDueReports(
   q: Queryable,
   periods: readonly DuePeriod[],
-  { now, after, max }: { readonly now: Date; readonly after?: DueReport | undefined; readonly max: number },
+  { now, after, max, withMail }: DueQuery,
 ): Promise<DueReport[]> {
   return q.query<DueReport>(
     `SELECT w.id AS "workspaceId", due.every, due.first::text AS first, due.last::text AS last,
        floor(extract(epoch FROM due.send_at) * 1000)::float8 AS "sendAt",
-       json_agg(json_build_object('id', r.id, 'email', r.email,
+       json_agg(json_build_object('id', r.id, 'email', r.email, 'channelId', r.channel_id,
          'createdAt', floor(extract(epoch FROM r.created_at) * 1000)::bigint) ORDER BY r.id) AS recipients
      FROM unnest($1::text[], $2::text[], $3::date[], $4::date[], $5::timestamptz[]) AS due (timezone, every, first, last, send_at)
      JOIN workspaces w ON w.timezone = due.timezone AND w.suspended_at IS NULL
      JOIN owners o ON o.id = w.owner_id AND o.plan_key IS NOT NULL
      JOIN figure_builds b ON b.workspace_id = w.id AND b.state = 'current' AND b.timezone = w.timezone
      JOIN report_recipients r ON r.workspace_id = w.id AND r.every = due.every AND r.created_at <= due.send_at
-     WHERE ${isFree('due.first', '$6')} AND ($7::int IS NULL OR (w.id, due.every) > ($7::int, $8::text))
+     WHERE ${isFree('due.first', '$6')} AND ${isReachable('$10')} AND ($7::int IS NULL OR (w.id, due.every) > ($7::int, $8::text))
      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2 LIMIT $9`,
     [
       ...columnsOf(periods, 'timezone', 'every', 'first', 'last'),
       periods.map(({ sendAt }) => new Date(sendAt)),
-      ...[now, after?.workspaceId ?? null, after?.every ?? null, max],
+      ...[now, after?.workspaceId ?? null, after?.every ?? null, max, withMail],
     ],
   )
 }
@@ -215,14 +255,14 @@ export function failLateReports(
   q: Queryable,
   late: readonly Pick<DuePeriod, 'timezone' | 'every' | 'first'>[],
   now: Date,
-): Promise<{ readonly id: number; readonly first: string }[]> {
+): Promise<(Destination & { readonly id: number; readonly first: string })[]> {
   return q.query(
     `UPDATE report_recipients AS r SET state = 'failed', due_at = NULL
      FROM unnest($1::text[], $2::text[], $3::date[]) AS late (timezone, every, first)
      JOIN workspaces w ON w.timezone = late.timezone
      WHERE r.workspace_id = w.id AND r.every = late.every AND r.period <= late.first
        AND (r.state = 'waiting' OR (r.state = 'sending' AND r.due_at <= $4))
-     RETURNING r.id, r.period::text AS first`,
+     RETURNING r.id, r.email, r.channel_id AS "channelId", r.period::text AS first`,
     [late.map(({ timezone }) => timezone), late.map(({ every }) => every), late.map(({ first }) => first), now],
   )
 }

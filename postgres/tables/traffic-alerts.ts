@@ -7,6 +7,7 @@ import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-al
 import type { Postgres, Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
 import { insertOutbox } from './outbox.ts'
+import { isReachable } from './report-recipients.ts'
 
 export interface AlertSetting {
   readonly kind: AlertKind
@@ -71,7 +72,8 @@ export async function postponeAlert(q: Queryable, due: DueAlert, until: Date): P
 }
 
 /**
- * Claims the alert, writes its webhook event, and with `withMails` a mail for each address that wants alerts: all or nothing.
+ * Claims the alert, writes its webhook event, and a message for each channel that gets alerts, with `withMails` a mail for each
+ * address that wants them: all or nothing.
  * @returns false where another process has told it, or it was changed meanwhile
  */
 export function tellAlert(
@@ -87,13 +89,13 @@ export function tellAlert(
     )
     if (claimed.length === 0) return false
     await insertOutbox(tx, due.workspaceId, `traffic.${due.kind}`, told)
-    if (!withMails) return true
     // One who gets weekly and monthly reports has two rows.
     await tx.query(
       `INSERT INTO alert_mails (recipient_id, kind, due_at)
-       SELECT min(id), $2, $3 FROM report_recipients WHERE workspace_id = $1 AND alerts GROUP BY email
+       SELECT min(r.id), $2, $3 FROM report_recipients r
+       WHERE r.workspace_id = $1 AND r.alerts AND ${isReachable('$4')} GROUP BY r.email, r.channel_id
        ON CONFLICT (recipient_id, kind) DO UPDATE SET due_at = excluded.due_at, is_sending = false, attempts = 0, uncertain = 0`,
-      [due.workspaceId, due.kind, now],
+      [due.workspaceId, due.kind, now, withMails],
     )
     return true
   })

@@ -1,7 +1,7 @@
-/** Bounds of the reports by e-mail. */
+/** Bounds of the reports by e-mail and in chats. */
 import { day, hour, KiB, minute, second } from './units.ts'
 
-/** Recipients of a workspace. */
+/** Recipients of a workspace: addresses and chat channels together. */
 export const reportRecipientsMax = 20
 /** Characters of an address, by RFC 5321. */
 export const reportEmailLengthMax = 254

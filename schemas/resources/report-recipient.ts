@@ -21,12 +21,8 @@ export const ReportRecipientCreate = z.object({ email: emailAddress, every, aler
 
 export const ReportRecipientUpdate = z.strictObject({ alerts })
 
-export const ReportRecipientResource = z.object({
-  id: z.int(),
-  email: z.string(),
-  every,
-  alerts,
-  created_at: dateTime,
+/** How far the reports to an address or a channel are. */
+export const reportState = {
   /** When the last report went out. */
   sent_at: dateTime.nullable(),
   /** The last report was given up. */
@@ -40,6 +36,15 @@ export const ReportRecipientResource = z.object({
       failure: z.string().nullable(),
     })
     .nullable(),
+}
+
+export const ReportRecipientResource = z.object({
+  id: z.int(),
+  email: z.string(),
+  every,
+  alerts,
+  created_at: dateTime,
+  ...reportState,
 })
 
 /** Without `is_mail_set_up` nothing is sent. */

@@ -1,6 +1,7 @@
 /** Webhook endpoints, and the deliveries to them. */
 import { z } from 'zod'
 import { webhookDescriptionLengthMax, webhookEventsMax, webhookUrlLengthMax } from '../limits/api-limits.ts'
+import { isWebUrl } from '../web-url.ts'
 import { webhookEventTypes } from '../webhook-events.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
@@ -64,11 +65,3 @@ export const WebhookDeliveryResource = z
     created_at: dateTime,
   })
   .meta({ id: 'WebhookDelivery' })
-
-/** Whether plain http is taken depends on the installation. */
-function isWebUrl(text: string): boolean {
-  // A reader of URLs would drop them, or write them otherwise: another URL than the one that is shown.
-  if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
-  const { protocol, hostname, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && hostname !== '' && username === '' && password === ''
-}

@@ -20,6 +20,7 @@ import {
 } from '../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { noChat } from '../support/chat-server.ts'
 import { listening } from '../support/listening.ts'
 import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
@@ -64,7 +65,15 @@ async function look(now: number, asOf = now, sendThem = sendReports): Promise<st
   const { signal } = new AbortController()
   await sendThem(
     {
-      ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, mailer: mailerWithin() },
+      ...{
+        pg: stores.pg,
+        ch: stores.ch,
+        box: stores.box,
+        apiHost: testApiHost,
+        clock,
+        mailer: mailerWithin(),
+        chat: noChat,
+      },
       ...{ log: makeLog('test', 'info', keep), metrics: makePipelineMetrics(metrics) },
     },
     { stopping: signal, giveUp: signal },

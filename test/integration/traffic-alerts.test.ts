@@ -18,6 +18,7 @@ import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { reportClaimMs } from '../../schemas/limits/report-limits.ts'
 import type { AlertKind } from '../../schemas/resources/traffic-alert.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { noChat } from '../support/chat-server.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
@@ -45,6 +46,7 @@ const { signal } = new AbortController()
 const contextOf = () => ({
   ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, isMailSetUp: true },
   ...{ log: makeLog('test', 'silent'), metrics: makePipelineMetrics(makeMetrics('test', false)) },
+  chat: noChat,
   mailer: makeMailer(
     readSmtpUrl(`smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`)!,
     readMailFrom('Figures <reports@example.com>')!,
@@ -200,7 +202,7 @@ test('a refused mail is tried again, a process that dies in a send is followed b
   }
   expect(server.asked).toBe(alertRetryDelaysMs.length)
   server.behave = 'accept'
-  await claimAlertMails(stores.pg, { now: new Date(now), until: new Date(now + reportClaimMs), max: 4 })
+  await claimAlertMails(stores.pg, { now: new Date(now), until: new Date(now + reportClaimMs), max: 4, withMail: true })
   await sendMails(now + reportClaimMs - 1)
   expect(server.mails).toEqual([])
   for (const later of [0, 1, dayMs]) await sendMails(now + reportClaimMs + later)

@@ -145,6 +145,9 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO traffic_alerts VALUES ($1, 'spike', 1, now())`,
       `INSERT INTO invitation_mails VALUES ($1, NULL, '\\x00', now())`,
       `INSERT INTO report_recipients (workspace_id, email, every) VALUES ($1, 'a@example.com', 'weekly')`,
+      `WITH channel AS (
+         INSERT INTO chat_channels (workspace_id, kind, name, address, host, ending) VALUES ($1, 'slack', 'n', 'x', 'h', 'e') RETURNING id)
+       INSERT INTO report_recipients (workspace_id, channel_id, every) SELECT $1, id, 'weekly' FROM channel`,
       `INSERT INTO invitations (workspace_id, hash, email, role, invited_by, created_at, expires_at)
          SELECT id, sha256('$1'), 'a@example.com', 'viewer', owner_id, now(), now() + interval '1 hour' FROM workspaces WHERE id = $1`,
       ...['sign_in_links', 'browser_sessions'].map(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { describeReport } from '../../pipeline/reports/describe-report.ts'
+import { composeMail } from '../../pipeline/reports/mail-layout.ts'
 import type { Report } from '../../pipeline/reports/read-report.ts'
-import { writeMail } from '../../pipeline/reports/write-mail.ts'
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 
 const counters = { visitors: 1_234, pageviews: 5_000, sessions: 1_500, bounce_rate: 41.25, conversions: 0 }
@@ -14,7 +15,10 @@ function write(changes: Partial<Record<keyof Report, unknown>> = {}) {
     ...{ metrics: { ...metrics, previous: before }, top_pages: [], top_sources: [] },
     ...changes,
   } as unknown as Report
-  return writeMail(report, { apiHost: 'https://a.example', unsubscribeUrl: 'https://a.example/unsubscribe/x' })
+  return composeMail({
+    ...describeReport(report, 'https://a.example'),
+    unsubscribeUrl: 'https://a.example/unsubscribe/x',
+  })
 }
 
 test('a monthly report names its month, and has figures and changes as the dashboard writes them', () => {

@@ -3,6 +3,7 @@ import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { readOwnLists } from '../../operations/analytics/read-overview.ts'
 import type { Operation } from '../../operations/define.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
+import { ofChatChannels } from './chat-channels.ts'
 import { eraseThisPerson } from './erase-person.ts'
 import { makeMemberOperations } from './members.ts'
 import { ofReportRecipients } from './report-recipients.ts'
@@ -24,6 +25,12 @@ export function makeSessionOperations(stores: DemoStores, mailBox: SecretBox): r
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
     ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, requireFactor, readOwnLists],
-    ...[...ofReportRecipients, ...ofTrafficAlerts, ...makeMemberOperations(mailBox), makeFillDemo(stores)],
+    ...[
+      ...ofReportRecipients,
+      ...ofChatChannels,
+      ...ofTrafficAlerts,
+      ...makeMemberOperations(mailBox),
+      makeFillDemo(stores),
+    ],
   ]
 }

@@ -1,11 +1,13 @@
-/** Recipients of reports by e-mail: listed, added and removed by owner and admins in the dashboard. No key reaches them. */
+/** Recipients of reports by e-mail: listed, added and removed by owner and admins in the dashboard. No key reaches them. One operation sends a report to a chat channel as well. */
 import { z } from 'zod'
-import { askForReport } from '../../../postgres/tables/asked-reports.ts'
+import { askForReport, readWishable } from '../../../postgres/tables/asked-reports.ts'
 import { countAudited } from '../../../postgres/tables/audit.ts'
 import {
+  countRecipientsOf,
   deleteReportRecipient,
   insertReportRecipient,
   listReportRecipients,
+  type RecipientState,
   type ReportRecipient,
   setRecipientAlerts,
 } from '../../../postgres/tables/report-recipients.ts'
@@ -61,8 +63,7 @@ const addRecipient = defineOperation({
   problems: ['report_recipients_full', 'report_recipient_known'],
   async handle({ body: { email, every, alerts }, workspace, clock, stores: { pg } }) {
     await holdWorkspace(pg, workspace.id)
-    const there = await listReportRecipients(pg, workspace.id)
-    if (there.length >= reportRecipientsMax) throw problem('report_recipients_full')
+    if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
       ...{ workspaceId: workspace.id, email: email.toLowerCase(), every, alerts, createdAt: new Date(clock.now()) },
     })
@@ -107,16 +108,25 @@ const removeRecipient = defineOperation({
 const sendReport = defineOperation({
   name: 'report_recipient.send',
   http: { method: 'POST', path: '/v1/report-recipients/{recipient_id}/send' },
-  summary: 'Send a recipient the report of the last whole week or month now. The list says how it ended.',
+  summary:
+    'Send a recipient or a chat channel the report of the last whole week or month now. The list says how it ended.',
   tag: 'Workspace',
   effect: 'update',
   isRepeatable: false,
   scope: manageScope,
   input: { path: z.object({ recipient_id: idInPath('recipient') }) },
   output: RecipientId,
-  problems: ['report_recipient_not_found', 'report_asked_lately', 'reports_asked_often', 'mail_not_set_up'],
+  problems: [
+    'report_recipient_not_found',
+    'report_asked_lately',
+    'reports_asked_often',
+    'mail_not_set_up',
+    'chat_channel_disabled',
+  ],
   async handle({ path: { recipient_id: id }, workspace, clock, config, stores: { pg } }) {
-    if (!config.isMailSetUp) throw problem('mail_not_set_up')
+    const to = await readWishable(pg, id, workspace.id)
+    if (to?.isChannel !== true && !config.isMailSetUp) throw problem('mail_not_set_up')
+    if (to?.isOff === true) throw problem('chat_channel_disabled')
     const now = clock.now()
     // A recipient who is removed and added again has no last wish.
     await holdWorkspace(pg, workspace.id)
@@ -133,10 +143,20 @@ const sendReport = defineOperation({
 export const ofReportRecipients = [listRecipients, addRecipient, updateRecipient, removeRecipient, sendReport]
 
 function serialize(
-  { created_at, sent_at, asked_at, asked_state, asked_failure, ...recipient }: ReportRecipient,
+  { id, email, every, alerts, created_at, ...state }: ReportRecipient,
   now: number,
 ): z.output<typeof ReportRecipientResource> {
-  const about = { ...recipient, created_at: created_at.toISOString(), sent_at: sent_at?.toISOString() ?? null }
+  return { id, email, every, alerts, created_at: created_at.toISOString(), ...serializeState(state, now) }
+}
+
+type ShownState = Pick<z.output<typeof ReportRecipientResource>, 'sent_at' | 'has_failed' | 'asked'>
+
+/** How far the reports to an address or a channel are. A wish that nobody answered in time has failed. */
+export function serializeState(
+  { sent_at, has_failed, asked_at, asked_state, asked_failure }: RecipientState,
+  now: number,
+): ShownState {
+  const about = { sent_at: sent_at?.toISOString() ?? null, has_failed }
   if (asked_at === null || asked_state === null) return { ...about, asked: null }
   const isWaiting = asked_state === 'waiting' || asked_state === 'sending'
   const isLate = isWaiting && asked_at.getTime() <= now - askedReportMaxMs

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { countWebhookEndpoints, insertWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
-import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { webhookEndpointsMax } from '../../../schemas/limits/api-limits.ts'
 import { CreatedWebhookEndpoint, WebhookCreate } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
+import { faultOfTarget } from '../public-target.ts'
 import { serializeEndpoint } from './serialize.ts'
 
 export const createWebhook = defineOperation({
@@ -34,12 +34,8 @@ export const createWebhook = defineOperation({
   },
 })
 
-/** @throws ApiProblem 422; where the host's name leads is checked when connecting */
+/** @throws Problem 422 */
 function demandPublicTarget(url: string): void {
-  const { protocol, hostname } = new URL(url)
-  const problemOf = (message: string) => invalid([valueError(['body', 'url'], url, message)])
-  if (protocol !== 'https:') throw problemOf('The URL must begin with https://')
-  if (!isPublicHost(hostname)) {
-    throw problemOf('The host must be public: no private address, localhost or name of a local network')
-  }
+  const fault = faultOfTarget(new URL(url))
+  if (fault !== undefined) throw invalid([valueError(['body', 'url'], url, fault)])
 }

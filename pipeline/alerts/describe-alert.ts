@@ -1,11 +1,11 @@
-/** A traffic alert as a mail, in the look of reports. Pure; held by test/integration/traffic-alerts.test.ts. */
+/** The content of a traffic alert. Pure; held by test/integration/traffic-alerts.test.ts. */
 import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { spikeListsMs } from '../../schemas/limits/alert-limits.ts'
 import { liveWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { minute } from '../../schemas/limits/units.ts'
 import type { TrafficAlert, TrafficDrop, TrafficSpike } from '../../schemas/resources/traffic-alert.ts'
-import { composeMail, type MailLinks, type MailParts, plain, type WrittenMail } from '../reports/mail-layout.ts'
-import { locale, pagesOf, sourcesOf } from '../reports/write-mail.ts'
+import { locale, pagesOf, sourcesOf } from '../reports/describe-report.ts'
+import { dashboardUrlOf, type Message, plain } from '../reports/message.ts'
 
 const { number } = makeFigureTexts(locale)
 
@@ -14,17 +14,18 @@ interface Told {
   readonly workspace: { readonly name: string; readonly timezone: string }
 }
 
-export function writeAlert({ told, workspace }: Told, { apiHost, unsubscribeUrl }: MailLinks): WrittenMail {
+/** @param apiHost empty where it isn't set */
+export function describeAlert({ told, workspace }: Told, apiHost: string): Message {
   const name = plain(workspace.name)
   const time = (moment: string) => localTime(moment, workspace.timezone)
-  return composeMail({
-    ...{ name, unsubscribeUrl, dashboardUrl: `${apiHost}/dashboard` },
+  return {
+    ...{ name, dashboardUrl: dashboardUrlOf(apiHost, '/dashboard') },
     reason: `You get this alert because whoever manages ${name} chose alerts for your address.`,
     ...(told.kind === 'spike' ? partsOfSpike(told, time) : partsOfDrop(told, time)),
-  })
+  }
 }
 
-type Parts = Pick<MailParts, 'headline' | 'note' | 'tables'>
+type Parts = Pick<Message, 'headline' | 'note' | 'tables'>
 type TimeText = (moment: string) => string
 
 function partsOfSpike({ live_visitors, spike_visitors, at, ...lists }: TrafficSpike, time: TimeText): Parts {

@@ -1,10 +1,10 @@
-/** A report as a mail. Pure; test/unit/report-mail.test.ts. */
+/** The content of a report. Pure; test/unit/report-mail.test.ts. */
 import { type ComparedName, change, changeText, makeFigureTexts } from '../../schemas/figure-texts.ts'
 import type { TrafficSpike } from '../../schemas/resources/traffic-alert.ts'
-import { composeMail, type MailLinks, plain, type Row, type Table, type WrittenMail } from './mail-layout.ts'
+import { dashboardUrlOf, type Message, plain, type Row, type Table } from './message.ts'
 import type { Report } from './read-report.ts'
 
-/** Mails are written in English, wherever the process runs. */
+/** Messages are written in English, wherever the process runs. */
 export const locale = 'en'
 const { number, percent, duration, money } = makeFigureTexts(locale)
 
@@ -25,15 +25,16 @@ const figures: readonly Figure[] = [
   { name: 'revenue_cents', label: 'Revenue', show: money },
 ]
 
-export function writeMail(report: Report, { apiHost, unsubscribeUrl }: MailLinks): WrittenMail {
+/** @param apiHost empty where it isn't set */
+export function describeReport(report: Report, apiHost: string): Message {
   const { every, first, last } = report
   const name = plain(report.workspace.name)
-  return composeMail({
-    ...{ name, headline: periodOf(report), unsubscribeUrl, note: keptFrom(report.metrics) },
-    dashboardUrl: `${apiHost}/dashboard?${new URLSearchParams({ start: first, end: last })}`,
+  return {
+    ...{ name, headline: periodOf(report), note: keptFrom(report.metrics) },
+    dashboardUrl: dashboardUrlOf(apiHost, `/dashboard?${new URLSearchParams({ start: first, end: last })}`),
     reason: `You get this ${every} report because the owner of ${name} added your address.`,
     tables: [figuresOf(report), pagesOf(report), sourcesOf(report)],
-  })
+  }
 }
 
 function periodOf({ every, first, last }: Report): string {

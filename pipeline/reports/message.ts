@@ -1,0 +1,44 @@
+/**
+ * The content of a report or an alert, for mail and chats alike. Names of pages and sources are what anybody sent: they are
+ * cut here, and lose what could break a line or turn the direction of writing. Whoever writes the message escapes them.
+ */
+import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
+
+export interface Row {
+  readonly label: string
+  readonly value: string
+  /** Beside it, and less important. */
+  readonly note: string
+}
+
+export interface Table {
+  readonly title: string
+  readonly rows: readonly Row[]
+}
+
+/** Texts are `plain` already. */
+export interface Message {
+  /** The name of the workspace. */
+  readonly name: string
+  /** Says what the message is about, after the name. */
+  readonly headline: string
+  /** Empty: the service has no `API_HOST`. */
+  readonly dashboardUrl: string
+  /** Why an address gets it. */
+  readonly reason: string
+  readonly tables: readonly Table[]
+  /** Above the tables; empty: none. */
+  readonly note: string
+}
+
+/** One line, without control characters and those that are not seen, and not longer than a message can show. */
+export function plain(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]+/gu, ' ').trim()
+  const letters = [...line]
+  return letters.length > reportNameLengthMax ? `${letters.slice(0, reportNameLengthMax - 1).join('')}…` : line
+}
+
+/** @param path begins with a slash */
+export function dashboardUrlOf(apiHost: string, path: string): string {
+  return apiHost === '' ? '' : `${apiHost}${path}`
+}

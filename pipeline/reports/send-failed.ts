@@ -1,0 +1,17 @@
+/** A message didn't go out, or nobody knows. Its text is logged and shown, so it has no address. */
+export class SendFailed extends Error {
+  override name = 'SendFailed'
+  /** The receiver may have it. */
+  readonly isUncertain: boolean
+  /** Another attempt would fail, too. */
+  readonly isFinal: boolean
+  /** For so long the receiver wants no other attempt. */
+  readonly waitMs: number
+
+  constructor(message: string, { isUncertain = false, isFinal = false, waitMs = 0 } = {}) {
+    super(message)
+    this.isUncertain = isUncertain
+    this.isFinal = isFinal
+    this.waitMs = waitMs
+  }
+}

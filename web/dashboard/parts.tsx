@@ -137,15 +137,23 @@ export function ShownOnce({ secret, name, children }: { secret: string; name: st
   )
 }
 
+interface ChoicesProps {
+  readonly legend: string
+  readonly name: string
+  readonly values: readonly string[]
+  /** At first. */
+  readonly chosen?: readonly string[]
+}
+
 /** Values of which any number can be chosen in a form. */
-export function Choices({ legend, name, values }: { legend: string; name: string; values: readonly string[] }) {
+export function Choices({ legend, name, values, chosen = [] }: ChoicesProps) {
   return (
     <fieldset>
       <legend>{legend}</legend>
       <div class="event-types">
         {values.map((value) => (
           <label key={value} class="choice">
-            <input type="checkbox" name={name} value={value} /> {value}
+            <input type="checkbox" name={name} value={value} defaultChecked={chosen.includes(value)} /> {value}
           </label>
         ))}
       </div>

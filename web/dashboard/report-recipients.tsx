@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
-import { time } from './format.ts'
 import { Failure, Refusal } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
+import { ReportState } from './report-state.tsx'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
@@ -39,7 +39,7 @@ export function Reports({ timezone }: { timezone: string }) {
               <bdi>{recipient.email}</bdi>
             </span>
             <span class="label">{recipient.every}</span>
-            <State {...{ timezone }} of={recipient} />
+            <ReportState {...{ timezone }} of={recipient} />
             <AlertsSwitch of={recipient} {...{ done }} />
             {answer.is_mail_set_up && (
               <button
@@ -114,21 +114,6 @@ function AlertsSwitch({ of: { id, email, every, alerts }, done }: AlertsSwitchPr
       alerts
     </label>
   )
-}
-
-function State({ of: { sent_at, has_failed, asked }, timezone }: { of: Recipient; timezone: string }) {
-  if (asked?.state === 'waiting') return <span class="label">is being sent …</span>
-  // A report that went out since then says that mail works again.
-  if (asked?.state === 'failed' && (sent_at === null || sent_at < asked.at)) {
-    return (
-      <span class="bad">
-        couldn’t be sent at {time(asked.at, timezone)}: {asked.failure}
-      </span>
-    )
-  }
-  if (has_failed) return <span class="bad">the last one couldn’t be sent</span>
-  if (sent_at === null) return <span class="label">none sent yet</span>
-  return <span class="label">sent {time(sent_at, timezone)}</span>
 }
 
 function RecipientForm({ made, close }: { made(recipient: unknown): void; close(): void }) {

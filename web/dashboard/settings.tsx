@@ -4,6 +4,7 @@ import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
+import { ChatChannels } from './chat-channels.tsx'
 import { number, percent } from './format.ts'
 import { HowToSend } from './install.tsx'
 import type { PageProps } from './later.tsx'
@@ -74,6 +75,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         <>
           <Members timezone={timezone} />
           <Reports timezone={timezone} />
+          <ChatChannels timezone={timezone} />
           <TrafficAlerts timezone={timezone} />
           <ApiKeys timezone={timezone} />
           <SharedLinks timezone={timezone} />

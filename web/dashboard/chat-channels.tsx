@@ -1,0 +1,137 @@
+/** Chat channels that get the figures each week or month, and traffic alerts. */
+import { Fragment } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ChatChannelResource, ChatChannels as ChatChannelsResource } from '../../schemas/resources/chat-channel.ts'
+import { ChannelForm } from './chat-channel-form.tsx'
+import { Confirm } from './dialog.tsx'
+import { Failure, Refusal } from './parts.tsx'
+import { type Sent, send, useAnswer, useRefusal } from './query.ts'
+import { ReportState } from './report-state.tsx'
+
+type Channel = (typeof ChatChannelResource)['_output']
+type Answer = (typeof ChatChannelsResource)['_output']
+
+const kinds: Readonly<Record<Channel['kind'], string>> = {
+  slack: 'Slack',
+  discord: 'Discord',
+  teams: 'Teams',
+  google_chat: 'Google Chat',
+}
+
+export function ChatChannels({ timezone }: { timezone: string }) {
+  const { refusal, done } = useRefusal()
+  const [edited, edit] = useState<Channel | 'new'>()
+  const [removed, remove] = useState<Channel>()
+  const isHurried = ({ channels }: Answer) =>
+    channels.some(({ contents }) => contents.some(({ asked }) => asked?.state === 'waiting'))
+  const { answer, failure } = useAnswer<Answer>('/chat-channels', { isHurried })
+  return (
+    <section class="panel" aria-label="Chat channels">
+      <h2>
+        Chat channels
+        <button type="button" onClick={() => edit('new')}>
+          Add a channel
+        </button>
+      </h2>
+      {failure && <Failure {...failure} />}
+      <Refusal text={refusal} />
+      <p class="note">
+        Channels of Slack, Discord, Microsoft Teams and Google Chat get the reports at the same hour as recipients of
+        mail.
+      </p>
+      <ul>
+        {answer?.channels.map((channel) => (
+          <OneChannel
+            key={channel.id}
+            {...{ channel, timezone, done }}
+            change={() => edit(channel)}
+            remove={() => remove(channel)}
+          />
+        ))}
+      </ul>
+      {edited && (
+        <ChannelForm
+          of={edited === 'new' ? undefined : edited}
+          close={() => edit(undefined)}
+          made={(made) => {
+            edit(undefined)
+            done({ made })
+          }}
+        />
+      )}
+      {removed && (
+        <Confirm
+          title="Remove this channel"
+          verb="Remove"
+          close={() => remove(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/chat-channels/${removed.id}`))
+            remove(undefined)
+          }}
+        >
+          <bdi>{removed.name}</bdi> gets nothing more. The address of its webhook is deleted here, not at {removed.host}
+          .
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+interface ChannelProps {
+  readonly channel: Channel
+  readonly timezone: string
+  done(sent: Sent<unknown>): void
+  change(): void
+  remove(): void
+}
+
+function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
+  const { id, name, kind, host, ending, contents, is_disabled, failure } = channel
+  const hasReports = contents.some(({ content }) => content !== 'alerts')
+  return (
+    <li class="event channel">
+      <span class="name">
+        <bdi>{name}</bdi>{' '}
+        <span class="label">
+          {kinds[kind]}, {host} …{ending}
+        </span>
+      </span>
+      {is_disabled && <span class="bad">turned off: {failure}</span>}
+      {contents.map((one) => {
+        // A channel with alerts alone can be tried by a report.
+        const isSent = one.content !== 'alerts' || !hasReports
+        return (
+          <Fragment key={one.content}>
+            <span class="label">{one.content}</span>
+            {isSent && (one.content !== 'alerts' || one.asked) && <ReportState {...{ timezone }} of={one} />}
+            {isSent && !is_disabled && (
+              <button
+                type="button"
+                aria-label={`Send one now to ${name}, ${one.content}`}
+                disabled={one.asked?.state === 'waiting'}
+                onClick={async () => done(await send('POST', `/report-recipients/${one.recipient_id}/send`))}
+              >
+                Send one now
+              </button>
+            )}
+          </Fragment>
+        )
+      })}
+      {is_disabled && (
+        <button
+          type="button"
+          aria-label={`Turn on ${name}`}
+          onClick={async () => done(await send('PATCH', `/chat-channels/${id}`, { is_disabled: false }))}
+        >
+          Turn on
+        </button>
+      )}
+      <button type="button" aria-label={`Change ${name}`} onClick={change}>
+        Change
+      </button>
+      <button type="button" class="danger" aria-label={`Remove ${name}`} onClick={remove}>
+        Remove
+      </button>
+    </li>
+  )
+}

@@ -58,6 +58,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly hashes: IdentityHashes
   readonly revenueBox: RevenueReceiver['revenueBox']
   readonly mailBox: SecretBox
+  readonly accountBox: SecretBox
   readonly factorBox: SecretBox
   readonly browserHash: KeyedHash
   readonly media: FileStorage

@@ -10,6 +10,7 @@ import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
 import { makeKeyedHash } from '../runtime/crypto/keyed-hash.ts'
 import { makeMediaLinks } from '../runtime/crypto/media-link.ts'
 import {
+  accountCredentialsPurpose,
   accountMailPurpose,
   makeSecretBox,
   revenueSecretsPurpose,
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
     mailBox: makeSecretBox(secretKey, accountMailPurpose),
+    accountBox: makeSecretBox(secretKey, accountCredentialsPurpose),
     factorBox: makeSecretBox(secretKey, secondFactorPurpose),
     browserHash: makeKeyedHash(secretKey, 'browsers that signed in before'),
     answerDeadlineMs: config.answerDeadlineMs,

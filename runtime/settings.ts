@@ -259,7 +259,7 @@ export const settings = {
   allowPrivateTargets: setting(
     'ALLOW_PRIVATE_TARGETS',
     '`false`',
-    'For development: `true` allows webhooks, pages of the company profile, cards of links and chat channels at addresses of this machine and of private networks, and webhooks and chat channels over plain http. Refused with `NODE_ENV=production`.',
+    'For development: `true` allows webhooks, pages of the company profile, cards of links, servers of social accounts and chat channels at addresses of this machine and of private networks, and webhooks and chat channels over plain http. Refused with `NODE_ENV=production`.',
     (value = 'false') => {
       if (value !== 'true' && value !== 'false') throw new Error(`must be \`true\` or \`false\`, got \`${value}\``)
       return value === 'true'

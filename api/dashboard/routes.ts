@@ -58,6 +58,8 @@ interface DashboardStores {
   readonly signInLimiter: SignInLimiter
   /** Seals the tokens of links that mails carry. */
   readonly mailBox: SecretBox
+  /** Seals the credentials of social accounts. */
+  readonly accountBox: SecretBox
   /** Seals the secrets of second factors. */
   readonly factorBox: SecretBox
   /** For cookies by which browsers that signed in before are known. */
@@ -68,7 +70,7 @@ interface DashboardStores {
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
-  { pg, ch, signInLimiter, mailBox, factorBox, browserHash }: DashboardStores,
+  { pg, ch, signInLimiter, mailBox, accountBox, factorBox, browserHash }: DashboardStores,
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
@@ -80,7 +82,7 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const all = [...operations, ...makeSessionOperations({ pg, ch }, mailBox)]
+  const all = [...operations, ...makeSessionOperations({ pg, ch }, mailBox, { accountBox, signInLimiter })]
   const routeOperation = makeRestRouter(all, ofSessions)
   const readFirst = makeFirstAnswers(all, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')

@@ -15,6 +15,7 @@ import {
   signInTriesOfEmailMax,
   signInWindowMs,
 } from '../../schemas/limits/api-limits.ts'
+import { accountTriesMax, accountTriesWindowMs } from '../../schemas/limits/publish-limits.ts'
 import { codeTriesOfAccountMax, codeWindowMs } from '../../schemas/limits/second-factor-limits.ts'
 
 export interface RateLimiter {
@@ -68,6 +69,8 @@ export interface SignInLimiter {
   takeCode(ownerId: number): Promise<number>
   /** The code was a right one, and counts no longer. */
   giveBackCode(ownerId: number): Promise<void>
+  /** Counts a workspace's try to sign in to a social account, right or wrong. @returns as `take` */
+  takeAccount(workspaceId: number): Promise<number>
 }
 
 export interface SignInTry {
@@ -83,6 +86,7 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
   const ofAddress = limiter('address', signInTriesOfAddressMax)
   const ofEmail = limiter('email', signInTriesOfEmailMax)
   const ofBrowser = limiter('browser', signInTriesOfBrowserMax)
+  const ofAccounts = makeLimiter(redis, accountTriesMax, 'svc:connect-account', accountTriesWindowMs)
   const ofCodes = makeLimiter(redis, codeTriesOfAccountMax, 'svc:sign-in:code', codeWindowMs)
   return {
     async take({ address, email, knownBrowser }) {
@@ -103,6 +107,10 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
     },
     async giveBackCode(ownerId) {
       await ofCodes.reward(String(ownerId))
+    },
+    async takeAccount(workspaceId) {
+      const { isExceeded, msToReset } = await consume(ofAccounts, String(workspaceId))
+      return isExceeded ? msToReset : 0
     },
   }
 }

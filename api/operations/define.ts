@@ -102,7 +102,11 @@ export interface Context<Input extends OperationInput> extends CallContext {
   readonly body: Parsed<Input['form'] extends z.ZodType ? Input['form'] : Input['body']>
 }
 
-export interface Operation<Input extends OperationInput = OperationInput, Output extends z.ZodType = z.ZodType> {
+export interface Operation<
+  Input extends OperationInput = OperationInput,
+  Output extends z.ZodType = z.ZodType,
+  Prepared = unknown,
+> {
   /** `noun.verb`: the metric label and, for mutations, the audit action. */
   readonly name: `${string}.${string}`
   readonly http: { readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly path: `/v1/${string}` }
@@ -129,16 +133,24 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly auditIds?: readonly string[]
   /** The answer holds a secret, and its repeat under an `Idempotency-Key` is for the same member alone. In `/v1` repeats are for any key. */
   readonly answersWithSecret?: true
+  /** The body holds a secret of somebody else's: no error shows what was sent. */
+  readonly takesSecret?: true
   /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
   readonly writesOutbox?: true
   /** The refusals of its own, beyond those of the chain. */
   readonly problems?: readonly (keyof typeof problems)[]
-  handle(context: Context<Input>): Promise<z.output<Output>>
+  /**
+   * Mutations alone: work that takes long, such as asking somebody else's server. It is done before the change's turn and its
+   * transaction, and not for a repeat that has its answer already. It may write nothing. Its refusals aren't kept for repeats.
+   */
+  prepare?(context: Context<Input>): Promise<Prepared>
+  /** @param context `prepared` is the result of `prepare` */
+  handle(context: Context<Input> & { readonly prepared: Prepared }): Promise<z.output<Output>>
 }
 
 /** Only types: what makes `scope` and `effect` impossible to leave out, and the handler's input typed. */
-export function defineOperation<const Input extends OperationInput, Output extends z.ZodType>(
-  operation: Operation<Input, Output>,
-): Operation<Input, Output> {
+export function defineOperation<const Input extends OperationInput, Output extends z.ZodType, Prepared = undefined>(
+  operation: Operation<Input, Output, Prepared>,
+): Operation<Input, Output, Prepared> {
   return operation
 }

@@ -25,6 +25,9 @@ import { type Outcome, outcomeOf } from './outcome.ts'
 export interface Mutation {
   readonly operation: Operation
   readonly context: Context<OperationInput>
+  /** It has an answer already, so nothing was prepared. */
+  readonly isRepeat: boolean
+  readonly prepared: unknown
   /** Undefined: a repeat is another call. */
   readonly idempotencyKey: string | undefined
   /** A retry must equal this, beside the operation and its path. */
@@ -52,13 +55,13 @@ export async function runMutation(given: Mutation, transaction: Postgres['transa
 }
 
 async function commit(mutation: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
-  const { operation, context, idempotencyKey: key } = mutation
+  const { context, idempotencyKey: key } = mutation
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {
     await mutation.confirm(tx)
     const stores = { ...context.stores, pg: tx }
     if (key === undefined) {
-      const outcome = await runHandler(operation, { ...context, stores })
+      const outcome = await runHandler(mutation, stores)
       if (outcome.problem !== undefined) throw outcome.problem
       await record(mutation, outcome, tx)
       return outcome
@@ -67,8 +70,10 @@ async function commit(mutation: Mutation, transaction: Postgres['transaction']):
     const fingerprint = fingerprintOf(mutation)
     const known = await findIdempotencyRecord(tx, workspaceId, key)
     if (known !== null) return replay(known, fingerprint, mutation)
+    // Its record has just expired.
+    if (mutation.isRepeat) throw problem('idempotency_in_progress')
     await tx.query('SAVEPOINT handler')
-    const outcome = await runHandler(operation, { ...context, stores })
+    const outcome = await runHandler(mutation, stores)
     if (outcome.problem !== undefined) await tx.query('ROLLBACK TO SAVEPOINT handler')
     const body = stores.box.seal(JSON.stringify(outcome.body))
     await insertIdempotencyRecord(tx, workspaceId, key, { fingerprint, status: outcome.status, body }, mutation.keptMs)
@@ -78,9 +83,9 @@ async function commit(mutation: Mutation, transaction: Postgres['transaction']):
 }
 
 /** An expected refusal is an outcome; anything else is thrown. */
-async function runHandler(operation: Operation, context: Context<OperationInput>): Promise<Outcome> {
+async function runHandler({ operation, context, prepared }: Mutation, stores: CallContext['stores']): Promise<Outcome> {
   try {
-    return outcomeOf(await operation.handle(context))
+    return outcomeOf(await operation.handle({ ...context, stores, prepared }))
   } catch (error) {
     if (error instanceof Problem && error.status < 500) return outcomeOf(error)
     throw error

@@ -5,6 +5,7 @@
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
+import { findIdempotencyRecord } from '../../postgres/tables/idempotency.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -129,17 +130,16 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
       throw new Error('only mutations commit something')
     },
   } as Context<OperationInput>
-  const handle: Operation['handle'] = async (given) => {
-    try {
-      return await operation.handle(given)
-    } catch (error) {
-      throw withSentInputs(error, operation, raw)
-    }
-  }
-  if (operation.effect === 'read') return outcomeOf(await handle(context))
+  const handle: Operation['handle'] = (given) => withSentInputs(operation, raw, () => operation.handle(given))
+  if (operation.effect === 'read') return outcomeOf(await handle({ ...context, prepared: undefined }))
+  const isKnown = async (key: string) => (await findIdempotencyRecord(stores.pg, workspace.id, key)) !== null
+  const isRepeat = operation.prepare !== undefined && idempotencyKey !== undefined && (await isKnown(idempotencyKey))
+  const prepared = isRepeat ? undefined : await withSentInputs(operation, raw, async () => operation.prepare?.(context))
   const mutation = {
     operation: { ...operation, handle },
     context,
+    isRepeat,
+    prepared,
     ipHash: call.address === '' ? null : gateway.hashAddress(workspace.id, call.address),
     idempotencyKey,
     hashRequest: gateway.hashRequest,

@@ -34,13 +34,13 @@ export interface ValidInput {
   readonly body: unknown
 }
 
-type ValidatedOperation = Pick<Operation, 'input' | 'effect'>
+type ValidatedOperation = Pick<Operation, 'input' | 'effect' | 'takesSecret'>
 
 /**
  * Checks all parts, path first, and reports everything that is wrong together.
  * @throws Problem validation_failed
  */
-export function validateInput({ input, effect }: ValidatedOperation, raw: RawInput): ValidInput {
+export function validateInput({ input, effect, takesSecret }: ValidatedOperation, raw: RawInput): ValidInput {
   const errors: ValidationError[] = []
   function parse(part: Part, schema: z.ZodObject | undefined, value: unknown): unknown {
     if (schema === undefined) return undefined
@@ -56,16 +56,35 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
     parse(keyArgument === undefined ? 'header' : 'body', z.object({ [name]: idempotencyKeySchema }), { [name]: key })
   }
   const body = input.form ? parse('form', input.form, raw.body) : parse('body', input.body, raw.body)
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length > 0) throw invalid(takesSecret ? errors.map(withoutInput) : errors)
   return { path, query, body, idempotencyKey: key as string | undefined }
 }
 
-/**
- * Handlers know what was made of a body: of a long id 0, of `post_12` 12. Their errors show what was sent.
- * @returns `error`, or the same Problem with the members of the body as they were sent
- */
-export function withSentInputs(error: unknown, { input }: Pick<Operation, 'input'>, { body }: RawInput): unknown {
+function withoutInput({ input: _, ...error }: ValidationError): ValidationError {
+  return error
+}
+
+/** Runs the work of an operation. @throws its error, where it is a Problem with the members of the body as they were sent */
+export async function withSentInputs<Result>(
+  operation: Pick<Operation, 'input' | 'takesSecret'>,
+  raw: RawInput,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw sayingWhatWasSent(error, operation, raw)
+  }
+}
+
+/** Handlers know what was made of a body: of a long id 0, of `post_12` 12. Their errors show what was sent. */
+function sayingWhatWasSent(
+  error: unknown,
+  { input, takesSecret }: Pick<Operation, 'input' | 'takesSecret'>,
+  { body }: RawInput,
+): unknown {
   if (!(error instanceof Problem) || typeof error.detail === 'string' || input.body === undefined) return error
+  if (takesSecret) return invalid(error.detail.map(withoutInput))
   return invalid(
     error.detail.map((one) => {
       const [part, ...path] = one.loc

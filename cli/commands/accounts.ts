@@ -1,25 +1,13 @@
 /** Social accounts: connected, listed, disconnected. */
+import { connectAccount as connect, disconnectAccount as disconnect } from '../../pipeline/connecting/connect-account.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
-import { privacies } from '../../pipeline/publishing/tiktok.ts'
-import type { Queryable } from '../../postgres/client.ts'
-import { deleteCredentials, putCredentials } from '../../postgres/tables/account-credentials.ts'
-import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
-import {
-  type ConnectedAccount,
-  connectSocialAccount,
-  countSocialAccounts,
-  disconnectSocialAccount,
-  listSocialAccounts,
-  lockSocialAccount,
-  renameSocialAccount,
-  type SocialAccount,
-} from '../../postgres/tables/social-accounts.ts'
-import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
-import { socialAccountNameLengthMax, socialAccountsMax } from '../../schemas/limits/api-limits.ts'
+import { type ConnectedAccount, listSocialAccounts } from '../../postgres/tables/social-accounts.ts'
+import { socialAccountNameLengthMax } from '../../schemas/limits/api-limits.ts'
+import { privacies } from '../../schemas/reference/account-fields.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
-import { type ConnectionType, connectionTypes } from '../../schemas/resources/social-account.ts'
-import { signIn } from '../accounts/sign-in.ts'
+import { connectionTypes } from '../../schemas/resources/social-account.ts'
+import { asCommandError, signInByOptions } from '../accounts/sign-in-by-options.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, readId, workspaceOption } from '../command.ts'
 import { secretFileOption } from '../read-secret.ts'
@@ -67,8 +55,8 @@ export const connectAccount = defineCommand({
     const handle = options.text('handle', socialAccountNameLengthMax)
     const displayName = options.text('display-name', socialAccountNameLengthMax)
     const { id: workspaceId, slug } = await installation.workspace(id)
-    const signedIn = await signIn(platform, type, handle, options, signal)
-    const wanted: ConnectedAccount = {
+    const signedIn = await signInByOptions(platform, type, options, { config: installation.config, signal })
+    const account: ConnectedAccount = {
       ...{ workspaceId, platform },
       handle: signedIn?.handle ?? handle ?? slug,
       displayName: displayName ?? signedIn?.displayName,
@@ -77,7 +65,14 @@ export const connectAccount = defineCommand({
       metadata: signedIn?.metadata ?? {},
     }
     const sealed = signedIn && seal(signedIn.credentials, await installation.secretKey())
-    return installation.postgres().transaction((tx) => connect(tx, wanted, sealed, type))
+    return installation.postgres().transaction(async (tx) => {
+      const connection = { account, sealed, mayPretend: type === 'simulated' }
+      const { account: shown, isRenewed } = await connect(tx, connection).catch(asCommandError)
+      await auditCommand(tx, workspaceId, 'social_account.connect', shown.id, {
+        ...{ platform, handle: shown.handle, connection_type: shown.connection_type, is_renewed: isRenewed },
+      })
+      return shown
+    })
   },
   show: ({ id, platform, handle }) => `account ${id}: ${platform} ${handle}`,
 })
@@ -85,47 +80,6 @@ export const connectAccount = defineCommand({
 function seal(credentials: object, secretKey: string | undefined): Buffer {
   if (secretKey === undefined) throw new CommandFailed('SECRET_KEY must be set: credentials are stored encrypted')
   return makeCredentialsBox(secretKey).seal(JSON.stringify(credentials))
-}
-
-/** @param sealed what it is published to by; null where it is simulated */
-async function connect(
-  tx: Queryable,
-  wanted: ConnectedAccount,
-  sealed: Buffer | null,
-  type: ConnectionType | undefined,
-) {
-  const { workspaceId, platform } = wanted
-  await holdWorkspace(tx, workspaceId)
-  const before = await lockSocialAccount(tx, wanted)
-  if (before === null && (await countSocialAccounts(tx, workspaceId)) >= socialAccountsMax) {
-    throw new CommandFailed(`the workspace has ${socialAccountsMax} accounts, as many as it may have`)
-  }
-  if (sealed === null && type !== 'simulated' && before !== null && before.connection_type !== 'simulated') {
-    throw new CommandFailed(
-      `${platform} ${wanted.handle} is a real account: name its secret, or --type simulated to publish nowhere from now on`,
-    )
-  }
-  // Elsewhere the platform tells the handle: an account of the same one was made anew.
-  const isOther = sealed !== null && (before?.external_id ?? wanted.externalId) !== wanted.externalId
-  if (platform === 'linkedin' && isOther) {
-    throw new CommandFailed(`linkedin ${wanted.handle} is another account: name another --handle`)
-  }
-  const handle = before === null ? wanted.handle : await renameSocialAccount(tx, before, wanted.handle)
-  const account = await connectSocialAccount(tx, { ...wanted, handle })
-  if (sealed === null) await deleteCredentials(tx, account.id)
-  else await putCredentials(tx, account.id, sealed)
-  const shown = serializeAccount(account)
-  if (isHealthChanged(before, account)) {
-    await insertOutbox(tx, workspaceId, 'social_account.health_changed', shown)
-  }
-  const metadata = { platform, handle, connection_type: account.connection_type, is_renewed: before !== null }
-  await auditCommand(tx, workspaceId, 'social_account.connect', account.id, metadata)
-  return shown
-}
-
-function isHealthChanged(before: SocialAccount | null, { health_status, health_message }: SocialAccount): boolean {
-  if (before === null) return false
-  return before.health_status !== health_status || before.health_message !== health_message
 }
 
 export const listAccounts = defineCommand({
@@ -160,10 +114,9 @@ export const disconnectAccount = defineCommand({
   async run({ argument, installation }) {
     const id = readId(argument, 'ID')
     return installation.postgres().transaction(async (tx) => {
-      const disconnected = await disconnectSocialAccount(tx, id)
+      const disconnected = await disconnect(tx, id)
       if (disconnected === null) throw new CommandFailed(`there is no account ${id}`)
       const { account, workspaceId, isNew } = disconnected
-      await deleteCredentials(tx, id)
       if (isNew) await auditCommand(tx, workspaceId, 'social_account.disconnect', id, { platform: account.platform })
       return serializeAccount(account)
     })

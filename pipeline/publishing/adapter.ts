@@ -84,12 +84,15 @@ export interface Call<Credentials> {
   readonly signal: AbortSignal
   /** Every pause goes by it. */
   readonly sleep: Sleep
-  /** How pages are read that a text links to. */
+  /** How servers are reached that somebody names: the account's own, and those of pages that a text links to. */
   readonly fetching: Omit<Fetching, 'signal'>
 }
 
 /** The part of a call that a pause takes. */
 export type Pausing = Pick<Call<unknown>, 'sleep' | 'signal'>
+
+/** All that a request needs but an account. */
+export type Reach = Pick<Call<unknown>, 'signal' | 'fetching'>
 
 /** Which of these ids are publications of other targets. */
 export type KnownIds = (externalIds: string[]) => Promise<Set<string>>

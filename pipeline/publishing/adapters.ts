@@ -1,6 +1,6 @@
 /** Which adapter an account is published by. */
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
-import { makeSecretBox } from '../../runtime/crypto/secret-box.ts'
+import { accountCredentialsPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Adapter } from './adapter.ts'
@@ -49,5 +49,5 @@ export function adapterOf({ platform, connection_type }: Connected): Adapter {
 
 /** Seals the credentials that accounts are published to with. */
 export function makeCredentialsBox(secretKey: string): SecretBox {
-  return makeSecretBox(secretKey, 'credentials of social accounts')
+  return makeSecretBox(secretKey, accountCredentialsPurpose)
 }

@@ -8,7 +8,7 @@ import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import { blueskyPostsEach } from '../../schemas/limits/engagement-limits.ts'
 import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
-import { type Adapter, type Call, externalIdOf, ProviderError, type Published } from './adapter.ts'
+import { type Adapter, type Call, externalIdOf, ProviderError, type Published, type Reach } from './adapter.ts'
 import {
   type Blob,
   handlesIn,
@@ -33,7 +33,7 @@ export interface BlueskyCredentials {
 }
 
 type Calling = Call<BlueskyCredentials>
-type Signed = Pick<Calling, 'credentials' | 'signal'>
+type Signed = Pick<Calling, 'credentials' | keyof Reach>
 
 const { captionLengthMax, captionBytesMax } = providers.bluesky
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
@@ -85,16 +85,16 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
     return publishedAs(call, rkey, body)
   },
 
-  async refresh({ credentials, signal }) {
+  async refresh({ credentials, signal, fetching }) {
     const { url, refreshToken } = credentials
     try {
       const path = 'com.atproto.server.refreshSession'
-      const { body } = await askServer({ url, path, token: refreshToken, method: 'POST', signal })
+      const { body } = await askServer({ url, path, token: refreshToken, method: 'POST' }, { signal, fetching })
       return { ...credentials, ...tokensIn(body) }
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure.kind !== 'reauthenticate') throw error
       // It wasn't used for months, or was used up: the app password makes another.
-      const { tokens } = await openSession(credentials, signal)
+      const { tokens } = await openSession(credentials, { signal, fetching })
       return { ...credentials, ...tokens }
     }
   },
@@ -168,20 +168,19 @@ function publishedAs(call: Calling, rkey: string, record: Answer['body']): Publi
   return { externalId: textIn(record, 'uri'), url, ...(typeof cid === 'string' && { cid }) }
 }
 
-type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal'>
+type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal' | 'dispatcher'>
 
-function ask({ credentials: { url, accessToken }, signal }: Signed, path: string, more: More = {}): Promise<Answer> {
-  return askServer({ url, path, token: accessToken, signal, ...more })
+function ask({ credentials: { url, accessToken }, ...reach }: Signed, path: string, more: More = {}): Promise<Answer> {
+  return askServer({ url, path, token: accessToken, ...more }, reach)
 }
 
 /** Errors have names, which say more than their status. */
-async function askServer({
-  url,
-  path,
-  ...asked
-}: More & { url: string; path: string; token?: string; signal: AbortSignal }) {
+async function askServer(
+  { url, path, ...asked }: More & { url: string; path: string; token?: string },
+  { signal, fetching }: Reach,
+) {
   try {
-    return await askProvider({ url: `${url}/xrpc/${path}`, ...asked })
+    return await askProvider({ url: `${url}/xrpc/${path}`, ...asked, signal, dispatcher: fetching.agent })
   } catch (error) {
     const name = nameOf(error)
     if (name !== 'ExpiredToken' && name !== 'InvalidToken') throw error
@@ -202,9 +201,9 @@ function tokensIn(body: Record<string, unknown>) {
 /** @throws ProviderError where the app password isn't taken */
 export async function openSession(
   { url, identifier, password }: Pick<BlueskyCredentials, 'url' | 'identifier' | 'password'>,
-  signal: AbortSignal,
+  reach: Reach,
 ) {
   const path = 'com.atproto.server.createSession'
-  const { body } = await askServer({ url, path, method: 'POST', json: { identifier, password }, signal })
+  const { body } = await askServer({ url, path, method: 'POST', json: { identifier, password } }, reach)
   return { tokens: tokensIn(body), did: textIn(body, 'did'), handle: textIn(body, 'handle') }
 }

@@ -14,7 +14,7 @@ import {
 } from '../../schemas/limits/publish-limits.ts'
 import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
-import type { Adapter, Call, PublishedMedia, ReplyTo } from './adapter.ts'
+import type { Adapter, Call, PublishedMedia, Reach, ReplyTo } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import { pollUntil } from './poll-until.ts'
 import { type Answer, askProvider, countIn, odd, textIn } from './request.ts'
@@ -160,20 +160,20 @@ async function upload(call: Calling, file: PublishedMedia): Promise<string> {
   return id
 }
 
-type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal'>
+type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal' | 'dispatcher'>
 
 function ask(
-  { credentials: { url, token }, signal }: Pick<Calling, 'credentials' | 'signal'>,
+  { credentials: { url, token }, signal, fetching }: Pick<Calling, 'credentials' | keyof Reach>,
   path: string,
   more: More = {},
   expected: readonly number[] = [],
 ): Promise<Answer> {
-  return askProvider({ url: url + path, token, signal, ...more }, expected)
+  return askProvider({ url: url + path, token, signal, dispatcher: fetching.agent, ...more }, expected)
 }
 
 /** Reads whose token it is, and the instance's limits. @throws ProviderError where the token isn't accepted */
-export async function describeMastodon(credentials: MastodonCredentials, signal: AbortSignal) {
-  const call = { credentials, signal }
+export async function describeMastodon(credentials: MastodonCredentials, reach: Reach) {
+  const call = { credentials, ...reach }
   const { body: account } = await ask(call, '/api/v1/accounts/verify_credentials')
   const { body: instance } = await ask(call, '/api/v2/instance')
   const limit = numbersIn(instance['configuration'])

@@ -4,6 +4,7 @@
  */
 import { type Dispatcher, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
+import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
@@ -92,6 +93,7 @@ async function send(asked: Asked): Promise<Answer> {
 function isUnsent(error: unknown): boolean {
   const { code, syscall, errors } = error as NodeJS.ErrnoException & { readonly errors?: unknown[] }
   if (errors !== undefined) return errors.every(isUnsent)
+  if (error instanceof TargetRefused) return true
   return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo'
 }
 

@@ -6,6 +6,7 @@
  * video has its name before its last bytes.
  */
 import { tiktokArrivalMs } from '../../schemas/limits/publish-limits.ts'
+import { type Privacy, privacies } from '../../schemas/reference/account-fields.ts'
 import { type Adapter, ProviderError, type Published } from './adapter.ts'
 import { type ExpiringToken, isDue } from './oauth2.ts'
 import {
@@ -92,9 +93,7 @@ export const privacyLevels = {
   followers: 'FOLLOWER_OF_CREATOR',
   friends: 'MUTUAL_FOLLOW_FRIENDS',
   self: 'SELF_ONLY',
-} as const
-export type Privacy = keyof typeof privacyLevels
-export const privacies = Object.keys(privacyLevels) as Privacy[]
+} as const satisfies Record<Privacy, string>
 
 function levelOf({ account: { metadata } }: Calling): string {
   const level = metadata['privacy_level']
@@ -116,7 +115,7 @@ function infoOf(creator: Creator, level: string, text: string): Fields {
 function requireLevel({ levels }: Creator, level: string): void {
   if (levels.includes(level)) return
   const offered = privacies.filter((name) => levels.includes(privacyLevels[name]))
-  const said = `TikTok doesn't let this account post for ${level}. Connect it again with another --privacy`
+  const said = `TikTok doesn't let this account post for ${level}. Connect it again with another privacy`
   throw new ProviderError({ kind: 'permanent', code: 'refused' }, `${said}: ${offered.join(', ')}`)
 }
 

@@ -16,7 +16,7 @@ import {
   xSegmentBytesMax,
 } from '../../schemas/limits/publish-limits.ts'
 import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
-import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia } from './adapter.ts'
+import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia, type Reach } from './adapter.ts'
 import { formBody } from './media-body.ts'
 import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
 import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from './request.ts'
@@ -28,7 +28,7 @@ export interface XCredentials extends OAuth1Keys {
 }
 
 type Calling = Call<XCredentials>
-type Signed = Pick<Calling, 'credentials' | 'signal'>
+type Signed = Pick<Calling, 'credentials' | keyof Reach>
 type Fields = Readonly<Record<string, unknown>>
 
 /** `prepare` gives the ids of the files. */
@@ -169,7 +169,7 @@ type More = Pick<Parameters<typeof askProvider>[0], 'headers' | 'json' | 'body' 
 }
 
 function ask(
-  { credentials, signal }: Signed,
+  { credentials, signal, fetching }: Signed,
   method: 'GET' | 'POST',
   path: string,
   { query = {}, headers, ...more }: More = {},
@@ -180,6 +180,7 @@ function ask(
   return askProvider({
     ...more,
     ...{ url: search === '' ? url : `${url}?${search}`, method, signal, kindOf },
+    dispatcher: fetching.agent,
     headers: { ...headers, authorization },
   })
 }
@@ -203,8 +204,8 @@ function idIn(fields: Fields): string {
 }
 
 /** Reads whose token it is. @throws ProviderError where the keys aren't accepted */
-export async function describeX(credentials: XCredentials, signal: AbortSignal) {
-  const user = objectIn((await ask({ credentials, signal }, 'GET', '/2/users/me')).body, 'data')
+export async function describeX(credentials: XCredentials, reach: Reach) {
+  const user = objectIn((await ask({ credentials, ...reach }, 'GET', '/2/users/me')).body, 'data')
   return {
     externalId: idIn(user),
     handle: `@${textIn(user, 'username')}`,

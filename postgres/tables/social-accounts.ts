@@ -26,6 +26,16 @@ export function listSocialAccounts(q: Queryable, workspaceId: number): Promise<S
   ])
 }
 
+/** The same with when the platform last said whether it takes their credentials. */
+export function listCheckedAccounts(
+  q: Queryable,
+  workspaceId: number,
+): Promise<(SocialAccount & { readonly checked_at: Date | null })[]> {
+  return q.query(`SELECT ${columns}, checked_at FROM social_accounts WHERE workspace_id = $1 ORDER BY id DESC`, [
+    workspaceId,
+  ])
+}
+
 /** Those of `ids` that there are, in no order. */
 export function readSocialAccounts(
   q: Queryable,
@@ -86,12 +96,12 @@ export async function connectSocialAccount(tx: Queryable, connected: ConnectedAc
   const { workspaceId, platform, handle, displayName, connectionType, externalId, metadata } = connected
   const [account] = await tx.query<SocialAccount>(
     `INSERT INTO social_accounts
-       (workspace_id, platform, handle, display_name, connection_type, external_id, provider_metadata)
-     VALUES ($1, $2, $3, coalesce($4, $3), $5, $6, $7)
+       (workspace_id, platform, handle, display_name, connection_type, external_id, provider_metadata, checked_at)
+     VALUES ($1, $2, $3, coalesce($4, $3), $5, $6, $7, clock_timestamp())
      ON CONFLICT (workspace_id, platform, handle) DO UPDATE SET
        display_name = coalesce($4, social_accounts.display_name), connection_type = $5, external_id = $6,
        provider_metadata = $7, status = 'connected', health_status = 'ok', health_message = '',
-       engagement_held_until = NULL, updated_at = clock_timestamp()
+       engagement_held_until = NULL, updated_at = clock_timestamp(), checked_at = clock_timestamp()
      RETURNING ${columns}`,
     [workspaceId, platform, handle, displayName ?? null, connectionType, externalId, JSON.stringify(metadata)],
   )
@@ -116,10 +126,11 @@ export async function setAccountHealth(
 ): Promise<SocialAccount | null> {
   const [row] = await tx.query<SocialAccount & { is_other: boolean }>(
     `WITH before AS (
-       SELECT health_status AS was FROM social_accounts WHERE id = $1 AND status = 'connected' FOR NO KEY UPDATE)
-     UPDATE social_accounts SET health_status = $2, health_message = $3, updated_at = clock_timestamp(),
+       SELECT health_status AS was, health_message AS said FROM social_accounts WHERE id = $1 AND status = 'connected' FOR NO KEY UPDATE)
+     UPDATE social_accounts SET health_status = $2, health_message = $3, checked_at = clock_timestamp(),
+       updated_at = CASE WHEN was <> $2 OR said <> $3 OR $4 THEN clock_timestamp() ELSE updated_at END,
        status = CASE WHEN $4 THEN 'expired' ELSE status END
-     FROM before WHERE id = $1 AND (was <> $2 OR health_message <> $3 OR $4)
+     FROM before WHERE id = $1
      RETURNING ${columns}, was <> $2 OR $4 AS is_other`,
     [id, status, message, isExpired],
   )
@@ -135,14 +146,18 @@ export async function countSocialAccounts(q: Queryable, workspaceId: number): Pr
   return row!.count
 }
 
-/** @returns null when there is no such account; `isNew` is false where it was disconnected before */
+/**
+ * @param ofWorkspace undefined: of any
+ * @returns null when there is no such account; `isNew` is false where it was disconnected before
+ */
 export async function disconnectSocialAccount(
   tx: Queryable,
   id: number,
+  ofWorkspace?: number,
 ): Promise<{ account: SocialAccount; workspaceId: number; isNew: boolean } | null> {
   const [before] = await tx.query<{ workspace_id: number; status: string }>(
-    'SELECT workspace_id, status FROM social_accounts WHERE id = $1 FOR UPDATE',
-    [id],
+    'SELECT workspace_id, status FROM social_accounts WHERE id = $1 AND workspace_id = coalesce($2, workspace_id) FOR UPDATE',
+    [id, ofWorkspace ?? null],
   )
   if (before === undefined) return null
   const [account] = await tx.query<SocialAccount>(

@@ -18,6 +18,9 @@ export const secretBoxPurpose = 'stored answers and webhook secrets'
 /** For the secrets by which payment providers sign their events: the command line seals them, the API opens them. */
 export const revenueSecretsPurpose = 'secrets of revenue connections'
 
+/** For the credentials of social accounts: the command line and the API seal them, the pipeline opens them. */
+export const accountCredentialsPurpose = 'credentials of social accounts'
+
 /** For the tokens of links in mails about accounts: the API seals them, the pipeline opens and sends them. */
 export const accountMailPurpose = 'tokens of links in mails about accounts'
 

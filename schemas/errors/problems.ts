@@ -35,6 +35,7 @@ export const problems = {
   replay_not_found: { status: 404, detail: 'Replay not found' },
   person_not_found: { status: 404, detail: 'Person not found' },
   revenue_connection_not_found: { status: 404, detail: 'Revenue connection not found' },
+  social_account_not_found: { status: 404, detail: 'Social account not found' },
   shared_link_not_found: { status: 404, detail: 'Shared link not found' },
   api_key_not_found: { status: 404, detail: 'API key not found' },
   report_recipient_not_found: { status: 404, detail: 'Recipient of reports not found' },
@@ -110,6 +111,10 @@ export const problems = {
   json_expected: { status: 415, detail: 'Content-Type must be application/json' },
   range_unsatisfiable: { status: 416, detail: 'Range Not Satisfiable' },
   rate_limited: { status: 429, detail: 'Rate limit exceeded' },
+  account_tries_exceeded: {
+    status: 429,
+    detail: 'The workspace tried to connect accounts too often: try again in some minutes',
+  },
   internal: { status: 500, detail: 'Internal Server Error' },
   uploads_full: {
     status: 503,
@@ -161,6 +166,12 @@ export class Problem extends Error {
 export function problem(code: keyof typeof problems, subject = '', options?: ErrorOptions): Problem {
   const entry: ProblemEntry = problems[code]
   return new Problem(code, { ...entry, detail: entry.detail.replace('{}', subject) }, options)
+}
+
+/** A refusal with when to come again. */
+export function rateProblem(code: 'account_tries_exceeded', waitMs: number): Problem {
+  const headers = { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) }
+  return new Problem(code, { ...problems[code], headers })
 }
 
 /** A 422 that carries these errors. */

@@ -109,6 +109,15 @@ export const renewalLeaseMs = renewalMs + 10 * second
 export const renewalLookMs = 250
 /** A token, an app password, or the four values of X. */
 export const accountSecretLengthMax = 4_096
+/** Whatever else connects an account: an address, a number. */
+export const accountFieldLengthMax = 2_048
+/** The check of credentials before an account is connected: all of its requests together. A person waits for it. */
+export const accountCheckMs = 40 * second
+/** Characters of a handle, name or id that a platform tells: longer than any has. */
+export const platformNameLengthMax = 300
+/** Tries of a workspace's members to connect an account in the dashboard, in each window: each asks a platform. */
+export const accountTriesMax = 30
+export const accountTriesWindowMs = 15 * minute
 /** Characters that are kept of a platform's error text. */
 export const providerTextLengthMax = 300
 /** How long a simulated publication takes. */

@@ -1,7 +1,12 @@
 /** Accounts on social platforms that posts are published to. */
 import { z } from 'zod'
+import { idInBody } from '../lax.ts'
+import { socialAccountNameLengthMax } from '../limits/api-limits.ts'
+import { accountFieldLengthMax, accountSecretLengthMax } from '../limits/publish-limits.ts'
 import { platforms } from '../reference/providers.ts'
+import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { nameOf, plainLine } from './plain-line.ts'
 
 const accountStatuses = ['connected', 'disconnected', 'expired'] as const
 export type AccountStatus = (typeof accountStatuses)[number]
@@ -25,3 +30,21 @@ export const SocialAccountResource = z
     provider_metadata: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'SocialAccount' })
+
+const field = plainLine(accountFieldLengthMax).min(1).optional()
+
+/** Which fields a platform takes, and what they have to be, is said where they are tried (pipeline/connecting/). */
+export const SocialAccountConnect = z.object({
+  platform: z.enum(platforms),
+  secret: z.string().min(1).max(accountSecretLengthMax),
+  ...{ url: field, page: field, board: field, privacy: field },
+  handle: nameOf(socialAccountNameLengthMax).optional(),
+  display_name: nameOf(socialAccountNameLengthMax).optional(),
+  /** The account that these are to be new credentials of: those of another one are refused. */
+  renews: idInBody('social_account').optional(),
+})
+
+export const ConnectedSocialAccount = z.object({ ...SocialAccountResource.shape, is_renewed: z.boolean() })
+
+/** With when the platform last said whether it takes the credentials; null: before that was written down. */
+export const CheckedSocialAccount = z.object({ ...SocialAccountResource.shape, checked_at: dateTime.nullable() })

@@ -180,6 +180,7 @@ async function metricsOfServices(): Promise<string[]> {
       hashes: none,
       revenueBox: none,
       mailBox: none,
+      accountBox: none,
       factorBox: none,
       browserHash: none,
       idempotencyKeptMs: 1,

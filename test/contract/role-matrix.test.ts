@@ -1,16 +1,15 @@
 /** Each role of a member may do what its scopes say, over every operation: those of keys, and those of sessions alone. */
 import { beforeAll, expect, test } from 'vitest'
-import { makeSessionOperations } from '../../api/dashboard/operations/registry.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Role } from '../../schemas/roles.ts'
 import { scopes } from '../../schemas/scopes.ts'
-import { setUpApi } from '../support/api.ts'
+import { operationsOfSessions, setUpApi } from '../support/api.ts'
 import { setUpMembers } from '../support/members.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 const { askAsEach } = setUpMembers({ stores, api })
-const ofSessions = makeSessionOperations(stores, stores.box)
+const ofSessions = operationsOfSessions(stores)
 
 let asks: Awaited<ReturnType<typeof askAsEach>>
 beforeAll(async () => {
@@ -55,6 +54,7 @@ test('operations of sessions need a scope that no key can have, but for these re
     ['workspace.settings', 'workspace:read'],
     ['overview.read_lists', 'analytics:read'],
     ['member.leave', 'workspace:read'],
+    ['social_account.list_checked', 'accounts:read'],
   ])
   const own = ofSessions.filter(({ scope }) => scope === 'workspace:own').map(({ name }) => name)
   expect(own).toEqual(['workspace.create', 'workspace.require_second_factor', 'workspace.fill_demo'])

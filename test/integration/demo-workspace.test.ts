@@ -37,6 +37,7 @@ async function makeOwner() {
         path: undefined,
         query: undefined,
         body: undefined,
+        prepared: undefined,
       }),
     )
   return { email: owner!.email, fillBy }

@@ -61,7 +61,7 @@ test('values that X refuses, too few or in another order, and a handle, are not 
   const swapped = secretOf({ ...keys, apiKey: keys.token, token: keys.apiKey })
   for (const secret of ['a token', swapped]) {
     const { code, err } = await svcOn(stores, 'accounts', ...words, secret)
-    expect([code, err]).toEqual([2, expect.stringContaining('API key, API key secret, access token')])
+    expect([code, err]).toEqual([1, expect.stringContaining('API key, API key secret, access token')])
   }
   const named = await svcOn(stores, 'accounts', ...words, secretOf(keys), '--handle', 'shop')
   expect(named).toMatchObject({ code: 2, err: expect.stringContaining('--handle') })

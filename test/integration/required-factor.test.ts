@@ -1,11 +1,10 @@
 /** Workspaces that require a second factor of their members: who may say so, and what those without one still get. */
 import { beforeAll, expect, test } from 'vitest'
-import { makeSessionOperations } from '../../api/dashboard/operations/registry.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { requireSecondFactor } from '../../postgres/tables/required-factors.ts'
 import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
-import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
+import { makeKey, makeWorkspace, operationsOfSessions, setUpApi } from '../support/api.ts'
 import { appWith } from '../support/authenticator-app.ts'
 import { runSvc } from '../support/command-line.ts'
 import { fromOwnPage, memberPassword, setUpMembers } from '../support/members.ts'
@@ -14,7 +13,7 @@ import { setUpFolder } from '../support/test-folder.ts'
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 const { makeMember, invite, post, signInOwner, cookieOf, join } = setUpMembers({ stores, api })
 const folder = setUpFolder()
-const ofSessions = makeSessionOperations(stores, stores.box)
+const ofSessions = operationsOfSessions(stores)
 const refusal = {
   status: 403,
   body: { detail: 'The workspace requires a second factor: set yours up at /dashboard/second-factor' },

@@ -1,5 +1,6 @@
 /** The API in the test's own process, on real stores, with keys to ask it by. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { makeSessionOperations } from '../../api/dashboard/operations/registry.ts'
 import { makeGateway } from '../../api/gateway.ts'
 import { makeRateLimiter, makeSignInLimiter, type RateLimiter } from '../../api/guards/rate-limit.ts'
 import type { MediaLimits } from '../../api/media/receive.ts'
@@ -10,6 +11,7 @@ import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
 import {
+  accountCredentialsPurpose,
   accountMailPurpose,
   makeSecretBox,
   revenueSecretsPurpose,
@@ -70,6 +72,7 @@ export async function startApi(
     ...{ box: stores.box, hashes: stores.hashes },
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     mailBox: makeSecretBox(stores.secretKey ?? '', accountMailPurpose),
+    accountBox: makeSecretBox(stores.secretKey ?? '', accountCredentialsPurpose),
     factorBox: makeSecretBox(stores.secretKey ?? '', secondFactorPurpose),
     browserHash: makeKeyedHash(stores.secretKey ?? '', 'browsers that signed in before'),
     answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
@@ -119,6 +122,13 @@ export function setUpApi(options: TestApiOptions = {}): {
   })
   afterAll(() => api.close?.())
   return { stores, api, mine }
+}
+
+/** As the dashboard has them, to go over all. */
+export function operationsOfSessions(stores: Pick<TestStores, 'pg' | 'ch' | 'box'>): readonly Operation[] {
+  return makeSessionOperations(stores, stores.box, {
+    ...{ accountBox: stores.box, signInLimiter: makeSignInLimiter(undefined) },
+  })
 }
 
 /** Another key of the workspace. */

@@ -81,6 +81,6 @@ async function answerOf(
       mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
     },
     ...{ stores, clock: fixedClock(moment), log: pino({ level: 'silent' }), requestId: 'test' },
-    ...{ path: undefined, query: query.value, body: undefined },
+    ...{ path: undefined, query: query.value, body: undefined, prepared: undefined },
   })
 }

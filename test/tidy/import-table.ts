@@ -36,6 +36,10 @@ export const rooms: readonly Room[] = [
     at: 'api/dashboard/operations/erase-person.ts',
     may: ['runtime/', 'schemas/', 'api/', 'pipeline/people/order-erasure.ts'],
   },
+  {
+    at: 'api/dashboard/operations/social-accounts.ts',
+    may: ['runtime/', 'schemas/', 'api/', 'postgres/tables/', 'pipeline/connecting/'],
+  },
   { at: 'api/main.ts', may: ['runtime/', 'schemas/', 'api/', 'clickhouse/', 'postgres/'] },
   {
     at: 'api/',
@@ -50,6 +54,7 @@ export const rooms: readonly Room[] = [
     may: [
       ...['web/generated/world.json', 'schemas/figure-texts.ts', 'schemas/csv-delimiter.ts'],
       ...[
+        'schemas/reference/account-fields.ts',
         'schemas/reference/campaign-query.ts',
         'schemas/reference/currencies.ts',
         'schemas/reference/links-in-text.ts',

@@ -9,6 +9,7 @@ import { makeMemberOperations } from './members.ts'
 import { ofReportRecipients } from './report-recipients.ts'
 import { requireFactor } from './require-second-factor.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
+import { type Connecting, makeAccountOperations } from './social-accounts.ts'
 import { ofTrafficAlerts } from './traffic-alerts.ts'
 import {
   createOwnWorkspace,
@@ -20,7 +21,11 @@ import {
 } from './workspaces.ts'
 
 /** @param mailBox seals the tokens of links that mails carry */
-export function makeSessionOperations(stores: DemoStores, mailBox: SecretBox): readonly Operation[] {
+export function makeSessionOperations(
+  stores: DemoStores,
+  mailBox: SecretBox,
+  connecting: Connecting,
+): readonly Operation[] {
   return [
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
@@ -32,5 +37,6 @@ export function makeSessionOperations(stores: DemoStores, mailBox: SecretBox): r
       ...makeMemberOperations(mailBox),
       makeFillDemo(stores),
     ],
+    ...makeAccountOperations(connecting),
   ]
 }

@@ -1,54 +1,120 @@
-/** Accounts that posts go out through, whether they work, and how one is connected. */
-import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
-import { Copied } from './install.tsx'
+/** Accounts that posts go out through: whether they work, and when that was last said; connected, connected again, and disconnected. */
+import { useState } from 'preact/hooks'
+import { type Account, AccountForm, type Connected } from './account-form.tsx'
+import { platformForms } from './account-platforms.tsx'
+import { Confirm } from './dialog.tsx'
+import { time } from './format.ts'
 import { may } from './may.ts'
-import { Failure } from './parts.tsx'
-import { useAnswer } from './query.ts'
+import { Failure, Refusal } from './parts.tsx'
+import { send, useAnswer, useRefusal } from './query.ts'
 
-type Account = (typeof SocialAccountResource)['_output']
-
-export function Accounts({ workspaceId }: { workspaceId: number }) {
-  const { answer, failure } = useAnswer<Account[]>('/social-accounts')
-  const connect = `npx svc accounts connect --workspace ${workspaceId}`
+export function Accounts({ timezone }: { timezone: string }) {
+  const { answer, failure } = useAnswer<Account[]>('/social-accounts/checked')
+  const { refusal, done } = useRefusal()
+  const [form, setForm] = useState<{ readonly renewed?: Account }>()
+  const [made, setMade] = useState<Connected>()
+  const [ended, end] = useState<Account>()
   return (
     <section class="panel" aria-label="Accounts">
-      <h2>Accounts</h2>
+      <h2>
+        Accounts
+        {may('workspace:manage') && (
+          <button type="button" onClick={() => setForm({})}>
+            Connect an account
+          </button>
+        )}
+      </h2>
       {failure && <Failure {...failure} />}
+      <Refusal text={refusal} />
+      <p role="status" class={made ? 'good' : 'unseen'}>
+        {made && (
+          <>
+            <bdi>{made.handle}</bdi> is connected{made.is_renewed && ' again'}.
+          </>
+        )}
+      </p>
       {answer?.length === 0 && <p class="empty">No account is connected yet. Posts are published through accounts.</p>}
       <ul>
         {answer?.map((account) => (
-          <li key={account.id} class="event endpoint">
-            <span class="name">
-              <bdi>{account.handle}</bdi> <span class="label">{account.platform}</span>
-            </span>
-            {account.connection_type === 'simulated' && <span class="label">simulated: it publishes nowhere</span>}
-            <Health {...account} />
-          </li>
+          <OneAccount
+            key={account.id}
+            {...{ account, timezone }}
+            renew={() => setForm({ renewed: account })}
+            {...{ end }}
+          />
         ))}
       </ul>
-      {may('workspace:manage') && (
-        <details>
-          <summary>Connect or reconnect an account</summary>
-          <p>On the machine that the product runs on. Secrets are stored encrypted.</p>
-          <Copied text={`${connect} --platform mastodon --url https://mastodon.social --secret-file /dev/stdin`} />
-          <Copied text={`${connect} --platform bluesky --handle shop.bsky.social --secret-file /dev/stdin`} />
-          <Copied text={`${connect} --platform x --secret-file /dev/stdin`} />
-          <Copied text={`${connect} --platform linkedin --secret-file /dev/stdin`} />
-          <Copied text={`${connect} --platform threads --secret-file /dev/stdin`} />
-          <Copied text={`${connect} --platform instagram --page 1755847768034402 --secret-file /dev/stdin`} />
-          <Copied text={`${connect} --platform facebook --page 1755847768034402 --secret-file /dev/stdin`} />
-        </details>
+      {form && (
+        <AccountForm
+          renewed={form.renewed}
+          close={() => setForm(undefined)}
+          made={(account) => {
+            setMade(account)
+            setForm(undefined)
+          }}
+        />
+      )}
+      {ended && (
+        <Confirm
+          title="Disconnect this account"
+          verb="Disconnect"
+          close={() => end(undefined)}
+          confirmed={async () => {
+            setMade(undefined)
+            done(await send('DELETE', `/social-accounts/${ended.id}`))
+            end(undefined)
+          }}
+        >
+          Nothing more is published to <bdi>{ended.handle}</bdi>, and its credentials are deleted here. Scheduled posts
+          stay scheduled, but fail for this account if it isn’t connected again before their time.
+        </Confirm>
       )}
     </section>
   )
 }
 
-function Health({ status, health_status = 'ok', health_message = '' }: Account) {
-  if (status !== 'connected') return <span class="bad">{status}</span>
-  if (health_status === 'ok') return <span class="good">works</span>
+interface OneAccountProps {
+  readonly account: Account
+  readonly timezone: string
+  renew(): void
+  end(account: Account): void
+}
+
+function OneAccount({ account, timezone, renew, end }: OneAccountProps) {
+  const { handle, platform, display_name: name, checked_at: checkedAt } = account
+  const { name: network } = platformForms[platform]
+  const isSimulated = account.connection_type === 'simulated'
   return (
-    <span class={health_status === 'error' ? 'bad' : 'label'}>
-      <bdi>{health_message || health_status}</bdi>
-    </span>
+    <li class="event endpoint">
+      <span class="name">
+        <bdi>{handle}</bdi> {name !== handle && <bdi class="label">{name}</bdi>} <span class="label">{network}</span>
+      </span>
+      {isSimulated && <span class="label">simulated: it publishes nowhere</span>}
+      <Health {...account} />
+      {checkedAt && <span class="label">checked {time(checkedAt, timezone)}</span>}
+      {may('workspace:manage') && !isSimulated && (
+        <button type="button" aria-label={`Connect again ${handle} on ${network}`} onClick={renew}>
+          Connect again
+        </button>
+      )}
+      {may('workspace:manage') && account.status !== 'disconnected' && (
+        <button
+          type="button"
+          class="danger"
+          aria-label={`Disconnect ${handle} on ${network}`}
+          onClick={() => end(account)}
+        >
+          Disconnect
+        </button>
+      )}
+    </li>
   )
+}
+
+function Health({ status, health_status = 'ok', health_message = '' }: Account) {
+  if (status === 'disconnected') return <span class="bad">disconnected</span>
+  const said = <bdi>{health_message || health_status}</bdi>
+  if (status === 'expired') return <span class="bad">expired: {said}</span>
+  if (health_status === 'ok') return <span class="good">works</span>
+  return <span class={health_status === 'error' ? 'bad' : 'label'}>{said}</span>
 }

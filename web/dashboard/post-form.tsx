@@ -243,7 +243,7 @@ function Accounts({ accounts, chosen, choose }: AccountsProps) {
       <legend>Accounts</legend>
       {accounts?.length === 0 && (
         <p class="empty">
-          None is connected: the <a href="/guides/posts">guide of posts</a> connects one.
+          None is connected: connect one in the <a href="/dashboard/settings">settings</a>.
         </p>
       )}
       {accounts?.map(({ id, platform, handle, status }) => (

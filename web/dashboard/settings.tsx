@@ -70,7 +70,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         </section>
         <SigningIn />
       </div>
-      <Accounts workspaceId={workspace.id} />
+      <Accounts timezone={timezone} />
       {may('workspace:manage') && (
         <>
           <Members timezone={timezone} />

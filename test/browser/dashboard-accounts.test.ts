@@ -1,0 +1,72 @@
+/** A social account in the dashboard: connected after a wrong token, published to, connected again, and disconnected. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
+import { endedPost, runPublisher, schedulePost } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', allowPrivateTargets: true })
+const signIn = setUpDashboard({ stores, api, mine })
+const ask = asking(api, () => mine.apiKey)
+const section = list('Accounts')
+
+let instance: MastodonServer
+beforeAll(async () => {
+  instance = await startMastodon()
+})
+afterAll(() => instance?.close())
+
+test('an account is connected once its token is right, publishes, and is connected again under a hostile name', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/settings`)
+  await page.click(`${section} >> text=Connect an account`)
+  const field = (name: string) => page.locator(`dialog [name="${name}"]`)
+  const platform = page.getByRole('combobox', { name: 'Platform' })
+  await platform.selectOption('tiktok')
+  await look(page, 'connect-tiktok')
+  await platform.selectOption('mastodon')
+  const away = page.locator('dialog a[target="_blank"]')
+  expect(await away.first().getAttribute('rel')).toBe('noreferrer')
+  await field('url').fill(instance.url)
+  await field('secret').fill('another-token')
+  await page.keyboard.press('Enter')
+  const refusal = "Mastodon didn't take it: The platform answered 401: The access token is invalid"
+  await page.waitForSelector(`dialog [role="alert"]:has-text("${refusal}")`)
+  await look(page, 'connect-refused')
+  await field('secret').fill(instance.state.token)
+  await page.click('dialog [type="submit"]')
+  const row = page.locator(`${section} li`)
+  await page.waitForSelector(`${section} [role="status"]:has-text("@shop@social.test is connected.")`)
+  await row.filter({ hasText: 'works' }).filter({ hasText: 'checked' }).waitFor()
+  expect(await page.content()).not.toContain(instance.state.token)
+
+  const [{ id }] = (await ask('GET', '/v1/social-accounts')).body
+  const publisher = runPublisher(stores)
+  const post = await schedulePost(ask, { caption: 'Hello from the shop', accounts: [id] })
+  expect((await endedPost(ask, post)).status).toBe('published')
+  await publisher.close()
+  expect(instance.statuses.map(({ text }) => text)).toEqual(['Hello from the shop'])
+
+  const hostile = '<img src=x onerror=alert(1)> \u202Eevil'
+  await stores.pg.query(
+    `UPDATE social_accounts SET status = 'expired', health_status = 'error', health_message = $2, display_name = $2 WHERE id = $1`,
+    [id, hostile],
+  )
+  await page.reload()
+  await row.filter({ hasText: 'expired: <img src=x' }).waitFor()
+  expect(await page.locator('main img[src="x"]').count()).toBe(0)
+  await look(page, 'accounts')
+  await page.click(`${section} >> text=Connect again`)
+  expect(await field('url').inputValue()).toBe(instance.url)
+  await field('display_name').fill('The shop')
+  await field('secret').fill(instance.state.token)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${section} [role="status"]:has-text("is connected again.")`)
+  await row.filter({ hasText: 'works' }).filter({ hasText: 'The shop' }).waitFor()
+
+  await page.click(`${section} li >> text=Disconnect`)
+  await page.click('dialog .danger')
+  await row.filter({ hasText: 'disconnected' }).waitFor()
+  expect(await row.getByText('Disconnect', { exact: true }).count()).toBe(0)
+}, 180_000)

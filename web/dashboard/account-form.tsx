@@ -1,0 +1,156 @@
+/** Connects a social account, or gives one new credentials. The platform is asked before anything is stored. */
+import { useState } from 'preact/hooks'
+import { type AccountField, fieldsOfPlatforms, privacies } from '../../schemas/reference/account-fields.ts'
+import type { CheckedSocialAccount, ConnectedSocialAccount } from '../../schemas/resources/social-account.ts'
+import { type Platform, platformForms } from './account-platforms.tsx'
+import { FormDialog } from './dialog.tsx'
+import { send } from './query.ts'
+
+export type Account = (typeof CheckedSocialAccount)['_output']
+export type Connected = (typeof ConnectedSocialAccount)['_output']
+
+/** Longer than the server waits for a platform. */
+const withinMs = 60_000
+
+interface AccountFormProps {
+  /** The account that gets new credentials; undefined: another one is connected. */
+  readonly renewed: Account | undefined
+  made(account: Connected): void
+  close(): void
+}
+
+export function AccountForm({ renewed, made, close }: AccountFormProps) {
+  const [platform, choose] = useState<Platform>(renewed?.platform ?? 'bluesky')
+  const [isAsking, setAsking] = useState(false)
+  const { name, help } = platformForms[platform]
+  const submit = async (data: FormData) => {
+    setAsking(true)
+    const written = [...data].filter(([, value]) => String(value).trim() !== '')
+    const body = { platform, ...Object.fromEntries(written), ...(renewed && { renews: renewed.id }) }
+    const sent = await send<Connected>('POST', '/social-accounts', body, { withinMs })
+    setAsking(false)
+    return sent
+  }
+  return (
+    <FormDialog
+      title={renewed ? `Connect ${renewed.handle} again` : 'Connect an account'}
+      verb={renewed ? 'Connect again' : 'Connect'}
+      {...{ close, made, submit }}
+    >
+      {renewed === undefined && (
+        <label>
+          Platform
+          <select value={platform} onChange={({ currentTarget: { value } }) => choose(value as Platform)}>
+            {Object.entries(platformForms).map(([value, { name }]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <p>{help}</p>
+      <Fields key={platform} {...{ platform, renewed }} />
+      <p role="status">{isAsking ? `Asking ${name} …` : ''}</p>
+    </FormDialog>
+  )
+}
+
+const labels: Readonly<Record<AccountField, string>> = {
+  url: 'URL of the server',
+  page: 'Number of the page',
+  board: 'Number of the board',
+  privacy: 'Who sees the posts',
+  handle: 'Handle',
+}
+const privacyNames = { everyone: 'Everyone', followers: 'Followers', friends: 'Friends', self: 'Only you' }
+
+const inputModes = { url: 'url', page: 'numeric', board: 'numeric', privacy: 'none', handle: 'text' } as const
+
+/** The server of X is none of a person's choice. */
+const isAsked = (platform: Platform, field: AccountField) => platform !== 'x' || field !== 'url'
+
+function Fields({ platform, renewed }: { platform: Platform; renewed: Account | undefined }) {
+  const { secret, isLong } = platformForms[platform]
+  const { required, optional } = fieldsOfPlatforms[platform]
+  const fields = [...(Object.keys(required) as AccountField[]), ...optional]
+  const about = <span class="label">{secret}. It is stored encrypted, and shown to nobody.</span>
+  const ofSecret = { name: 'secret', required: true, maxLength: 4096, spellcheck: false } as const
+  return (
+    <>
+      {fields
+        .filter((field) => isAsked(platform, field))
+        .map((field) => (
+          <OneField key={field} {...{ field, renewed }} meaning={required[field]} isRequired={field in required} />
+        ))}
+      {isLong ? (
+        <label>
+          Secret
+          <textarea {...ofSecret} rows={4} autocomplete="off" />
+          {about}
+        </label>
+      ) : (
+        <label>
+          Secret
+          <input {...ofSecret} type="password" autocomplete="new-password" />
+          {about}
+        </label>
+      )}
+      <label>
+        Name in lists (the platform’s, if it is left empty)
+        <input name="display_name" maxLength={120} defaultValue={renewed?.display_name} />
+      </label>
+    </>
+  )
+}
+
+interface OneFieldProps {
+  readonly field: AccountField
+  readonly renewed: Account | undefined
+  readonly meaning: string | undefined
+  readonly isRequired: boolean
+}
+
+function OneField({ field, renewed, meaning, isRequired }: OneFieldProps) {
+  if (field === 'privacy') {
+    return (
+      <label>
+        {labels.privacy}
+        <select name="privacy" required>
+          <option value="">Choose</option>
+          {privacies.map((privacy) => (
+            <option key={privacy} value={privacy}>
+              {privacyNames[privacy]}
+            </option>
+          ))}
+        </select>
+      </label>
+    )
+  }
+  return (
+    <label>
+      {labels[field]}
+      {!isRequired && ' (may be left empty)'}
+      <input
+        name={field}
+        inputMode={inputModes[field]}
+        maxLength={field === 'handle' ? 120 : 2048}
+        required={isRequired}
+        autocomplete="off"
+        defaultValue={knownOf(field, renewed)}
+      />
+      {meaning && <span class="label">{meaning.replace(/^./, (letter) => letter.toUpperCase())}</span>}
+    </label>
+  )
+}
+
+/** The value that the account was connected with, as far as the account tells it. */
+function knownOf(field: AccountField, renewed: Account | undefined): string {
+  if (renewed === undefined) return ''
+  const { handle, platform, external_id: id, provider_metadata: metadata = {} } = renewed
+  if (field === 'handle') return handle
+  if (field === 'url') return String(metadata['url'] ?? '')
+  if (field === 'board') return String(metadata['board_id'] ?? '')
+  if (platform === 'facebook') return id ?? ''
+  return platform === 'linkedin' ? (/organization:(\d+)$/.exec(id ?? '')?.[1] ?? '') : ''
+}

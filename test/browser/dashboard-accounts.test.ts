@@ -50,7 +50,7 @@ test('an account is connected once its token is right, publishes, and is connect
 
   const hostile = '<img src=x onerror=alert(1)> \u202Eevil'
   await stores.pg.query(
-    `UPDATE social_accounts SET status = 'expired', health_status = 'error', health_message = $2, display_name = $2 WHERE id = $1`,
+    `UPDATE social_accounts SET status = 'expired', health_status = 'error', health_message = $2, handle = $2 WHERE id = $1`,
     [id, hostile],
   )
   await page.reload()

@@ -1,5 +1,8 @@
 /** Social accounts: connected, listed, disconnected. */
-import { connectAccount as connect, disconnectAccount as disconnect } from '../../pipeline/connecting/connect-account.ts'
+import {
+  connectAccount as connect,
+  disconnectAccount as disconnect,
+} from '../../pipeline/connecting/connect-account.ts'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { type ConnectedAccount, listSocialAccounts } from '../../postgres/tables/social-accounts.ts'

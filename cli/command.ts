@@ -229,7 +229,7 @@ export class OptionValues {
     throw new UsageError(`--${name} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got \`${value}\``)
   }
 
-  /** Whether it is `yes`, where it must be that or `no`. */
+  /** True for the first word, false for the second; any other is refused. */
   either(name: string, yes: string, no: string): boolean | undefined {
     const value = this.oneOf(name, [yes, no])
     return value === undefined ? undefined : value === yes

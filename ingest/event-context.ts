@@ -5,8 +5,6 @@ import type { BotVisitRow, EventRow } from '../schemas/event/row.ts'
 import type { SidePayload } from '../schemas/event/side-payload.ts'
 import type { Area } from '../schemas/reference/places.ts'
 
-export type { SidePayload }
-
 /** The sender of a request, as far as the steps may know it. The address is used for hashing and goes no further. */
 export interface Sender {
   readonly address: string

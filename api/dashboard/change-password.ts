@@ -1,3 +1,8 @@
+/**
+ * /dashboard/password: whoever is signed in gives the account another password, also where the plan has lapsed. It asks for the
+ * current one, as a browser that is left open must not become somebody else's account. All other sessions end. Held by
+ * test/integration/members.test.ts.
+ */
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { changePassword, findPasswordHash } from '../../postgres/tables/owner-passwords.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'

@@ -1,3 +1,11 @@
+/**
+ * /dashboard/join?token=…: makes a member of whoever has the link of an invitation. GET shows a form, uses nothing up and says
+ * nothing of accounts. POST asks for a password: a new account's, or that of the account with this e-mail. An account without one
+ * is refused, as no link may take it over. Held by test/integration/join.test.ts.
+ *
+ * The token stands in the query, because the page has no script that could read a fragment. Caches, `Referer` and our log don't
+ * get it, and it works once.
+ */
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { beginBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import { isSecondFactorOn } from '../../postgres/tables/second-factors.ts'

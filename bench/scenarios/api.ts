@@ -92,7 +92,9 @@ export async function askInFull(
   const { outcome } = await runAsking({ ...asking, connections, withinSeconds: 120 }, cores, folder)
   if ((outcome.answers['200'] ?? 0) === asking.requests) return outcome
   const { answers, unanswered } = outcome
-  throw new Error(`${asking.questions[0]!.path}: ${JSON.stringify(answers)}, unanswered ${unanswered}`)
+  throw new Error(
+    `port ${asking.port}, ${asking.questions[0]!.path}: ${JSON.stringify(answers)}, unanswered ${unanswered}`,
+  )
 }
 
 /** Rounds of the two sides, alternating; each of as many requests as the side answers in a round's time. */

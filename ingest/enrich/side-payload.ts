@@ -1,6 +1,6 @@
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import { kinds } from '../../schemas/event/row.ts'
-import type { SidePayload } from '../event-context.ts'
+import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import type { Facts } from './facts.ts'
 
 /**

@@ -2,8 +2,8 @@
 
 import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
 import type { RowEncoder } from '../../schemas/event/row-codec.ts'
+import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
-import type { SidePayload } from '../event-context.ts'
 import { forEachClaim, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
 
 /** A group is small beside a segment, so that a segment always has room for one more. */

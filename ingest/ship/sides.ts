@@ -1,7 +1,7 @@
 /** The part of a manifest that goes to Postgres: the side payloads of its rows. */
 import { isRefusal } from '../../postgres/client.ts'
 import type { StreamName } from '../../schemas/event/row.ts'
-import type { SidePayload } from '../event-context.ts'
+import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { type Batch, forEachRow } from './batch.ts'
 import { isKept } from './load.ts'
 import type { Manifest } from './manifest.ts'

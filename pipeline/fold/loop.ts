@@ -1,3 +1,8 @@
+/**
+ * Folds for as long as the process lives. One process has the lease at a time; a failed step is tried again with the
+ * next round. A fold begins `foldEveryMs` after the last one began. A long fold is followed by a pause of a third of its
+ * time, which leaves merges and questions at least a quarter. While more events wait there is no pause.
+ */
 import { readFoldProgress } from '../../postgres/tables/folds.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
@@ -25,9 +30,9 @@ export interface FoldLoop {
   close(): Promise<void>
 }
 
-export type FoldLoopOptions = Omit<JobContext, 'signal'>
+export type FoldLoopContext = Omit<JobContext, 'signal'>
 
-export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions): FoldLoop {
+export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext): FoldLoop {
   const stopping = new AbortController()
   const { signal } = stopping
   const { take, release, work } = makeFoldLease(pg, ch, signal)

@@ -165,14 +165,13 @@ export function startPublisher(options: PublisherOptions): Publisher {
         await taking
         await Promise.all(underWay.values())
       }
-      const ended = new AbortController()
-      void options.sleep(finishMs, ended.signal).then(() => cutting.abort(new Error('the pipeline is stopping')))
+      const cut = setTimeout(() => cutting.abort(new Error('the pipeline is stopping')), finishMs)
       try {
         await withDeadline(all(), closeDeadlineMs, 'ending the attempts to publish')
       } catch (error) {
         log.warn({ err: error }, 'left attempts to publish: their claims run out')
       }
-      ended.abort()
+      clearTimeout(cut)
       stopped.abort()
     },
   }

@@ -1,5 +1,4 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
-
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { fullNameLengthMax, identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../client.ts'

@@ -33,11 +33,16 @@ export function withParam(url: string, name: string, value: string): string {
   return `${start}${written.length === 0 ? '' : '?'}${written.join('&')}${fragment}`
 }
 
-/** The source and medium that a URL names itself, as long as a link's may be. The defaults of a link that names none would replace them. */
-export function ownOrigin(url: string): { utm_source?: string; utm_medium?: string } {
+/**
+ * A link that names these keeps the source and medium of its destination: else its defaults replace them. An empty value
+ * leaves the destination's as it is, where a link can't have the same: one that is too long, or no text that can be stored.
+ */
+export function ownUtm(url: string): { utm_source?: string; utm_medium?: string } {
+  const pieces = divide(url).pieces.map(readPiece)
   const named = (['utm_source', 'utm_medium'] as const).flatMap((name) => {
-    const value = paramOf(url, name)
-    return value ? [[name, [...value].slice(0, linkUtmLengthMax).join('')] as const] : []
+    const value = pieces.find(([own, value]) => own === name && value !== '')?.[1]
+    if (value === undefined) return []
+    return [[name, [...value].length > linkUtmLengthMax || /[\0\ufffd]/.test(value) ? '' : value] as const]
   })
   return Object.fromEntries(named)
 }

@@ -193,7 +193,7 @@ test('a post is written, scheduled, published and archived, and each state is sh
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Launch')
   const caption = page.getByLabel('Caption', { exact: true })
-  await caption.fill('We are open (https://example.com/open?a=b), come: https://example.com/Way_(Sun).')
+  await caption.fill('We are open (https://example.com/open?utm_source=mail), come: https://example.com/Way_(Sun).')
   await page.click('button:text-is("Track the links")')
   await expect
     .poll(() => caption.inputValue())
@@ -205,10 +205,11 @@ test('a post is written, scheduled, published and archived, and each state is sh
   await page.waitForSelector('[role="alert"]:has-text("no address that isn’t tracked")')
   const [saved] = (await ask<{ base_caption: string }[]>('GET', '/v1/posts')).body
   expect(saved!.base_caption).toBe(await caption.inputValue())
-  const made = await ask<{ destination_url: string; post_id: number }[]>('GET', '/v1/links?status=archived')
-  expect(made.body.map(({ destination_url: to, post_id }) => [to, typeof post_id])).toEqual([
-    ['https://example.com/Way_(Sun)', 'number'],
-    ['https://example.com/open?a=b', 'number'],
+  type Made = { destination_url: string; post_id: number; utm_source: string }
+  const made = await ask<Made[]>('GET', '/v1/links?status=archived')
+  expect(made.body.map(({ destination_url: to, post_id, utm_source }) => [to, typeof post_id, utm_source])).toEqual([
+    ['https://example.com/Way_(Sun)', 'number', 'svc'],
+    ['https://example.com/open?utm_source=mail', 'number', 'mail'],
   ])
   await page.check('input[type="checkbox"]')
   await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')

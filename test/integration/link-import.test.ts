@@ -109,7 +109,10 @@ test('keys of others are refused, rows without one are the same by label and des
 test('a destination’s own source and medium stay, where no column names others', async () => {
   const { apiKey } = await makeWorkspace(stores)
   const own = 'https://example.com/?utm_source=mail&utm_medium='
-  await ask('/v1/links/import', { csv: `url,slug,utm_source\n${own},own,\n${own},named,poster` }, apiKey)
+  const odd = 'https://example.com/?utm_source=a%00b'
+  const csv = `url,slug,utm_source\n${own},own,\n${own},named,poster\n${odd},odd,`
+  expect((await ask('/v1/links/import', { csv }, apiKey)).body.created).toBe(3)
+  expect(await list(apiKey, '?q=odd')).toMatchObject([{ utm_source: '', tracking_url: expect.stringContaining(odd) }])
   const [kept, named] = [await list(apiKey, '?q=own'), await list(apiKey, '?q=named')]
   expect(kept).toMatchObject([{ utm_source: 'mail', utm_medium: 'social' }])
   expect(named).toMatchObject([{ utm_source: 'poster', utm_medium: 'social' }])

@@ -15,7 +15,7 @@ import {
 import { setUpApi } from '../support/api.ts'
 import { linkedinApp, linkedinToken, member, pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { listening } from '../support/listening.ts'
-import { film, jpeg, png } from '../support/media-files.ts'
+import { exif, film, jpeg, png } from '../support/media-files.ts'
 import { answerOnce, type Hindrance } from '../support/provider-server.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
@@ -92,7 +92,7 @@ test('a text is published as it was written, with its hashtags', async () => {
 
 test('one image, several, and a video in parts are published with alternative texts, as a person and as a page', async () => {
   const [person, page] = [await connect(), await connectPage()]
-  const photo = jpeg({ width: 40, height: 30 })
+  const photo = jpeg({ width: 40, height: 30, segments: exif(6) })
   const first = await uploadFile(api, mine.apiKey, photo, { type: 'image/jpeg', altText: 'Ein Bär – "groß"' })
   const movie = film({ data: 250_000 })
   const films = [await uploadFile(api, mine.apiKey, movie, { type: 'video/mp4', altText: 'A film' })]
@@ -105,6 +105,8 @@ test('one image, several, and a video in parts are published with alternative te
   expect(on.publisher.pauses).toContain(linkedinPollMs)
   const { media } = postOf('One').content
   expect(media.altText).toBe('Ein Bär – "groß"')
+  // A photo loses what its camera noted.
+  expect([photo.includes('GPS'), on.server.bytesOf(media.id).includes('GPS')]).toEqual([true, false])
   const { images } = postOf('Several').content.multiImage
   expect(images.map(({ altText }: { altText?: string }) => altText)).toEqual(['Ein Bär – "groß"', undefined, 'Third'])
   expect(on.server.bytesOf(images[1].id).equals(png({ width: 40 }))).toBe(true)

@@ -1,7 +1,7 @@
 /** Campaign parameters in a destination: read from it and written into it, and nothing else of it changes. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { paramOf, withParam } from '../../schemas/reference/campaign-query.ts'
+import { ownUtm, paramOf, withParam } from '../../schemas/reference/campaign-query.ts'
 import { seed } from '../support/short-form.ts'
 
 test.each([
@@ -27,4 +27,13 @@ test('a value that was written is read again, and gone once it is empty', () => 
     }),
     { seed },
   )
+})
+
+test('a destination’s own source and medium stay, also those that a link can not have', () => {
+  const of = (query: string) => ownUtm(`https://example.com/?${query}#utm_source=no`)
+  expect(of('utm_source=&utm_source=mail&utm_campaign=x')).toEqual({ utm_source: 'mail' })
+  expect(of('utm_medium=a+b&x=%zz')).toEqual({ utm_medium: 'a b' })
+  for (const odd of ['M%E4rz', 'a%00b', 'a'.repeat(121)])
+    expect([odd, of(`utm_source=${odd}`)]).toEqual([odd, { utm_source: '' }])
+  expect(of('')).toEqual({})
 })

@@ -1,6 +1,7 @@
 /** Tracked links: made here, copied, and what they led to. */
 import { useState } from 'preact/hooks'
 import { renderSVG } from 'uqr'
+import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import type { LinkWithClicks } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
@@ -77,6 +78,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
       ...Object.fromEntries(filled),
+      ...ownUtm(destination.destination),
       ...(targets.length > 0 && { targets }),
       ...(tags.length > 0 && { tags }),
       ...(password != null && { password }),

@@ -1,5 +1,4 @@
 /** Parts that several pages share. */
-
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Retention } from '../../schemas/resources/retention.ts'

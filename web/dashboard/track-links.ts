@@ -1,6 +1,6 @@
 /** Puts tracked links in the place of the addresses in a post's captions and thread, so that its clicks and what follows are counted. */
 
-import { ownOrigin } from '../../schemas/reference/campaign-query.ts'
+import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 import type { LinkResource } from '../../schemas/resources/link.ts'
 import { send } from './query.ts'
@@ -43,7 +43,7 @@ export async function trackLinks<Draft extends Captions>(
   for (const address of found) {
     if (refusal !== '') break
     const label = [...`${title}: ${address.replace(/^https?:\/\//, '')}`].slice(0, labelLength).join('')
-    const made = { label, destination_url: address, post_id: id, ...ownOrigin(address) }
+    const made = { label, destination_url: address, post_id: id, ...ownUtm(address) }
     const sent = await send<Link>('POST', '/links', made)
     if ('refusal' in sent) refusal = sent.refusal
     else shortened.set(address, sent.made.post_url)

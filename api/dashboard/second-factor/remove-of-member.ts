@@ -1,3 +1,7 @@
+/**
+ * /dashboard/member-second-factor: the owner of a workspace removes the second factor of a member who lost the phone. It asks for
+ * the owner's own password, and code where the owner has a second factor. Held by test/integration/member-factor.test.ts.
+ */
 import type { Authenticated } from '../../../postgres/tables/api-keys.ts'
 import { findMemberFactor, holdMemberFactor } from '../../../postgres/tables/member-factors.ts'
 import { findPasswordHash } from '../../../postgres/tables/owner-passwords.ts'

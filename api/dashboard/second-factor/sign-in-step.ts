@@ -1,3 +1,7 @@
+/**
+ * /dashboard/sign-in/code: the second page of a sign-in by password, for accounts with a second factor. There is no session before
+ * its code. Held by test/integration/second-factor.test.ts.
+ */
 import { beginBrowserSession } from '../../../postgres/tables/owner-sessions.ts'
 import {
   endSignInStep,

@@ -2,7 +2,7 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { delimiterOf } from '../../../schemas/csv-delimiter.ts'
 import { linkLabelLengthMax } from '../../../schemas/limits/api-limits.ts'
-import { ownOrigin } from '../../../schemas/reference/campaign-query.ts'
+import { ownUtm } from '../../../schemas/reference/campaign-query.ts'
 import { type ImportedField, importedColumns, importedFields } from '../../../schemas/resources/link-import.ts'
 
 /** Names of columns by field, in place of the usual ones. */
@@ -80,7 +80,7 @@ function linkOf(cell: (field: ImportedField) => string | undefined): LinkRow['se
         .map((tag) => tag.trim())
         .filter(Boolean),
     }),
-    ...ownOrigin(destination_url),
+    ...ownUtm(destination_url),
     ...Object.fromEntries(named),
   }
 }

@@ -96,9 +96,11 @@ export const exportHistory = defineCommand({
     const workspace = await installation.workspace(options.id('workspace'))
     const readable = readableFrom(workspace, now)
     if (readable >= end) progress.line(`nothing of that time can be read: events before ${timeOf(readable)} can't`)
-    if (await isErasing(installation.postgres(), workspace.id)) {
+    const refuseWhileErasing = async () => {
+      if (!(await isErasing(installation.postgres(), workspace.id, new Date(now)))) return
       throw new CommandFailed('somebody’s events are being removed from this workspace: export it once that is done')
     }
+    await refuseWhileErasing()
     const startedAt = performance.now()
     const sink = openSink(options.text('out'), print)
     try {
@@ -107,6 +109,7 @@ export const exportHistory = defineCommand({
         .transaction((tx) => auditCommand(tx, workspace.id, 'events.export', null, { end: timeOf(end) }))
       const span = { workspaceId: workspace.id, start: start ?? readable, end, readableFrom: readable }
       const summary = await exportEvents({ installation, span, sink, progress, signal })
+      await refuseWhileErasing()
       await sink.close()
       const seconds = Math.round((performance.now() - startedAt) / 10) / 100
       return { workspace_id: workspace.id, readable_from: timeOf(readable), ...summary, seconds }

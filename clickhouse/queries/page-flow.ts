@@ -60,11 +60,12 @@ export async function readPageFlow(ch: Reader, request: PageFlowRequest): Promis
   const { page, start, end, since, latest, limit } = request
   const chosen = await isOfChosen(ch, request)
   const { conditions, params } = stepsSql([page])
+  const isCounted = `${conditions[0]} AND ${chosen.sql}`
   const reachMs = pageFlowHours * hourMs
   const rows = await ch.query<Row>(
     `WITH ${coverageSql} AS coverage
      SELECT side,max(name) AS path,page=${none} AS is_none,${sums.map((sum) => `sum(of_page.${sum}) AS ${sum}`).join(',')},coverage.3 AS as_of
-     FROM (${countsSql(`${conditions[0]} AND ${chosen.sql}`)} UNION ALL ${namesSql} UNION ALL ${nothingSql}) AS of_page
+     FROM (${countsSql(isCounted)} UNION ALL ${namesSql(candidatesSql(isCounted))} UNION ALL ${nothingSql}) AS of_page
      GROUP BY side,page HAVING views>0 OR side=${of.all}
      ORDER BY side,views DESC,is_none DESC,path LIMIT {limit:UInt32} BY side`,
     {
@@ -97,18 +98,25 @@ const nothingSql = part(none, {}, 'FROM system.one')
 const looked = `${inWorkspace} AND visitor!=0 AND kind='pageview' AND ${isFolded}
   AND occurred_at>=${moment('look_since')} AND occurred_at<${moment('look_until')}`
 
-const namesSql = part(
-  'cityHash64(path)',
-  { side: `arrayJoin([${of.before},${of.after}])`, name: 'toString(path)' },
-  `FROM events WHERE ${looked} GROUP BY path`,
-)
+/** @param candidates SQL of the sessions that may count: only their pages have names, however many others there are */
+const namesSql = (candidates: string) =>
+  part(
+    'cityHash64(path)',
+    { side: `arrayJoin([${of.before},${of.after}])`, name: 'toString(path)' },
+    `FROM events WHERE ${looked} AND cityHash64(visitor,session) IN (${candidates}) GROUP BY path`,
+  )
+
+/** Hashes are looked up faster than pairs. A session that only has the hash of a wanted one has no counted view. */
+const candidatesSql = (isCounted: string) =>
+  `SELECT cityHash64(visitor,session) FROM events WHERE ${looked} AND ${countsHere(isCounted)}`
+
+const countsHere = (isCounted: string) =>
+  `occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isCounted}`
 
 /** @param isCounted SQL condition: an event of the range is a page view of the page, in a session that counts */
 function countsSql(isCounted: string): string {
-  const inRange = `occurred_at>=${moment('start')} AND occurred_at<${moment('end')}`
-  const counts = `${inRange} AND ${isCounted}`
-  // Hashes are looked up faster than pairs. A session that only has the hash of a wanted one has no counted view.
-  const candidates = `SELECT cityHash64(visitor,session) FROM events WHERE ${looked} AND ${counts}`
+  const counts = countsHere(isCounted)
+  const candidates = candidatesSql(isCounted)
   // Lists of numbers are gathered in half of the time that one of tuples takes.
   const lists = [eventMs, 'id', 'cityHash64(path)', `toUInt8(${counts})`].map((value) => `groupArray(${value})`)
   const views = `SELECT visitor,arraySlice(arraySort(arrayZip(${lists.join(',')})),1,${pageFlowViewsOfSessionMax}) AS views,countIf(${counts}) AS all_pageviews

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert'
 import type { Clock } from '../../runtime/clock.ts'
-import { failureText } from '../../runtime/outbound/failure-text.ts'
+import { failureText, isTlsCode } from '../../runtime/outbound/failure-text.ts'
 import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
 import type { ChatKind } from '../../schemas/chat-kinds.ts'
 import { chatBodyBytesMax } from '../../schemas/limits/chat-limits.ts'
@@ -54,11 +54,11 @@ function requestUrl(kind: ChatKind, address: string): string {
 }
 
 /** Failures before the request could be sent: the chat has no message. */
-const codesBefore =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS.*|SELF_SIGNED.*|DEPTH_ZERO.*|UNABLE_TO_.*)$/
+const codesBefore = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
 function isBefore(error: unknown): boolean {
-  return error instanceof TargetRefused || codesBefore.test((error as { code?: string }).code ?? '')
+  const { code = '' } = error as { code?: string }
+  return error instanceof TargetRefused || codesBefore.test(code) || isTlsCode(code)
 }
 
 /** Connectors of Teams answer 200 with this text where Teams itself refused. */
@@ -71,6 +71,7 @@ function demandTaken(kind: ChatKind, { status: answered, body, retryAfter }: Ans
   const said = `the chat answered ${status}`
   if (status === 404 || status === 410) throw new ChannelGone(`${said}: it does not know this address any more`)
   const waitMs = status === 429 ? (retryAfterMs(retryAfter, now) ?? 0) : 0
-  // A gateway doesn't know what became of the request.
-  throw new SendFailed(said, { isUncertain: status === 502 || status === 504, waitMs })
+  // Nobody knows what became of the request, but where a server was too busy to take it.
+  const isUncertain = status === 408 || (status >= 500 && status !== 503)
+  throw new SendFailed(said, { isUncertain, waitMs })
 }

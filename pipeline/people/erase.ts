@@ -10,7 +10,6 @@
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { mutationsMax, untilMutated } from '../../clickhouse/mutations.ts'
 import { timesIn } from '../../clickhouse/queries/people/browser-times.ts'
 import { eventMs } from '../../clickhouse/rollups/event-sql.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
@@ -38,8 +37,8 @@ import { lastClosedDay, writeCells } from '../fold/write-cells.ts'
 import { eraseReplays } from './erase-replays.ts'
 
 const mutationDeadlineMs = 60 * 60_000
-/** They stand in its text. */
-const idsPerMutation = 50_000
+/** ClickHouse takes a parameter of at most 128 KiB. */
+const idsPerMutation = 5_000
 
 /**
  * @param now milliseconds since 1970
@@ -209,39 +208,36 @@ async function forgetTold(
 }
 
 /**
- * Copies of the events first: a repeat finds only those whose event is still there. Mutations of `events` name the day and the
- * ids, so each rewrites only the parts of that day, and looks nothing up.
+ * Copies of the events go first: a repeat finds only those whose event is still there. Each mutation of `events` names its day and
+ * ids, so it rewrites only the parts of that day, and looks nothing up.
  */
 async function deleteEvents(
   { ch, ensureLease }: Pick<Folding, 'ch' | 'ensureLease'>,
   workspace: number,
   { sql, params }: BoundSql,
 ): Promise<void> {
-  const rows = await ch.query<{ day: string; id: number }>(
-    `SELECT toString(toDate(occurred_at, 'UTC')) AS day, id FROM events WHERE ${sql}`,
+  const found = ch.batches<[day: string, id: number]>(
+    `SELECT toString(toDate(occurred_at, 'UTC')) AS day, id FROM events WHERE ${sql} ORDER BY day, id`,
     params,
-    { isLong: true, deadlineMs: mutationDeadlineMs },
+    { deadlineMs: mutationDeadlineMs },
   )
-  for (const some of inPortions(rows, idsPerMutation)) {
-    await ch.command(
-      `ALTER TABLE person_events DELETE WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)}
-       SETTINGS mutations_sync = 1`,
-      { workspace, ids: some.map(({ id }) => id) },
+  for await (const batch of found) {
+    for (const some of inPortions(batch, idsPerMutation)) {
+      await ensureLease()
+      await deleteIds('person_events', '', some)
+      for (const [day, ofDay] of groupBy(some, ([day]) => day)) await deleteIds('events', day, ofDay)
+    }
+  }
+
+  /** @param day empty: the table has no partitions */
+  function deleteIds(table: string, day: string, rows: readonly (readonly [day: string, id: number])[]): Promise<void> {
+    return ch.command(
+      `ALTER TABLE {table:Identifier} DELETE ${day === '' ? '' : 'IN PARTITION {day:String}'}
+       WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)} SETTINGS mutations_sync = 1`,
+      { table, day, workspace, ids: rows.map(([, id]) => id) },
       { deadlineMs: mutationDeadlineMs },
     )
   }
-  let begun = 0
-  for (const [day, ofDay] of groupBy(rows, (row) => row.day)) {
-    for (const some of inPortions(ofDay, idsPerMutation)) {
-      await ch.command(
-        `ALTER TABLE events DELETE IN PARTITION {day:String}
-         WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)} SETTINGS mutations_sync = 0`,
-        { workspace, day, ids: some.map(({ id }) => id) },
-      )
-      if (++begun % mutationsMax === 0) await untilMutated(ch, 'events', ensureLease)
-    }
-  }
-  await untilMutated(ch, 'events', ensureLease)
 }
 
 async function deleteDerived(

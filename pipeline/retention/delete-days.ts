@@ -5,12 +5,16 @@
  *
  * Each step may be repeated: a day that is gone isn't found again.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { mutationsMax, untilMutated } from '../../clickhouse/mutations.ts'
 import type { ExpiryGroup } from './retention.ts'
 
 /** Workspaces of one mutation: their ids stand in its text. */
 const workspacesMax = 5_000
+/** Mutations that wait at once: ClickHouse slows inserts down at 500. */
+const mutationsMax = 20
+const mutationPollMs = 100
+const mutationDeadlineMs = 60 * 60_000
 /** Counting reads old parts that no cache holds. */
 const countDeadlineMs = 5 * 60_000
 
@@ -44,7 +48,20 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
     return days.reduce((rows, day) => rows + day.rows, 0)
   }
 
-  const mutationsDone = (table: string) => untilMutated(ch, table, () => signal.throwIfAborted())
+  /** The mutation goes on in the server, even if this process ends. */
+  async function mutationsDone(table: string): Promise<void> {
+    const deadline = Date.now() + mutationDeadlineMs
+    for (;;) {
+      const [unfinished] = await ch.query<{ count: number; reason: string }>(
+        `SELECT count() AS count, max(latest_fail_reason) AS reason FROM system.mutations
+         WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done AND NOT is_killed`,
+        { table },
+      )
+      if (unfinished!.count === 0) return
+      if (Date.now() > deadline) throw new Error(`a deletion in ${table} doesn't end: ${unfinished!.reason}`)
+      await delay(mutationPollMs, undefined, { signal })
+    }
+  }
 
   return {
     dropDays: async (table, before) => {

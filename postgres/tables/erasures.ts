@@ -211,11 +211,12 @@ export async function readErasure(q: Queryable, id: number): Promise<{ events: n
   return row
 }
 
-/** Whether events of somebody in the workspace are still to be removed. */
-export async function isErasing(q: Queryable, workspaceId: number): Promise<boolean> {
-  const found = await q.query('SELECT 1 FROM erasures WHERE workspace_id = $1 AND done_at IS NULL LIMIT 1', [
-    workspaceId,
-  ])
+/** Whether events of somebody in the workspace were removed since a moment, or are still to be. */
+export async function isErasing(q: Queryable, workspaceId: number, since: Date): Promise<boolean> {
+  const found = await q.query(
+    'SELECT 1 FROM erasures WHERE workspace_id = $1 AND (done_at IS NULL OR done_at >= $2) LIMIT 1',
+    [workspaceId, since],
+  )
   return found.length > 0
 }
 

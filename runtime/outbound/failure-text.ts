@@ -30,6 +30,7 @@ export function failureText(error: unknown): string {
   return `The request failed${code === '' ? '' : `: ${code}`}`
 }
 
-function isTlsCode(code: string): boolean {
+/** Whether the connection failed before a request could be sent over it. */
+export function isTlsCode(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_OSSL|HOSTNAME_MISMATCH)/.test(code)
 }

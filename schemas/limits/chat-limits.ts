@@ -6,6 +6,8 @@ export const chatNameLengthMax = 80
 export const chatAddressLengthMax = 2_000
 /** Characters of an address that are shown at its end. */
 export const chatEndingLength = 4
+/** A shorter path shows none of them. */
+export const chatEndingSecretMin = 24
 /** Deadline for reaching the host. It is shorter than that of a whole request, so a host that is away surely has no message. */
 export const chatConnectMs = 8 * second
 /**

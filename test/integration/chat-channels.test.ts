@@ -299,7 +299,7 @@ test('an alert goes once to a channel that gets alerts, also where mail is not s
   await insertReportRecipient(stores.pg, { ...own, alerts: true })
   await setAlert(stores.pg, id, { kind: 'drop', threshold: 1, now: new Date(monday) })
   await tellDrop(id)
-  server.instead = { status: 500 }
+  server.instead = { status: 503 }
   expect(await look(monday, sendAlerts)).toBe('retried')
   server.instead = null
   let now = monday + alertRetryDelaysMs[0]

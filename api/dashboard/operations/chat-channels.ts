@@ -18,9 +18,9 @@ import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { type ChatKind, chatOf } from '../../../schemas/chat-kinds.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
-import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { stringTooLong, valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { chatEndingLength } from '../../../schemas/limits/chat-limits.ts'
+import { chatAddressLengthMax, chatEndingLength, chatEndingSecretMin } from '../../../schemas/limits/chat-limits.ts'
 import { reportRecipientsMax } from '../../../schemas/limits/report-limits.ts'
 import {
   ChatChannelCreate,
@@ -65,6 +65,12 @@ const addChannel = defineOperation({
   async handle({ body: { name, url, kind, contents }, workspace, clock, config, stores: { pg, box } }) {
     const address = new URL(url)
     address.hash = ''
+    // A name with its root's dot is the same host.
+    address.hostname = address.hostname.replace(/\.$/, '')
+    // Written as it is sent, an address may be longer.
+    if (address.href.length > chatAddressLengthMax) {
+      throw invalid([stringTooLong(['body', 'url'], url, chatAddressLengthMax)])
+    }
     const told = kindOf(address, kind, config.allowPrivateTargets)
     await holdWorkspace(pg, workspace.id)
     if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
@@ -72,7 +78,7 @@ const addChannel = defineOperation({
     if (known.some((one) => isSame(box, one, address.href))) throw problem('chat_channel_known')
     const id = await insertChatChannel(pg, {
       ...{ workspaceId: workspace.id, kind: told, name, contents, now: new Date(clock.now()) },
-      ...{ address: box.seal(address.href), host: address.hostname, ending: address.href.slice(-chatEndingLength) },
+      ...{ address: box.seal(address.href), host: address.hostname, ending: endingOf(address) },
     })
     return { id }
   },
@@ -137,6 +143,12 @@ function kindOf(address: URL, chosen: 'slack' | undefined, allowPrivate: boolean
     'url',
     'The host is none of the chats that are known: choose the kind slack where it takes what Slack takes',
   )
+}
+
+/** Empty where it would be a large part of what is secret. */
+function endingOf({ pathname, search }: URL): string {
+  const secret = pathname + search
+  return secret.length < chatEndingSecretMin ? '' : secret.slice(-chatEndingLength)
 }
 
 /** One that was stored with another `SECRET_KEY` is like no other. */

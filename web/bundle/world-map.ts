@@ -1,9 +1,9 @@
 /**
- * The outlines of countries as SVG paths, from world-atlas (Natural Earth, 1:110 million), which names countries alone: their codes come
- * from Intl. Projected by Natural Earth's own projection (Šavrič et al., 2015), one unit being 1/960 of the width.
+ * The outlines of countries as SVG paths, from world-atlas (Natural Earth, 1:110 million), which names countries alone. Projected by Natural Earth's own projection (Šavrič et al., 2015), one unit being 1/960 of the width.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { countryOfName } from '../../schemas/reference/country-names.ts'
 
 type Point = readonly [number, number]
 interface Shape {
@@ -20,24 +20,17 @@ interface Topology {
 const mapWidth = 960
 /** Nobody lives there, and it would take a fifth of the height. */
 const leftOut = new Set(['Antarctica', 'Fr. S. Antarctic Lands'])
-/** Where the map's name isn't the one of Intl. Those of no code of their own have none. */
+/** Names that are the map's own. Places without a code have none. */
 const codes: Readonly<Record<string, string>> = {
   'United States of America': 'US',
   'Dem. Rep. Congo': 'CD',
   Congo: 'CG',
   'Dominican Rep.': 'DO',
   'Falkland Is.': 'FK',
-  "Côte d'Ivoire": 'CI',
   'Central African Rep.': 'CF',
   'Eq. Guinea': 'GQ',
-  eSwatini: 'SZ',
-  Palestine: 'PS',
-  Myanmar: 'MM',
-  Turkey: 'TR',
   'Solomon Is.': 'SB',
   'Bosnia and Herz.': 'BA',
-  Macedonia: 'MK',
-  'Trinidad and Tobago': 'TT',
   'S. Sudan': 'SS',
   'W. Sahara': 'EH',
 }
@@ -47,23 +40,15 @@ export function drawWorld(): Record<string, string> {
   const file = createRequire(import.meta.url).resolve('world-atlas/countries-110m.json')
   const topology = JSON.parse(readFileSync(file, 'utf8')) as Topology
   const lines = topology.arcs.map((arc) => unpacked(arc, topology))
-  const names = codesByName()
   const paths: Record<string, string> = {}
   for (const { type, arcs, properties } of topology.objects.countries.geometries) {
     if (leftOut.has(properties.name)) continue
     const polygons = (type === 'Polygon' ? [arcs] : arcs) as readonly (readonly (readonly number[])[])[]
     const path = polygons.flatMap((rings) => rings.map((ring) => drawn(ring, lines))).join('')
-    const code = codes[properties.name] ?? names.get(properties.name) ?? ''
+    const code = codes[properties.name] ?? countryOfName(properties.name) ?? ''
     paths[code] = (paths[code] ?? '') + path
   }
   return Object.fromEntries(Object.entries(paths).sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
-function codesByName(): Map<string, string> {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  const all = letters.flatMap((one) => letters.map((other) => one + other))
-  return new Map(all.flatMap((code) => (names.of(code) === undefined ? [] : [[names.of(code)!, code] as const])))
 }
 
 /** Arcs are differences on a grid. */

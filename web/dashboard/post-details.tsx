@@ -1,12 +1,13 @@
 /** One post: what can be done with it, the state of each target, and what it led to. */
 import { useState } from 'preact/hooks'
 import type { PostStatus, PostWithPerformance } from '../../schemas/resources/post.ts'
+import { AccountName, useHandles } from './account-names.tsx'
 import { Confirm } from './dialog.tsx'
 import { money, number, time } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
-import { type Post, partsIn } from './post-draft.ts'
+import { copyOf, isBegun, type Post, partsIn } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
@@ -39,8 +40,9 @@ const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
 export function Changes({ post, workspace, queue, queued }: ChangesProps) {
-  const [isEditing, setEditing] = useState(false)
+  const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
+  const [copy, setCopy] = useState<Post>()
   const { refusal, done } = useRefusal()
   /** The post before it was added to the queue, and its time there. */
   const [added, setAdded] = useState<{ readonly before: Post; readonly at: string }>()
@@ -57,15 +59,28 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
     setAdded({ before: post, at })
     queued?.(at)
   }
+  const closeForm = () => {
+    edit(undefined)
+    setCopy(undefined)
+  }
+  const duplicate = async () => {
+    const sent = await send<Post>('POST', '/posts', copyOf(post))
+    done(sent)
+    if ('made' in sent) setCopy(sent.made)
+  }
   /** Published targets aren't published again. */
   const tryAgain = async () => done(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() }))
   if (!may('posts:write')) return null
-  if (isEditing) return <PostForm post={post} workspace={workspace} queue={queue} done={() => setEditing(false)} />
+  if (edited) {
+    const shown = edited.id === post.id ? post : edited
+    return <PostForm key={edited.id} post={shown} {...{ workspace, queue }} done={closeForm} />
+  }
   const { timezone } = workspace
+  const isShownSomewhere = post.targets.some(isBegun)
   return (
     <div class="controls">
-      {editable.includes(post.status) && (
-        <button type="button" onClick={() => setEditing(true)}>
+      {(editable.includes(post.status) || (post.status === 'failed' && !isShownSomewhere)) && (
+        <button type="button" onClick={() => edit(post)}>
           Edit
         </button>
       )}
@@ -82,7 +97,10 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
             {name}
           </button>
         ))}
-      {deletable.includes(post.status) && (
+      <button type="button" onClick={duplicate} title="Makes a draft that says the same, to the same accounts">
+        Duplicate
+      </button>
+      {deletable.includes(post.status) && !isShownSomewhere && (
         <button type="button" class="danger" onClick={() => setDeleting(true)}>
           Delete
         </button>
@@ -98,6 +116,14 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
         </Confirm>
       )}
       <Refusal text={refusal} />
+      {copy && (
+        <p class="note" role="status">
+          A draft was made of it.{' '}
+          <button type="button" class="link" onClick={() => edit(copy)}>
+            Edit the draft
+          </button>
+        </p>
+      )}
       {added !== undefined && post.status === 'scheduled' && post.scheduled_at === added.at && (
         <p class="note" role="status">
           It goes out {time(added.at, timezone)}.{' '}
@@ -118,6 +144,7 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
 
 export function Detail({ id, workspace: { currency, timezone } }: { id: number; workspace: Workspace }) {
   const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
+  const handles = useHandles()
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
   const { base_caption, thread, targets, performance, engagement } = answer
   const shown = (value: number | null) => (value === null ? '–' : number(value))
@@ -130,10 +157,10 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
         <PartShown key={at} {...part} />
       ))}
       <ul>
-        {targets.map(({ id: target, platform, status, publish_result, engagement: told }) => (
-          <li key={target} class="event target">
+        {targets.map(({ publish_result, engagement: told, status, ...target }) => (
+          <li key={target.id} class="event target">
             <span class="name">
-              {platform} {told && <OnNetwork told={told} timezone={timezone} />}
+              <AccountName {...{ target, handles }} /> {told && <OnNetwork told={told} timezone={timezone} />}
             </span>
             <span class={tones[status] ?? ''}>{status}</span>
             {partsIn(publish_result) && <Parts parts={partsIn(publish_result)!} all={thread.length + 1} />}

@@ -45,11 +45,12 @@ export const fresh: Draft = {
   ...{ social_account_ids: [], media_ids: [], platform_captions: {}, tags: [] },
 }
 
+/** The editor's state of it. The time at which one failed is over. */
 export function draftOf(post: Post, timezone: string): Draft {
-  const { title, base_caption, thread, scheduled_at, targets, media_ids, tags } = post
+  const { title, base_caption, thread, status, scheduled_at, targets, media_ids, tags } = post
   return {
     ...{ title, base_caption, thread: thread.map(newPart), media_ids, tags },
-    scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
+    scheduled_at: scheduled_at === null || status === 'failed' ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),
   }
@@ -85,9 +86,13 @@ export function textsPublished({ targets }: Post): number {
 
 const partsOf = ({ publish_result }: Post['targets'][number]) => partsIn(publish_result)?.length ?? 0
 
+/** Whether the network shows the post, or the first part of its thread: that target keeps what it shows. */
+export function isBegun(target: Post['targets'][number]): boolean {
+  return target.status === 'published' || partsOf(target) > 0
+}
+
 /** By network. A target that is published, or its first part, keeps its own, so that of one that waits counts. */
 function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
-  const isBegun = (target: Post['targets'][number]) => target.status === 'published' || partsOf(target) > 0
   const inOrder = [...targets].sort((a, b) => Number(isBegun(b)) - Number(isBegun(a)))
   const captions = new Map(inOrder.map(({ platform, caption_override: text }) => [platform, text]))
   return Object.fromEntries([...captions].flatMap(([platform, text]) => (text === null ? [] : [[platform, text]])))
@@ -112,6 +117,11 @@ export function asSent(draft: Draft, accounts: readonly Account[] | undefined): 
       return { text, media_ids, platform_captions: captionsOfChosen(platform_captions) }
     }),
   }
+}
+
+/** The request's body for another draft that says the same, to the same accounts, without a time. */
+export function copyOf(post: Post): SentDraft {
+  return { ...asSent(draftOf(post, 'UTC'), undefined), scheduled_at: null }
 }
 
 export interface PublishedPart {

@@ -17,6 +17,7 @@ import {
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
+import { stepsFromFailed, takeSteps } from './post-steps.ts'
 import { ThreadParts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
@@ -24,7 +25,7 @@ import { trackLinks } from './track-links.ts'
 import { mayLeave, useUnsaved } from './unsaved.ts'
 
 interface PostFormProps {
-  /** The draft or scheduled post to change; without one a post is made. */
+  /** The post to change: a draft, scheduled, or one that failed everywhere. Without one a post is made. */
   readonly post?: Post
   /** When a new one is to go out: local to the workspace. */
   readonly at?: string | undefined
@@ -39,6 +40,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   )
   /** The post with what is known to be saved of the draft. */
   const saved = useRef(post && { id: post.id, draft })
+  /** They make a draft of a post that failed; those that are done are left out. */
+  const stepsAhead = useRef(post?.status === 'failed' ? stepsFromFailed() : [])
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
@@ -80,12 +83,24 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   // The refusal names the field, too.
   const isSaid = (text: string) => refusal.includes(text)
 
+  /** A post that failed can't be changed. @returns why it is none that can be; '' where it is */
+  async function makeEditable(id: number): Promise<string> {
+    const [step] = stepsAhead.current
+    if (step === undefined) return ''
+    const sent = await takeSteps(id, [step])
+    if ('refusal' in sent) return sent.refusal
+    stepsAhead.current = stepsAhead.current.slice(1)
+    return makeEditable(id)
+  }
+
   /** A time that nobody changed isn't sent: a local time may be twice in a night. */
   async function write(next: Draft): Promise<Sent<{ readonly id: number }>> {
     const whole = asSent(next, accounts)
     const known = saved.current
     const changes = known && changesOf(whole, asSent(known.draft, accounts))
     if (known && Object.keys(changes!).length === 0) return { made: known }
+    const refused = known ? await makeEditable(known.id) : ''
+    if (refused !== '') return { refusal: refused }
     const sent = known
       ? await send<Post>('PATCH', `/posts/${known.id}`, changes)
       : await send<Post>('POST', '/posts', whole)

@@ -1,6 +1,7 @@
 /** Calls about a post that belong together, such as those that take a schedule back. */
 import type { Post } from './post-draft.ts'
 import { type Sent, send } from './query.ts'
+import { serverNow } from './request.ts'
 
 /** One call about a post. */
 export type Step = readonly [method: 'POST' | 'PATCH', path: string, body?: object]
@@ -16,4 +17,16 @@ export async function takeSteps(id: number, [first, ...others]: readonly [Step, 
 /** Makes a draft of a scheduled post again. The time that it was to go out at is gone once it isn't scheduled any more. */
 export function stepsToDraft({ scheduled_at }: Post): [Step, ...Step[]] {
   return [['POST', '/unschedule'], ...(scheduled_at ? [['PATCH', '', { scheduled_at }] as const] : [])]
+}
+
+/** Long enough to take the schedule back, whatever is in the way. */
+const farMs = 365 * 86_400_000
+
+/** Makes a draft of a post that failed: the API takes back the schedule of a post alone, so it gets one that is far away. */
+export function stepsFromFailed(): Step[] {
+  const scheduled_at = new Date(serverNow() + farMs).toISOString()
+  return [
+    ['POST', '/reschedule', { scheduled_at }],
+    ['POST', '/unschedule'],
+  ]
 }

@@ -1,7 +1,9 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
+import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { ListedPost } from '../../schemas/resources/post.ts'
 import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
+import { AccountName, type Handles, useHandles } from './account-names.tsx'
 import { isDay, localDay } from './address.ts'
 import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { localMoment, time } from './format.ts'
@@ -107,6 +109,7 @@ function Calendar(shown: Shown & Omit<CalendarProps, 'posts'>) {
 }
 
 function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
+  const handles = useHandles()
   const {
     answer: posts,
     failure,
@@ -128,13 +131,13 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
             : `No post yet.${may('posts:write') ? ' Write one: it is a draft until it is given a time and scheduled.' : ''}`}
         </p>
       )}
-      <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} post={post} {...shown} />)}</ul>
+      <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} {...{ post, handles }} {...shown} />)}</ul>
       {pager}
     </section>
   )
 }
 
-function OnePost({ post, ...shown }: Shown & { readonly post: Listed }) {
+function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; readonly handles: Handles }) {
   const [isOpen, setOpen] = useState(false)
   const { id, title, status, scheduled_at, targets, engagement } = post
   return (
@@ -142,7 +145,15 @@ function OnePost({ post, ...shown }: Shown & { readonly post: Listed }) {
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <span class="name">
-            <bdi>{title}</bdi> <span class="label">{targets.map(({ platform }) => platform).join(', ')}</span>
+            <bdi>{title}</bdi>{' '}
+            <span class="label">
+              {targets.map((target, at) => (
+                <Fragment key={target.id}>
+                  {at > 0 && ', '}
+                  <AccountName {...{ target, handles }} />
+                </Fragment>
+              ))}
+            </span>
           </span>
           <span class="label">{wordsOf(engagement).join(', ')}</span>
           <span class={tones[status] ?? ''}>{status}</span>

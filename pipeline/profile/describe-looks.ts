@@ -90,8 +90,7 @@ export function describePosture(
   const counted = `${own.posts} ${own.posts === 1 ? 'post' : 'posts'} published in ${profileSignalDays} days`
   return {
     platforms: [...platforms].sort(),
-    summary:
-      own.posts === 0 ? '' : `${counted}${own.platforms.length === 0 ? '' : `, on ${own.platforms.join(', ')}`}.`,
+    summary: own.posts === 0 ? '' : `${[counted, own.postPlatforms.join(', ')].filter(Boolean).join(', on ')}.`,
     ...{ posting_frequency_per_week: weekly, top_tags: [...own.tags] },
   }
 }

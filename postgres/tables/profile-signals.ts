@@ -7,6 +7,8 @@ export interface OwnSignals {
   readonly platforms: readonly string[]
   /** Published within the last `profileSignalDays` days. */
   readonly posts: number
+  /** Platforms that these posts were published on. */
+  readonly postPlatforms: readonly string[]
   /** Tags of these posts, the most used first. */
   readonly tags: readonly string[]
   /** The newest post's caption. */
@@ -23,6 +25,9 @@ export async function readOwnSignals(q: Queryable, workspaceId: number): Promise
        ARRAY(SELECT DISTINCT platform FROM social_accounts WHERE workspace_id = $1 AND status = 'connected' ORDER BY 1) AS platforms,
        (SELECT count(*) FROM posts WHERE workspace_id = $1 AND status = 'published'
           AND updated_at > now() - make_interval(days => ${profileSignalDays})) AS posts,
+       ARRAY(SELECT DISTINCT a.platform FROM posts p JOIN post_targets t ON t.post_id = p.id AND t.status = 'published'
+          JOIN social_accounts a ON a.id = t.social_account_id WHERE p.workspace_id = $1 AND p.status = 'published'
+          AND p.updated_at > now() - make_interval(days => ${profileSignalDays}) ORDER BY 1) AS "postPlatforms",
        ARRAY(SELECT tag FROM posts, unnest(tags) AS tag WHERE workspace_id = $1 AND status = 'published'
           AND updated_at > now() - make_interval(days => ${profileSignalDays})
           GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ${profileListMax}) AS tags,

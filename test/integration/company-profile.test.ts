@@ -17,7 +17,7 @@ import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type CompanySites, startCompanySites } from '../support/company-sites.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { generateNext } from '../support/generate-profile.ts'
-import { makeLink, makeMedia } from '../support/publishing.ts'
+import { makeAccount, makeLink, makeMedia, makePost } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
 let sites: CompanySites
@@ -163,6 +163,22 @@ test('a tone without traits is quoted as well', async () => {
   expect(tone).toEqual({ label: 'factual', traits: [] })
   const quotes = evidence.filter(({ field }) => field === 'tone').map(({ quote }) => quote)
   expect(quotes).toEqual([expect.stringMatching(/^The mill by the river .* later\.$/)])
+})
+
+test('the summary of social posts names the networks that show them, not those of other accounts', async () => {
+  const shown = await makeAccount(stores, mine.workspaceId, 'mastodon')
+  await makeAccount(stores, mine.workspaceId, 'x')
+  const post = await makePost(stores, mine.workspaceId)
+  await stores.pg.query(
+    `WITH target AS (INSERT INTO post_targets (post_id, place, social_account_id, status) VALUES ($1, 1, $2, 'published'))
+     UPDATE posts SET status = 'published' WHERE id = $1`,
+    [post, shown],
+  )
+  const { social_posture } = await profileOf('scripted')
+  expect(social_posture).toMatchObject({
+    platforms: ['mastodon', 'x'],
+    summary: '1 post published in 90 days, on mastodon.',
+  })
 })
 
 test('links and visits are quoted, but no visits from before the time that the plan lets read', async () => {

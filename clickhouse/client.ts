@@ -10,7 +10,7 @@ import {
   createClient,
 } from '@clickhouse/client'
 import { backoffMs, sleep } from '../runtime/retry.ts'
-import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
+import { isNetworkError, StoreLate, StoreUnavailable } from '../runtime/store-error.ts'
 import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits/store-limits.ts'
 import { dataErrorCodes, isServersFault, thrownByCondition } from './error-codes.ts'
 import { type Insert, InsertFenced, InsertRefused, insertStatement } from './insert.ts'
@@ -222,7 +222,7 @@ function startDeadline(deadlineMs: number, serversMs: number) {
     /** A statement that passed its deadline may fail in any step: it was late. */
     failureOf: (error: unknown) =>
       aborter.signal.aborted || performance.now() - startedAt >= serversMs
-        ? new StoreUnavailable('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
+        ? new StoreLate('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
         : toStoreError(error),
     end: () => clearTimeout(timer),
   }

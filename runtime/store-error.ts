@@ -16,6 +16,11 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** The store gave no answer within the time of the statement. It may be away, or the question too large. */
+export class StoreLate extends StoreUnavailable {
+  override name = 'StoreLate'
+}
+
 const networkCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

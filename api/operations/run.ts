@@ -9,7 +9,7 @@ import { findIdempotencyRecord } from '../../postgres/tables/idempotency.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
-import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { StoreLate, StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { clickhouseShareOfAnswer } from '../../schemas/limits/store-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
@@ -173,8 +173,9 @@ function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: 
   if (error instanceof Problem) return error
   const about = { err: error, requestId, operation: operation?.name }
   if (error instanceof StoreUnavailable) {
-    log.warn(about, 'a store is away')
-    return problem('store_unavailable', '', { cause: error })
+    const isLate = error instanceof StoreLate
+    log.warn(about, isLate ? 'a store gave no answer in time' : 'a store is away')
+    return problem(isLate ? 'answer_late' : 'store_unavailable', '', { cause: error })
   }
   log.error(about, 'an operation failed')
   return problem('internal', '', { cause: error })

@@ -111,7 +111,7 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
 /** @param hasBody one that is held in memory until it is whole */
 function unavailable(hasBody: boolean, isMutation: boolean): Answer {
   const examples = {
-    ...examplesOf(isMutation ? ['store_unavailable', 'workspace_busy'] : ['store_unavailable']),
+    ...examplesOf(isMutation ? ['store_unavailable', 'workspace_busy'] : ['store_unavailable', 'answer_late']),
     ...(hasBody && exampleOf('bodiesFull')),
   }
   const headers = retryAfter('Seconds after which to try again.')

@@ -131,6 +131,11 @@ export const problems = {
     detail: 'Service temporarily unavailable: too many changes of this workspace are under way',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   },
+  answer_late: {
+    status: 503,
+    detail: 'Service temporarily unavailable: the figures of this question take longer than the service waits for them',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
   store_unavailable: {
     status: 503,
     detail: 'Service temporarily unavailable: a store that this request needs does not answer',

@@ -37,8 +37,15 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   await toClickHouse.set('refusing')
   await page.waitForSelector('.failure:has-text("Nothing new since")')
   expect(await page.textContent('[data-card="visitors"] strong')).toBe('1')
-  await page.reload()
+  // The browser's clock is that of another place than the workspace's.
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kathmandu' })
+  await page.goto(`${breakable.url}/dashboard?path=/a`)
   await page.waitForSelector('section[aria-label="No figures"] >> text=events are still taken')
+  const [, minute] = /since \d+:(\d+):/.exec((await page.textContent('.failure'))!)!
+  expect((60 + new Date().getUTCMinutes() - Number(minute)) % 60).toBeLessThan(15)
+  await page.click('ul[aria-label="Filters"] button')
+  await expect.poll(() => new URL(page.url()).search).toBe('')
   expect(await page.$('[data-card]')).toBeNull()
   await look(page, 'away')
   // Parts that need no figures work.
@@ -129,4 +136,32 @@ test('figures of the question before are dimmed once new ones take long, and say
       await expect.poll(() => styleOf(parts[0])).toMatch(/^1 /)
     }
   }
+})
+
+test('shares are of the totals of the same question, and a row without visitors or revenue isn’t in a short list', async (context) => {
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000 }
+  await insertEventRows(stores.ch, [
+    makeEventRow({ ...at, visitor: 1, path: '/a' }),
+    makeEventRow({ ...at, visitor: 2, path: '/b' }),
+    makeEventRow({ ...at, visitor: 0, kind: 'conversion', device: 'unknown' }),
+  ])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard?tab=systems`)
+  const share = () => page.textContent(`${list('Devices')} .row .share`)
+  await expect.poll(share).toBe('100 %')
+  const held: (() => Promise<void>)[] = []
+  await page.route('**/api/v1/analytics/overview?*', (route) => void held.push(() => route.continue()))
+  await page.click(`${list('Pages')} .row:has-text("/b")`)
+  await page.waitForSelector(`${list('Devices')} .row .number:text-is("1")`)
+  expect(await share()).toBe('')
+  await page.unroute('**/api/v1/analytics/overview?*')
+  for (const goOn of held) await goOn().catch(() => undefined)
+  await expect.poll(share).toBe('100 %')
+
+  await page.goto(`${api.url}/dashboard`)
+  await page.waitForSelector(`${list('Devices')} .row`)
+  expect(await page.locator(`${list('Devices')} .row .name`).allTextContents()).toEqual(['Desktop'])
+  await page.click(`${list('Devices')} >> text=Details`)
+  await page.waitForSelector('dialog tr:has-text("Unknown")')
 })

@@ -36,7 +36,8 @@ afterAll(async () => {
 })
 beforeEach(() => Promise.all([toPostgres.set('open'), toClickHouse.set('open')]))
 
-async function expectAway(asking: Promise<Response>): Promise<void> {
+/** @returns what the answer says */
+async function expectAway(asking: Promise<Response>): Promise<string> {
   const startedAt = performance.now()
   const response = await asking
   expect(performance.now() - startedAt).toBeLessThan(isLong ? answerDeadlineMs : 60_000)
@@ -45,7 +46,9 @@ async function expectAway(asking: Promise<Response>): Promise<void> {
   const shown = shownOf({ http: { method: 'GET', path: '/v1/workspace' } })
   expect(await answerFault(response.clone(), shown)).toBeUndefined()
   expect(response.headers.get('retry-after')).toBe(String(retryAfterSeconds))
-  expect(await response.json()).toEqual({ detail: expect.stringMatching(/temporarily unavailable/) })
+  const body = (await response.json()) as { detail: string }
+  expect(body).toEqual({ detail: expect.stringMatching(/temporarily unavailable/) })
+  return body.detail
 }
 
 describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => {
@@ -91,9 +94,11 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
       'retention',
       'bots',
     ]
-    await Promise.all(
+    const told = await Promise.all(
       [...figures, 'conversions'].map((one) => expectAway(api.ask(`/v1/analytics/${one}`, { key: apiKey }))),
     )
+    const reason = mode === 'hanging' ? /longer than the service waits/ : /a store .* does not answer/
+    for (const detail of told) expect(detail).toMatch(reason)
     expect((await api.ask('/v1/workspace', { key: apiKey })).status).toBe(200)
     expect(await shown()).toEqual([200, expect.objectContaining({ id, click_counts: null })])
     await toClickHouse.set('open')

@@ -1,7 +1,7 @@
 /** A journey's lines: acts as lines, measurements with the page view that they are of. */
 import { expect, test } from 'vitest'
 import type { Event } from '../../schemas/resources/overview.ts'
-import { clickedOf, linesOf } from '../../web/dashboard/journey-lines.ts'
+import { clickedOf, linesOf, sourcesOf } from '../../web/dashboard/journey-lines.ts'
 
 const event = (id: number, event_name: string, path: string, properties: object = {}, session_id = 1) =>
   ({ id, event_name, path, properties, session_id }) as Event
@@ -23,6 +23,30 @@ test('measurements stand with the last view of their page in their session, and 
     [7, { engagedMs: 70, scrollDepth: 0, vitals: [] }],
     [6, { engagedMs: 0, scrollDepth: 0, vitals: [] }],
     [2, { engagedMs: 1_500, scrollDepth: 90, vitals: [{ metric: 'LCP', value: 900 }] }],
+  ])
+})
+
+test('a visit has its source once, and another one where a later page was reached from elsewhere', () => {
+  const from = (id: number, source: string, session_id: number) =>
+    ({ ...event(id, 'pageview', '/', {}, session_id), source }) as Event
+  const events = [
+    from(1, 'google', 1),
+    from(2, 'direct', 1),
+    from(3, 'direct', 2),
+    from(4, 'news', 2),
+    from(5, 'direct', 2),
+  ]
+  const shown = (areAll: boolean) => [...sourcesOf([...events].reverse(), areAll)]
+  expect(shown(true)).toEqual([
+    [1, 'google'],
+    [3, 'direct'],
+    [4, 'news'],
+  ])
+  // The first of some may be an inner page.
+  events.shift()
+  expect(shown(false)).toEqual([
+    [3, 'direct'],
+    [4, 'news'],
   ])
 })
 

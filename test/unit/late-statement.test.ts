@@ -10,7 +10,7 @@ const text =
   "Code: 49. DB::Exception: Not-ready Set is passed as the second argument for function 'in'. (LOGICAL_ERROR)"
 
 test.each([
-  [50, 'StoreUnavailable'],
+  [50, 'StoreLate'],
   [60_000, 'ClickHouseError'],
 ])('an error 49 after 200 ms, with a deadline of %d ms, is %s', async (deadlineMs, name) => {
   const server = createServer(async (request, response) => {

@@ -48,6 +48,15 @@ test('structured data is read up to a bound, however many scripts it is in', () 
 test('a link host that is called as a member of every object is no social platform', () => {
   const hosts = ['constructor', '__proto__', 'www.tostring', 'www.youtube.com']
   const page = readPage('https://example.com/', hosts.map((host) => `<a href="http://${host}/a">${host}</a>`).join(''))
-  const published = { platforms: [], posts: 0, postPlatforms: [], caption: '', tags: [], links: [], images: 0, videos: 0 }
+  const published = {
+    platforms: [],
+    posts: 0,
+    postPlatforms: [],
+    caption: '',
+    tags: [],
+    links: [],
+    images: 0,
+    videos: 0,
+  }
   expect([page.links.length, describePosture([page], published, []).platforms]).toEqual([hosts.length, ['youtube']])
 })

@@ -3,6 +3,7 @@ import { render } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
+import { showTimezone } from './format.ts'
 import { Later, type Page } from './later.tsx'
 import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
@@ -67,6 +68,7 @@ function App() {
   const current = joined?.find(({ id, is_current }) => (workspace === undefined ? is_current : id === workspace.id))
   const shownId = (workspace ?? current)?.id
   if (shownId !== undefined) showWorkspace(shownId)
+  if (workspace !== undefined) showTimezone(workspace.timezone)
   showRole(current)
   const isKnown = workspace !== undefined && (isShared || joined !== undefined)
   const failure = ofWorkspace ?? (isKnown ? undefined : ofJoined)

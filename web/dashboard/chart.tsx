@@ -77,8 +77,8 @@ export function Chart(props: ChartProps) {
           setSelect: [(chart) => zoomTo(chart, timezone, now.current)],
         },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
-        // The last mark may stand at the end.
-        padding: [null, markPixels / 3, null, null],
+        // The last mark may stand at the end: half of it lies beyond.
+        padding: [null, markPixels / 2, null, null],
         axes: [
           {
             ...axis,

@@ -56,6 +56,18 @@ export function time(moment: string, timeZone: string): string {
   )
 }
 
+/** That of the workspace; the browser's before it is known. */
+let shownZone: string | undefined
+
+export function showTimezone(zone: string): void {
+  shownZone = zone
+}
+
+/** The time of day with seconds, in the timezone of the workspace that is shown. */
+export function clockTime(moment: Date): string {
+  return new Intl.DateTimeFormat(undefined, { timeZone: shownZone, timeStyle: 'medium' }).format(moment)
+}
+
 const clock = new Intl.DateTimeFormat(undefined, { timeZone: 'UTC', timeStyle: 'short' })
 
 /** @param written `HH:MM`, as the API and inputs have it */

@@ -49,6 +49,22 @@ export function linesOf(events: readonly Event[]): Line[] {
   return lines.reverse()
 }
 
+/**
+ * Where each visit came from, by the id of its event: that of its first event, and those of later events that came from
+ * elsewhere. Its other pages have no source of their own, which the API calls `direct`.
+ * @param events newest first. Where they may not be all, the oldest may be in the midst of a visit
+ */
+export function sourcesOf(events: readonly Event[], areAll: boolean): ReadonlyMap<number, string> {
+  const sources = new Map<number, string>()
+  const sessions = new Set<number | null>()
+  for (const { id, session_id, source } of [...events].reverse()) {
+    const isFirst = !sessions.has(session_id) && (areAll || sessions.size > 0)
+    sessions.add(session_id)
+    if (isFirst || source !== 'direct') sources.set(id, source)
+  }
+  return sources
+}
+
 /** The text that was clicked, or the place that a link leads to; empty for other events. */
 export function clickedOf({ event_name, properties: { text, href } }: Event): string {
   if (!event_name.endsWith('_click')) return ''

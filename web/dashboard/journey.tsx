@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Event } from '../../schemas/resources/overview.ts'
 import { duration, number } from './format.ts'
-import { clickedOf, isTechnical, type Line, linesOf } from './journey-lines.ts'
+import { clickedOf, isTechnical, journeyEventsMax, type Line, linesOf, sourcesOf } from './journey-lines.ts'
 
 export function Timeline({ events, timezone }: { events: readonly Event[]; timezone: string }) {
   const [isAll, showAll] = useState(false)
@@ -10,6 +10,7 @@ export function Timeline({ events, timezone }: { events: readonly Event[]; timez
     ? events.map((event) => ({ event, engagedMs: 0, scrollDepth: 0, vitals: [] }))
     : linesOf(events)
   const hasTechnical = events.some(isTechnical)
+  const sources = sourcesOf(events, events.length < journeyEventsMax)
   return (
     <section class="panel" aria-label="Journey">
       <h2>
@@ -25,7 +26,7 @@ export function Timeline({ events, timezone }: { events: readonly Event[]; timez
       {lines.length === 0 && <p class="empty">Only technical events.</p>}
       <ol class="timeline">
         {lines.map((line, at) => {
-          const { id, event_name, path, title, source, occurred_at } = line.event
+          const { id, event_name, path, title, occurred_at } = line.event
           const day = dayOf(occurred_at, timezone)
           return (
             <li key={id}>
@@ -37,7 +38,7 @@ export function Timeline({ events, timezone }: { events: readonly Event[]; timez
                 </span>
                 <span class="label">{measuresOf(line)}</span>
                 <span class="label">
-                  <bdi>{source}</bdi>
+                  <bdi>{sources.get(id)}</bdi>
                 </span>
               </div>
             </li>

@@ -26,7 +26,7 @@ import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
 import { PageFlowPanel } from './page-flow.tsx'
 import { Failure, Isolated, KeptFrom } from './parts.tsx'
-import { type Failed, useAnswer } from './query.ts'
+import { useAnswer } from './query.ts'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { Lists } from './tables.tsx'
@@ -82,16 +82,16 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   const wasShown = useRef(false)
   // Dialogs over the page stay open while the answer comes.
   if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {
-    if (failure?.isRefused) {
-      return (
-        <main>
-          <Failure {...failure} />
-          <Controls {...{ view, go, workspace, live: 0, ...opening }} />
-          {dialogs}
-        </main>
-      )
-    }
-    return failure ? <Away {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
+    if (!failure) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
+    // Another range, or fewer filters, may be answered.
+    return (
+      <main>
+        <Failure {...failure} />
+        <Controls {...{ view, go, workspace, live: undefined, ...opening }} />
+        {dialogs}
+        {!failure.isRefused && <NoFigures />}
+      </main>
+    )
   }
   wasShown.current = true
   // The first event of all is awaited, not that of a quiet day.
@@ -108,24 +108,21 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
   )
 }
 
-/** There are no figures to keep. */
-function Away(failure: Failed) {
+/** No answer came yet whose figures could be kept. */
+function NoFigures() {
   return (
-    <main>
-      <Failure {...failure} />
-      <section class="panel install" aria-label="No figures">
-        <h2>Figures can’t be read right now</h2>
+    <section class="panel install" aria-label="No figures">
+      <h2>Figures can’t be read right now</h2>
+      <p>
+        Visits go on being recorded: events are still taken, and none is lost. They stand here once the figures can be
+        read; this page shows it by itself. Fewer days or filters may be answered sooner.
+      </p>
+      {!isShared && (
         <p>
-          Visits go on being recorded: events are still taken, and none is lost. They stand here once the store of
-          figures is back; this page shows it by itself.
+          On the machine, <code>npx svc doctor</code> says whether a store is away.
         </p>
-        {!isShared && (
-          <p>
-            On the machine, <code>npx svc doctor</code> says which store is away.
-          </p>
-        )}
-      </section>
-    </main>
+      )}
+    </section>
   )
 }
 
@@ -143,7 +140,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
   const { timezone } = metrics.range
   const apart = Object.entries(metrics.revenue_by_currency)
   const show = (tab: Tab) => go(withTab(view, tab))
-  const common = { currency, add, show, view, overview: answer }
+  const common = { currency, add, show, view, overview: answer, isStale }
   return (
     <>
       <KeptFrom {...metrics} />
@@ -201,7 +198,8 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
 }
 
 interface ControlsProps extends PageProps {
-  readonly live: number
+  /** Undefined: not known. */
+  readonly live: number | undefined
   openFilter(): void
   openCalendar(): void
   openSaved(): void
@@ -210,9 +208,11 @@ interface ControlsProps extends PageProps {
 function Controls({ view, go, live, workspace: { timezone }, ...opening }: ControlsProps) {
   return (
     <ViewControls {...{ view, go, timezone, ...opening }} isCompared>
-      <span class="live">
-        <span aria-hidden="true">●</span> {number(live)} now
-      </span>
+      {live !== undefined && (
+        <span class="live">
+          <span aria-hidden="true">●</span> {number(live)} now
+        </span>
+      )}
     </ViewControls>
   )
 }

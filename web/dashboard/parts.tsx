@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Retention } from '../../schemas/resources/retention.ts'
-import { time } from './format.ts'
+import { clockTime, time } from './format.ts'
 import type { Failed } from './query.ts'
 import { addressOf } from './shared-page.ts'
 
@@ -30,8 +30,7 @@ export function Failure({ since, text, isRefused, isMissing, isFinal = false, ch
   }
   return (
     <p class="failure" role="alert">
-      Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />.
-      {!isFinal && ' The page tries again by itself.'}
+      Nothing new since {clockTime(since)}: <Isolated text={text} />.{!isFinal && ' The page tries again by itself.'}
     </p>
   )
 }

@@ -11,12 +11,15 @@ import { useAnswer } from './query.ts'
 import { WorldMap } from './world-map.tsx'
 
 export type Answer = Overview & Breakdown
+type Metrics = Overview['metrics']
 
 interface ListsProps {
   /** The tabs of the panel: one of each kind, and one more for a map of the first kind. */
   readonly tabs: readonly Tab[]
   readonly kinds: readonly ListKind[]
   readonly overview: Overview
+  /** The overview is another view's, shown until this one's comes. */
+  readonly isStale: boolean
   readonly view: View
   readonly currency: string
   add(...filters: Filter[]): void
@@ -28,7 +31,7 @@ const shownRows = 10
 const pastMs = 60_000
 
 export function Lists(props: ListsProps) {
-  const { tabs, kinds, overview, view, currency, add, show } = props
+  const { tabs, kinds, overview, isStale: isOverviewStale, view, currency, add, show } = props
   const chosen = Math.max(
     0,
     tabs.findIndex((tab) => view.tabs.includes(tab)),
@@ -42,10 +45,13 @@ export function Lists(props: ListsProps) {
     isShown ? undefined : `${kind.ask(isMap ? kind.limitMax : shownRows)}&${question}`,
   )
   // While another range is awaited the rows stay; those of another tab don't.
-  const kept = useRef<{ kind: ListKind; rows: readonly ListRow[] }>(undefined)
-  if (!isShown && answer !== undefined && !isStale) kept.current = { kind, rows: kind.rowsOf(answer) }
-  const keptRows = kept.current?.kind === kind ? kept.current.rows : undefined
-  const rows = isShown ? kind.rowsOf(overview as Answer) : keptRows
+  const kept = useRef<{ kind: ListKind; rows: readonly ListRow[]; metrics: Metrics | undefined }>(undefined)
+  if (!isShown && answer !== undefined && !isStale) {
+    kept.current = { kind, rows: kind.rowsOf(answer), metrics: isOverviewStale ? undefined : overview.metrics }
+  }
+  const known = kept.current?.kind === kind ? kept.current : undefined
+  const rows = isShown ? kind.rowsOf(overview as Answer) : known?.rows
+  const metrics = isShown ? overview.metrics : known?.metrics
   const [isLookedAt, lookAt] = useState(false)
   const before = useBefore(kind, view, overview, isLookedAt)
   return (
@@ -70,7 +76,7 @@ export function Lists(props: ListsProps) {
       {isMap && kind.filter !== undefined ? (
         <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
       ) : (
-        <Rows rows={rows} {...{ kind, before, currency, add }} metrics={overview.metrics} />
+        <Rows {...{ rows, kind, before, currency, add, metrics }} />
       )}
       {rows !== undefined && rows.length > 0 && (
         <>
@@ -117,17 +123,20 @@ interface RowsProps extends Pick<ListsProps, 'currency' | 'add'> {
   /** Undefined: not known yet. */
   readonly rows: readonly ListRow[] | undefined
   readonly before: Map<string, number> | undefined
-  /** All of the range, of which each row has a share. */
-  readonly metrics: Overview['metrics']
+  /** All that the rows are of, so that each has a share; undefined until the answer to the same question is there. */
+  readonly metrics: Metrics | undefined
 }
 
-function Rows({ kind, rows, before, metrics, currency, add }: RowsProps) {
-  if (rows === undefined) return <p class="empty awaited">…</p>
-  if (rows.length === 0) return <p class="empty">Nothing in this range.</p>
+function Rows({ kind, rows: all, before, metrics, currency, add }: RowsProps) {
+  if (all === undefined) return <p class="empty awaited">…</p>
   const counted = kind.columns[0]!
+  // Conversions that a server sent count for a row, but for none of its visitors. Details have the row.
+  const shown = [counted, 'events', 'revenue_cents'] as const
+  const rows = all.filter(({ figures }) => shown.some((name) => (figures[name] ?? 0) !== 0))
+  if (rows.length === 0) return <p class="empty">Nothing in this range.</p>
   const counts = rows.map(({ figures }) => figures[counted] ?? 0)
   const most = Math.max(1, ...counts)
-  const whole = counted === 'pageviews' ? metrics.pageviews : metrics.visitors
+  const whole = (counted === 'pageviews' ? metrics?.pageviews : metrics?.visitors) ?? 0
   const hasRevenue = rows.some(({ figures }) => (figures.revenue_cents ?? 0) !== 0)
   return (
     <ul>

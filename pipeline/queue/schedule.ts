@@ -76,7 +76,8 @@ export function startSweep({ pg, redisUrl, schedules, metrics, log, everyMs = sw
       queue ??= openQueue(redisUrl)
       const swept = makeSchedules(queue, schedules, metrics)
       await withDeadline(swept, sweepDeadlineMs, 'the sweep of the queue')
-      await retryAsked(pg, queue, schedules, log)
+      // The pool of Postgres may end once this is closed.
+      if (!isClosed) await retryAsked({ pg, queue, schedules, log, isClosed: () => isClosed })
       if (!wasReachable) log.info('the queue is reachable again')
       wasReachable = true
       metrics.redisIs(true)
@@ -139,10 +140,16 @@ async function makeSchedules(queue: Queue, schedules: readonly Schedule[], metri
   for (const [state, count] of Object.entries(counts)) metrics.queueIs(state, count)
 }
 
+interface Retrying extends Pick<SweepOptions, 'pg' | 'schedules' | 'log'> {
+  readonly queue: Queue
+  isClosed(): boolean
+}
+
 /** Puts jobs that an operator wants again into the queue. One that is lost with Redis comes again at its own time. */
-async function retryAsked(pg: Queryable, queue: Queue, schedules: readonly Schedule[], log: Log): Promise<void> {
+async function retryAsked({ pg, queue, schedules, log, isClosed }: Retrying): Promise<void> {
   try {
     for (const { job } of schedules) {
+      if (isClosed()) return
       const asked = await takeAskedRetries(pg, job)
       if (asked.length > 0) await queue.add(job, {}, runOptions)
     }

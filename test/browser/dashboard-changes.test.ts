@@ -2,6 +2,8 @@
  * An owner's work in the dashboard: people found, links made and followed, posts written and published, a profile
  * generated.
  */
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -91,6 +93,11 @@ test('a link is made, refused, followed by a browser, counted where it is shown,
   await page.waitForSelector('dt:has-text("Conversions")')
   await page.waitForSelector('img[alt^="QR code of"]')
   expect(await page.getAttribute('text=Download SVG', 'download')).toMatch(/^[0-9A-Za-z]{8}\.svg$/)
+  const saved = page.waitForEvent('download')
+  await page.click('text=Download PNG')
+  expect((await saved).suggestedFilename()).toMatch(/^[0-9A-Za-z]{8}\.png$/)
+  const image = await buffer((await (await saved).createReadStream()) as Readable)
+  expect([image.toString('latin1', 1, 4), image.readUInt32BE(16)]).toEqual(['PNG', 1024])
   await page.setViewportSize({ width: 390, height: 900 })
   for (const name of ['label', 'destination'])
     expect((await page.locator(`input[name="${name}"]`).boundingBox())!.width).toBeGreaterThan(190)
@@ -366,7 +373,7 @@ test('the company profile is generated from pages that are named here, with a qu
       fetching: { agent, allowPrivate: true },
     }
     await generateNext(generating, new AbortController().signal)
-    await page.waitForSelector('section[aria-label="Evidence"] blockquote')
+    await page.waitForSelector('section[aria-label="Evidence"] li:has(strong:text-is("Calls to action")) blockquote')
     await page.waitForSelector('button:text-is("Generate again"):not([disabled])')
     expect(await violations(page)).toEqual([])
   } finally {

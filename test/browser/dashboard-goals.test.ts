@@ -107,6 +107,11 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
   await page.focus('dialog .danger')
   await page.keyboard.press('Enter')
   await expect.poll(() => goals(page)).toEqual([[markup, '1 time', '1', '10 %']])
+  await page.click(`${section} >> text=Add goal`)
+  await page.fill('dialog input[name="value"]', '/thanks/2')
+  await page.keyboard.press('Enter')
+  const named = ['/thanks/2', '3 times', '3', '30 %']
+  await expect.poll(() => goals(page)).toEqual([named, [markup, '1 time', '1', '10 %']])
   expect(await page.title()).not.toBe('1')
 })
 

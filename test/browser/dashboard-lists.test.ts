@@ -1,5 +1,6 @@
 /** Settings with webhooks; lists of the dashboard that have more than a page; what a journey shows. */
 import { expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
 import { setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -23,7 +24,21 @@ test('another workspace is added by keyboard, waits for its first event, and the
   await page.waitForSelector('.install')
   expect(await page.textContent('.install pre')).not.toBe(key)
   expect(await page.textContent('select[aria-label="Workspace"] option:checked')).toBe('Second site')
-  await page.selectOption('select[aria-label="Workspace"]', String(mine.workspaceId))
+  // While the browser goes there, nothing is asked about the workspace that is left.
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  let go: (() => Promise<void>) | undefined
+  await page.route('**/dashboard/workspace', (route) => {
+    go = () => route.continue()
+  })
+  await page.evaluate(`setTimeout(() => dispatchEvent(new Event('online')), 2_000)`)
+  const chosen = page.selectOption('select[aria-label="Workspace"]', String(mine.workspaceId))
+  await expect.poll(() => go !== undefined).toBe(true)
+  asked.length = 0
+  await sleep(3_000)
+  expect(asked).toEqual([])
+  await go!()
+  await chosen
   await page.waitForSelector(`.install pre:has-text("${/svc_pk_\w+/.exec(key!)![0]}")`)
 })
 
@@ -150,6 +165,7 @@ test('people and links have pages, with heads and with clicks', async (context) 
   await page.setViewportSize({ width: 390, height: 900 })
   const isWhole = () => page.$eval('.scrolled', (part) => part.scrollWidth <= part.clientWidth)
   await expect.poll(isWhole).toBe(true)
+  await page.waitForSelector(`${list('People')} th:has-text("Source")`)
   await page.focus(`${list('People')} >> text=Older`)
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('People')} >> text=Person 103`)

@@ -57,12 +57,30 @@ test('a post that its networks refused is corrected, one that a network shows is
   await duplicate.click()
   await page.getByText('Edit the draft').click()
   await page.fill('text=Title', 'Shown again')
+  await page.evaluate(`(() => {
+    const files = new DataTransfer()
+    for (const name of ['one.png', 'two.png']) {
+      files.items.add(new File([Uint8Array.from(${JSON.stringify([...png()])})], name, { type: 'image/png' }))
+    }
+    const place = [...document.querySelectorAll('fieldset')].find(({ innerText }) => innerText.startsWith('Images'))
+    place.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true }))
+  })()`)
+  for (const file of ['one', 'two']) await page.fill(`text=What ${file}.png shows`, file)
+  await page.click('text=Add the files')
+  await expect.poll(() => page.locator('.media img').count()).toBe(3)
   await page.click('button:text-is("Save the draft")')
   await page.waitForSelector(`${list('Posts')} summary:has-text("Shown again"):has-text("draft")`)
   await look(page, 'duplicated')
   const [copy] = (await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body
   const { base_caption, thread, tags, media_ids, targets } = await postOf(shown!)
-  expect(copy).toMatchObject({ title: 'Shown again', status: 'draft', base_caption, thread, tags, media_ids })
+  expect(copy).toMatchObject({ title: 'Shown again', status: 'draft', base_caption, thread, tags })
+  expect(copy!.media_ids.slice(0, 1)).toEqual(media_ids)
+  const added = (await ask('GET', '/v1/media?limit=2')).body as { id: number; alt_text: string }[]
+  expect(added.map(({ id, alt_text }) => [id, alt_text])).toEqual([
+    [copy!.media_ids[2], 'two'],
+    [copy!.media_ids[1], 'one'],
+  ])
+
   expect(copy!.targets.map(({ social_account_id: id, caption_override: own, status }) => [id, own, status])).toEqual(
     targets.map(({ social_account_id: id, caption_override: own }) => [id, own, 'draft']),
   )

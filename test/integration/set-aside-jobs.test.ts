@@ -102,6 +102,23 @@ test('a job of the schedule that fails for good is set aside, and is run again b
   }
 })
 
+test('a sweep that is closed in its midst asks Postgres nothing more', async () => {
+  let asked = 0
+  const pg = {
+    query: async () => {
+      asked += 1
+      sweep.close()
+      return []
+    },
+  }
+  const sweep = startSweep({
+    ...{ pg, redisUrl: stores.redisUrl, schedules: schedulesOf({ retentionSweepMinutes: 1440 }) },
+    ...{ metrics: makePipelineMetrics(makeMetrics('test', false)), log: makeLog('test', 'silent') },
+  })
+  await sweep.swept
+  expect(asked).toBe(1)
+})
+
 test('a retry of what is not there says so', async () => {
   expect(await svc('jobs', 'retry', '123456')).toMatchObject({
     code: 1,

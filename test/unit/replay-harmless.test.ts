@@ -28,6 +28,15 @@ test('entries that are no objects are left out of a snapshot and of a change', (
   })
 })
 
+test('a masked viewport, of which browsers would warn, is left out, and no other meta tag', () => {
+  const meta = (attributes: object) => ({ type: 2, tagName: 'meta', attributes, childNodes: [] })
+  const head = [meta({ name: 'viewport', content: '***' }), meta({ name: 'color-scheme', content: 'dark' })]
+  const node = { type: 2, tagName: 'head', attributes: {}, childNodes: head }
+  expect(harmless(snapshotOf(node))!.data['node']).toMatchObject({
+    childNodes: [meta({ name: 'viewport' }), meta({ name: 'color-scheme', content: 'dark' })],
+  })
+})
+
 test('names and addresses that are no texts are replaced', () => {
   const noText = { toString: 1 }
   const node = { type: 2, tagName: noText, attributes: { href: noText }, childNodes: { length: 3 } }

@@ -128,6 +128,9 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
   )
 }
 
+/** The API takes no longer ones. */
+const nameLengthMax = 120
+
 interface GoalFormProps {
   readonly view: View
   /** Undefined: the goal is a new one. */
@@ -145,7 +148,7 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
       String(data.get(field)),
     ) as [string, string, string, string]
     const goal = {
-      ...{ kind, value: typedValue(value), name },
+      ...{ kind, value: typedValue(value), name: name.trim() || value.slice(0, nameLengthMax) },
       property: property + propertyValue === '' ? null : { name: property, value: typedValue(propertyValue) },
     }
     return before ? send('PATCH', `/goals/${before.id}`, changesOf(goal, before)) : send('POST', '/goals', goal)
@@ -177,13 +180,12 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
         />
       </label>
       <label>
-        Name
+        Name; without one, the {stepKinds[kind].toLowerCase()} is its name
         <input
           name="name"
           placeholder={kind === 'path' ? 'Order' : 'Sign-up'}
           defaultValue={before?.name}
-          maxLength={120}
-          required
+          maxLength={nameLengthMax}
         />
       </label>
       <label>

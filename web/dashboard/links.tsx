@@ -247,16 +247,37 @@ function countryName(code: string): string {
 /** The empty margin that ISO/IEC 18004 asks for, so that cameras find the code on any ground. */
 const quietModules = 4
 
+/** Pixels of each side: enough for a poster's corner. */
+const pngPixels = 1024
+
+/** @param source an image that may be drawn at any size */
+async function savePng(source: string, name: string): Promise<void> {
+  const image = new Image(pngPixels, pngPixels)
+  image.src = source
+  await image.decode()
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = pngPixels
+  canvas.getContext('2d')!.drawImage(image, 0, 0, pngPixels, pngPixels)
+  const link = document.createElement('a')
+  link.href = canvas.toDataURL('image/png')
+  link.download = name
+  link.click()
+}
+
 /** For print: it leads where the short link does. */
 function QrCode({ text }: { text: string }) {
   const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: quietModules }))}`
+  const name = text.slice(text.lastIndexOf('/') + 1)
   return (
     <section aria-label="QR code">
       <h3>QR code</h3>
       <img class="qr" src={source} alt={`QR code of ${text}`} width={160} height={160} />
-      <a href={source} download={`${text.slice(text.lastIndexOf('/') + 1)}.svg`}>
+      <a href={source} download={`${name}.svg`}>
         Download SVG
-      </a>
+      </a>{' '}
+      <button type="button" class="link" onClick={() => savePng(source, `${name}.png`)}>
+        Download PNG
+      </button>
     </section>
   )
 }

@@ -21,38 +21,64 @@ export interface MediaFilesProps {
   held(isHeld: boolean): void
 }
 
-/** A file is sent together with its text for those who don't see it. */
+/** A file that was chosen, with its text for those who don't see it: both are sent together. */
+interface Chosen {
+  readonly file: File
+  readonly altText: string
+}
+
 export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse, underWay, held }: MediaFilesProps) {
-  const [file, setFile] = useState<File>()
-  const [altText, setAltText] = useState('')
+  const [chosen, setChosen] = useState<readonly Chosen[]>([])
+  /** The text of a file that was refused is that of the next one. */
+  const textLeft = useRef('')
   const input = useRef<HTMLInputElement>(null)
 
   // With its part of a thread a chosen file is gone, too.
   useEffect(() => () => held(false), [])
 
-  function hold(next: File | undefined): void {
-    setFile(next)
-    held(next !== undefined)
-    if (next === undefined && input.current) input.current.value = ''
+  function hold(next: readonly Chosen[]): void {
+    setChosen(next)
+    held(next.length > 0)
+    if (next.length === 0 && input.current) input.current.value = ''
   }
 
-  async function add(chosen: File): Promise<void> {
-    const form = new FormData()
-    form.set('file', chosen)
-    form.set('alt_text', altText)
-    hold(undefined)
-    // The next file is another one: the text must not go with it.
-    setAltText('')
+  function holdFiles(before: readonly Chosen[], files: FileList): void {
+    hold([...before, ...[...files].map((file) => ({ file, altText: files.length > 1 ? '' : textLeft.current }))])
+    textLeft.current = ''
+  }
+
+  /** One after another, so that they stand in the order in which they were chosen. */
+  async function add(files: readonly Chosen[]): Promise<void> {
+    hold([])
     underWay(1)
-    const sent = await send<Media>('POST', '/media', form)
+    const refusals: string[] = []
+    for (const { file, altText } of files) {
+      const form = new FormData()
+      form.set('file', file)
+      form.set('alt_text', altText)
+      const sent = await send<Media>('POST', '/media', form)
+      if ('made' in sent) choose((before) => [...before, sent.made.id])
+      else {
+        refusals.push(files.length > 1 ? `${file.name}: ${sent.refusal}` : sent.refusal)
+        textLeft.current = altText
+      }
+    }
     underWay(-1)
-    refuse('refusal' in sent ? sent.refusal : '')
-    if ('refusal' in sent) return setAltText((text) => text || altText)
-    choose((before) => [...before, sent.made.id])
+    refuse(refusals.join('. '))
+  }
+
+  const drop = (event: DragEvent) => {
+    const files = event.dataTransfer?.files
+    if (isFixed || !files?.length) return
+    event.preventDefault()
+    holdFiles(chosen, files)
   }
 
   return (
-    <fieldset>
+    <fieldset
+      onDragOver={(event) => event.dataTransfer?.types.includes('Files') && event.preventDefault()}
+      onDrop={drop}
+    >
       <legend>Images and videos{of && ` of ${of}`}</legend>
       <ul class="media">
         {ids.map((id) => (
@@ -69,26 +95,30 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       </ul>
       {!isFixed && (
         <label>
-          File
+          Files, chosen or dropped here
           <input
             ref={input}
             type="file"
+            multiple
             accept="image/jpeg,image/png,video/mp4,video/quicktime"
-            onChange={(event) => hold(event.currentTarget.files?.[0])}
+            onChange={(event) => holdFiles([], event.currentTarget.files!)}
           />
         </label>
       )}
-      <Stored isAsked={file !== undefined} />
-      {file && (
-        <>
-          <label>
-            What it shows, for people who can't see it
-            <input value={altText} onInput={(event) => setAltText(event.currentTarget.value)} />
-          </label>
-          <button type="button" onClick={() => add(file)}>
-            Add the file
-          </button>
-        </>
+      <Stored isAsked={chosen.length > 0} />
+      {chosen.map(({ file, altText }, at) => (
+        <label key={at}>
+          What {chosen.length > 1 ? <bdi>{file.name}</bdi> : 'it'} shows, for people who can't see it
+          <input
+            value={altText}
+            onInput={({ currentTarget: { value } }) => hold(chosen.with(at, { file, altText: value }))}
+          />
+        </label>
+      ))}
+      {chosen.length > 0 && (
+        <button type="button" onClick={() => add(chosen)}>
+          {chosen.length > 1 ? 'Add the files' : 'Add the file'}
+        </button>
       )}
     </fieldset>
   )

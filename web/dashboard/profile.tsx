@@ -90,6 +90,25 @@ function Known({ profile, workspace }: { profile: CompanyProfile; workspace: Wor
   )
 }
 
+/** Fields whose name says something else than their facts above do. */
+const names: Readonly<Record<string, string>> = {
+  value_props: 'Value propositions',
+  feature_set: 'Features',
+  'visual_identity.logo_url': 'Logo',
+  'visual_identity.theme': 'Light or dark',
+  social_posture: 'Social posts',
+  'social_posture.platforms': 'Social networks',
+  'social_posture.top_tags': 'Tags of posts',
+  context_text: 'Links and visits',
+}
+
+/** `messaging.calls_to_action` is `Calls to action`. */
+function nameOf(field: string): string {
+  const words = field.slice(field.lastIndexOf('.') + 1).replaceAll('_', ' ')
+  if (Object.hasOwn(names, field)) return names[field]!
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
 function Evidence({ profile: { evidence } }: { profile: CompanyProfile }) {
   if (evidence.length === 0) return null
   return (
@@ -98,7 +117,7 @@ function Evidence({ profile: { evidence } }: { profile: CompanyProfile }) {
       <ul>
         {evidence.map(({ field, quote, source_url }) => (
           <li key={`${field} ${quote} ${source_url}`} class="advice">
-            <strong>{field.replaceAll('_', ' ')}</strong>
+            <strong>{nameOf(field)}</strong>
             <blockquote>
               <bdi>{quote}</bdi>
             </blockquote>

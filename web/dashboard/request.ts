@@ -19,6 +19,13 @@ export function showWorkspace(id: number): void {
   workspaceId = id
 }
 
+const end = new AbortController()
+
+/** The page is left for another workspace: questions about this one are neither asked nor answered any more. */
+export function endRequests(): void {
+  end.abort()
+}
+
 /** How far the server's clock is ahead of this one, by its last answer. */
 let aheadMs = 0
 
@@ -43,6 +50,7 @@ export async function request(
   path: string,
   { withinMs = deadlineMs, signal, ...init }: RequestOptions = {},
 ): Promise<ApiAnswer> {
+  if (end.signal.aborted) return new Promise(() => {})
   const ending = new AbortController()
   const leave = () => ending.abort()
   let isLate = false
@@ -54,6 +62,7 @@ export async function request(
     : undefined
   if (signal?.aborted) leave()
   signal?.addEventListener('abort', leave)
+  end.signal.addEventListener('abort', leave)
   try {
     const response = await fetch(`${isShared ? '' : '/api'}/v1${path}`, { ...init, ...by(init), signal: ending.signal })
     const sentAt = Date.parse(response.headers.get('date') ?? '')
@@ -61,11 +70,13 @@ export async function request(
     const text = await response.text()
     return { response, body: parse(text, response.status) }
   } catch (error) {
+    if (end.signal.aborted) return new Promise(() => {})
     if (error instanceof Unreadable) throw error
     throw new Error(isLate ? 'The service doesn’t answer' : 'The service can’t be reached')
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', leave)
+    end.signal.removeEventListener('abort', leave)
   }
 }
 

@@ -1,5 +1,6 @@
 /** The name of the workspace; for a member of several, the choice between them. */
 import type { Joined } from './may.ts'
+import { endRequests } from './request.ts'
 
 interface NameProps {
   /** Undefined until it is known. */
@@ -31,6 +32,9 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
 
 /** The session goes on there; the page begins anew. */
 export function goToWorkspace(id: number): void {
+  endRequests()
+  // Gone back to from the browser's memory, the page begins anew.
+  addEventListener('pageshow', () => location.reload())
   const form = document.createElement('form')
   form.method = 'post'
   form.action = '/dashboard/workspace'

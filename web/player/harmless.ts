@@ -50,6 +50,8 @@ function cleanNode(root: unknown): void {
     if (type === 2) {
       if (typeof tagName !== 'string' || !names.test(tagName) || frames.test(tagName)) node['tagName'] = 'div'
       if (!isObject(attributes)) node['attributes'] = {}
+      // It says nothing within a frame, and browsers warn of a masked one.
+      else if (tagName === 'meta' && attributes['name'] === 'viewport') delete attributes['content']
     }
     cleanAttributes(attributes)
     if (childNodes === undefined && type !== 0 && type !== 2) continue

@@ -1,5 +1,12 @@
 /** Events of a range by name, and by a value of one of their properties. Held by test/property/event-names.test.ts. */
-import { propertyValueShownMax } from '../../schemas/limits/overview-limits.ts'
+import {
+  propertyNameLengthMax,
+  propertyNamesEventsMax,
+  propertyNamesMax,
+  propertyValueShownMax,
+} from '../../schemas/limits/overview-limits.ts'
+import type { SessionFilters } from '../../schemas/session-filters.ts'
+import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
@@ -60,4 +67,25 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   )
   const [whole, ...groups] = rows
   return { visitors: whole!.visitors, groups: groups.map(({ is_whole: _, ...group }) => group) }
+}
+
+/**
+ * Names of properties that the newest events of the names that `filters` wants have, the most frequent first. Other filters
+ * don't count. The table's own order, by hours, finds the newest ones without reading all.
+ */
+export async function readPropertyNames(
+  ch: Reader,
+  { workspaceId, filters, start, end }: Span & { readonly workspaceId: number; readonly filters: SessionFilters },
+): Promise<string[]> {
+  const { wantedEventSql, params } = selectionOf(filters, undefined)
+  const rows = await ch.query<{ readonly name: string }>(
+    `SELECT arrayJoin(JSONExtractKeys(properties)) AS name FROM (
+       SELECT properties FROM events WHERE ${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')}
+         AND ${isShown} AND ${wantedEventSql?.('toString(event_name)') ?? '1'}
+       ORDER BY toStartOfHour(occurred_at) DESC,visitor DESC,occurred_at DESC LIMIT ${propertyNamesEventsMax})
+     GROUP BY name HAVING name!='' AND lengthUTF8(name)<=${propertyNameLengthMax}
+     ORDER BY count() DESC,name LIMIT ${propertyNamesMax}`,
+    { ...params, workspace: workspaceId, start, end },
+  )
+  return rows.map(({ name }) => name)
 }

@@ -28,6 +28,9 @@ export const pagesByRevenueLengthMax = 200_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */
 export const eventNamesMax = 1_000
 export const propertyNameLengthMax = 200
+/** Names of properties in one answer, and the newest events that they are looked for in. */
+export const propertyNamesMax = 100
+export const propertyNamesEventsMax = 1_000
 export const propertyValueShownMax = 200
 /** Steps of a funnel, days that a visitor has for all of them, and events of a visitor that are looked at: the first ones. */
 export const funnelStepsMin = 2

@@ -12,12 +12,12 @@ const EventNameRow = z
     visitors: z.int(),
     sessions: z.int(),
     conversions: z.int(),
-    visitor_share: z.number().describe('In per cent of the visitors of the range.'),
+    visitor_share: z.number().describe('In per cent of all visitors.'),
     last_seen_at: dateTime,
   })
   .meta({ id: 'EventNameRow' })
 
 export const EventNames = z
-  .object({ range: Range, visitors: z.int(), rows: z.array(EventNameRow) })
+  .object({ range: Range, visitors: z.int(), properties: z.array(z.string()), rows: z.array(EventNameRow) })
   .meta({ id: 'EventNames' })
 export type EventNames = z.output<typeof EventNames>

@@ -5,9 +5,10 @@ import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { kinds } from '../../schemas/event/row.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
+import { viewScope } from '../../schemas/scopes.ts'
 import { byTime, countDistinct, groupBy, kind, pairOf, visitorOf } from '../oracle/facts.ts'
 import { filterFacts, fits } from '../oracle/filters.ts'
-import { setUpApi } from '../support/api.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
 
@@ -100,6 +101,24 @@ test('the list has as many rows as are asked for, and the visitors of all', asyn
   expect(await ask('days=1')).toMatchObject({ visitors: 2, rows: { length: 10 } })
   expect(await ask('days=1&limit=3')).toMatchObject({ visitors: 2, rows: { length: 3 } })
   expect(await ask('start=2026-11-01&end=2026-11-02')).toMatchObject({ visitors: 0, rows: [] })
+})
+
+test('names of properties are those of the newest events of the name that is asked for, and of no shared link', async () => {
+  const at = { kind: 'custom' as const, event_name: 'signup', session: 1 }
+  const newest = Array.from({ length: 1_000 }, (_, n) => ({
+    ...{ ...at, visitor: 2 + n, occurred_at: now - 1_000 },
+    properties: JSON.stringify(n < 2 ? { plan: 'pro', 'a "b"': 1 } : { plan: null }),
+  }))
+  const older = { ...at, visitor: 1, occurred_at: now - 5 * 3_600_000, properties: '{"old":1}' }
+  const other = { ...at, visitor: 1, occurred_at: now - 1_000, event_name: 'other', properties: '{"else":1}' }
+  const [placed] = await placeSites(stores, [{ timezone: 'UTC', events: [...newest, older, other] }])
+  const ask = async (query: string, key = placed!.apiKey) =>
+    ((await (await api.ask(`/v1/analytics/events?${query}`, { key })).json()) as EventNames).properties
+  expect(await ask('days=1&event=signup&country=DE')).toEqual(['plan', 'a "b"'])
+  expect(await ask('days=1&event=signup&property=plan')).toEqual(['plan', 'a "b"'])
+  expect([await ask('days=1'), await ask('days=1&event=!other')]).toEqual([[], []])
+  const { apiKey: view } = await makeKey(stores, placed!.workspaceId, { scopes: [viewScope] })
+  expect(await ask('days=1&event=signup', view)).toEqual([])
 })
 
 test.each([

@@ -20,15 +20,32 @@ import { save } from './save-file.ts'
 
 const rowsOfPage = 100
 
-interface DetailsProps {
+interface TableProps {
   readonly kind: ListKind
   readonly view: View
   readonly currency: string
+  /** Rows are clicked that are filters. */
+  readonly add?: (...filters: Filter[]) => void
+}
+
+interface DetailsProps extends TableProps {
   add(...filters: Filter[]): void
   close(): void
 }
 
 export function Details({ kind, view, currency, add, close }: DetailsProps) {
+  const addAndClose = (...filters: Filter[]) => {
+    add(...filters)
+    close()
+  }
+  return (
+    <Dialog title={kind.title} close={close}>
+      <ListTable {...{ kind, view, currency }} add={addAndClose} />
+    </Dialog>
+  )
+}
+
+export function ListTable({ kind, view, currency, add }: TableProps) {
   const [sort, setSort] = useState<ListSort>({ by: kind.columns[0]!, isRising: false })
   // While rows in another order are awaited, those before stay.
   const { answer, failure, isStale } = useAnswer<Overview & Breakdown>(
@@ -43,7 +60,7 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
   const shownRows = rows.slice(page * rowsOfPage, (page + 1) * rowsOfPage)
   const columnNames = kind.columns
   return (
-    <Dialog title={kind.title} close={close}>
+    <>
       {failure && <Failure {...failure} />}
       <div class="controls">
         <input
@@ -92,17 +109,14 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
             {shownRows.map((row) => (
               <tr key={row.key + row.label}>
                 <th scope="row">
-                  {!isClickable(kind, row) ? (
+                  {!add || !isClickable(kind, row) ? (
                     <bdi>{row.label}</bdi>
                   ) : (
                     <button
                       type="button"
                       class="link"
                       title={row.title ?? row.label}
-                      onClick={(event) => {
-                        add(...filtersOf(kind, row, event.altKey))
-                        close()
-                      }}
+                      onClick={(event) => add(...filtersOf(kind, row, event.altKey))}
                     >
                       <bdi>{row.label}</bdi>
                     </button>
@@ -133,7 +147,7 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
           </button>
         </div>
       )}
-    </Dialog>
+    </>
   )
 }
 

@@ -20,6 +20,7 @@ export interface ListRow {
 
 export const columns = {
   visitors: { label: 'Visitors', show: number },
+  visitor_share: { label: 'Share', show: percent },
   pageviews: { label: 'Page views', show: number },
   sessions: { label: 'Sessions', show: number },
   events: { label: 'Events', show: number },
@@ -59,6 +60,8 @@ export interface ListKind {
   readonly isOfOverview: boolean
   /** Another list of the same rows with more columns. */
   readonly report?: ListKind
+  /** Rows are events, whose properties can be looked at. */
+  readonly isOfEvents?: true
 }
 
 export function isClickable({ filter }: ListKind, { key }: ListRow): boolean {
@@ -160,7 +163,7 @@ export const hostnames = ofSessions('Hostnames', 'hostname')
 export const screens = ofSessions('Screens', 'screen')
 export const languages = ofSessions('Languages', 'language')
 export const eventNames: ListKind = {
-  ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false },
+  ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false, isOfEvents: true },
   columns: ['visitors', 'events', 'sessions', 'conversions'],
   ask: (limit) => `/analytics/events?limit=${limit}`,
   rowsOf: (answer) =>
@@ -168,4 +171,22 @@ export const eventNames: ListKind = {
       ...{ key: event, label: event === '' ? namelessOf('event') : event },
       figures: { visitors, events, sessions, conversions },
     })),
+}
+
+/** Events of one name by the values of a property. */
+export function valuesOf(event: string, property: string): ListKind {
+  const question = new URLSearchParams({ event: filterOf('event', event).value, property })
+  return {
+    ...{ title: `${property} of ${event}`, heading: property, filter: undefined, limitMax: 1_000, isOfOverview: false },
+    columns: ['visitors', 'visitor_share', 'events', 'conversions'],
+    ask: (limit) => `/analytics/events?${question}&limit=${limit}`,
+    rowsOf: (answer) =>
+      (answer as unknown as EventNames).rows
+        // A filter of the view may choose other events, too.
+        .filter((row) => row.event === event)
+        .map(({ value, visitors, visitor_share, events, conversions }) => ({
+          ...{ key: value ?? '', label: value || '(empty)' },
+          figures: { visitors, visitor_share, events, conversions },
+        })),
+  }
 }

@@ -3,11 +3,13 @@ import { useMemo, useRef, useState } from 'preact/hooks'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { type Filter, listQuestionOf, type Tab, type View } from './address.ts'
 import { Details } from './details.tsx'
+import { EventProperties } from './event-properties.tsx'
 import { money, number, percent } from './format.ts'
 import { columns, filtersOf, isClickable, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { isShared } from './shared-page.ts'
 import { WorldMap } from './world-map.tsx'
 
 export type Answer = Overview & Breakdown
@@ -37,6 +39,7 @@ export function Lists(props: ListsProps) {
     tabs.findIndex((tab) => view.tabs.includes(tab)),
   )
   const [opened, open] = useState<ListKind>()
+  const [looked, lookInto] = useState<string>()
   const kind = kinds[chosen] ?? kinds[0]!
   const isMap = chosen === kinds.length
   const question = listQuestionOf(view)
@@ -76,7 +79,7 @@ export function Lists(props: ListsProps) {
       {isMap && kind.filter !== undefined ? (
         <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
       ) : (
-        <Rows {...{ rows, kind, before, currency, add, metrics }} />
+        <Rows {...{ rows, kind, before, currency, add, metrics, lookInto }} />
       )}
       {rows !== undefined && rows.length > 0 && (
         <>
@@ -91,6 +94,9 @@ export function Lists(props: ListsProps) {
         </>
       )}
       {opened && <Details kind={opened} {...{ view, currency, add }} close={() => open(undefined)} />}
+      {looked !== undefined && (
+        <EventProperties event={looked} {...{ view, currency }} close={() => lookInto(undefined)} />
+      )}
     </section>
   )
 }
@@ -125,9 +131,11 @@ interface RowsProps extends Pick<ListsProps, 'currency' | 'add'> {
   readonly before: Map<string, number> | undefined
   /** All that the rows are of, so that each has a share; undefined until the answer to the same question is there. */
   readonly metrics: Metrics | undefined
+  /** Shows the properties of an event. */
+  lookInto(event: string): void
 }
 
-function Rows({ kind, rows: all, before, metrics, currency, add }: RowsProps) {
+function Rows({ kind, rows: all, before, metrics, currency, add, lookInto }: RowsProps) {
   if (all === undefined) return <p class="empty awaited">…</p>
   const counted = kind.columns[0]!
   // Conversions that a server sent count for a row, but for none of its visitors. Details have the row.
@@ -166,7 +174,7 @@ function Rows({ kind, rows: all, before, metrics, currency, add }: RowsProps) {
             </li>
           )
         return (
-          <li key={nameOf(row)}>
+          <li key={nameOf(row)} class={kind.isOfEvents && 'opening'}>
             <button
               type="button"
               class="row"
@@ -175,6 +183,16 @@ function Rows({ kind, rows: all, before, metrics, currency, add }: RowsProps) {
             >
               {inside}
             </button>
+            {kind.isOfEvents && !isShared && (
+              <button
+                type="button"
+                class="link"
+                aria-label={`Properties of ${row.label}`}
+                onClick={() => lookInto(row.key)}
+              >
+                ⋯
+              </button>
+            )}
           </li>
         )
       })}

@@ -1,6 +1,6 @@
 /** GET /v1/analytics/events: the events of a range by name, or by a value of one property. */
 import { z } from 'zod'
-import { readEventNames } from '../../../clickhouse/queries/event-names.ts'
+import { readEventNames, readPropertyNames } from '../../../clickhouse/queries/event-names.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
@@ -15,12 +15,7 @@ import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-quer
 
 const EventNamesQuery = z.object({
   ...rangeParameters,
-  property: z
-    .string()
-    .min(1)
-    .max(propertyNameLengthMax)
-    .optional()
-    .describe('Counts the events that `event` names by its values too.'),
+  property: z.string().min(1).max(propertyNameLengthMax).optional().describe('Counts events of `event` by its values.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of a list.' }),
   ...filterParameters,
 })
@@ -30,7 +25,7 @@ export const listEventNames = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/events' },
   tool: 'svc.analytics_events',
   summary: 'Count the events of a period by name.',
-  description: 'Without web vitals and leaves of pages. Filters choose sessions.',
+  description: 'Without web vitals and page leaves. Filters choose sessions.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
@@ -42,18 +37,24 @@ export const listEventNames = defineOperation({
     const { property, limit } = query
     const filters = filtersOf(query)
     // A property may hold anything, such as an e-mail.
-    if (property !== undefined && context.scopes.includes(viewScope)) throw problem('scope_missing', 'analytics:read')
-    if (property !== undefined && !filters?.get('event')?.some(({ isNot }) => !isNot)) {
+    const isView = context.scopes.includes(viewScope)
+    if (property !== undefined && isView) throw problem('scope_missing', 'analytics:read')
+    const named = filters?.get('event')?.some(({ isNot }) => !isNot) ? filters : undefined
+    if (property !== undefined && named === undefined) {
       throw invalid([valueError(['query', 'property'], property, 'a property needs the filter event beside it')])
     }
-    return stores.share(JSON.stringify(['event names', query, workspace]), async () => {
+    return stores.share(JSON.stringify(['event names', query, workspace, isView]), async () => {
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())
       const span = readableSpan(range, rows, clock.now())
-      const { visitors, groups } = await readEventNames(stores.ch, { ...rows, ...span, filters, property, limit })
+      const asked = { ...rows, ...span }
+      const [{ visitors, groups }, properties] = await Promise.all([
+        readEventNames(stores.ch, { ...asked, filters, property, limit }),
+        named && !isView ? readPropertyNames(stores.ch, { ...asked, filters: named }) : [],
+      ])
       return {
         range: shownRange(range),
-        visitors,
+        ...{ visitors, properties },
         rows: groups.map(({ value, last_ms, ...group }) => ({
           ...group,
           value: property === undefined ? null : value,

@@ -1,0 +1,49 @@
+/** The values of a property that events of one name carried, with who caused them. */
+import { useMemo, useState } from 'preact/hooks'
+import type { EventNames } from '../../schemas/resources/event-names.ts'
+import { filterOf, listQuestionOf, type View } from './address.ts'
+import { ListTable } from './details.tsx'
+import { Dialog } from './dialog.tsx'
+import { valuesOf } from './list-kinds.ts'
+import { Failure } from './parts.tsx'
+import { useAnswer } from './query.ts'
+
+interface PropertiesProps {
+  readonly event: string
+  readonly view: View
+  readonly currency: string
+  close(): void
+}
+
+/** Names of properties seldom change. */
+const againMs = 60_000
+
+export function EventProperties({ event, view, currency, close }: PropertiesProps) {
+  const named = new URLSearchParams({ event: filterOf('event', event).value, limit: '1' })
+  const { answer, failure } = useAnswer<EventNames>(`/analytics/events?${named}&${listQuestionOf(view)}`, { againMs })
+  const [chosen, choose] = useState<string>()
+  const names = answer?.properties ?? []
+  const property = chosen ?? names[0]
+  const kind = useMemo(() => (property === undefined ? undefined : valuesOf(event, property)), [event, property])
+  return (
+    <Dialog title={`Properties of ${event}`} close={close}>
+      {failure && <Failure {...failure} />}
+      {answer !== undefined && kind === undefined && <p class="empty">Its newest events have no properties.</p>}
+      {kind && (
+        <>
+          <label>
+            Property{' '}
+            <select value={property} onChange={({ currentTarget: { value } }) => choose(value)}>
+              {names.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <ListTable key={property} {...{ kind, view, currency }} />
+        </>
+      )}
+    </Dialog>
+  )
+}

@@ -216,8 +216,8 @@ async function deleteEvents(
   workspace: number,
   { sql, params }: BoundSql,
 ): Promise<void> {
-  const found = ch.batches<[day: string, id: number]>(
-    `SELECT toString(toDate(occurred_at, 'UTC')) AS day, id FROM events WHERE ${sql} ORDER BY day, id`,
+  const found = ch.batches<[partition: string, id: number]>(
+    `SELECT _partition_id, id FROM events WHERE ${sql} ORDER BY _partition_id, id`,
     params,
     { deadlineMs: mutationDeadlineMs },
   )
@@ -225,16 +225,20 @@ async function deleteEvents(
     for (const some of inPortions(batch, idsPerMutation)) {
       await ensureLease()
       await deleteIds('person_events', '', some)
-      for (const [day, ofDay] of groupBy(some, ([day]) => day)) await deleteIds('events', day, ofDay)
+      for (const [day, ofDay] of groupBy(some, ([partition]) => partition)) await deleteIds('events', day, ofDay)
     }
   }
 
-  /** @param day empty: the table has no partitions */
-  function deleteIds(table: string, day: string, rows: readonly (readonly [day: string, id: number])[]): Promise<void> {
+  /** @param partition its id; empty: the table has none */
+  function deleteIds(
+    table: string,
+    partition: string,
+    rows: readonly (readonly [string, id: number])[],
+  ): Promise<void> {
     return ch.command(
-      `ALTER TABLE {table:Identifier} DELETE ${day === '' ? '' : 'IN PARTITION {day:String}'}
+      `ALTER TABLE {table:Identifier} DELETE ${partition === '' ? '' : 'IN PARTITION ID {partition:String}'}
        WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)} SETTINGS mutations_sync = 1`,
-      { table, day, workspace, ids: rows.map(([, id]) => id) },
+      { table, partition, workspace, ids: rows.map(([, id]) => id) },
       { deadlineMs: mutationDeadlineMs },
     )
   }

@@ -54,7 +54,7 @@ test('posting times are set by keys, and posts take the free ones: from the list
   await page.click('text=Write a post')
   await page.fill('text=Title', 'News')
   await page.fill('form >> text=Caption', 'b')
-  await page.check('form fieldset input')
+  await page.check('form fieldset input[type="checkbox"]')
   await page.click('form >> text=Add to queue')
   await page.waitForSelector('summary:has-text("News"):has-text("scheduled")')
   expect(await postOf('News')).toEqual(['scheduled', free[0]])

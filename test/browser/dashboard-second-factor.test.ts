@@ -45,6 +45,7 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   const [recovery] = (await page.textContent('pre'))!.split('\n')
   await page.click('text=Back to the settings')
   await page.click('text=Sign out of this browser')
+  await page.waitForURL('**/dashboard/sign-in*')
 
   const passPassword = async () => {
     await page.goto(`${api.url}/dashboard/people`)

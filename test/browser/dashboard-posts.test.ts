@@ -35,7 +35,10 @@ test('a post that its networks refused is corrected, one that a network shows is
 
   const page = await signIn(context)
   await page.click('nav >> text=Posts')
-  const handles = ended[0]!.targets.map(({ social_account_id: id }) => `x handle-${id}`)
+  const known = (await ask<{ id: number; handle: string }[]>('GET', '/v1/social-accounts')).body
+  const handles = ended[0]!.targets.map(({ social_account_id }) => {
+    return `x ${known.find(({ id }) => id === social_account_id)!.handle}`
+  })
   const post = (title: string) => page.locator(`${list('Posts')} li.item:has(summary:has-text("${title}"))`)
   await post('Refused')
     .locator(`summary:has-text("${handles.join(', ')}")`)

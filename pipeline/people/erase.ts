@@ -32,7 +32,7 @@ import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
-import { groupBy, inPortions } from '../fold/group-by.ts'
+import { inPortions } from '../fold/group-by.ts'
 import { lastClosedDay, writeCells } from '../fold/write-cells.ts'
 import { eraseReplays } from './erase-replays.ts'
 
@@ -208,39 +208,29 @@ async function forgetTold(
 }
 
 /**
- * Copies of the events go first: a repeat finds only those whose event is still there. Each mutation of `events` names its day and
- * ids, so it rewrites only the parts of that day, and looks nothing up.
+ * Copies of the events go first: a repeat finds only those whose event is still there. A mutation looks at each part of its table, of
+ * which there may be thousands. So it names the ids, and looks nothing up.
  */
 async function deleteEvents(
   { ch, ensureLease }: Pick<Folding, 'ch' | 'ensureLease'>,
   workspace: number,
   { sql, params }: BoundSql,
 ): Promise<void> {
-  const found = ch.batches<[partition: string, id: number]>(
-    `SELECT _partition_id, id FROM events WHERE ${sql} ORDER BY _partition_id, id`,
-    params,
-    { deadlineMs: mutationDeadlineMs },
-  )
-  for await (const batch of found) {
-    for (const some of inPortions(batch, idsPerMutation)) {
+  const rows = await ch.query<{ id: number }>(`SELECT id FROM events WHERE ${sql} ORDER BY id`, params, {
+    isLong: true,
+    deadlineMs: mutationDeadlineMs,
+  })
+  for (const some of inPortions(rows, idsPerMutation)) {
+    const ids = some.map(({ id }) => id)
+    for (const table of ['person_events', 'events']) {
       await ensureLease()
-      await deleteIds('person_events', '', some)
-      for (const [day, ofDay] of groupBy(some, ([partition]) => partition)) await deleteIds('events', day, ofDay)
+      await ch.command(
+        `ALTER TABLE {table:Identifier} DELETE WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)}
+         SETTINGS mutations_sync = 1`,
+        { table, workspace, ids },
+        { deadlineMs: mutationDeadlineMs },
+      )
     }
-  }
-
-  /** @param partition its id; empty: the table has none */
-  function deleteIds(
-    table: string,
-    partition: string,
-    rows: readonly (readonly [string, id: number])[],
-  ): Promise<void> {
-    return ch.command(
-      `ALTER TABLE {table:Identifier} DELETE ${partition === '' ? '' : 'IN PARTITION ID {partition:String}'}
-       WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)} SETTINGS mutations_sync = 1`,
-      { table, partition, workspace, ids: rows.map(([, id]) => id) },
-      { deadlineMs: mutationDeadlineMs },
-    )
   }
 }
 

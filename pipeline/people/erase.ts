@@ -38,7 +38,8 @@ import { eraseReplays } from './erase-replays.ts'
 
 const mutationDeadlineMs = 60 * 60_000
 /** ClickHouse takes a parameter of at most 128 KiB. */
-const idsPerMutation = 5_000
+const idsPerParameter = 5_000
+const parametersPerMutation = 10
 
 /**
  * @param now milliseconds since 1970
@@ -220,14 +221,19 @@ async function deleteEvents(
     isLong: true,
     deadlineMs: mutationDeadlineMs,
   })
-  for (const some of inPortions(rows, idsPerMutation)) {
-    const ids = some.map(({ id }) => id)
+  const lists = inPortions(
+    rows.map(({ id }) => id),
+    idsPerParameter,
+  )
+  for (const some of inPortions(lists, parametersPerMutation)) {
+    const isNamed = some.map((_, at) => `id IN {ids_${at}:Array(UInt64)}`).join(' OR ')
+    const ids = Object.fromEntries(some.map((list, at) => [`ids_${at}`, list]))
     for (const table of ['person_events', 'events']) {
       await ensureLease()
       await ch.command(
-        `ALTER TABLE {table:Identifier} DELETE WHERE workspace_id = {workspace:UInt32} AND id IN {ids:Array(UInt64)}
+        `ALTER TABLE {table:Identifier} DELETE WHERE workspace_id = {workspace:UInt32} AND (${isNamed})
          SETTINGS mutations_sync = 1`,
-        { table, workspace, ids },
+        { ...ids, table, workspace },
         { deadlineMs: mutationDeadlineMs },
       )
     }

@@ -5,6 +5,7 @@
  * blanks) are percent-encoded, and a host in another script gets its ASCII name. If a parameter is in both, the link's
  * wins. Held by test/property/tracking-url.test.ts.
  */
+import { divide, readPiece } from '../reference/campaign-query.ts'
 
 /** Scheme and authority, as every reader of URLs divides them; without that text there is none to divide. */
 const beginning = /^https?:\/\/[^/?#\\]+/i
@@ -50,29 +51,13 @@ export function trackingParamsOf(link: LinkParameters): Record<string, string> {
  */
 export function trackingUrlOf(destination: string, params: Readonly<Record<string, string>>): string {
   const authority = beginning.exec(destination)![0]
-  const { path, query, fragment } = divide(destination.slice(authority.length))
-  const kept = query.split('&').filter((piece) => !Object.hasOwn(params, nameOf(piece)))
+  const { start: path, pieces, fragment } = divide(destination.slice(authority.length))
+  const kept = pieces.filter((piece) => !Object.hasOwn(params, readPiece(piece)[0]))
   const own = Object.entries(params).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   const before = kept.join('&')
   const all = before === '' ? own : [before, ...own]
   const mark = all.length === 0 ? '' : '?'
   return `${new URL(authority).origin}${inAscii(path) || '/'}${mark}${all.map(inAscii).join('&')}${inAscii(fragment)}`
-}
-
-/** The fragment begins with the first `#`, even if further marks follow; the query is without its mark. */
-function divide(rest: string): { path: string; query: string; fragment: string } {
-  const hash = rest.indexOf('#')
-  const [upToHash, fragment] = hash < 0 ? [rest, ''] : [rest.slice(0, hash), rest.slice(hash)]
-  const mark = upToHash.indexOf('?')
-  if (mark < 0) return { path: upToHash, query: '', fragment }
-  return { path: upToHash.slice(0, mark), query: upToHash.slice(mark + 1), fragment }
-}
-
-/** The name of `name=value`, as a form's reader decodes it. */
-function nameOf(piece: string): string {
-  // Behind the `&` a question mark is part of the name.
-  const [name = ''] = new URLSearchParams(`&${piece.split('=', 1)[0]}`).keys()
-  return name
 }
 
 function inAscii(text: string): string {

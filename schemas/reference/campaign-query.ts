@@ -1,8 +1,11 @@
 /** Campaign parameters in the query of a destination: read from it and written into it. All the rest stays byte for byte. */
 import { linkUtmLengthMax } from '../limits/api-limits.ts'
 
-/** Everything before the query, its pieces, and the fragment with its mark. */
-function divide(url: string): { start: string; pieces: string[]; fragment: string } {
+/**
+ * Everything before the query, its pieces, and the fragment with its mark. It begins with the first `#`, even if further marks
+ * follow.
+ */
+export function divide(url: string): { start: string; pieces: string[]; fragment: string } {
   const hash = url.indexOf('#')
   const [whole, fragment] = hash < 0 ? [url, ''] : [url.slice(0, hash), url.slice(hash)]
   const mark = whole.indexOf('?')
@@ -12,7 +15,7 @@ function divide(url: string): { start: string; pieces: string[]; fragment: strin
 }
 
 /** As a form's reader decodes the piece; behind the `&` a question mark is part of the name. */
-function readPiece(piece: string): [name: string, value: string] {
+export function readPiece(piece: string): [name: string, value: string] {
   return [...new URLSearchParams(`&${piece}`)][0] ?? ['', '']
 }
 

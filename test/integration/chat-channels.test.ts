@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
@@ -12,7 +11,6 @@ import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { listDueAlerts, setAlert, tellAlert } from '../../postgres/tables/traffic-alerts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { alertRetryDelaysMs } from '../../schemas/limits/alert-limits.ts'
@@ -20,6 +18,7 @@ import { reportClaimMs, reportRecipientsMax, reportRetryDelaysMs } from '../../s
 import type { ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { addresses, type ChatServer, startChatServer } from '../support/chat-server.ts'
+import { makeKeptLog } from '../support/kept-log.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 
 /** Six in the morning of a Monday in UTC. */
@@ -51,16 +50,13 @@ async function look(now: number, send: typeof sendReports = sendReports, agent: 
   clock.set(now)
   await stores.pg.query('UPDATE fold_state SET as_of = $1', [new Date(now)])
   const metrics = makeMetrics('test', false)
-  const keep = new Writable({
-    write(chunk, _, done) {
-      logged += String(chunk)
-      done()
-    },
+  const log = makeKeptLog((text) => {
+    logged += text
   })
   const { signal } = new AbortController()
   const context = {
     ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, mailer: undefined },
-    ...{ chat: makeChatPoster(agent, clock), log: makeLog('test', 'info', keep) },
+    ...{ chat: makeChatPoster(agent, clock), log },
     metrics: makePipelineMetrics(metrics),
   }
   await send(context, { stopping: signal, giveUp: signal })

@@ -1,5 +1,4 @@
 import { createServer } from 'node:net'
-import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { type MailFailed, makeMailer } from '../../pipeline/reports/mailer.ts'
@@ -9,7 +8,6 @@ import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { claimReport, insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
 import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import {
@@ -21,6 +19,7 @@ import {
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { noChat } from '../support/chat-server.ts'
+import { makeKeptLog } from '../support/kept-log.ts'
 import { listening } from '../support/listening.ts'
 import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
@@ -56,11 +55,8 @@ async function look(now: number, asOf = now, sendThem = sendReports): Promise<st
   clock.set(now)
   await stores.pg.query('UPDATE fold_state SET as_of = $1', [new Date(asOf)])
   const metrics = makeMetrics('test', false)
-  const keep = new Writable({
-    write(chunk, _, done) {
-      logged += String(chunk)
-      done()
-    },
+  const log = makeKeptLog((text) => {
+    logged += text
   })
   const { signal } = new AbortController()
   await sendThem(
@@ -74,7 +70,7 @@ async function look(now: number, asOf = now, sendThem = sendReports): Promise<st
         mailer: mailerWithin(),
         chat: noChat,
       },
-      ...{ log: makeLog('test', 'info', keep), metrics: makePipelineMetrics(metrics) },
+      ...{ log, metrics: makePipelineMetrics(metrics) },
     },
     { stopping: signal, giveUp: signal },
   )

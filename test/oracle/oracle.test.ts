@@ -4,7 +4,6 @@ import { makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { differences } from './compare.ts'
 import { perCent, twoDecimals } from './counters.ts'
 import { noFacts } from './facts.ts'
-import { instantOf, localAt, offsetAt, startOfDay } from './local-time.ts'
 import { computeOverview } from './overview.ts'
 import { bucketsOf, previousOf, readableFrom, resolveRange } from './range.ts'
 import { creditOf, pageSessionNames, sessionNames, sessionsOf } from './sessions.ts'
@@ -12,17 +11,6 @@ import { creditOf, pageSessionNames, sessionNames, sessionsOf } from './sessions
 const at = (text: string) => Date.parse(text)
 const iso = (instant: number) => new Date(instant).toISOString()
 const date = (text: string) => Date.parse(`${text}T00:00:00Z`)
-
-test('the oracle reads clocks of half hours and quarters, days without a midnight, and skipped and repeated times', () => {
-  expect(offsetAt('Asia/Kathmandu', at('2026-01-01T00:07:00Z'))).toBe(5.75 * 3_600_000)
-  expect(offsetAt('Australia/Lord_Howe', at('2026-07-01T00:00:00Z'))).toBe(10.5 * 3_600_000)
-  expect(iso(localAt('Pacific/Chatham', at('2026-01-01T00:00:00Z')))).toBe('2026-01-01T13:45:00.000Z')
-  // Cairo skips its midnight, Havana has it twice.
-  expect(iso(startOfDay('Africa/Cairo', date('2026-04-24')))).toBe('2026-04-23T22:00:00.000Z')
-  expect(iso(startOfDay('America/Havana', date('2025-11-02')))).toBe('2025-11-02T04:00:00.000Z')
-  expect(iso(instantOf('Europe/Berlin', at('2026-03-29T02:30:00Z')))).toBe('2026-03-29T01:30:00.000Z')
-  expect(iso(instantOf('Europe/Berlin', at('2026-10-25T02:30:00Z')))).toBe('2026-10-25T00:30:00.000Z')
-})
 
 describe('the oracle cuts ranges', () => {
   const now = at('2026-11-20T12:34:56.789Z')

@@ -10,8 +10,15 @@ export interface ProjectFile {
   readonly text: string
 }
 
-/** All text files of the project. Binary ones (a NUL within) are left out: no rule here reads them. */
-export function projectFiles(): ProjectFile[] {
+let known: ProjectFile[] | undefined
+
+/** All text files of the project, read once. Binary ones (a NUL within) are left out: no rule here reads them. */
+export function projectFiles(): readonly ProjectFile[] {
+  known ??= readProjectFiles()
+  return known
+}
+
+function readProjectFiles(): ProjectFile[] {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: projectRoot,
     encoding: 'utf8',

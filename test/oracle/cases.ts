@@ -293,6 +293,11 @@ type CaseSpec = Drawn<typeof caseSpec>
 /** Without fast-check's lean to small values: a workspace of three events tells little. Shrinking finds those. */
 export const overviewCases: fc.Arbitrary<OverviewCase> = fc.noBias(caseSpec).map(buildCase)
 
+/** In two timezones, which change their clocks by an hour and by half of one. Each timezone costs closings of its own. */
+export const casesOfTwoTimezones: fc.Arbitrary<OverviewCase> = fc
+  .noBias(fc.record({ ...questionFields, ...dataFields, zone: oneOf([zones[1]!, zones[3]!]) }))
+  .map(buildCase)
+
 /** Without data: for the ranges and buckets alone. */
 export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc.noBias(fc.record(questionFields)).map((question) =>
   buildCase({

@@ -97,12 +97,21 @@ export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
   )
 }
 
-/** Faults of the product's answer, by the oracle; empty where all is right. */
-export async function faultsOf(stores: TestStores, one: PlacedCase, facts: OverviewCase = one): Promise<string[]> {
+/**
+ * Faults of the product's answer, by the oracle; none where all is right.
+ * @returns with them the sessions that there should be: where there are none, little is held
+ */
+export async function judge(
+  stores: TestStores,
+  one: PlacedCase,
+  facts: OverviewCase = one,
+): Promise<{ faults: string[]; sessions: number }> {
   const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
   const actual = await ask(stores, one)
-  if (expected === undefined) return actual === 'refused' ? [] : ['expected a refusal, got figures']
-  return actual === 'refused' ? ['expected figures, got a refusal'] : differences(expected, actual)
+  if (expected === undefined)
+    return { faults: actual === 'refused' ? [] : ['expected a refusal, got figures'], sessions: 0 }
+  const faults = actual === 'refused' ? ['expected figures, got a refusal'] : differences(expected, actual)
+  return { faults, sessions: expected.metrics.sessions }
 }
 
 /** The product's answer, or `refused` where it refuses the range as the contract says. */

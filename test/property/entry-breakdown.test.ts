@@ -1,20 +1,18 @@
 /** Breakdowns by what a session's first event has equal a computation over the raw events. `SEED=n` and `RUNS=n` as elsewhere. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { type Breakdown, type EntryEventName, entryEventNames } from '../../schemas/resources/breakdown.ts'
 import { filterFacts } from '../oracle/filters.ts'
 import { sessionsByPage } from '../oracle/lists.ts'
 import { allCounted, sessionsOf, startingIn } from '../oracle/sessions.ts'
-import { setUpApi } from '../support/api.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
-import { isLong, seed } from '../support/short-form.ts'
-import { now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
+import { isLong } from '../support/short-form.ts'
+import { drawCases, now, queryOf, setUpSites, sites, someFilters, someRanges } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
-const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
+const { stores, mine, ask } = setUpSites()
 
 const longPath = `/${'ä'.repeat(400)}`
 const details = fc.record({
@@ -76,25 +74,18 @@ const keyOf: Readonly<Record<EntryEventName, (entry: EventRow) => string>> = {
 }
 
 test('every row equals a computation over the raw events', async () => {
-  const all = fc.sample(cases, { seed, numRuns: runs })
-  const placed = await placeSites(
-    stores,
-    all.map(({ site }) => site),
-  )
   let listed = 0
-  for (const [at, { range, filters, names }] of all.entries()) {
-    const { rows, timezone, apiKey } = placed[at]!
+  for (const { placed, tell, range, filters, names } of await drawCases(stores, cases, runs)) {
+    const { rows, timezone, apiKey } = placed
     const filtered = Object.keys(filters).length > 0 ? filterFacts({ events: rows }, filters, timezone) : undefined
     const sessions = sessionsOf(filtered?.events ?? rows, timezone, filtered ?? allCounted)
     for (const by of names) {
-      const query = queryOf({ ...range, ...filters, by, limit: '1000' })
-      const response = await api.ask(`/v1/analytics/breakdown?${query}`, { key: apiKey })
-      const answer = (await response.json()) as Breakdown
-      expect([query, response.status, answer]).toEqual([query, 200, answer])
+      const question = `breakdown?${queryOf({ ...range, ...filters, by, limit: '1000' })}`
+      const answer = await ask<Breakdown>(question, apiKey)
       const span = { start: Date.parse(answer.range.start), end: Date.parse(answer.range.end) }
       const expected = sessionsByPage(startingIn(sessions, span), ({ entry }) => keyOf[by](entry))
       const shown = answer.rows.map(({ label: _, ...row }) => row)
-      expect(shown, `SEED=${seed}, case ${at}: ${query}, ${timezone}`).toEqual(expected)
+      expect(shown, tell(question)).toEqual(expected)
       listed += expected.length
     }
   }
@@ -110,10 +101,8 @@ test('rows have the names that people know, and a limit cuts them', async () => 
     add(4, {}),
   ])
   await foldWhatIsThere(stores)
-  const labels = async (query: string) => {
-    const response = await api.ask(`/v1/analytics/breakdown?days=1&${query}`, { key: mine.apiKey })
-    return ((await response.json()) as Breakdown).rows.map(({ label }) => label)
-  }
+  const labels = async (query: string) =>
+    (await ask<Breakdown>(`breakdown?days=1&${query}`, mine.apiKey)).rows.map(({ label }) => label)
   expect(await labels('by=language')).toEqual(['German (Austria)', 'Unknown', 'xx'])
   expect(await labels('by=screen&limit=2')).toEqual(['Under 576 px', '1440 px and more'])
 })

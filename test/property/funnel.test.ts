@@ -1,18 +1,27 @@
 /** Every figure of a funnel equals a naive computation over the raw events. `SEED=n` repeats a run, `RUNS=n` says how many cases. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.ts'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
 import { byTime, day, groupBy, hour, pairOf, visitorOf } from '../oracle/facts.ts'
-import { filterFacts } from '../oracle/filters.ts'
-import { setUpApi } from '../support/api.ts'
-import { isLong, seed } from '../support/short-form.ts'
-import { isOf, now, placeSites, queryOf, sites, someFilters, someRanges, steps } from './step-cases.ts'
+import { isLong } from '../support/short-form.ts'
+import {
+  chosenOf,
+  drawCases,
+  isOf,
+  now,
+  placeSites,
+  queryOf,
+  setUpSites,
+  sites,
+  someFilters,
+  someRanges,
+  steps,
+} from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
-const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
+const { stores, ask, expectRefused } = setUpSites()
 
 const cases = fc.record({
   site: sites,
@@ -69,21 +78,13 @@ function median(values: readonly number[]): number {
 }
 
 test('every figure equals a naive computation over the raw events', async () => {
-  const all = fc.sample(cases, { seed, numRuns: runs })
-  const placed = await placeSites(
-    stores,
-    all.map(({ site }) => site),
-  )
   const reached = new Map<number, number>()
-  for (const [at, { steps, within, range, filters }] of all.entries()) {
-    const { rows, timezone, apiKey } = placed[at]!
-    const query = queryOf({ step: steps, within, ...range, ...filters })
-    const response = await api.ask(`/v1/analytics/funnel?${query}`, { key: apiKey })
-    const answer = (await response.json()) as Funnel
-    expect([query, response.status, answer]).toEqual([query, 200, answer])
+  for (const { placed, tell, steps, within, range, filters } of await drawCases(stores, cases, runs)) {
+    const { rows, apiKey } = placed
+    const asked = `funnel?${queryOf({ step: steps, within, ...range, ...filters })}`
+    const answer = await ask<Funnel>(asked, apiKey)
     const [start, end] = [Date.parse(answer.range.start), Date.parse(answer.range.end)]
-    const isFiltered = Object.keys(filters).length > 0
-    const chosen = new Set(isFiltered ? filterFacts({ events: rows }, filters, timezone).events : rows)
+    const chosen = new Set(chosenOf(placed, filters))
     const isOfSession = within === 'session'
     const question: Question = {
       steps,
@@ -103,12 +104,11 @@ test('every figure equals a naive computation over the raw events', async () => 
       const seconds = there.map(({ times }) => (times[place]! - times[place - 1]!) / 1000)
       return [there.length, place === 0 || there.length === 0 ? null : Math.round(median(seconds) * 100) / 100]
     })
-    const told = `SEED=${seed}, case ${at}: ${query}, ${timezone}`
     const figures = answer.steps.map(({ visitors, median_seconds_from_previous }) => [
       visitors,
       median_seconds_from_previous,
     ])
-    expect(figures, told).toEqual(expected)
+    expect(figures, tell(asked)).toEqual(expected)
     const furthest = found.reduce((most, { times }) => Math.max(most, times.length), 0)
     reached.set(furthest, (reached.get(furthest) ?? 0) + 1)
   }
@@ -124,9 +124,8 @@ test('shares are of the first step and of the one before, and steps that nobody 
   }
   const next = { visitor: 1, session: 1, path: '/a', occurred_at: now - hour + 1500 }
   const [placed] = await placeSites(stores, [{ ...site, events: [...site.events, next] }])
-  const ask = async (query: string) =>
-    (await (await api.ask(`/v1/analytics/funnel?${query}`, { key: placed!.apiKey })).json()) as Funnel
-  const { steps, within } = await ask('step=path:/&step=path:/a&step=event:signup&days=2')
+  const { apiKey } = placed!
+  const { steps, within } = await ask<Funnel>('funnel?step=path:/&step=path:/a&step=event:signup&days=2', apiKey)
   expect(within).toBe('7')
   const none = { visitors: 0, share_of_first: 0, share_of_previous: 0 }
   expect(steps).toEqual([
@@ -140,7 +139,7 @@ test('shares are of the first step and of the one before, and steps that nobody 
     },
     { kind: 'event', value: 'signup', ...none, dropped: 1, median_seconds_from_previous: null },
   ])
-  const nobody = await ask('step=path:/x&step=path:/a')
+  const nobody = await ask<Funnel>('funnel?step=path:/x&step=path:/a', apiKey)
   expect(nobody.steps.map(({ visitors, share_of_previous }) => [visitors, share_of_previous])).toEqual([
     [0, 0],
     [0, 0],
@@ -157,10 +156,7 @@ test.each([
   [`step=path:${'*a'.repeat(11)}&step=path:/`, 'at most 10 wildcards'],
   ['step=path:/&step=path:/&within=31', 'String should match pattern'],
   ['step=path:/&step=path:/&within=0', 'String should match pattern'],
-])('%s is refused: %s', async (query, text) => {
-  const response = await api.ask(`/v1/analytics/funnel?${query}`, { key: mine.apiKey })
-  expect([response.status, JSON.stringify(await response.json())]).toEqual([422, expect.stringContaining(text)])
-})
+])('%s is refused: %s', (query, text) => expectRefused(`funnel?${query}`, text))
 
 test('a visitor’s first 2,000 events of any step count', async () => {
   const views = Array.from({ length: funnelEventsOfVisitorMax }, (_, at) => ({ path: '/a', at }))
@@ -173,10 +169,9 @@ test('a visitor’s first 2,000 events of any step count', async () => {
   const last = { path: '/b', at: funnelEventsOfVisitorMax }
   const placed = await placeSites(stores, [site([...views, last]), site([...views.slice(1), last])])
   const counts = await Promise.all(
-    placed.map(async ({ apiKey }) => {
-      const response = await api.ask('/v1/analytics/funnel?days=1&step=path:/a&step=path:/b', { key: apiKey })
-      return ((await response.json()) as Funnel).steps.map(({ visitors }) => visitors)
-    }),
+    placed.map(async ({ apiKey }) =>
+      (await ask<Funnel>('funnel?days=1&step=path:/a&step=path:/b', apiKey)).steps.map(({ visitors }) => visitors),
+    ),
   )
   expect(counts).toEqual([
     [1, 0],

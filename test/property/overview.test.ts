@@ -8,14 +8,13 @@ import { noCountry } from '../../schemas/event/row.ts'
 import { bucketsOf, resolveTimeRange } from '../../schemas/time/time-range.ts'
 import { type OverviewCase, overviewCases, overviewQuestions, workspaceOf } from '../oracle/cases.ts'
 import { day, type EventFact, type FilterName } from '../oracle/facts.ts'
-import { computeOverview } from '../oracle/overview.ts'
 import { bucketSizeOf, bucketsOf as expectedBuckets, previousOf, resolveRange } from '../oracle/range.ts'
 import { makeEventRow } from '../support/event-rows.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
-import { faultsOf, placeCases } from './ask-overview.ts'
+import { judge, placeCases } from './ask-overview.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 60))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 /** Inserted together. */
 const chunk = 150
 const shrinkTimeMs = 90_000
@@ -86,7 +85,7 @@ function placeOf(country: string, number: number) {
 
 async function judgeAlone(one: OverviewCase): Promise<string[]> {
   const [placed] = await placeCases(stores, [one])
-  return faultsOf(stores, placed!)
+  return (await judge(stores, placed!)).faults
 }
 
 /** The case as a reader wants it: times as text, columns that differ from a plain pageview's only. */
@@ -141,10 +140,12 @@ test.each(properties)(
     for (let from = 0; from < cases.length; from += chunk) {
       const placed = await placeCases(stores, cases.slice(from, from + chunk))
       for (const [at, one] of placed.entries()) {
-        if (computeOverview(one, one.query, workspaceOf(one), one.now)?.metrics.sessions) withSessions++
-        const found = await faultsOf(stores, one)
-        if (found.length === 0) continue
-        expect.fail(`SEED=${seed}, case ${from + at}: ${found[0]}\n\nSmallest:\n${await explain(arbitrary, from + at)}`)
+        const { faults, sessions } = await judge(stores, one)
+        if (sessions > 0) withSessions++
+        if (faults.length === 0) continue
+        expect.fail(
+          `SEED=${seed}, case ${from + at}: ${faults[0]}\n\nSmallest:\n${await explain(arbitrary, from + at)}`,
+        )
       }
     }
     // Filters that choose nothing at all would hold nothing.

@@ -11,7 +11,7 @@ import { setUpApi } from '../support/api.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { now, type PlacedSite, placeSites, queryOf } from './step-cases.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 80))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
 
 type Interval = 'day' | 'week' | 'month'

@@ -4,10 +4,12 @@
  * and some that aren't folded.
  */
 import fc from 'fast-check'
+import { expect } from 'vitest'
+import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow, Kind } from '../../schemas/event/row.ts'
 import { day, hour, kind as kindNumbers, minute, second } from '../oracle/facts.ts'
-import { fits } from '../oracle/filters.ts'
-import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
+import { filterFacts, fits } from '../oracle/filters.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import {
   type EventLike,
   insertBotVisitRows,
@@ -16,6 +18,7 @@ import {
   makeEventRow,
 } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { seed } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
 
 export const now = Date.parse('2026-11-20T14:25:00Z')
@@ -108,6 +111,49 @@ export const someRanges: fc.Arbitrary<Record<string, string>> = fc.constantFrom<
   { start: '2026-11-11', end: '2026-11-18' },
   { start: '2026-11-12T12:25:00Z', end: '2026-11-19T12:25:00.001Z' },
 )
+
+/** Stores, and an API at `now` that is asked about them. */
+export function setUpSites() {
+  const { stores, api, mine } = setUpApi({ hasYearlyParts: true, clock: fixedClock(now) })
+  const send = (question: string, key: string) => api.ask(`/v1/analytics/${question}`, { key })
+  async function ask<Answer>(question: string, key: string): Promise<Answer> {
+    const response = await send(question, key)
+    const answer = (await response.json()) as Answer
+    expect([question, response.status, answer]).toEqual([question, 200, answer])
+    return answer
+  }
+  async function expectRefused(question: string, text: string): Promise<void> {
+    const response = await send(question, mine.apiKey)
+    expect([response.status, JSON.stringify(await response.json())]).toEqual([422, expect.stringContaining(text)])
+  }
+  return { stores, api, mine, ask, expectRefused }
+}
+
+/** Events of the sessions that filters choose; all of them without any. */
+export function chosenOf(
+  { rows, timezone }: PlacedSite,
+  filters: Readonly<Record<string, readonly string[]>>,
+): readonly EventRow[] {
+  if (Object.keys(filters).length === 0) return rows
+  return filterFacts({ events: rows }, filters, timezone).events as EventRow[]
+}
+
+/** Random cases with their sites placed. `tell` names one where it fails. */
+export async function drawCases<Case extends { site: Site }>(
+  stores: TestStores,
+  cases: fc.Arbitrary<Case>,
+  count: number,
+  betweenFolds?: () => Promise<void>,
+): Promise<(Case & { placed: PlacedSite; tell: (question: string) => string })[]> {
+  const drawn = fc.sample(cases, { seed, numRuns: count })
+  const sites = drawn.map(({ site }) => site)
+  const all = await placeSites(stores, sites, betweenFolds)
+  return drawn.map((one, at) => ({
+    ...one,
+    placed: all[at]!,
+    tell: (question) => `SEED=${seed}, case ${at}: ${question}, ${one.site.timezone}`,
+  }))
+}
 
 /** A third of each site's events comes after the first fold. No figure may know of what comes after the last one. */
 export async function placeSites(

@@ -6,7 +6,7 @@ import { compileRowEncoder, type DecodedRow, decodeRow, rowBytesBound } from '..
 import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { setUpStores } from '../support/stores.ts'
 
-const stores = setUpStores()
+const stores = setUpStores({ hasYearlyParts: true })
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
@@ -78,7 +78,7 @@ describe.each(Object.entries(streams))('rows of %s', (_name, { table, columns })
   })
 
   it('are read by ClickHouse as they were written', async () => {
-    const rows = fc.sample(arbitraryRow(columns), 300).map((row, index) => ({ ...row, id: index + 1 }))
+    const rows = fc.sample(arbitraryRow(columns), 100).map((row, index) => ({ ...row, id: index + 1 }))
     const token = randomBytes(8).toString('hex')
     await stores.ch.insertRows({
       table,

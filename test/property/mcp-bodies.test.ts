@@ -8,7 +8,7 @@ import { post, type RpcAnswer } from '../support/mcp.ts'
 import { isLong } from '../support/short-form.ts'
 
 const { api, mine } = setUpApi()
-const cases = Number(process.env['RUNS'] ?? (isLong ? 5_000 : 400))
+const cases = Number(process.env['RUNS'] ?? (isLong ? 5_000 : 200))
 
 const names = operations.flatMap(({ tool }) => tool ?? [])
 const odd = fc.oneof(

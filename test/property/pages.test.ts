@@ -149,9 +149,8 @@ test('a page that is seen twice counts with both views, and a page without a lea
       ],
     },
   ])) as [PlacedSite]
-  const { rows } = await ask<PageReport>('pages?days=1&sort=exits', apiKey)
   const counts = { visitors: 1, sessions: 1, bounce_rate: 0, title: '', conversions: 0, revenue_cents: 0 }
-  expect(rows).toEqual([
+  const expected = [
     {
       ...{ ...counts, path: '/a', pageviews: 2, entries: 1, exits: 1, exit_rate: 100 },
       ...{ time_on_page_seconds: 7.5, scroll_depth: 60 },
@@ -160,7 +159,12 @@ test('a page that is seen twice counts with both views, and a page without a lea
       ...{ ...counts, path: '/b', pageviews: 1, entries: 0, exits: 0, exit_rate: 0 },
       ...{ time_on_page_seconds: null, scroll_depth: null },
     },
-  ])
+  ]
+  // Of a whole day, and of a part of one.
+  for (const range of ['days=1', 'hours=1']) {
+    const { rows } = await ask<PageReport>(`pages?${range}&sort=exits`, apiKey)
+    expect([range, rows]).toEqual([range, expected])
+  }
   expect(await ask<PageReport>('pages?days=1&limit=1', apiKey)).toMatchObject({
     ...{ sort: 'pageviews', order: 'desc' },
     rows: [{ path: '/a' }],

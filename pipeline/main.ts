@@ -59,6 +59,7 @@ async function main(): Promise<void> {
   const { apiHost = '' } = config
   // Pages that customers name.
   const fetching = { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate }
+  const mailer = mailerOf(config, log)
   // Connections of its own: whoever folds doesn't wait for those who publish.
   const publisherPg = connectPostgres(databaseUrl)
   const toPlatforms = {
@@ -70,6 +71,7 @@ async function main(): Promise<void> {
     media: makeFileStorage(config.mediaDir || join(config.dataDir, 'media')),
     holdBefore: config.holdPostsBefore,
     mediaUrl: makeMediaUrls(secretKey, apiHost, systemClock),
+    isMailSetUp: mailer !== undefined,
   })
   const engagementReader = startEngagementReader(toPlatforms)
   const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log, metrics: pipelineMetrics })
@@ -90,7 +92,6 @@ async function main(): Promise<void> {
   )
   const ofFigures = { pg, ch, clock: systemClock, log, metrics: pipelineMetrics }
   const chat = makeChatPoster(makeGuardedAgent({ allowPrivate, connectMs: chatConnectMs }), systemClock)
-  const mailer = mailerOf(config, log)
   const reporting = { ...ofFigures, apiHost, chat, mailer, box: makeSecretBox(secretKey, secretBoxPurpose) }
   const messaging = [startReporter(reporting), startAskedReporter(reporting), startAlertMailer(reporting)]
   const accountBox = makeSecretBox(secretKey, accountMailPurpose)

@@ -268,7 +268,7 @@ export const settings = {
   smtpServer: setting(
     'SMTP_URL',
     '(none)',
-    'Mail server for [reports](dashboard.md#reports-by-e-mail), [alerts](dashboard.md#traffic-alerts), [invitations](dashboard.md#members) and links to a [new password](dashboard.md#signing-in): `smtp://` or `smtps://`, with user and password where it asks for them.',
+    'Mail server for [reports](dashboard.md#reports-by-e-mail), [alerts](dashboard.md#traffic-alerts), mails about [failed posts](dashboard.md#failed-posts), [invitations](dashboard.md#members) and links to a [new password](dashboard.md#signing-in): `smtp://` or `smtps://`, with user and password where it asks for them.',
     readSmtpUrl,
   ),
   mailFrom: setting(

@@ -5,7 +5,8 @@ import { liveWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { minute } from '../../schemas/limits/units.ts'
 import type { TrafficAlert, TrafficDrop, TrafficSpike } from '../../schemas/resources/traffic-alert.ts'
 import { locale, pagesOf, sourcesOf } from '../reports/describe-report.ts'
-import { dashboardUrlOf, type Message, plain } from '../reports/message.ts'
+import { allFigures, dashboardUrlOf, type Message, plain } from '../reports/message.ts'
+import { localTime } from './local-time.ts'
 
 const { number } = makeFigureTexts(locale)
 
@@ -17,9 +18,9 @@ interface Told {
 /** @param apiHost empty where it isn't set */
 export function describeAlert({ told, workspace }: Told, apiHost: string): Message {
   const name = plain(workspace.name)
-  const time = (moment: string) => localTime(moment, workspace.timezone)
+  const time = (moment: string) => localTime(new Date(moment), workspace.timezone)
   return {
-    ...{ name, dashboardUrl: dashboardUrlOf(apiHost, '/dashboard') },
+    ...{ name, dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'), linkText: allFigures },
     reason: `You get this alert because whoever manages ${name} chose alerts for your address.`,
     ...(told.kind === 'spike' ? partsOfSpike(told, time) : partsOfDrop(told, time)),
   }
@@ -49,9 +50,4 @@ function partsOfDrop({ drop_hours, last_visit_at, as_of }: TrafficDrop, time: Ti
 
 function counted(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function localTime(moment: string, timezone: string): string {
-  const format = new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: 'medium', timeStyle: 'short' })
-  return `${format.format(Date.parse(moment)).replace(/\s/g, ' ')} (${timezone})`
 }

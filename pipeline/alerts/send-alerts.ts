@@ -1,5 +1,6 @@
 /**
- * Sends traffic alerts by mail and to chats, in a loop of its own: a slow server delays neither looks nor reports. Postgres holds
+ * Sends traffic alerts, and messages about failed posts and accounts, by mail and to chats. It has a loop of its own: a slow
+ * server delays neither looks nor reports. Postgres holds
  * what waits (postgres/tables/alert-mails.ts). A process that dies in a send is followed by one more attempt, as with reports:
  * pipeline/reports/send-reports.ts.
  */
@@ -9,18 +10,21 @@ import {
   endAlertMail,
   postponeAlertMail,
 } from '../../postgres/tables/alert-mails.ts'
+import { readExpiredAccount, readFailedPost } from '../../postgres/tables/failure-alerts.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { alertLateMaxMs, alertMailsEveryMs, alertRetryDelaysMs } from '../../schemas/limits/alert-limits.ts'
 import { reportClaimMs, reportsAtOnce, reportUncertainAttemptsMax } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
 import { deliver, wayOf } from '../reports/deliver.ts'
+import type { Message } from '../reports/message.ts'
 import { type Signals, startReportLoop } from '../reports/report-loop.ts'
 import { SendFailed } from '../reports/send-failed.ts'
 import type { MessageContext } from '../reports/send-reports.ts'
 import { describeAlert } from './describe-alert.ts'
+import { describeExpiredAccount, describeFailedPost } from './describe-failure.ts'
 
 export function startAlertMailer(context: MessageContext): JobLoop {
-  const whenFailing = 'traffic alerts can not be sent now'
+  const whenFailing = 'alerts can not be sent now'
   return startReportLoop(context, { name: 'send-alerts', whenFailing, pauseMs: alertMailsEveryMs }, sendAlerts)
 }
 
@@ -43,6 +47,8 @@ export async function sendAlerts(context: MessageContext, { stopping, giveUp }: 
 async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
   const { pg, clock, log, metrics } = context
   if (!claim.isWanted) return endAlertMail(pg, claim)
+  const message = await describe(context, claim)
+  if (message === undefined) return endAlertMail(pg, claim)
   const about = { recipient: claim.id, kind: claim.kind }
   if (claim.uncertain >= reportUncertainAttemptsMax || clock.now() >= tooLateAt(claim)) {
     log.warn(about, 'an alert is given up: it is too late, or two attempts ended without an answer')
@@ -50,7 +56,7 @@ async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: 
     return endAlertMail(pg, claim)
   }
   try {
-    await send(context, claim, giveUp)
+    await send(context, claim, message, giveUp)
     metrics.reported(wayOf(claim), 'sent')
     await endAlertMail(pg, claim)
   } catch (error) {
@@ -65,12 +71,24 @@ async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: 
   }
 }
 
+/** @returns undefined where the failure is over */
+async function describe({ pg, apiHost }: MessageContext, claim: ClaimedMail): Promise<Message | undefined> {
+  if (claim.told !== null) return describeAlert(claim, apiHost)
+  const { kind, workspace, subjectId } = claim
+  if (kind === 'post') {
+    const post = await readFailedPost(pg, workspace.id, subjectId)
+    return post && describeFailedPost(post, { workspace, apiHost })
+  }
+  const account = await readExpiredAccount(pg, workspace.id, subjectId)
+  return account && describeExpiredAccount(account, { workspace, apiHost })
+}
+
 /** @throws SendFailed */
-async function send(context: MessageContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
-  const { id, createdAt, workspace, kind, toldAt } = claim
-  const message = describeAlert(claim, context.apiHost)
-  const messageId = `alert-${kind}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
-  await deliver(context, { message, to: claim, workspaceId: workspace.id, from: 'alerts', messageId }, giveUp)
+async function send(context: MessageContext, claim: ClaimedMail, message: Message, giveUp: AbortSignal): Promise<void> {
+  const { id, createdAt, workspace, kind, subjectId, told, toldAt } = claim
+  const messageId = `alert-${kind}-${subjectId}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
+  const from = told === null ? 'failures' : 'alerts'
+  await deliver(context, { message, to: claim, workspaceId: workspace.id, from, messageId }, giveUp)
 }
 
 function tooLateAt({ toldAt }: ClaimedMail): number {

@@ -26,8 +26,8 @@ const writers: Readonly<Record<ChatKind, (message: Message) => object>> = {
     return { text: sections.join('\n'), blocks: sections.map(section), unfurl_links: false, unfurl_media: false }
   },
   google_chat: (message) => ({ text: sectionsOf(message, inGoogleChat).join('\n') }),
-  discord: ({ name, headline, note, tables, dashboardUrl }) => {
-    const link = dashboardUrl === '' ? [] : [`[All figures](${dashboardUrl})`]
+  discord: ({ name, headline, note, tables, dashboardUrl, linkText }) => {
+    const link = dashboardUrl === '' ? [] : [`[${linkText}](${dashboardUrl})`]
     const description = [...(note === '' ? [] : [masked(note, inDiscord)]), ...link].join('\n')
     const fields = tables.map((table) => ({ name: table.title, value: blockOf(table, inCode) }))
     return {
@@ -60,12 +60,12 @@ function masked(text: string, mask: Mask): string {
 }
 
 /** Slack and Google Chat know the same stars, blocks and links. */
-function sectionsOf({ name, headline, note, tables, dashboardUrl }: Message, mask: Mask): string[] {
+function sectionsOf({ name, headline, note, tables, dashboardUrl, linkText }: Message, mask: Mask): string[] {
   return [
     `*${masked(`${name}: ${headline}`, mask)}*`,
     ...(note === '' ? [] : [masked(note, mask)]),
     ...tables.map((table) => `*${table.title}*\n${blockOf(table, mask)}`),
-    ...(dashboardUrl === '' ? [] : [`<${dashboardUrl}|All figures>`]),
+    ...(dashboardUrl === '' ? [] : [`<${dashboardUrl}|${linkText}>`]),
   ]
 }
 
@@ -90,7 +90,7 @@ function cut(text: string, mask: Mask): string {
   return kept
 }
 
-function cardOf({ name, headline, note, tables, dashboardUrl }: Message): object {
+function cardOf({ name, headline, note, tables, dashboardUrl, linkText }: Message): object {
   const block = (...inlines: readonly object[]) => ({ type: 'RichTextBlock', inlines })
   const run = (text: string, look: object = {}) => ({ type: 'TextRun', text, ...look })
   const asItIs: Mask = (character) => character
@@ -111,6 +111,6 @@ function cardOf({ name, headline, note, tables, dashboardUrl }: Message): object
         ...(rows.length > 0 ? rows.map(rowOf) : [block(run('none'))]),
       ]),
     ],
-    ...(dashboardUrl !== '' && { actions: [{ type: 'Action.OpenUrl', title: 'All figures', url: dashboardUrl }] }),
+    ...(dashboardUrl !== '' && { actions: [{ type: 'Action.OpenUrl', title: linkText, url: dashboardUrl }] }),
   }
 }

@@ -12,7 +12,6 @@
  * the target or give it back. Before the outcome is known an unavailable store throws, and the claim expires.
  */
 
-import type { Postgres } from '../../postgres/client.ts'
 import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
 import {
   type Claim,
@@ -39,11 +38,10 @@ import { adapterOf } from './adapters.ts'
 import { partDeleted, reasonOf, requirePartsThere } from './deleted-parts.ts'
 import { type Files, filesOf } from './part-files.ts'
 import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
-import { giveBack, type Outcome, type PublishedBy, settleFailed, settlePublished } from './settle.ts'
+import { giveBack, type Outcome, type PublishedBy, type Settling, settleFailed, settlePublished } from './settle.ts'
 import { untilWritten } from './until-written.ts'
 
-export interface Publishing extends Sessions, Files {
-  readonly pg: Postgres
+export interface Publishing extends Sessions, Files, Settling {
   readonly log: Log
 }
 
@@ -83,7 +81,7 @@ async function publishPart(
   const stored = await readPublication(pg, target.id)
   const part = nextPart(stored)
   const written = <Written>(write: () => Promise<Written>) => untilWritten(write, sleep, stopping)
-  const settle = (published: PublishedBy) => written(() => settlePublished(pg, target, claim, published))
+  const settle = (published: PublishedBy) => written(() => settlePublished(publishing, target, claim, published))
   if (part === null) {
     const root = stored.sent_parts[0]!
     return settle({ ...publishedBy(stored, publishedOf(root)), publishedAt: new Date(root.published_at) })
@@ -114,7 +112,7 @@ async function publishPart(
       const failed = { failure, message, progress, forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
       const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
-      return found === null ? written(() => settleFailed(pg, target, claim, failed)) : keep(found)
+      return found === null ? written(() => settleFailed(publishing, target, claim, failed)) : keep(found)
     }
   })
 }

@@ -57,14 +57,18 @@ export interface PublisherOptions {
   /** For pauses that posts wait for. Leases go by Postgres's clock. */
   readonly sleep: Sleep
   readonly mediaUrl: Publishing['mediaUrl']
+  /** Addresses are told of failures as well, and not channels alone. */
+  readonly isMailSetUp: boolean
   readonly log: Log
   readonly metrics: PipelineMetrics
 }
 
 export function startPublisher(options: PublisherOptions): Publisher {
-  const { pg, media, box, renewals, holdBefore, clock, fetching, mediaUrl, log, metrics } = options
+  const { pg, media, box, renewals, holdBefore, clock, fetching, mediaUrl, isMailSetUp, log, metrics } = options
   const holder = randomUUID()
-  const publishing: Publishing = { pg, media, box, log, renewals, fetching, sleep: options.sleep, mediaUrl }
+  const publishing: Publishing = {
+    ...{ pg, media, box, log, renewals, fetching, sleep: options.sleep, mediaUrl, isMailSetUp },
+  }
   const stopping = new AbortController()
   const cutting = new AbortController()
   const underWay = new Map<ClaimedTarget, Promise<void>>()

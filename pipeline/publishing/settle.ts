@@ -1,6 +1,7 @@
-/** Writes the outcome of an attempt in one transaction: target, post, the account's health, and webhook events. */
+/** Writes the outcome of an attempt in one transaction: target, post, the account's health, webhook events, and who is told of a failure. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
+import { type Telling, tellExpiredAccount, tellFailedPost } from '../../postgres/tables/failure-alerts.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { insertEngagement } from '../../postgres/tables/post-engagement.ts'
 import { lockPost, readPost } from '../../postgres/tables/posts.ts'
@@ -40,16 +41,23 @@ export interface PublishedBy extends Published {
 
 export type Outcome = 'published' | 'failed' | 'retried'
 
+/** Where outcomes are written. */
+export interface Settling {
+  readonly pg: Postgres
+  readonly isMailSetUp: boolean
+}
+
 /** @returns null where the claim has expired: another process records the outcome */
 export function settlePublished(
-  pg: Postgres,
+  { pg, isMailSetUp }: Settling,
   target: ClaimedTarget,
   claim: Claim,
   { provider, externalId, url, publishedAt = new Date(), reader }: PublishedBy,
 ): Promise<Outcome | null> {
   const result = { provider, external_id: externalId, url, published_at: publishedAt.toISOString() }
+  const telling = { now: new Date(), withMails: isMailSetUp }
   return pg.transaction(async (tx) => {
-    const settled = await settle(tx, target, claim, 'published', result)
+    const settled = await settle(tx, target, claim, { status: 'published', result, telling })
     if (settled === null) return null
     if (reader !== undefined) {
       const dueAt = firstReadAt(publishedAt, reader.isCharged === true)
@@ -61,16 +69,18 @@ export function settlePublished(
 }
 
 export function settleFailed(
-  pg: Postgres,
+  { pg, isMailSetUp }: Settling,
   target: ClaimedTarget,
   claim: Claim,
   { failure, message, progress, forgetsSent }: Failed,
 ): Promise<Outcome | null> {
+  const telling = { now: new Date(), withMails: isMailSetUp }
   return pg.transaction(async (tx) => {
     const result = errorResult(failure, progress + message)
-    const settled = await settle(tx, target, claim, 'failed', result, { forgetsSent, partsLeft: failure.partsLeft })
+    const { partsLeft } = failure
+    const settled = await settle(tx, target, claim, { status: 'failed', result, forgetsSent, partsLeft, telling })
     if (settled === null) return null
-    await settleHealth(tx, target, healthAfter(failure, message), settled.ended)
+    await settleHealth(tx, target, healthAfter(failure, message), settled.ended, telling)
     return 'failed'
   })
 }
@@ -117,11 +127,7 @@ async function settle(
   tx: Queryable,
   { post_id, workspace_id }: ClaimedTarget,
   claim: Claim,
-  status: 'published' | 'failed',
-  result: object,
-  { forgetsSent, partsLeft }: { readonly forgetsSent: boolean; readonly partsLeft?: number | undefined } = {
-    forgetsSent: false,
-  },
+  { status, result, forgetsSent = false, partsLeft, telling }: Settled,
 ): Promise<{ ended: EndedStatus | null } | null> {
   await lockPost(tx, workspace_id, post_id)
   if (partsLeft !== undefined && !(await forgetParts(tx, claim, partsLeft))) return null
@@ -130,7 +136,16 @@ async function settle(
   if (ended !== 'published' && ended !== 'failed') return { ended: null }
   const post = await readPost(tx, workspace_id, post_id)
   await insertOutbox(tx, workspace_id, `post.${ended}`, serializePost(post!))
+  if (ended === 'failed') await tellFailedPost(tx, { workspaceId: workspace_id, postId: post_id }, telling)
   return { ended }
+}
+
+interface Settled {
+  readonly status: EndedStatus
+  readonly result: object
+  readonly forgetsSent?: boolean
+  readonly partsLeft?: number | undefined
+  readonly telling: Telling
 }
 
 type EndedStatus = 'published' | 'failed'
@@ -141,10 +156,15 @@ async function settleHealth(
   { workspace_id: workspaceId, social_account_id: accountId, post_id: postId }: ClaimedTarget,
   health: AccountHealth,
   ended: EndedStatus | null,
+  telling?: Telling,
 ): Promise<void> {
   const changed = await setAccountHealth(tx, accountId, health)
   if (changed !== null) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', serializeAccount(changed))
+    // The message about a failed post tells of its accounts.
+    if (changed.status === 'expired' && ended === null && telling !== undefined) {
+      await tellExpiredAccount(tx, { workspaceId, accountId }, telling)
+    }
     await appendSystemChange(tx, {
       ...{ workspaceId, actorName: 'pipeline', action: 'social_account.change_health', resourceId: accountId },
       metadata: { status: changed.status, health_status: changed.health_status },

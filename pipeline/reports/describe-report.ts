@@ -1,7 +1,7 @@
 /** The content of a report. Pure; test/unit/report-mail.test.ts. */
 import { type ComparedName, change, changeText, makeFigureTexts } from '../../schemas/figure-texts.ts'
 import type { TrafficSpike } from '../../schemas/resources/traffic-alert.ts'
-import { dashboardUrlOf, type Message, plain, type Row, type Table } from './message.ts'
+import { allFigures, dashboardUrlOf, type Message, plain, type Row, type Table } from './message.ts'
 import type { Report } from './read-report.ts'
 
 /** Messages are written in English, wherever the process runs. */
@@ -32,6 +32,7 @@ export function describeReport(report: Report, apiHost: string): Message {
   return {
     ...{ name, headline: periodOf(report), note: keptFrom(report.metrics) },
     dashboardUrl: dashboardUrlOf(apiHost, `/dashboard?${new URLSearchParams({ start: first, end: last })}`),
+    linkText: allFigures,
     reason: `You get this ${every} report because the owner of ${name} added your address.`,
     tables: [figuresOf(report), pagesOf(report), sourcesOf(report)],
   }

@@ -1,4 +1,4 @@
-/** How mails with figures look: plain text, and the same as simple HTML without images. Pure; test/unit/report-mail.test.ts. */
+/** How reports and alerts look as mails: plain text, and the same as simple HTML without images. Pure; test/unit/report-mail.test.ts. */
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import type { Mail } from './mailer.ts'
 import type { Message } from './message.ts'
@@ -12,7 +12,7 @@ export function composeMail(parts: MailParts): WrittenMail {
   return { subject: `${name}: ${headline}`, unsubscribeUrl, text: textOf(parts), html: htmlOf(parts) }
 }
 
-function textOf({ name, headline, dashboardUrl, unsubscribeUrl, reason, tables, note }: MailParts): string {
+function textOf({ name, headline, dashboardUrl, linkText, unsubscribeUrl, reason, tables, note }: MailParts): string {
   const parts = tables.map(({ title, rows }) => {
     const lines = rows.map(({ label, value, note }) => `  ${label}: ${value}${note === '' ? '' : ` (${note})`}`)
     return [title, ...(lines.length > 0 ? lines : ['  none'])].join('\n')
@@ -21,7 +21,7 @@ function textOf({ name, headline, dashboardUrl, unsubscribeUrl, reason, tables, 
     `${name}, ${headline}`,
     ...(note === '' ? [] : [note]),
     ...parts,
-    `All figures, where ${name} is the chosen workspace: ${dashboardUrl}`,
+    `${linkText}, where ${name} is the chosen workspace: ${dashboardUrl}`,
     `${reason}\nUnsubscribe: ${unsubscribeUrl}\n`,
   ].join('\n\n')
 }
@@ -29,7 +29,7 @@ function textOf({ name, headline, dashboardUrl, unsubscribeUrl, reason, tables, 
 const grey = 'color:#666;font-size:13px'
 const cell = 'padding:4px 12px 4px 0;border-bottom:1px solid #ddd;text-align:left'
 
-function htmlOf({ name, headline, dashboardUrl, unsubscribeUrl, reason, tables, note }: MailParts): string {
+function htmlOf({ name, headline, dashboardUrl, linkText, unsubscribeUrl, reason, tables, note }: MailParts): string {
   const parts = tables.map(({ title, rows }) => {
     const lines = rows.map(
       ({ label, value, note }) =>
@@ -42,7 +42,7 @@ function htmlOf({ name, headline, dashboardUrl, unsubscribeUrl, reason, tables, 
 <body style="font-family:sans-serif;max-width:640px">
 <h1 style="font-size:20px"><bdi>${escapeHtml(name)}</bdi>, ${escapeHtml(headline)}</h1>
 ${note === '' ? '' : `<p style="${grey}">${escapeHtml(note)}</p>\n`}${parts.join('\n')}
-<p><a href="${escapeHtml(dashboardUrl)}">All figures</a>, where <bdi>${escapeHtml(name)}</bdi> is the chosen workspace</p>
+<p><a href="${escapeHtml(dashboardUrl)}">${linkText}</a>, where <bdi>${escapeHtml(name)}</bdi> is the chosen workspace</p>
 <p style="${grey}">${escapeHtml(reason)} <a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe</a></p>
 </body></html>
 `

@@ -1,6 +1,6 @@
 /**
- * The content of a report or an alert, for mail and chats alike. Names of pages and sources are what anybody sent: they are
- * cut here, and lose what could break a line or turn the direction of writing. Whoever writes the message escapes them.
+ * The content of a report or an alert, for mail and chats alike. Names of pages and sources, and what platforms say, is
+ * text that anybody sent. It is cut here, and loses what could break a line or turn the direction of writing. Whoever writes the message escapes them.
  */
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 
@@ -24,12 +24,17 @@ export interface Message {
   readonly headline: string
   /** Empty: the service has no `API_HOST`. */
   readonly dashboardUrl: string
+  /** Names the page behind it. */
+  readonly linkText: string
   /** Why an address gets it. */
   readonly reason: string
   readonly tables: readonly Table[]
   /** Above the tables; empty: none. */
   readonly note: string
 }
+
+/** The link of messages about figures. */
+export const allFigures = 'All figures'
 
 /** One line, without control characters and those that are not seen, and not longer than a message can show. */
 export function plain(text: string): string {

@@ -53,7 +53,7 @@ export interface AskedReport extends Wish, Destination {
   readonly createdAt: Date
 }
 
-/** Wishes since a moment that nobody has taken, oldest first; a channel with alerts alone gets the weekly one. Those wait whose figures are being computed for another timezone. */
+/** Wishes since a moment that nobody has taken, oldest first; a channel without reports gets the weekly one. Those wait whose figures are being computed for another timezone. */
 export function listAskedReports(
   q: Queryable,
   { since, max, withMail }: { readonly since: Date; readonly max: number; readonly withMail: boolean },

@@ -29,7 +29,7 @@ export interface ChannelRow extends RecipientState {
   readonly content: ChannelContent
 }
 
-const content = `coalesce(r.every, 'alerts')`
+const content = `coalesce(r.every, CASE WHEN r.alerts THEN 'alerts' ELSE 'failures' END)`
 
 /** In the order in which they were added. */
 export function listChatChannels(q: Queryable, workspaceId: number): Promise<ChatChannel[]> {
@@ -40,11 +40,11 @@ export function listChatChannels(q: Queryable, workspaceId: number): Promise<Cha
   )
 }
 
-/** Reports before alerts. */
+/** Reports before alerts, and those before failures. */
 export function listChannelRows(q: Queryable, workspaceId: number): Promise<ChannelRow[]> {
   return q.query<ChannelRow>(
     `SELECT r.id, r.channel_id AS "channelId", ${content} AS content, ${stateColumns} FROM report_recipients r
-     WHERE r.workspace_id = $1 AND r.channel_id IS NOT NULL ORDER BY r.channel_id, array_position('{weekly,monthly,alerts}', ${content})`,
+     WHERE r.workspace_id = $1 AND r.channel_id IS NOT NULL ORDER BY r.channel_id, array_position('{weekly,monthly,alerts,failures}', ${content})`,
     [workspaceId],
   )
 }
@@ -111,8 +111,9 @@ async function setContents(
     contents,
   ])
   await tx.query(
-    `INSERT INTO report_recipients (workspace_id, channel_id, every, alerts, created_at)
-     SELECT c.workspace_id, c.id, nullif(wanted, 'alerts'), wanted = 'alerts', $3
+    `INSERT INTO report_recipients (workspace_id, channel_id, every, alerts, failures, created_at)
+     SELECT c.workspace_id, c.id, CASE WHEN wanted NOT IN ('alerts', 'failures') THEN wanted END, wanted = 'alerts',
+       wanted = 'failures', $3
      FROM chat_channels c, unnest($2::text[]) AS wanted WHERE c.id = $1 ON CONFLICT DO NOTHING`,
     [channelId, contents, now],
   )

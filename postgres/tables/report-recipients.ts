@@ -35,13 +35,18 @@ export interface ReportRecipient extends RecipientState {
   readonly every: ReportKind
   /** Gets traffic alerts too. */
   readonly alerts: boolean
+  /** Is told of posts that failed, and of accounts to be connected again. */
+  readonly failures: boolean
   readonly created_at: Date
 }
+
+/** Columns of what a recipient gets beside reports. */
+export type RecipientSwitch = 'alerts' | 'failures'
 
 /** Those of mail, in the order in which they were added. */
 export function listReportRecipients(q: Queryable, workspaceId: number): Promise<ReportRecipient[]> {
   return q.query<ReportRecipient>(
-    `SELECT r.id, r.email, r.every, r.alerts, r.created_at, ${stateColumns} FROM report_recipients r
+    `SELECT r.id, r.email, r.every, r.alerts, r.failures, r.created_at, ${stateColumns} FROM report_recipients r
      WHERE r.workspace_id = $1 AND r.email IS NOT NULL ORDER BY r.id`,
     [workspaceId],
   )
@@ -67,6 +72,7 @@ export async function countRecipientsOf(q: Queryable, workspaceId: number): Prom
 
 export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'every'> {
   readonly alerts?: boolean | undefined
+  readonly failures?: boolean | undefined
   readonly workspaceId: number
   readonly createdAt: Date
 }
@@ -74,25 +80,26 @@ export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'eve
 /** @returns null where the address gets these reports already */
 export async function insertReportRecipient(
   tx: Queryable,
-  { workspaceId, email, every, alerts = false, createdAt }: NewReportRecipient,
+  { workspaceId, email, every, alerts = false, failures = false, createdAt }: NewReportRecipient,
 ): Promise<number | null> {
   const [made] = await tx.query<{ id: number }>(
-    `INSERT INTO report_recipients (workspace_id, email, every, alerts, created_at) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO report_recipients (workspace_id, email, every, alerts, failures, created_at) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT DO NOTHING RETURNING id`,
-    [workspaceId, email, every, alerts, createdAt],
+    [workspaceId, email, every, alerts, failures, createdAt],
   )
   return made?.id ?? null
 }
 
-/** Without alerts, those that wait aren't sent either. @returns false where the workspace has no such recipient of mail */
-export async function setRecipientAlerts(
+/** A switch that isn't given stays. Messages that wait aren't sent either where it is off. @returns false where the workspace has no such recipient of mail */
+export async function setRecipientSwitches(
   tx: Queryable,
-  id: number,
-  { workspaceId, alerts }: { readonly workspaceId: number; readonly alerts: boolean },
+  { id, workspaceId }: { readonly id: number; readonly workspaceId: number },
+  { alerts, failures }: { readonly [Switch in RecipientSwitch]?: boolean | undefined },
 ): Promise<boolean> {
   const changed = await tx.query(
-    'UPDATE report_recipients SET alerts = $3 WHERE id = $1 AND workspace_id = $2 AND email IS NOT NULL RETURNING 1',
-    [id, workspaceId, alerts],
+    `UPDATE report_recipients SET alerts = coalesce($3, alerts), failures = coalesce($4, failures)
+     WHERE id = $1 AND workspace_id = $2 AND email IS NOT NULL RETURNING 1`,
+    [id, workspaceId, alerts ?? null, failures ?? null],
   )
   return changed.length > 0
 }
@@ -107,20 +114,23 @@ export async function deleteReportRecipient(tx: Queryable, id: number, workspace
 }
 
 /**
- * Ends the mails of a link to its address in the workspace: alerts alone, or reports, and alerts with them. Weekly and
+ * Ends the mails of a link to its address in the workspace: those of one switch, or all with the reports. Weekly and
  * monthly reports of an address are two recipients. Does nothing where they have ended.
  */
-export async function unsubscribe(tx: Queryable, { workspaceId, addressHash, from }: Subscription): Promise<void> {
+export async function unsubscribe(
+  tx: Queryable,
+  { workspaceId, addressHash, from: mails }: Subscription,
+): Promise<void> {
   const isNamed = `workspace_id = $1 AND encode(sha256(convert_to(email, 'UTF8')), 'hex') = $2`
   const gone = await tx.query<{ id: number }>(
-    from === 'alerts'
-      ? `UPDATE report_recipients SET alerts = false WHERE ${isNamed} AND alerts RETURNING id`
-      : `DELETE FROM report_recipients WHERE ${isNamed} RETURNING id`,
+    mails === 'reports'
+      ? `DELETE FROM report_recipients WHERE ${isNamed} RETURNING id`
+      : `UPDATE report_recipients SET ${mails} = false WHERE ${isNamed} AND ${mails} RETURNING id`,
     [workspaceId, addressHash],
   )
   for (const { id } of gone) {
     const change = { action: 'report_recipient.unsubscribe', actorName: 'recipient', resourceId: id } as const
-    await appendSystemChange(tx, { ...change, workspaceId, metadata: { from } })
+    await appendSystemChange(tx, { ...change, workspaceId, metadata: { from: mails } })
   }
 }
 

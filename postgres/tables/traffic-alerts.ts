@@ -6,8 +6,8 @@ import { alertPauseMs } from '../../schemas/limits/alert-limits.ts'
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import { intervalOf } from '../clock.ts'
+import { insertAlertMails } from './alert-mails.ts'
 import { insertOutbox } from './outbox.ts'
-import { isReachable } from './report-recipients.ts'
 
 export interface AlertSetting {
   readonly kind: AlertKind
@@ -89,14 +89,9 @@ export function tellAlert(
     )
     if (claimed.length === 0) return false
     await insertOutbox(tx, due.workspaceId, `traffic.${due.kind}`, told)
-    // One who gets weekly and monthly reports has two rows.
-    await tx.query(
-      `INSERT INTO alert_mails (recipient_id, kind, due_at)
-       SELECT min(r.id), $2, $3 FROM report_recipients r
-       WHERE r.workspace_id = $1 AND r.alerts AND ${isReachable('$4')} GROUP BY r.email, r.channel_id
-       ON CONFLICT (recipient_id, kind) DO UPDATE SET due_at = excluded.due_at, is_sending = false, attempts = 0, uncertain = 0`,
-      [due.workspaceId, due.kind, now, withMails],
-    )
+    await insertAlertMails(tx, 'alerts', {
+      ...{ workspaceId: due.workspaceId, kind: due.kind, subjectId: 0, toldAt: null, dueAt: now, withMails },
+    })
     return true
   })
 }

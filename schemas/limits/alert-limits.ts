@@ -1,4 +1,4 @@
-/** Bounds of traffic alerts. */
+/** Bounds of traffic alerts, and of messages about failed posts and accounts. */
 import { day, hour, minute, second } from './units.ts'
 
 /** Live visitors of a spike. */
@@ -28,3 +28,7 @@ export const alertMailsEveryMs = 5 * second
 export const alertRetryDelaysMs = [minute, 5 * minute, 30 * minute, hour, 2 * hour] as const
 /** A later mail isn't sent any more: the next alert may be near. */
 export const alertLateMaxMs = 12 * hour
+/** Accounts of a failed post that a message names, of those that failed and of those that took it. */
+export const failureRows = 5
+/** An account is told of after this: the end of its post mostly comes before, and tells of both. */
+export const expiredAccountDelayMs = 2 * minute

@@ -7,7 +7,7 @@ import { dateTime } from './date-time.ts'
 import { nameOf } from './plain-line.ts'
 import { reportKinds, reportState } from './report-recipient.ts'
 
-export const channelContents = [...reportKinds, 'alerts'] as const
+export const channelContents = [...reportKinds, 'alerts', 'failures'] as const
 export type ChannelContent = (typeof channelContents)[number]
 
 const content = z.enum(channelContents)
@@ -46,7 +46,7 @@ export const ChatChannelResource = z.object({
   failure: z.string().nullable(),
   contents: z.array(
     z.object({
-      /** `POST /v1/report-recipients/{recipient_id}/send` sends one now: of alerts alone the report of the last week. */
+      /** `POST /v1/report-recipients/{recipient_id}/send` sends one now: without reports that of the last week. */
       recipient_id: z.int(),
       content,
       ...reportState,

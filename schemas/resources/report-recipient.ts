@@ -16,10 +16,18 @@ export const emailAddress = z
 
 /** Whether the recipient gets traffic alerts too. */
 const alerts = z.boolean()
+/** Whether the recipient is told of posts that failed, and of accounts to be connected again. */
+const failures = z.boolean()
 
-export const ReportRecipientCreate = z.object({ email: emailAddress, every, alerts: alerts.default(false) })
+export const ReportRecipientCreate = z.object({
+  email: emailAddress,
+  every,
+  alerts: alerts.default(false),
+  failures: failures.default(false),
+})
 
-export const ReportRecipientUpdate = z.strictObject({ alerts })
+/** A field that is left out stays. */
+export const ReportRecipientUpdate = z.strictObject({ alerts: alerts.optional(), failures: failures.optional() })
 
 /** How far the reports to an address or a channel are. */
 export const reportState = {
@@ -43,6 +51,7 @@ export const ReportRecipientResource = z.object({
   email: z.string(),
   every,
   alerts,
+  failures,
   created_at: dateTime,
   ...reportState,
 })

@@ -106,7 +106,7 @@ const others = (body: Json, names: readonly string[]) => Object.keys(body).filte
 const isLong = (value: unknown, max: number) => typeof value !== 'string' || value.length === 0 || value.length > max
 /** The rest without blocks of code; one that doesn't end is none. */
 const outsideCode = (markup: string) => markup.replace(/```[\s\S]*?```/g, '')
-const ours = /^<https:\/\/api\.example\.com\/dashboard[^|<>]*\|All figures>$/
+const ours = /^<https:\/\/api\.example\.com\/dashboard[^|<>]*\|(?:All figures|Posts|Settings)>$/
 
 /** `&`, `<` and `>` are entities, or the one link. */
 function faultInSlack(body: Json): string | undefined {

@@ -36,6 +36,7 @@ export function runPublisher(
     ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
     ...{ box: makeCredentialsBox(stores.secretKey), renewals: makeRenewals() },
     holdBefore,
+    isMailSetUp: true,
     mediaUrl: makeMediaUrls(stores.secretKey, apiHost, systemClock),
     metrics: makePipelineMetrics(metrics),
   })

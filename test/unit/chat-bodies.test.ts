@@ -10,6 +10,7 @@ const message = (name: string, hostile: string): Message => {
   return {
     ...{ name: plain(name), headline: 'Nov 9 – 15, 2026', reason: '' },
     note: 'No figures are kept from before Oct 3, 2026: the plan says so.',
+    linkText: 'All figures',
     dashboardUrl: 'https://api.example.com/dashboard?start=2026-11-09&end=2026-11-15',
     tables: [
       { title: 'Figures', rows },

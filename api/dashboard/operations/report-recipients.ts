@@ -9,7 +9,7 @@ import {
   listReportRecipients,
   type RecipientState,
   type ReportRecipient,
-  setRecipientAlerts,
+  setRecipientSwitches,
 } from '../../../postgres/tables/report-recipients.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
@@ -61,11 +61,12 @@ const addRecipient = defineOperation({
   // Answers are kept for retries: this one has no address.
   output: RecipientId,
   problems: ['report_recipients_full', 'report_recipient_known'],
-  async handle({ body: { email, every, alerts }, workspace, clock, stores: { pg } }) {
+  async handle({ body: { email, every, alerts, failures }, workspace, clock, stores: { pg } }) {
     await holdWorkspace(pg, workspace.id)
     if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
-      ...{ workspaceId: workspace.id, email: email.toLowerCase(), every, alerts, createdAt: new Date(clock.now()) },
+      ...{ workspaceId: workspace.id, email: email.toLowerCase(), every, alerts, failures },
+      createdAt: new Date(clock.now()),
     })
     if (id === null) throw problem('report_recipient_known')
     return { id }
@@ -75,15 +76,15 @@ const addRecipient = defineOperation({
 const updateRecipient = defineOperation({
   name: 'report_recipient.update',
   http: { method: 'PATCH', path: '/v1/report-recipients/{recipient_id}' },
-  summary: 'Say whether a recipient gets traffic alerts too.',
+  summary: 'Say whether a recipient gets traffic alerts, and is told of failed posts.',
   tag: 'Workspace',
   effect: 'update',
   scope: manageScope,
   input: { path: z.object({ recipient_id: idInPath('recipient') }), body: ReportRecipientUpdate },
   output: RecipientId,
   problems: ['report_recipient_not_found'],
-  async handle({ path: { recipient_id: id }, body: { alerts }, workspace, stores: { pg } }) {
-    const isThere = await setRecipientAlerts(pg, id, { workspaceId: workspace.id, alerts })
+  async handle({ path: { recipient_id: id }, body, workspace, stores: { pg } }) {
+    const isThere = await setRecipientSwitches(pg, { id, workspaceId: workspace.id }, body)
     if (!isThere) throw problem('report_recipient_not_found')
     return { id }
   },
@@ -143,10 +144,10 @@ const sendReport = defineOperation({
 export const ofReportRecipients = [listRecipients, addRecipient, updateRecipient, removeRecipient, sendReport]
 
 function serialize(
-  { id, email, every, alerts, created_at, ...state }: ReportRecipient,
+  { id, email, every, alerts, failures, created_at, ...state }: ReportRecipient,
   now: number,
 ): z.output<typeof ReportRecipientResource> {
-  return { id, email, every, alerts, created_at: created_at.toISOString(), ...serializeState(state, now) }
+  return { id, email, every, alerts, failures, created_at: created_at.toISOString(), ...serializeState(state, now) }
 }
 
 type ShownState = Pick<z.output<typeof ReportRecipientResource>, 'sent_at' | 'has_failed' | 'asked'>

@@ -33,6 +33,7 @@ test('a chat channel is added, refused a second time, tried, changed, turned on 
 
   await page.click(`${row} >> text=Change`)
   await page.check('dialog [value="alerts"]')
+  await page.check('dialog [value="failures"]')
   await page.check('dialog [value="monthly"]')
   await page.click('dialog button[type="submit"]')
   await page.waitForSelector(`${row} >> nth=0 >> text=monthly`)
@@ -40,7 +41,9 @@ test('a chat channel is added, refused a second time, tried, changed, turned on 
   await page.click(`${row} >> text=Change`)
   for (const report of ['weekly', 'monthly']) await page.uncheck(`dialog [value="${report}"]`)
   await page.click('dialog button[type="submit"]')
-  await page.waitForSelector(`${row}:has-text("alerts"):not(:has-text("weekly")):not(:has-text("monthly"))`)
+  await page.waitForSelector(
+    `${row}:has-text("alerts"):has-text("failed posts"):not(:has-text("weekly")):not(:has-text("monthly"))`,
+  )
   await stores.pg.query("UPDATE chat_channels SET disabled_at = now(), failure = 'the chat answered 410'")
   await page.reload()
   await page.waitForSelector(`${row} .bad:has-text("turned off: the chat answered 410")`)

@@ -1,8 +1,15 @@
 /** A new chat channel, or another name of one and what it gets. Its address is given once, and not shown again. */
-import type { ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
+import type { ChannelContent, ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
 import { FormDialog } from './dialog.tsx'
 import { Choices } from './parts.tsx'
 import { send } from './query.ts'
+
+export const contentNames: Readonly<Record<ChannelContent, string>> = {
+  weekly: 'weekly',
+  monthly: 'monthly',
+  alerts: 'alerts',
+  failures: 'failed posts',
+}
 
 interface FormProps {
   /** Undefined: a new one. */
@@ -42,7 +49,13 @@ export function ChannelForm({ of: channel, close, made }: FormProps) {
           </label>
         </>
       )}
-      <Choices legend="It gets" name="contents" values={['weekly', 'monthly', 'alerts']} chosen={chosen} />
+      <Choices
+        legend="It gets"
+        name="contents"
+        values={Object.keys(contentNames)}
+        names={contentNames}
+        chosen={chosen}
+      />
     </FormDialog>
   )
 }

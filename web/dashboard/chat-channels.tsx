@@ -1,8 +1,8 @@
-/** Chat channels that get the figures each week or month, and traffic alerts. */
+/** Chat channels that get the figures each week or month, traffic alerts, and what fails. */
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChatChannelResource, ChatChannels as ChatChannelsResource } from '../../schemas/resources/chat-channel.ts'
-import { ChannelForm } from './chat-channel-form.tsx'
+import { ChannelForm, contentNames } from './chat-channel-form.tsx'
 import { Confirm } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
@@ -77,6 +77,10 @@ export function ChatChannels({ timezone }: { timezone: string }) {
   )
 }
 
+function isReport({ content }: Channel['contents'][number]): boolean {
+  return content === 'weekly' || content === 'monthly'
+}
+
 interface ChannelProps {
   readonly channel: Channel
   readonly timezone: string
@@ -87,7 +91,7 @@ interface ChannelProps {
 
 function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
   const { id, name, kind, host, ending, contents, is_disabled, failure } = channel
-  const hasReports = contents.some(({ content }) => content !== 'alerts')
+  const tried = contents.some(isReport) ? undefined : contents[0]?.content
   return (
     <li class="event channel">
       <span class="name">
@@ -98,12 +102,12 @@ function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
       </span>
       {is_disabled && <span class="bad">turned off: {failure}</span>}
       {contents.map((one) => {
-        // A channel with alerts alone can be tried by a report.
-        const isSent = one.content !== 'alerts' || !hasReports
+        // A channel without reports can be tried by one.
+        const isSent = isReport(one) || one.content === tried
         return (
           <Fragment key={one.content}>
-            <span class="label">{one.content}</span>
-            {isSent && (one.content !== 'alerts' || one.asked) && <ReportState {...{ timezone }} of={one} />}
+            <span class="label">{contentNames[one.content]}</span>
+            {isSent && (isReport(one) || one.asked) && <ReportState {...{ timezone }} of={one} />}
             {isSent && !is_disabled && (
               <button
                 type="button"

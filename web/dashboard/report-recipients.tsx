@@ -1,4 +1,4 @@
-/** Who gets the figures by e-mail, each week or each month, and traffic alerts too. */
+/** Who gets the figures by e-mail, each week or each month, and who is told of traffic and of failed posts as well. */
 import { useState } from 'preact/hooks'
 import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
@@ -31,7 +31,10 @@ export function Reports({ timezone }: { timezone: string }) {
           <code>MAIL_FROM</code>.
         </p>
       )}
-      <p class="note">A recipient gets the figures of each week, or of each month, at 6:00 in the morning.</p>
+      <p class="note">
+        A recipient gets the figures of each week, or of each month, at 6:00 in the morning. With <em>failed posts</em>,
+        a mail tells of each post that failed and of accounts to be connected again.
+      </p>
       <ul>
         {answer?.recipients.map((recipient) => (
           <li key={recipient.id} class="event endpoint">
@@ -40,7 +43,8 @@ export function Reports({ timezone }: { timezone: string }) {
             </span>
             <span class="label">{recipient.every}</span>
             <ReportState {...{ timezone }} of={recipient} />
-            <AlertsSwitch of={recipient} {...{ done }} />
+            <Switch of={recipient} name="alerts" {...{ done }} />
+            <Switch of={recipient} name="failures" {...{ done }} />
             {answer.is_mail_set_up && (
               <button
                 type="button"
@@ -81,25 +85,35 @@ export function Reports({ timezone }: { timezone: string }) {
             remove(undefined)
           }}
         >
-          <bdi>{removed.email}</bdi> gets no more {removed.every} reports{removed.alerts && ', and no alerts'}.
+          <bdi>{removed.email}</bdi> gets no more {removed.every} reports
+          {(removed.alerts || removed.failures) && ', and nothing else through them'}.
         </Confirm>
       )}
     </section>
   )
 }
 
-interface AlertsSwitchProps {
+/** Whatever a recipient gets beside reports. */
+const switches = {
+  alerts: { label: 'Traffic alerts', word: 'alerts' },
+  failures: { label: 'Failed posts', word: 'failed posts' },
+} as const
+
+interface SwitchProps {
   readonly of: Recipient
+  readonly name: keyof typeof switches
   done(sent: Sent<unknown>): void
 }
 
-function AlertsSwitch({ of: { id, email, every, alerts }, done }: AlertsSwitchProps) {
+function Switch({ of: recipient, name, done }: SwitchProps) {
+  const { id, email, every } = recipient
+  const isSet = recipient[name]
   /** Shown until an answer agrees: one that was asked for before the change would turn the switch back for a moment. */
   const [chosen, choose] = useState<boolean>()
-  if (chosen === alerts) choose(undefined)
+  if (chosen === isSet) choose(undefined)
   async function change(isOn: boolean): Promise<void> {
     choose(isOn)
-    const sent = await send('PATCH', `/report-recipients/${id}`, { alerts: isOn })
+    const sent = await send('PATCH', `/report-recipients/${id}`, { [name]: isOn })
     if ('refusal' in sent) choose(undefined)
     done(sent)
   }
@@ -107,11 +121,11 @@ function AlertsSwitch({ of: { id, email, every, alerts }, done }: AlertsSwitchPr
     <label>
       <input
         type="checkbox"
-        aria-label={`Traffic alerts to ${email}, ${every}`}
-        checked={chosen ?? alerts}
+        aria-label={`${switches[name].label} to ${email}, ${every}`}
+        checked={chosen ?? isSet}
         onChange={({ currentTarget: { checked } }) => change(checked)}
       />{' '}
-      alerts
+      {switches[name].word}
     </label>
   )
 }
@@ -119,7 +133,8 @@ function AlertsSwitch({ of: { id, email, every, alerts }, done }: AlertsSwitchPr
 function RecipientForm({ made, close }: { made(recipient: unknown): void; close(): void }) {
   const submit = (data: FormData) =>
     send('POST', '/report-recipients', {
-      ...{ email: data.get('email'), every: data.get('every'), alerts: data.get('alerts') !== null },
+      ...{ email: data.get('email'), every: data.get('every') },
+      ...{ alerts: data.get('alerts') !== null, failures: data.get('failures') !== null },
     })
   return (
     <FormDialog title="Add a recipient" verb="Add" {...{ close, made, submit }}>
@@ -134,11 +149,13 @@ function RecipientForm({ made, close }: { made(recipient: unknown): void; close(
           <option value="monthly">on the 1st of each month</option>
         </select>
       </label>
-      <label>
-        <span>
-          <input name="alerts" type="checkbox" /> Traffic alerts too
-        </span>
-      </label>
+      {(['alerts', 'failures'] as const).map((name) => (
+        <label key={name}>
+          <span>
+            <input name={name} type="checkbox" /> {switches[name].label} too
+          </span>
+        </label>
+      ))}
     </FormDialog>
   )
 }

@@ -17,6 +17,8 @@ export interface LinkRequest {
   /** The browser says that nobody has clicked yet. */
   readonly isPrefetch: boolean
   readonly referrer: string
+  /** That of the short URL, as it came. */
+  readonly query: string
   readonly sender: Sender
 }
 

@@ -4,7 +4,8 @@
  * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
  * A link that has expired leads elsewhere or nowhere, and its requests are no clicks. Until then its targets lead visitors
  * of a device or a country to addresses of their own. A link with a password answers with a form, and a click is the POST
- * with the right one. Programs that make previews get a page in place of the redirect, where the link has a preview.
+ * with the right one. Programs that make previews get a page in place of the redirect, where the link has a preview. The
+ * query of the short URL goes along to where the link leads (pass-query.ts).
  *
  * Held by test/integration/link-redirect.test.ts, link-passwords.test.ts and link-previews.test.ts there.
  */
@@ -33,6 +34,7 @@ import {
   unknownReply,
 } from './link-pages.ts'
 import type { LinkPasswords } from './link-passwords.ts'
+import { passQuery } from './pass-query.ts'
 import { readPost } from './read-post.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
@@ -107,14 +109,14 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   function lead(link: LinkTarget, asked: LinkRequest, status: number): HttpReply {
     const target = clicks.targetFor(link, asked.sender)
     store(link, asked, target)
-    return { status, headers: { Location: (target ?? link).url, ...redirectHeaders } }
+    return { status, headers: { Location: passQuery((target ?? link).url, asked.query), ...redirectHeaders } }
   }
 
   /** A link with a password doesn't tell there where it leads. */
   function preview(link: LinkTarget, shown: ShownPreview, asked: LinkRequest): HttpReply {
     const target = link.passwordHash === null ? clicks.targetFor(link, asked.sender) : null
     store(link, asked, target)
-    return previewReply(shown, link.passwordHash === null ? (target ?? link).url : null)
+    return previewReply(shown, link.passwordHash === null ? passQuery((target ?? link).url, asked.query) : null)
   }
 
   /** For a link that is over, or that isn't there. */
@@ -152,7 +154,10 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     const header = (name: string) => request.getHeader(name)
     const isAhead = (name: string) => /prefetch|prerender|preview/i.test(header(name))
     const sender = new RequestSender(response, proxies, head)
-    const asked = { isHead, isPrefetch: prefetchHeaders.some(isAhead), referrer: header('referer'), sender }
+    const asked = {
+      ...{ isHead, isPrefetch: prefetchHeaders.some(isAhead), referrer: header('referer') },
+      ...{ query: request.getQuery() ?? '', sender },
+    }
     const answer = (reply: HttpReply, closes = false) => {
       observeAnswer(reply.status)
       sendReply(response, reply, { requestId, headOnly: isHead, closes: closes || isClosing() })

@@ -35,6 +35,12 @@ export const linkPasswordTriesMax = 200
 export const linkPasswordTriedMax = 100_000
 /** An ingest thread compares one password at a time: each takes some 20 ms of a core. As many wait, beyond them 503. */
 export const linkPasswordsWaitingMax = 20
+/**
+ * Bytes and parameters of a short URL's query that its destination gets: click ids and campaigns of advertising take a few
+ * hundred. With a destination of the greatest length there is less room, so a header is never longer than without one.
+ */
+export const passedQueryBytesMax = 2_048
+export const passedParametersMax = 50
 /** The form with a password and a referrer, each character of which may take nine bytes. */
 export const linkFormBytesMax = 24 * KiB
 /** Forms that are arriving and aren't whole, together. */

@@ -76,9 +76,9 @@ test('a link with a password asks for it, and leads on and counts its click once
   const right = await submit(key, { password, from })
   expect([right.status, right.header('Location')]).toEqual([303, link.tracking_url])
   expect(right.header('Cache-Control')).toBe('private, no-store')
-  const elsewhere = await submit(key, { password }, { 'User-Agent': iPhone })
+  const elsewhere = await submit(`${key}?ref=bio`, { password }, { 'User-Agent': iPhone })
   expect(elsewhere.header('Location')).toBe(
-    `https://example.com/app?utm_source=svc&utm_medium=social&svc_link_id=${link.id}`,
+    `https://example.com/app?utm_source=svc&utm_medium=social&svc_link_id=${link.id}&ref=bio`,
   )
   const rows = await clicksOf(link)
   expect(rows.map(({ kind, referrer, os }) => [kind, referrer, os])).toEqual([

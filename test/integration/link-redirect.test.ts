@@ -82,6 +82,25 @@ test('an archived link with every odd character redirects as it is stored, under
   expect(await clicksOf(link)).toMatchObject([{ link_id: link.id }])
 })
 
+test('the query of the short URL is passed on to wherever the link leads, and to no address after its end', async () => {
+  let link = await makeLink()
+  const query = '?ref=bio&gclid=Cj0&x=2&utm_source=theirs&svc_link_id=9'
+  const asked = (headers = {}, method = 'GET') => follow(`${link.attribution_key}${query}`, headers, method)
+  const passed = link.tracking_url.replace('#', '&ref=bio&gclid=Cj0#')
+  for (const method of ['GET', 'HEAD']) expect((await asked({}, method)).header('Location')).toBe(passed)
+  link = await updateLink(stores.pg, link, {
+    ...{ ...link, targets: [{ countries: ['DE'], destination_url: 'https://example.com/de' }] },
+    preview: { title: 'Half price', description: '', image_url: null },
+  })
+  await expect
+    .poll(async () => (await asked({ 'User-Agent': 'facebookexternalhit/1.1' })).text)
+    .toContain(passed.replaceAll('&', '&amp;'))
+  link = await updateLink(stores.pg, link, {
+    ...{ ...link, expires_at: new Date(Date.now() - 1), expired_url: 'https://example.com/over' },
+  })
+  await expect.poll(async () => (await asked()).header('Location')).toBe('https://example.com/over')
+})
+
 test('HEAD, bots, HTTP libraries, previews and prefetches are redirected, and kept apart from people’s clicks', async () => {
   const link = await makeLink()
   const { attribution_key: key } = link

@@ -64,19 +64,26 @@ export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
     const [before, after] = [sent.thread[at], tracked.thread[at]]
     if (before === undefined || after === undefined) return part
     const text = part.text === before.text ? after.text : part.text
-    return { ...part, text, platform_captions: captionsWithTracked(part, before, after) }
+    return { ...part, text, platform_captions: captionsWithTracked(part, before, after, part.text === before.text) }
   })
-  return { ...now, base_caption, thread, platform_captions: captionsWithTracked(now, sent, tracked) }
+  const isSame = now.base_caption === sent.base_caption
+  return { ...now, base_caption, thread, platform_captions: captionsWithTracked(now, sent, tracked, isSame) }
 }
 
 type Captioned = Pick<DraftPart, 'platform_captions'>
 
-function captionsWithTracked(now: Captioned, sent: Captioned, tracked: Captioned): Captioned['platform_captions'] {
-  const captions = Object.entries(now.platform_captions).map(([platform, text]) => [
-    platform,
-    text === sent.platform_captions[platform] ? (tracked.platform_captions[platform] ?? text) : text,
-  ])
-  return Object.fromEntries(captions)
+/** @param isSame the text that stands for networks without one of their own wasn't changed */
+function captionsWithTracked(
+  now: Captioned,
+  sent: Captioned,
+  tracked: Captioned,
+  isSame: boolean,
+): Captioned['platform_captions'] {
+  const changed = Object.entries(tracked.platform_captions).filter(([platform]) => {
+    const before = sent.platform_captions[platform]
+    return now.platform_captions[platform] === before && (before !== undefined || isSame)
+  })
+  return { ...now.platform_captions, ...Object.fromEntries(changed) }
 }
 
 /** How many texts of its thread any network shows. */

@@ -21,7 +21,8 @@ import { stepsFromFailed, takeSteps } from './post-steps.ts'
 import { ThreadParts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
-import { trackLinks } from './track-links.ts'
+import { splitField, TrackButton } from './track-button.tsx'
+import { networksOf, trackLinks } from './track-links.ts'
 import { mayLeave, useUnsaved } from './unsaved.ts'
 
 interface PostFormProps {
@@ -67,16 +68,12 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     underWay: (more: 1 | -1) => setUploads((before) => before + more),
     held: (isHeld: boolean) => setHeld((before) => [...before.filter((one) => one !== key), ...(isHeld ? [key] : [])]),
   })
-  const platforms = [
-    ...new Set(accounts?.filter(({ id }) => draft.social_account_ids.includes(id)).map(({ platform }) => platform)),
-  ]
+  const networks = networksOf(accounts?.filter(({ id }) => draft.social_account_ids.includes(id)) ?? [])
   // Another day was chosen in the calendar: what was written stays.
   useEffect(() => {
     if (at !== undefined) change({ scheduled_at: at })
   }, [at])
-  const showsTitle = accounts?.some(
-    ({ id, platform }) => draft.social_account_ids.includes(id) && ['youtube', 'pinterest'].includes(platform),
-  )
+  const showsTitle = networks.some(({ platform }) => ['youtube', 'pinterest'].includes(platform))
   const isScheduled = post?.status === 'scheduled'
   const isBusy = isSending || uploads > 0
   const heading = saved.current ? 'Change the post' : 'New post'
@@ -126,10 +123,10 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   }
 
   /** A link names its post, so a new one is saved first; then the captions with their links are. */
-  async function track(): Promise<string> {
+  async function track(isSplit: boolean): Promise<string> {
     const sent = await write(draft)
     if ('refusal' in sent) return sent.refusal
-    const tracked = await trackLinks(draft, { id: sent.made.id, title: draft.title })
+    const tracked = await trackLinks(draft, { id: sent.made.id, title: draft.title, networks, isSplit })
     // Text that is typed meanwhile stays as it is typed.
     setDraft((now) => withTracked(now, draft, tracked.draft))
     if (tracked.refusal !== '') return tracked.refusal
@@ -140,11 +137,12 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault()
     const pressed = (event.submitter as HTMLButtonElement | null)?.value
+    const isSplit = new FormData(event.currentTarget as HTMLFormElement).has(splitField)
     if (held.length > 0) return setRefusal('Add the chosen file first, or choose none.')
     if (pressed === 'schedule' && !scheduled_at) return setRefusal('Choose the time first.')
     setSending(true)
     // The click that left a text's field sent it: then this waits for the same answer.
-    const refused = (await altTexts.save()) || (await (pressed === 'track' ? track() : save(pressed)))
+    const refused = (await altTexts.save()) || (await (pressed === 'track' ? track(isSplit) : save(pressed)))
     setSending(false)
     setRefusal(refused)
     if (refused === '' && pressed !== 'track') done()
@@ -175,7 +173,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
       <ThreadParts
         parts={draft.thread}
         published={post ? textsPublished(post) : 0}
-        platforms={platforms}
+        platforms={networks.map(({ platform }) => platform)}
         choose={chooseParts}
         files={(part, of, isFixed) => (
           <MediaFiles
@@ -229,14 +227,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
         <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
           Publish now
         </button>
-        <button
-          type="submit"
-          value="track"
-          disabled={isBusy}
-          title="Saves the post, and puts a tracked link in the place of each address in its captions"
-        >
-          Track the links
-        </button>
+        <TrackButton networks={networks} isDisabled={isBusy} />
         <button type="button" onClick={() => mayLeave() && done()}>
           Close
         </button>

@@ -1,0 +1,74 @@
+/** Tracked links of a post in the dashboard, with links of their own for each network. */
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+const ask = asking(api, () => mine.apiKey)
+
+interface Made {
+  readonly destination_url: string
+  readonly social_account_id: number | null
+  readonly post_id: number
+  readonly label: string
+  readonly post_url: string
+}
+
+test('each network of a post gets links of its own where that is asked for, in texts of its own, and the texts for all stay', async (context) => {
+  const x = await makeAccount(stores, mine.workspaceId, 'x')
+  for (const _ of [1, 2]) await makeAccount(stores, mine.workspaceId, 'bluesky')
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'Launch')
+  const caption = 'Open: https://example.com/open?utm_source=mail, again https://example.com/open?utm_source=mail'
+  await page.getByLabel('Caption', { exact: true }).fill(caption)
+  await page.click('button:text-is("Add to thread")')
+  await page.keyboard.type('More at https://example.com/more.')
+  const accounts = (platform: string) => page.locator(`label.choice:has(.label:text-is("${platform}")) input`)
+  await accounts('x').check()
+  const split = page.getByLabel('with links of their own for each network')
+  expect(await split.count()).toBe(0)
+  for (const at of [0, 1]) await accounts('bluesky').nth(at).check()
+  expect(await split.isChecked()).toBe(false)
+  await page.fill(`${list('Preview')} >> text=Another caption for bluesky`, 'Blue: https://example.com/blue')
+  await split.check()
+  await page.click('button:text-is("Track the links")')
+  await page.waitForSelector(`${list('Preview')} li:has-text("More at http"):has-text("/l/")`)
+  await look(page, 'track-links')
+
+  const { body: made } = await ask<Made[]>('GET', '/v1/links')
+  const [post] = (await ask<ShownPost[]>('GET', '/v1/posts')).body
+  const linkOf = (destination: string, account: number | null) =>
+    made.find(
+      (one) => one.destination_url === `https://example.com/${destination}` && one.social_account_id === account,
+    )!
+  const [open, more] = [linkOf('open?utm_source=mail', x), linkOf('more', x)]
+  const [blue, moreBlue] = [linkOf('blue', null), linkOf('more', null)]
+  expect(made).toHaveLength(4)
+  expect(new Set(made.map(({ post_id }) => post_id))).toEqual(new Set([post!.id]))
+  expect(more.label).toMatch(/^Launch: x handle-\d+: example\.com\/more$/)
+  expect(blue.label).toBe('Launch: bluesky: example.com/blue')
+  expect(post!.base_caption).toBe(caption)
+  const captions = new Map(post!.targets.map(({ platform, caption_override: own }) => [platform, own]))
+  expect(Object.fromEntries(captions)).toEqual({
+    x: `Open: ${open.post_url}, again ${open.post_url}`,
+    bluesky: `Blue: ${blue.post_url}`,
+  })
+  const own = { x: `More at ${more.post_url}.`, bluesky: `More at ${moreBlue.post_url}.` }
+  expect(post!.thread).toMatchObject([{ text: 'More at https://example.com/more.', platform_captions: own }])
+
+  await page.click('button:text-is("Track the links")')
+  await page.waitForSelector('[role="alert"]:has-text("no address that isn’t tracked")')
+
+  // A post to one account has its links, in the text for all.
+  for (const at of [0, 1]) await accounts('bluesky').nth(at).uncheck()
+  expect(await split.count()).toBe(0)
+  await page.getByLabel('Caption', { exact: true }).fill('One: https://example.com/one')
+  await page.click('button:text-is("Track the links")')
+  await expect.poll(() => page.getByLabel('Caption', { exact: true }).inputValue()).toMatch(/^One: http\S+\/l\/\w{8}$/)
+  const [newest] = (await ask<Made[]>('GET', '/v1/links?limit=1')).body
+  expect([newest!.social_account_id, newest!.destination_url]).toEqual([x, expect.stringContaining('example.com/')])
+})

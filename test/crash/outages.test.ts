@@ -12,7 +12,13 @@ import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-const clickhouseAwayMs = isLong ? { refusing: 600_000, hanging: 60_000 } : { refusing: 1_000, hanging: 1_000 }
+/** In short test/crash/late-inserts.test.ts has one that hangs. */
+const clickhouseAway: (readonly ['refusing' | 'hanging', number])[] = isLong
+  ? [
+      ['refusing', 600_000],
+      ['hanging', 60_000],
+    ]
+  : [['refusing', 1_000]]
 /**
  * Pause of each of the ledger's connections while ClickHouse is away: in the long form a million events come in
  * meanwhile.
@@ -100,11 +106,7 @@ const p99 = (took: readonly number[]) =>
     0.99,
   )
 
-describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)', (mode) => {
-  const awayMs = clickhouseAwayMs[mode]
-  // An answer takes its whole deadline of a ClickHouse that hangs: in short test/integration/api-stores.test.ts has that.
-  const asksMeanwhile = isLong || mode === 'refusing'
-
+describe.each(clickhouseAway)('ClickHouse away under load (%s)', (mode, awayMs) => {
   it(
     `refuses no event for ${awayMs / 1000} s, answers 503 to who asks for analytics, and has all events once it is back`,
     async () => {
@@ -125,12 +127,12 @@ describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)
           slower = p99(tookMs.slice(quiet)) / p99(tookMs.slice(0, quiet))
         }
         const measured = measure().finally(() => back.abort())
-        ;[whileAway] = await Promise.all([asksMeanwhile ? askOverviews(api, apiKey, back.signal) : [], measured])
+        ;[whileAway] = await Promise.all([askOverviews(api, apiKey, back.signal), measured])
         await proxies.clickhouse.set('open')
       }, openLedger({ pauseMs }))
       expect([...ledger.failures]).toEqual([])
       expect(during).toBeGreaterThan(0)
-      if (asksMeanwhile) expect(whileAway).toEqual([503])
+      expect(whileAway).toEqual([503])
       const backAt = Date.now()
       await ingest.shipped()
       const drainedMs = Date.now() - backAt
@@ -235,3 +237,17 @@ it('an orderly stop of two nodes in turn under load loses nothing, counts nothin
 })
 
 it('all of them leave figures that equal the events', expectFigures)
+
+/** Longer than any deadline of an insert. One row a second: a block may sleep for three at most. */
+const slowSeconds = 150
+if (isLong) {
+  it(
+    `a statement of ${slowSeconds} s, with nothing on the connection meanwhile, is waited for`,
+    async () => {
+      const sql = `SELECT sum(sleepEachRow(1)) AS slept FROM numbers(${slowSeconds}) SETTINGS max_block_size = 1`
+      const answer = await stores.ch.query(sql, {}, { deadlineMs: (slowSeconds + 60) * 1000 })
+      expect(answer).toEqual([{ slept: 0 }])
+    },
+    (slowSeconds + 300) * 1000,
+  )
+}

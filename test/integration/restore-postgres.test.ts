@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { exactFigures, judgeFigures } from '../support/figures.ts'
+import { countedOnce, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -134,6 +134,6 @@ test('events of nodes that were drained since the backup are named by a check, a
   expect(await svc('restore', 'marks')).toEqual({ code: 0, said: leftOut })
   expect((await marks()).find(({ lease }) => lease === leaseOf(end))!.through).toBeLessThan(end)
   await stores.ch.command('DELETE FROM events WHERE workspace_id = 9999 SETTINGS lightweight_deletes_sync = 2')
-  expect(await judgeFigures(stores)).toEqual(exactFigures)
-  expect(await svc('figures', 'check')).toMatchObject({ code: 0, said: { left_out: [] } })
+  expect(await judgeFigures(stores, 'none')).toEqual(countedOnce)
+  expect(await svc('figures', 'check')).toMatchObject({ code: 0, said: { differences: [], left_out: [] } })
 })

@@ -1,36 +1,23 @@
 /** Instagram, in what it has of its own: containers are those of publish-threads.test.ts. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setUpApi, testApiHost } from '../support/api.ts'
 import { type FetchFile, graphError } from '../support/container-server.ts'
 import { film, jpeg } from '../support/media-files.ts'
-import { instagramUser, type MetaServer, page, personToken, startMeta } from '../support/meta-server.ts'
-import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { instagramUser, page, personToken, startMeta } from '../support/meta-server.ts'
+import { endedPost, resultOf, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectMeta, uploadFile } from '../support/social-platforms.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
 const fetchFile: FetchFile = (url) => api.ask(url.replace(testApiHost, ''))
-let publisher: TestPublisher
-let server: MetaServer
-beforeAll(async () => {
-  server = await startMeta(fetchFile)
-})
-beforeEach(() => {
-  publisher = runPublisher(stores, undefined, server.agent)
-})
-afterEach(async () => {
-  await publisher.close()
-  expect(server.faults).toEqual([])
-})
-afterAll(() => server.close())
+const on = setUpPlatform(stores, () => startMeta(fetchFile))
 
 const connect = (...words: string[]) => connectMeta(stores, mine, 'instagram', ...words)
 const publishNow = async (caption: string, account: number, media: number[]) =>
   endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
-const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
 const published = (text: string) => {
-  const { id } = server.instagram.find((one) => one.text === text)!
+  const { id } = on.server.instagram.find((one) => one.text === text)!
   return expect.objectContaining({ external_id: id, url: `https://www.instagram.com/p/${id}/` })
 }
 const upload = (bytes: Buffer, type: string, altText: string) => uploadFile(api, mine.apiKey, bytes, { type, altText })
@@ -44,14 +31,14 @@ test('an image, a reel and a carousel are published by the page’s token, and o
   const movie = await upload(film({ data: 1_000 }), 'video/mp4', 'A film')
   const hindrances = ['cut after'] as const
   let asked = 0
-  server.hinder = ({ step }) => (step.endsWith('/media_publish') ? hindrances[asked++] : undefined)
+  on.server.hinder = ({ step }) => (step.endsWith('/media_publish') ? hindrances[asked++] : undefined)
   const posts = await Promise.all([
     publishNow('One #sale', json.id, [first]),
     publishNow('Reel', json.id, [movie]),
     publishNow('Several', json.id, [second, movie, first]),
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
-  const shown = server.instagram.map(({ text, media }) => [text, media.map(({ altText }) => altText)])
+  const shown = on.server.instagram.map(({ text, media }) => [text, media.map(({ altText }) => altText)])
   expect(shown.sort()).toEqual([
     ['One #sale', ['40']],
     ['Reel', [undefined]],
@@ -67,14 +54,14 @@ test('Instagram’s codes tell the limit of a day, which is waited for, from wha
     'media 36003': graphError(36_003, 'The aspect ratio is not supported.', { error_subcode: 2207009 }),
   }
   for (const [at, refusal] of Object.entries(refusals)) {
-    server.hinder = ({ step }) =>
+    on.server.hinder = ({ step }) =>
       step.endsWith(`/${at.split(' ')[0]}`) && step.startsWith('POST') ? refusal : undefined
     expect(resultOf(await publishNow(at, account, [photo]))).toMatchObject({
       error: { code: 'refused', retryable: false },
     })
   }
   const usedUp = graphError(9, 'Application request limit reached', { error_subcode: 2207042 })
-  server.hinder = ({ step }) => (step.endsWith('/media_publish') ? usedUp : undefined)
+  on.server.hinder = ({ step }) => (step.endsWith('/media_publish') ? usedUp : undefined)
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [account], media: [photo] })
   const resultNow = async () => (await ask('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body[0].targets[0]
   await expect.poll(resultNow, { timeout: 15_000 }).toMatchObject({

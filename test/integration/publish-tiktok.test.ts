@@ -5,7 +5,15 @@ import { publishWaitMaxMs, tiktokArrivalMs, tiktokPartBytes } from '../../schema
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import {
+  endedPost,
+  failed,
+  reschedule,
+  resultOf,
+  runPublisher,
+  schedulePost,
+  type TestPublisher,
+} from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectTo, uploadFile } from '../support/social-platforms.ts'
 import { startTiktok, type TiktokCreator, type TiktokServer, tiktokApp, tiktokError } from '../support/tiktok-server.ts'
@@ -41,10 +49,8 @@ const tokensOf = ({ accessToken, refreshToken }: TiktokCreator) => ({
   access_token: accessToken,
   refresh_token: refreshToken,
 })
-const connect = (secret: object | string, words = ['--privacy', 'everyone']) => {
-  const text = typeof secret === 'string' ? secret : JSON.stringify({ ...tiktokApp, ...secret })
-  return connectTo(stores, mine, 'tiktok', '--secret', text, ...words)
-}
+const connect = (tokens: object, words = ['--privacy', 'everyone']) =>
+  connectTo(stores, mine, 'tiktok', '--secret', JSON.stringify({ ...tiktokApp, ...tokens }), ...words)
 async function connectCreator(creator = server.addCreator(), privacy = 'everyone') {
   const id: number = (await connect(tokensOf(creator), ['--privacy', privacy])).json.id
   return { creator, id }
@@ -55,7 +61,6 @@ const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey
 const schedule = ({ id }: Account, caption: string, movie: number) =>
   schedulePost(ask, { caption, accounts: [id], media: [movie] })
 const publishNow = async (...args: Parameters<typeof schedule>) => endedPost(ask, await schedule(...args))
-const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
 const postsOf = ({ creator }: Account, text: string) => creator.posts().filter(({ info }) => info.title === text)
 
 /** As the only one of its text. */
@@ -65,9 +70,6 @@ function published(account: Account, text: string) {
   const url = `https://www.tiktok.com/@${account.creator.username}/video/${postId}`
   return expect.objectContaining({ provider: 'tiktok', external_id: postId, url })
 }
-const failed = (code: string, said: string) => ({
-  error: { code, message: expect.stringContaining(said), retryable: false },
-})
 /** `expect.poll` doesn't know which of the tests side by side asks. */
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await isSo())) await sleep(50)
@@ -86,27 +88,19 @@ const uploadsOf = ({ begun }: TiktokCreator) =>
     ({ step, query }) => step === steps.upload && begun.some(({ publishId }) => publishId === query.get('upload_id')),
   ).length
 
-test.concurrent('an account is connected by its tokens, which are stored encrypted, for a privacy level that it has', async () => {
+test.concurrent('an account is connected by its tokens, for a privacy level that it has', async () => {
   const creator = server.addCreator()
-  const { accessToken, refreshToken, openId, username } = creator
+  const { refreshToken, openId, username } = creator
   const { json } = await connect(tokensOf(creator), ['--privacy', 'friends'])
   expect(json).toMatchObject({
     ...{ handle: `@${username}`, display_name: creator.nickname, external_id: openId, connection_type: 'oauth' },
     provider_metadata: { privacy_level: 'MUTUAL_FOLLOW_FRIENDS' },
   })
-  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
-  const shown = JSON.stringify([json, rows, (await ask('GET', '/v1/audit-log')).body])
-  for (const secret of [accessToken, refreshToken, tiktokApp.client_secret]) {
-    expect([shown.includes(secret), shown.includes(Buffer.from(secret).toString('hex'))]).toEqual([false, false])
-  }
   const everyone = ['--privacy', 'everyone']
   const own = tokensOf(creator)
-  const refusals: [object | string, string[], number, string][] = [
+  const refusals: [object, string[], number, string][] = [
     [{ access_token: 'act.old', refresh_token: 'rft.old' }, everyone, 1, 'invalid or expired'],
-    [{ access_token: accessToken }, everyone, 1, 'refresh_token'],
-    [accessToken, everyone, 1, 'JSON'],
     [own, ['--privacy', 'followers'], 1, 'everyone, friends, self'],
-    [own, ['--privacy', 'all'], 2, '--privacy'],
     [own, [], 2, '--privacy'],
   ]
   for (const [secret, words, code, said] of refusals) {
@@ -118,7 +112,6 @@ test.concurrent('an account is connected by its tokens, which are stored encrypt
   // None of these has used the refresh token up. An access token that is over by now is renewed.
   expect(renewalsOf(refreshToken)).toEqual([])
   expect(await connect({ ...own, access_token: 'act.old' })).toMatchObject({ code: 0 })
-  expect(await connectTo(stores, mine, 'x', '--secret', 'a', '--privacy', 'self')).toMatchObject({ code: 2 })
 })
 
 test.concurrent('a video goes in parts: one whose answer is lost, or that never came, goes on where it was, and there is one video', async () => {

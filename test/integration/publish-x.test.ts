@@ -1,71 +1,55 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { film, png } from '../support/media-files.ts'
 import { answerOnce, type Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { endedPost, reschedule, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import { connectX, uploadFile } from '../support/social-platforms.ts'
-import { secretOf, startX, type XServer, xUserId } from '../support/x-server.ts'
+import { secretOf, startX, xUserId } from '../support/x-server.ts'
 
 /** A request that hangs takes until its deadline. */
 const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
-let publisher: TestPublisher
-let server: XServer
-beforeAll(() => {
-  publisher = runPublisher(stores)
-})
-afterAll(() => publisher.close())
-beforeEach(async () => {
-  server = await startX()
-})
-afterEach(async () => {
-  expect(server.faults).toEqual([])
-  await server.close()
-})
+const on = setUpPlatform(stores, () => startX())
 
 const publishStep = 'POST /2/tweets'
-const connect = async (): Promise<number> => (await connectX(stores, mine, server)).json.id
+const connect = async (): Promise<number> => (await connectX(stores, mine, on.server)).json.id
 const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
 const schedule = (caption: string, account: number, media: number[] = []) =>
   schedulePost(ask, { caption, accounts: [account], media })
 const publishNow = async (...post: Parameters<typeof schedule>) => endedPost(ask, await schedule(...post))
 const resultOf = async (...post: Parameters<typeof schedule>) => (await publishNow(...post)).targets[0]!.publish_result
 
-test('an account is connected by four values, which are stored encrypted and shown nowhere', async () => {
-  const { code, json } = await connectX(stores, mine, server)
-  expect(code).toBe(0)
-  expect(json).toMatchObject({
-    ...{ platform: 'x', handle: '@shop', display_name: 'The Shop', external_id: xUserId, connection_type: 'oauth' },
-    ...{ status: 'connected', health_status: 'ok' },
-  })
-  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
-  const shown = JSON.stringify([json, rows, (await ask('GET', '/v1/audit-log')).body])
-  for (const value of Object.values(server.state.keys)) {
-    expect([shown.includes(value), shown.includes(Buffer.from(value).toString('hex'))]).toEqual([false, false])
-  }
-  server.state.username = 'renamed'
-  expect((await connectX(stores, mine, server)).json).toMatchObject({ id: json.id, handle: '@renamed' })
-})
-
-test('values that X refuses, too few or in another order, and a handle, are not connected', async () => {
-  const words = ['connect', '--workspace', String(mine.workspaceId), '--platform', 'x', '--url', server.url, '--secret']
-  const { keys } = server.state
+test('an account is known by its id, whatever it is called; values that X refuses, or in another order, are not connected', async () => {
+  const { json } = await connectX(stores, mine, on.server)
+  expect(json).toMatchObject({ handle: '@shop', display_name: 'The Shop', external_id: xUserId })
+  on.server.state.username = 'renamed'
+  expect((await connectX(stores, mine, on.server)).json).toMatchObject({ id: json.id, handle: '@renamed' })
+  const words = [
+    'connect',
+    '--workspace',
+    String(mine.workspaceId),
+    '--platform',
+    'x',
+    '--url',
+    on.server.url,
+    '--secret',
+  ]
+  const { keys } = on.server.state
   const wrong = await svcOn(stores, 'accounts', ...words, secretOf({ ...keys, tokenSecret: 'other' }))
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('401: Unauthorized') })
-  const swapped = secretOf({ ...keys, apiKey: keys.token, token: keys.apiKey })
-  for (const secret of ['a token', swapped]) {
-    const { code, err } = await svcOn(stores, 'accounts', ...words, secret)
-    expect([code, err]).toEqual([1, expect.stringContaining('API key, API key secret, access token')])
-  }
-  const named = await svcOn(stores, 'accounts', ...words, secretOf(keys), '--handle', 'shop')
-  expect(named).toMatchObject({ code: 2, err: expect.stringContaining('--handle') })
-  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
+  const swapped = await svcOn(
+    stores,
+    'accounts',
+    ...words,
+    secretOf({ ...keys, apiKey: keys.token, token: keys.apiKey }),
+  )
+  expect(swapped).toMatchObject({ code: 1, err: expect.stringContaining('API key, API key secret, access token') })
 })
 
 test('text, images and films are published as they are, in segments, with alternative texts', async () => {
@@ -81,17 +65,17 @@ test('text, images and films are published as they are, in segments, with altern
   const [look, watch] = await Promise.all([publishNow(caption, account, media), publishNow('Watch', account, films)])
   expect(watch.status).toBe('published')
   // As long as X says.
-  expect(publisher.pauses).toContain(2_000)
-  const made = server.posts.find(({ text }) => text === caption)!
+  expect(on.publisher.pauses).toContain(2_000)
+  const made = on.server.posts.find(({ text }) => text === caption)!
   expect(look.targets[0]!.publish_result).toMatchObject({
     ...{ provider: 'x', external_id: made.id, url: `https://x.com/shop/status/${made.id}` },
   })
-  const attached = made.mediaIds.map((id) => server.media.find((one) => one.id === id)!)
+  const attached = made.mediaIds.map((id) => on.server.media.find((one) => one.id === id)!)
   expect(attached.map(({ segments, altText }) => [segments.length, altText])).toEqual([
     [2, 'Ein Bär – "groß"'],
     [1, undefined],
   ])
-  const uploaded = [...attached, server.media.find(({ contentType }) => contentType === 'video/mp4')!]
+  const uploaded = [...attached, on.server.media.find(({ contentType }) => contentType === 'video/mp4')!]
   const whole = uploaded.map(({ segments }) => Buffer.concat(segments))
   expect([...pictures, bytes].map((file, at) => file.equals(whole[at]!))).toEqual([true, true, true])
 })
@@ -121,10 +105,10 @@ test.each(losses)('what fails for now is tried again, and a post whose answer is
     ],
   ])
   const captions = [...hindered.keys()]
-  Object.assign(server.state, { pageMax: 2, unlisted: 'Refused later' })
-  const asks = (text: string) => server.asked.filter(({ step, json }) => step === publishStep && json.text === text)
-  server.hinder = ({ step, json }) => {
-    if (asks('Refused later').length === 2) server.state.unlisted = ''
+  Object.assign(on.server.state, { pageMax: 2, unlisted: 'Refused later' })
+  const asks = (text: string) => on.server.asked.filter(({ step, json }) => step === publishStep && json.text === text)
+  on.server.hinder = ({ step, json }) => {
+    if (asks('Refused later').length === 2) on.server.state.unlisted = ''
     const hindrance = step === publishStep ? hindered.get(json.text) : undefined
     if (hindrance !== undefined) hindered.delete(json.text)
     return hindrance?.()
@@ -133,10 +117,10 @@ test.each(losses)('what fails for now is tried again, and a post whose answer is
     captions.map((caption) => publishNow(caption, account, caption === lost ? media : [])),
   )
   expect(posts.map(({ status }) => status)).toEqual(captions.map(() => 'published'))
-  expect(server.posts.map(({ text }) => text).sort()).toEqual([...captions].sort())
+  expect(on.server.posts.map(({ text }) => text).sort()).toEqual([...captions].sort())
   expect([asks('Refused later').length, asks('Slow').length]).toEqual([2, 2])
   const ids = posts.map(({ targets }) => (targets[0]!.publish_result as { external_id: string }).external_id)
-  expect(ids).toEqual(captions.map((caption) => server.posts.find(({ text }) => text === caption)!.id))
+  expect(ids).toEqual(captions.map((caption) => on.server.posts.find(({ text }) => text === caption)!.id))
   expect(await readAccount()).toMatchObject({ health_status: 'ok' })
 })
 
@@ -147,7 +131,7 @@ test('a limit of a day is waited for, at most as long as a platform is believed'
     ...{ 'x-rate-limit-remaining': '90', 'x-rate-limit-reset': inHours(0.1) },
     ...{ 'x-app-limit-24hour-remaining': '0', 'x-app-limit-24hour-reset': inHours(20) },
   }
-  answerOnce(server, publishStep, {
+  answerOnce(on.server, publishStep, {
     status: 429,
     headers,
     body: { errors: [{ code: 88, message: 'Rate limit exceeded' }] },
@@ -163,17 +147,17 @@ test('a limit of a day is waited for, at most as long as a platform is believed'
 
 test('keys that were revoked, or that may only read, expire the account until it is connected anew', async () => {
   const account = await connect()
-  server.state.keys = { ...server.state.keys, tokenSecret: 'made-anew' }
+  on.server.state.keys = { ...on.server.state.keys, tokenSecret: 'made-anew' }
   const error = { code: 'not_authorized', message: expect.stringContaining('Unauthorized'), retryable: false }
   const revoked = await publishNow('Revoked', account)
   expect(revoked.targets[0]!.publish_result).toEqual({ error })
   expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
   expect(await connect()).toBe(account)
-  server.state.isReadOnly = true
+  on.server.state.isReadOnly = true
   const message = expect.stringContaining('oauth1 app permissions')
   expect(await resultOf('Read only', account)).toEqual({ error: { ...error, message } })
   expect((await readAccount()).status).toBe('expired')
-  server.state.isReadOnly = false
+  on.server.state.isReadOnly = false
   await connect()
   await reschedule(ask, revoked.id)
   expect((await endedPost(ask, revoked.id)).status).toBe('published')
@@ -186,14 +170,14 @@ test('what X refuses fails at once: a repetition, a film that it can’t process
   })
   expect(await resultOf('Same', account)).toMatchObject({ provider: 'x' })
   expect(await resultOf('Same', account)).toEqual(refused('duplicate content'))
-  server.state.failsVideos = true
+  on.server.state.failsVideos = true
   const films = [await uploadFile(api, mine.apiKey, film({ data: 1_000 }), { type: 'video/mp4' })]
   expect(await resultOf('Film', account, films)).toEqual(refused('Unsupported video format'))
-  answerOnce(server, publishStep, {
+  answerOnce(on.server, publishStep, {
     status: 402,
     body: { title: 'Payment Required', detail: 'credits depleted', status: 402 },
   })
   expect(await resultOf('Poor', account)).toEqual(refused('402: credits depleted'))
-  expect(server.posts.map(({ text }) => text)).toEqual(['Same'])
+  expect(on.server.posts.map(({ text }) => text)).toEqual(['Same'])
   expect(await readAccount()).toMatchObject({ status: 'connected', health_status: 'warning' })
 })

@@ -9,7 +9,15 @@ import { dayMs, wallTimeAt } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
 import { film } from '../support/media-files.ts'
 import { type Answered, answerOnce, type Hindrance } from '../support/provider-server.ts'
-import { endedPost, reschedule, runPublisher, schedulePost, setUpPlatform } from '../support/publisher.ts'
+import {
+  endedPost,
+  failed,
+  reschedule,
+  resultOf,
+  runPublisher,
+  schedulePost,
+  setUpPlatform,
+} from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectTo, uploadFile } from '../support/social-platforms.ts'
 import { channel, googleClient, googleError, startYoutube } from '../support/youtube-server.ts'
@@ -18,23 +26,18 @@ const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
 const on = setUpPlatform(stores, () => startYoutube())
 
-const connect = (secret = JSON.stringify(googleClient), ...words: string[]) =>
-  connectTo(stores, mine, 'youtube', '--secret', secret, ...words)
+const connect = (secret = JSON.stringify(googleClient)) => connectTo(stores, mine, 'youtube', '--secret', secret)
 const connectChannel = async (): Promise<number> => (await connect()).json.id
 const readAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
 const movieOf = (bytes = film({ data: 300_000 })) => uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4' })
 const publishNow = async (caption: string, account: number, movie: number, title?: string) =>
   endedPost(ask, await schedulePost(ask, { caption, title, accounts: [account], media: [movie] }))
-const resultOf = (post: Awaited<ReturnType<typeof endedPost>>) => post.targets[0]!.publish_result
 const videosOf = (text: string) => on.server.videos.filter(({ description }) => description === text)
 const published = (text: string) => {
   const { id } = videosOf(text)[0]!
   const url = `https://www.youtube.com/watch?v=${id}`
   return expect.objectContaining({ provider: 'youtube', external_id: id, url })
 }
-const failed = (code: string, said: string, retryable = false) => ({
-  error: { code, message: expect.stringContaining(said), retryable },
-})
 /** Hinders the first requests that bring a video's last bytes, in their order. */
 function hinderLast(...hindrances: Hindrance[]): void {
   on.server.hinder = ({ headers }) => {
@@ -43,7 +46,7 @@ function hinderLast(...hindrances: Hindrance[]): void {
   }
 }
 
-test('a channel is connected by a client and a refresh token, which are stored encrypted', async () => {
+test('a channel is connected by a client and a refresh token', async () => {
   const { json } = await connect()
   expect(json).toMatchObject({
     ...{ handle: channel.customUrl, display_name: channel.title, external_id: channel.id, connection_type: 'oauth' },
@@ -51,27 +54,20 @@ test('a channel is connected by a client and a refresh token, which are stored e
   const { client_id, client_secret, refresh_token } = googleClient
   const lines = await connect(`${client_id}\n${client_secret}\n${refresh_token}`)
   expect(lines.json).toMatchObject({ id: json.id })
-  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
-  const shown = JSON.stringify([json, rows, (await ask('GET', '/v1/audit-log')).body])
-  for (const secret of [client_secret, refresh_token, 'ya29.']) {
-    expect([shown.includes(secret), shown.includes(Buffer.from(secret).toString('hex'))]).toEqual([false, false])
-  }
 })
 
-test('what Google refuses, a token that can’t upload or read, and half a secret are not connected', async () => {
-  const refused = async (code: number, said: string, secret?: string, ...words: string[]) =>
-    expect(await connect(secret, ...words)).toMatchObject({ code, err: expect.stringContaining(said) })
-  await refused(1, 'expired or revoked', JSON.stringify({ ...googleClient, refresh_token: 'other' }))
-  await refused(1, 'Unauthorized', JSON.stringify({ ...googleClient, client_secret: 'other' }))
-  await refused(1, 'client_secret', JSON.stringify({ ...googleClient, client_secret: undefined }))
-  await refused(1, 'three lines', `${googleClient.client_secret}\n${googleClient.client_id}\n1//refresh`)
-  await refused(2, '--page', undefined, '--page', '1')
+test('what Google refuses, and a token that can’t upload or read, are not connected', async () => {
+  const refused = async (said: string, secret?: string) =>
+    expect(await connect(secret)).toMatchObject({ code: 1, err: expect.stringContaining(said) })
+  await refused('expired or revoked', JSON.stringify({ ...googleClient, refresh_token: 'other' }))
+  await refused('Unauthorized', JSON.stringify({ ...googleClient, client_secret: 'other' }))
+  await refused('three lines', `${googleClient.client_secret}\n${googleClient.client_id}\n1//refresh`)
   on.server.state.hasChannel = false
-  await refused(1, 'has no channel')
+  await refused('has no channel')
   on.server.state.scopes = ['youtube.readonly']
-  await refused(1, 'youtube.upload')
+  await refused('youtube.upload')
   on.server.state.scopes = ['youtube.upload']
-  await refused(1, 'insufficient authentication scopes')
+  await refused('insufficient authentication scopes')
 })
 
 test('a video goes in parts, with title and description as YouTube takes them', async () => {
@@ -129,23 +125,19 @@ test('an upload goes on where it was when a request or its answer is lost: there
   ])
 })
 
-test('a pipeline that stops beside the last request leaves one video or none, which the next one finds or makes', async () => {
+test('a pipeline that stops beside the last request leaves one video, which the next one finds', async () => {
   const account = await connectChannel()
-  const movie = await movieOf()
-  for (const how of ['hang after', 'hang before'] as const) {
-    hinderLast(how)
-    const asked = on.server.asked.length
-    const id = await schedulePost(ask, { caption: `Stopped: ${how}`, accounts: [account], media: [movie] })
-    const putsNow = () => on.server.asked.slice(asked).filter(({ step }) => step.startsWith('PUT ')).length
-    await expect.poll(putsNow, { timeout: 30_000 }).toBe(1)
-    await on.publisher.close()
-    // A video that is there is listed late.
-    answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
-    on.publisher = runPublisher(stores, undefined, on.server.agent)
-    expect(resultOf(await endedPost(ask, id))).toEqual(published(`Stopped: ${how}`))
-    expect(on.publisher.pauses).toContain(youtubeListedMs)
-  }
-  expect(on.server.videos).toHaveLength(2)
+  hinderLast('hang after')
+  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: [await movieOf()] })
+  const puts = () => on.server.asked.filter(({ step }) => step.startsWith('PUT ')).length
+  await expect.poll(puts, { timeout: 30_000 }).toBe(1)
+  await on.publisher.close()
+  // It is listed late.
+  answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
+  on.publisher = runPublisher(stores, undefined, on.server.agent)
+  expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
+  expect(on.publisher.pauses).toContain(youtubeListedMs)
+  expect(on.server.videos).toHaveLength(1)
 })
 
 test('a quota is waited for until midnight in California, and a limit of uploads as long as a platform is believed', async () => {

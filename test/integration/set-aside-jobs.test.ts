@@ -1,7 +1,7 @@
 /** Jobs that would only fail again: set aside with their reason, seen and tried again by commands. */
 import { randomBytes } from 'node:crypto'
 import { Queue } from 'bullmq'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { jobs } from '../../pipeline/queue/jobs.ts'
 import { schedulesOf, startSweep } from '../../pipeline/queue/schedule.ts'
@@ -11,16 +11,12 @@ import { makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { runSvc } from '../support/command-line.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { setUpReceiver } from '../support/receiver.ts'
 import { patience, setUpWebhooks } from '../support/webhooks.ts'
 
 const { stores, register, makeLink, deliveries, untilDelivery } = setUpWebhooks()
 
-let receiver: Receiver
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-afterAll(() => receiver?.close())
+const receiver = setUpReceiver()
 
 const svc = async (...words: string[]) => {
   const { code, out, err } = await runSvc([...words, '--json'], { DATABASE_URL: stores.databaseUrl })

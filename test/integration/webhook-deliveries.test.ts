@@ -1,26 +1,18 @@
 /** From a change to the receiver: what is sent, how it is signed, when it is tried again, and what is recorded. */
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { forgetOutbox } from '../../postgres/tables/outbox.ts'
 import { type AttemptResult, recordAttempts, type Turn } from '../../postgres/tables/webhook-turns.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { setUpReceiver } from '../support/receiver.ts'
 import { patience, type ShownDelivery, setUpWebhooks, startTestSender } from '../support/webhooks.ts'
 
 const { stores, api, mine, ask, register, makeLink, deliveries, untilDelivery, endpointStatus, hurry } = setUpWebhooks()
 
-let receiver: Receiver
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-beforeEach(() => {
-  receiver.behaviour = undefined
-  receiver.received.length = 0
-})
-afterAll(() => receiver?.close())
+const receiver = setUpReceiver()
 
 const untilReceived = (count: number) => vi.waitUntil(() => receiver.received.length >= count, patience)
 const answer = (status: number, headers: Record<string, string> = {}, body = '') => {

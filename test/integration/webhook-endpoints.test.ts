@@ -48,22 +48,17 @@ describe('registering', () => {
   test.each([
     [{ url: `https://example.com/${'x'.repeat(2028)}`, description: '😀'.repeat(500) }, 200, undefined],
     [{ url: `https://example.com/${'x'.repeat(2029)}` }, 422, 'string_too_long'],
-    [{ url: '' }, 422, 'string_too_short'],
     // Plain http is for development alone.
     [{ url: 'http://example.com/' }, 422, 'value_error'],
-    [{ url: null }, 422, 'string_type'],
     [{ url: 'example.com/hooks' }, 422, 'value_error'],
     [{ url: 'ftp://example.com/' }, 422, 'value_error'],
     [{ url: 'https://me@example.com/' }, 422, 'value_error'],
-    [{ url: 'https://' }, 422, 'value_error'],
     [{ url: ' https://example.com/' }, 422, 'value_error'],
     [{ url: 'https://example.com/\n' }, 422, 'value_error'],
     [{ url: 'https://exam\tple.com/' }, 422, 'value_error'],
     [{ description: 'x'.repeat(501) }, 422, 'string_too_long'],
-    [{ description: null }, 422, 'string_type'],
     [{ events: [] }, 422, 'too_short'],
     [{ events: Array.from({ length: webhookEventsMax + 1 }, () => 'post.created') }, 422, 'too_long'],
-    [{ events: null }, 422, 'list_type'],
     [{ events: ['post.created', 'post.deleted'] }, 422, 'enum'],
   ])('%j: %i %s', async (sent, status, type) => {
     const { status: answered, body } = await register(sent)

@@ -1,24 +1,24 @@
 /** Receivers that hang, trickle, flood, redirect or can't be trusted: their own deliveries suffer, and nobody else's. */
 import { createServer, type Server, type Socket } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { webhookAnswerBytesMax, webhookAttemptMs, webhookInFlightMax } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { listening } from '../support/listening.ts'
 import { asking } from '../support/publishing.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Receiver, setUpReceiver, startReceiver } from '../support/receiver.ts'
 import { selfSigned } from '../support/self-signed.ts'
 import { patience, setUpWebhooks } from '../support/webhooks.ts'
 
 const { stores, api, register, makeLink, deliveries, untilDelivery } = setUpWebhooks()
 
-let receiver: Receiver
+const receiver = setUpReceiver()
 let untrusted: Receiver
 let raw: Server
 const rawSockets = new Set<Socket>()
 let rawAnswer = ''
 let rawUrl: string
 beforeAll(async () => {
-  ;[receiver, untrusted] = await Promise.all([startReceiver(), startReceiver(selfSigned)])
+  untrusted = await startReceiver(selfSigned)
   raw = createServer((socket) => {
     rawSockets.add(socket)
     socket.on('error', () => {})
@@ -26,14 +26,10 @@ beforeAll(async () => {
   })
   rawUrl = (await listening(raw)).url
 })
-beforeEach(() => {
-  receiver.behaviour = undefined
-  receiver.received.length = 0
-})
 afterAll(async () => {
   for (const socket of rawSockets) socket.destroy()
   raw?.close()
-  await Promise.all([receiver?.close(), untrusted?.close()])
+  await untrusted?.close()
 })
 
 describe('what is recorded of an attempt on a receiver that', () => {

@@ -44,7 +44,8 @@ export function runPublisher(
 }
 
 interface PlatformServer {
-  readonly agent: Dispatcher
+  /** For one that isn't reached by an address of this machine. */
+  readonly agent?: Dispatcher
   /** Requests that break the platform's rules. */
   readonly faults: readonly unknown[]
   close(): Promise<void>
@@ -122,6 +123,14 @@ export async function endedPost(ask: Ask, id: number, withinMs = 60_000): Promis
     if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(post)}`)
   }
 }
+
+/** What came of a post's first target. */
+export const resultOf = ({ targets }: ShownPost) => targets[0]!.publish_result
+
+/** The result of a target that failed. @param said a part of its message */
+export const failed = (code: string, said: string, retryable = false) => ({
+  error: { code, message: expect.stringContaining(said), retryable },
+})
 
 /** Webhook events of a workspace, in its order: names and objects. */
 export function toldTo({ pg }: Pick<TestStores, 'pg'>, workspaceId: number) {

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { listening } from './listening.ts'
 
 export interface Received {
@@ -15,6 +16,20 @@ export interface Received {
 export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** For the tests of a file: each finds it without requests, and answering `ok`. */
+export function setUpReceiver(): Receiver {
+  const receiver = {} as Receiver
+  beforeAll(async () => {
+    Object.defineProperties(receiver, Object.getOwnPropertyDescriptors(await startReceiver()))
+  })
+  beforeEach(() => {
+    receiver.behaviour = undefined
+    receiver.received.length = 0
+  })
+  afterAll(() => receiver.close?.())
+  return receiver
+}
 
 export async function startReceiver(tls?: { key: string; cert: string }) {
   const received: Received[] = []

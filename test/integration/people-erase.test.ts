@@ -81,7 +81,7 @@ function svc(workspace: TestWorkspace, ...words: string[]) {
   return svcOn(stores, 'people', 'erase', ...words, '--workspace', String(workspace.workspaceId))
 }
 
-/** What stands in Postgres is gone with it; the events go when it is done. */
+/** Rows in Postgres are gone with it; the events go when it is done. */
 function order({ workspaceId }: TestWorkspace, named: NamedPerson) {
   const { pg, ch, hashes } = stores
   const options = { ch, hashes, log: makeLog('test', 'silent'), now: Date.now() }

@@ -1,11 +1,10 @@
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { type MailFailed, makeMailer } from '../../pipeline/reports/mailer.ts'
 import { sendAskedReports } from '../../pipeline/reports/send-asked.ts'
 import { sendReports } from '../../pipeline/reports/send-reports.ts'
 import { appendSystemChange, listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { claimReport, insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
@@ -21,7 +20,8 @@ import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { noChat } from '../support/chat-server.ts'
 import { makeKeptLog } from '../support/kept-log.ts'
 import { listening } from '../support/listening.ts'
-import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import { type MailServer, mailLogin, setUpMailServer } from '../support/mail-server.ts'
+import { setUpMembers } from '../support/members.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 
 /** Six in the morning of a Monday in Auckland; in Los Angeles 21 hours later. */
@@ -31,24 +31,16 @@ const dayMs = 86_400_000
 
 const { stores, api } = setUpApi({ isMailSetUp: true })
 const clock = fixedClock(mondayInAuckland)
-let server: MailServer
+const { signInOwner } = setUpMembers({ stores, api })
+const server = setUpMailServer()
 let logged = ''
-
-beforeAll(async () => {
-  server = await startMailServer()
-})
-afterAll(() => server?.close())
 beforeEach(async () => {
   await stores.pg.query('DELETE FROM report_recipients')
-  server.mails.length = 0
-  Object.assign(server, { behave: 'accept', asked: 0 })
   logged = ''
 })
 
-const mailerWithin = (withinMs?: number) => {
-  const url = `smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`
-  return makeMailer(readSmtpUrl(url)!, readMailFrom('Figures <reports@example.com>')!, withinMs)
-}
+const mailerWithin = (withinMs?: number) =>
+  makeMailer(readSmtpUrl(server.url)!, readMailFrom('Figures <reports@example.com>')!, withinMs)
 
 /** One look of a pipeline process at `now`, with figures that are complete as of then. @returns the outcomes of its attempts */
 async function look(now: number, asOf = now, sendThem = sendReports): Promise<string> {
@@ -295,13 +287,10 @@ type AskedOf = { readonly asked: object; readonly has_failed: boolean }
 
 test('a report that is asked for goes out once, beside the calendar’s, at most once a minute and sixty times an hour, and its failure is told without the address', async () => {
   const { id, email, recipientId } = await makeReported('UTC')
-  const token = await createSignInLink(stores.pg, id, Date.now())
-  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin' }
-  const path = '/api/v1/report-recipients'
-  const ask = async (to = recipientId) => (await api.ask(`${path}/${to}/send`, { method: 'POST', headers })).status
+  const owner = await signInOwner({ workspaceId: id })
+  const ask = async (to = recipientId) => (await owner('POST', `/report-recipients/${to}/send`)).status
   const asked = async () => {
-    const { recipients } = (await (await api.ask(path, { headers })).json()) as { recipients: [AskedOf] }
+    const { recipients } = (await owner('GET', '/report-recipients')).body as unknown as { recipients: [AskedOf] }
     return { ...recipients[0].asked, has_failed: recipients[0].has_failed }
   }
   const longAgo = () => stores.pg.query("UPDATE report_recipients SET asked_at = asked_at - interval '1 minute'")
@@ -354,19 +343,11 @@ test('a report that is asked for goes out once, beside the calendar’s, at most
 
 test('the owner adds, lists and removes recipients in the dashboard, audited without addresses; keys and others do not', async () => {
   const [mine, others] = [await makeWorkspace(stores), await makeWorkspace(stores)]
-  const signIn = async (workspaceId: number) => {
-    const token = await createSignInLink(stores.pg, workspaceId, Date.now())
-    return (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  }
-  const [cookie, theirs] = [await signIn(mine.workspaceId), await signIn(others.workspaceId)]
-  const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-  const path = '/api/v1/report-recipients'
-  const add = (email: string, every = 'weekly', headers = {}) =>
-    api.ask(path, { method: 'POST', headers: { cookie, ...own, ...headers }, body: JSON.stringify({ email, every }) })
-  const remove = (id: number, by = cookie) =>
-    api.ask(`${path}/${id}`, { method: 'DELETE', headers: { cookie: by, ...own } })
-  const list = async (by = cookie) =>
-    (await (await api.ask(path, { headers: { cookie: by } })).json()) as { recipients: { id: number }[] }
+  const [owner, theirs] = [await signInOwner(mine), await signInOwner(others)]
+  const path = '/report-recipients'
+  const add = (email: string, every = 'weekly', headers = {}) => owner('POST', path, { email, every }, headers)
+  const remove = (id: number, by = owner) => by('DELETE', `${path}/${id}`)
+  const list = async (by = owner) => (await by('GET', path)).body as unknown as { recipients: { id: number }[] }
 
   for (const bad of [
     '',
@@ -380,8 +361,8 @@ test('the owner adds, lists and removes recipients in the dashboard, audited wit
   }
   expect((await add('a@example.com', 'daily')).status).toBe(422)
   const made = await add('Reader@Example.com', 'weekly', { 'Idempotency-Key': 'k' })
-  const { id } = (await made.clone().json()) as { id: number }
-  expect([made.status, await made.text()]).toEqual([200, JSON.stringify({ id })])
+  const { id } = made.body
+  expect(made).toEqual({ status: 200, body: { id: expect.any(Number) } })
   expect([(await add('reader@example.com')).status, (await add('reader@example.com', 'monthly')).status]).toEqual([
     409, 200,
   ])
@@ -394,7 +375,7 @@ test('the owner adds, lists and removes recipients in the dashboard, audited wit
 
   expect((await list(theirs)).recipients).toEqual([])
   expect((await remove(id, theirs)).status).toBe(404)
-  expect((await api.ask(path, { key: mine.apiKey })).status).toBe(401)
+  expect((await api.ask(`/api/v1${path}`, { key: mine.apiKey })).status).toBe(401)
   expect((await api.ask('/v1/report-recipients', { key: mine.apiKey })).status).toBe(404)
   expect([(await remove(id)).status, (await remove(id)).status]).toEqual([200, 404])
   const audited = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 100 })

@@ -156,7 +156,7 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
 })
 
 test('a check of the figures goes by what is kept', async () => {
-  // Of one workspace: each day of each takes its time.
+  // One workspace is enough: each day takes its time.
   expect(await judgeFigures(stores, ids.short)).toMatchObject({ differentDays: 0 })
 })
 

@@ -1,37 +1,19 @@
 /** Shared links of the dashboard: made and revoked by the owner; whoever has one sees figures, nobody's name, and nothing else. */
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { sharedLinksMax } from '../../schemas/limits/api-limits.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { setUpMembers } from '../support/members.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
-
-const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-
-interface Body {
-  readonly id: number
-  readonly url: string
-  readonly detail: string
-}
-
-/** Asks under `/api/v1` as the owner. */
-async function signIn() {
-  const token = await createSignInLink(stores.pg, mine.workspaceId, now)
-  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  return async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-    const init = { method, headers: { cookie, ...own, ...headers }, ...(body && { body: JSON.stringify(body) }) }
-    const answer = await api.ask(`/api/v1${path}`, init)
-    return { status: answer.status, body: (await answer.json()) as Body }
-  }
-}
+const { signInOwner } = setUpMembers({ stores, api, now: () => now })
 
 async function makeLink() {
-  const ask = await signIn()
+  const ask = await signInOwner(mine)
   const { body } = await ask('POST', '/shared-links', { name: 'Press' }, { 'Idempotency-Key': 'one' })
   return { ask, ...body, token: new URL(body.url).hash.slice(1) }
 }

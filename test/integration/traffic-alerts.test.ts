@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
 import { watchTraffic } from '../../pipeline/alerts/watch-traffic.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import { claimAlertMails } from '../../postgres/tables/alert-mails.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
 import { setAlert } from '../../postgres/tables/traffic-alerts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
@@ -21,7 +20,8 @@ import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 import { noChat } from '../support/chat-server.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
-import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import { type MailServer, setUpMailServer } from '../support/mail-server.ts'
+import { setUpMembers } from '../support/members.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 
 const start = Date.parse('2026-11-20T12:00:00Z')
@@ -30,16 +30,9 @@ const dayMs = 24 * hourMs
 
 const { stores, api } = setUpApi({ isMailSetUp: true })
 const clock = fixedClock(start)
-let server: MailServer
-
-beforeAll(async () => {
-  server = await startMailServer()
-})
-afterAll(() => server?.close())
+const server = setUpMailServer()
 beforeEach(async () => {
   for (const table of ['traffic_alerts', 'report_recipients', 'outbox']) await stores.pg.query(`DELETE FROM ${table}`)
-  server.mails.length = 0
-  Object.assign(server, { behave: 'accept', asked: 0 })
 })
 
 const { signal } = new AbortController()
@@ -47,10 +40,7 @@ const contextOf = () => ({
   ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, isMailSetUp: true },
   ...{ log: makeLog('test', 'silent'), metrics: makePipelineMetrics(makeMetrics('test', false)) },
   chat: noChat,
-  mailer: makeMailer(
-    readSmtpUrl(`smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`)!,
-    readMailFrom('Figures <reports@example.com>')!,
-  ),
+  mailer: makeMailer(readSmtpUrl(server.url)!, readMailFrom('Figures <reports@example.com>')!),
 })
 
 /** One look of a pipeline process at `now`, with figures that are complete as of then. */
@@ -243,13 +233,7 @@ test('the link of an alert ends the alerts of its address, its own recipient rem
 
 test('owner and admins set alerts within bounds, and say who gets them; without mail, webhooks are told all the same', async () => {
   const mine = await makeWorkspace(stores)
-  const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
-  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-  const ask = async (method: string, path: string, body?: object) => {
-    const answer = await api.ask(`/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    return { status: answer.status, body: await answer.json() }
-  }
+  const ask = await setUpMembers({ stores, api }).signInOwner(mine)
   const off = { spike_visitors: null, drop_hours: null, spike_told_at: null, drop_told_at: null }
   expect(await ask('GET', '/traffic-alerts')).toEqual({ status: 200, body: off })
   for (const bad of [0, 1_000_001, 1.5, '5'])
@@ -260,8 +244,7 @@ test('owner and admins set alerts within bounds, and say who gets them; without 
   expect((await ask('PATCH', '/traffic-alerts', { spike_visitors: 1 })).body).toEqual(set)
   expect((await api.ask('/v1/traffic-alerts', { key: mine.apiKey })).status).toBe(404)
 
-  const { body } = await ask('POST', '/report-recipients', { email: 'a@example.com', every: 'weekly' })
-  const { id } = body as { id: number }
+  const { id } = (await ask('POST', '/report-recipients', { email: 'a@example.com', every: 'weekly' })).body
   const isAlerted = async () => (await listReportRecipients(stores.pg, mine.workspaceId))[0]!.alerts
   expect(await isAlerted()).toBe(false)
   expect((await ask('PATCH', `/report-recipients/${id}`, { alerts: true })).status).toBe(200)

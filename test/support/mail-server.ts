@@ -1,6 +1,7 @@
 /** An SMTP server that keeps what it is sent, or refuses it, or is slow. */
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 export interface ReceivedMail {
   readonly to: string
@@ -18,6 +19,37 @@ export interface MailServer {
   /** Recipients that it was asked to take. */
   asked: number
   close(): Promise<void>
+}
+
+/** For the tests of a file: each finds it without mails, and accepting. */
+export function setUpMailServer() {
+  let server: MailServer
+  beforeAll(async () => {
+    server = await startMailServer()
+  })
+  beforeEach(() => {
+    server.mails.length = 0
+    Object.assign(server, { behave: 'accept', asked: 0 })
+  })
+  afterAll(() => server?.close())
+  return {
+    /** With the login. */
+    get url() {
+      return `smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${server.port}`
+    },
+    get port() {
+      return server.port
+    },
+    get mails() {
+      return server.mails
+    },
+    get asked() {
+      return server.asked
+    },
+    set behave(behave: MailServer['behave']) {
+      server.behave = behave
+    },
+  }
 }
 
 export const mailLogin = { user: 'reports', password: 'pa55word' }

@@ -124,7 +124,7 @@ export async function endedPost(ask: Ask, id: number, withinMs = 60_000): Promis
   }
 }
 
-/** What came of a post's first target. */
+/** The result of a post's first target. */
 export const resultOf = ({ targets }: ShownPost) => targets[0]!.publish_result
 
 /** The result of a target that failed. @param said a part of its message */

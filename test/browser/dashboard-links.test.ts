@@ -1,54 +1,210 @@
-/** Tracked links in the dashboard: chosen keys, how an open link is set, the search, and the import of a file. */
+/** Tracked links in the dashboard: made, refused, found, shown as they are set, changed, archived, and imported from a file. */
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { asking } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 const ask = asking(api, () => mine.apiKey)
+const section = list('Links')
+const link = `${section} summary:has-text("Spring")`
+const spring = async () => (await ask<Record<string, unknown>[]>('GET', '/v1/links?q=spring')).body[0]!
 
-test('a link gets its chosen key, is found by it, and shows how it is set before it is changed', async (context) => {
+test('a link is made with a key, a campaign, tags, a preview and targets, and refused in words; it is found, and shown as it is set', async (context) => {
   await ask('POST', '/v1/links', { label: 'Other', destination_url: 'https://example.com/other' })
-  await ask('POST', '/v1/links', {
-    ...{ label: 'Spring', destination_url: 'https://example.com/', password: 'sesame' },
-    ...{ expires_at: '2100-01-01T09:00:00Z', expired_url: 'https://example.com/over' },
-    targets: [{ device: 'ios', countries: ['DE'], destination_url: 'https://example.com/app' }],
-    preview: { title: '<b>Half</b> price', description: 'Today', image_url: 'https://cdn.example/card.png' },
-  })
   const page = await signIn(context)
   await page.click('nav >> text=Links')
-  await page.fill('input[name="label"]', 'Chosen')
-  await page.fill('input[name="destination"]', 'https://example.com/chosen')
-  await page.click('summary:has-text("Key, campaign")')
+  await page.fill('input[name="label"]', 'Spring')
+  await page.fill('input[name="destination"]', 'ftp://example.com/')
+  await page.click('text=Make a link')
+  expect(await page.textContent('[role="alert"]')).toContain('Destination: ')
+  await page.click('summary:has-text("Key, campaign, tags")')
+  await page.fill('[name="tags"]', '#spring sale,, print')
+  // The campaign's fields write into the destination, and read from it.
+  const campaign = page.locator('form[aria-label="New link"]')
+  const destination = campaign.getByLabel('Destination', { exact: true })
+  await destination.fill('https://example.com/')
+  await campaign.getByLabel('Term').fill('red shoes')
+  expect(await destination.inputValue()).toBe('https://example.com/?utm_term=red%20shoes')
+  await destination.fill('https://example.com/?utm_source=news&utm_term=red%20shoes')
+  expect(await campaign.getByLabel('Source').inputValue()).toBe('news')
+  await campaign.getByLabel('Term').fill('')
+  expect(await destination.inputValue()).toBe('https://example.com/?utm_source=news')
+  await page.fill('[name="preview_description"]', 'Only <today>')
+  await page.fill('[name="preview_title"]', 'Half price')
+  await page.fill('[name="preview_image"]', 'https://cdn.example/card.png')
+  const card = 'Image from cdn.exampleHalf priceOnly <today>'
+  expect(await page.textContent(list('Preview card'))).toBe(card)
+  await page.click('text=Add a destination')
+  await page.selectOption('[aria-label="Device 1"]', 'ios')
+  await page.fill('[name="target_url"]', 'https://example.com/app')
   await page.fill('input[name="key"]', 'docs')
   await page.click('text=Make a link')
   await page.waitForSelector('[role="alert"]:has-text("Key: The key is reserved")')
   await page.fill('input[name="key"]', 'Spring-26')
   await page.click('text=Make a link')
-  await page.waitForSelector(`${list('Links')} summary:has-text("Chosen")`)
+  await page.waitForSelector('[name="target_url"]', { state: 'detached' })
+  expect([await destination.inputValue(), await campaign.getByLabel('Source').inputValue()]).toEqual(['', ''])
+  const preview = { title: 'Half price', description: 'Only <today>', image_url: 'https://cdn.example/card.png' }
+  expect(await spring()).toMatchObject({ utm_source: 'news', utm_medium: 'social', preview })
+
+  await page.waitForSelector(link)
   await page.fill('[aria-label="Search links"]', 'spring-26')
   await page.waitForURL('**/dashboard/links?q=spring-26')
-  await page.waitForSelector(`${list('Links')} summary:has-text("Other")`, { state: 'detached' })
-  await expect.poll(() => page.$$eval(`${list('Links')} summary`, (all) => all.length)).toBe(1)
+  await page.waitForSelector(`${section} summary:has-text("Other")`, { state: 'detached' })
+  await expect.poll(() => page.locator(`${section} summary`).count()).toBe(1)
   await page.fill('[aria-label="Search links"]', 'nowhere')
   await page.waitForSelector('text=No link here matches.')
   await page.fill('[aria-label="Search links"]', '')
-  await page.click(`${list('Links')} summary:has-text("Spring")`)
-  await page.waitForSelector(`${list('Links')} ${list('Settings')} li`)
-  const settings = await page.locator(`${list('Links')} ${list('Settings')} li`).allTextContents()
+  await ask('PATCH', `/v1/links/${(await spring())['id']}`, {
+    ...{ password: 'sesame', expires_at: '2100-01-01T09:00:00Z', expired_url: 'https://example.com/over' },
+    targets: [{ device: 'ios', countries: ['DE'], destination_url: 'https://example.com/app' }],
+  })
+  await page.reload()
+  await page.click(link)
+  await page.waitForSelector(`${section} ${list('Settings')} li`)
+  const settings = await page.locator(`${section} ${list('Settings')} li`).allTextContents()
   expect(settings.map((text) => text.replace(/January.*|Jan.*|1\/1\/.*/, ''))).toEqual([
     'iPhone, iPad in Germanyhttps://example.com/app',
-    'All othershttps://example.com/',
+    'All othershttps://example.com/?utm_source=news',
     'PasswordVisitors are asked for one',
     expect.stringContaining('End'),
     'Then leads tohttps://example.com/over',
   ])
-  expect(await page.textContent('details section[aria-label="Preview card"]')).toBe(
-    'Image from cdn.example<b>Half</b> priceToday',
+  expect(await page.textContent(`details ${list('Preview card')}`)).toBe(card)
+  await page.waitForSelector('dt:has-text("Conversions")')
+  await page.waitForSelector('img[alt^="QR code of"]')
+  expect(await page.getAttribute('text=Download SVG', 'download')).toBe('Spring-26.svg')
+  const saved = page.waitForEvent('download')
+  await page.click('text=Download PNG')
+  expect((await saved).suggestedFilename()).toBe('Spring-26.png')
+  const image = await buffer((await (await saved).createReadStream()) as Readable)
+  expect([image.toString('latin1', 1, 4), image.readUInt32BE(16)]).toEqual(['PNG', 1024])
+  await page.setViewportSize({ width: 390, height: 900 })
+  for (const name of ['label', 'destination'])
+    expect((await page.locator(`input[name="${name}"]`).boundingBox())!.width).toBeGreaterThan(190)
+  await look(page, 'link')
+  expect(await page.$$('[role="alert"]')).toEqual([])
+})
+
+test('a link is changed, refused in words, chosen by its tag, archived and put back', async (context) => {
+  await ask('POST', '/v1/links', {
+    ...{ label: 'Spring', destination_url: 'https://example.com/', utm_source: 'news' },
+    ...{ tags: ['spring sale', 'print'], preview: { title: 'Half price' } },
+    targets: [{ device: 'ios', destination_url: 'https://example.com/app' }],
+  })
+  const page = await signIn(context)
+  await page.click('nav >> text=Links')
+  await page.click(link)
+  await page.click('[aria-label="Change Spring"]')
+  expect(await page.inputValue('dialog [name="utm_source"]')).toBe('news')
+  expect(await page.inputValue('dialog [name="preview_title"]')).toBe('Half price')
+  await page.fill('dialog [name="preview_title"]', '')
+  await page.fill('dialog [name="expired_url"]', 'https://example.com/over')
+  await page.click('dialog [type="submit"]')
+  await page.waitForSelector(
+    'dialog [role="alert"]:has-text("Then leads to: It needs a time at which the link expires")',
   )
-  await look(page, 'link-settings')
-  expect(await violations(page)).toEqual([])
+  await page.fill('dialog [name="expires_at"]', '2020-01-01T09:30')
+  await page.fill('dialog [name="password"]', 'sesame')
+  await page.click('dialog [type="submit"]')
+  await page.waitForSelector(`${link}:has-text("expired"):has-text("password")`)
+  expect(await spring()).toMatchObject({ preview: null, has_password: true })
+
+  await page.click('[aria-label="Change Spring"]')
+  expect(await page.inputValue('dialog [name="expired_url"]')).toBe('https://example.com/over')
+  await page.fill('dialog [name="expires_at"]', '')
+  await page.check('dialog [name="has_no_password"]')
+  await page.fill('dialog [name="tags"]', 'spring sale')
+  await page.click('dialog >> text=Add a destination')
+  await page.fill('dialog [aria-label^="Countries 2"]', 'germany, Narnia')
+  await page.fill('dialog [aria-label="Destination 2"]', 'https://example.com/de')
+  await page.click('dialog [type="submit"]')
+  await page.waitForSelector('dialog [role="alert"]:has-text("Targets 2 countries 2: a country is")')
+  await page.fill('dialog [aria-label^="Countries 2"]', 'germany, at')
+  await page.click('dialog [aria-label="Move destination 2 up"]')
+  await look(page, 'link-form')
+  await page.click('dialog [type="submit"]')
+  for (const gone of ['expired', 'password'])
+    await page.waitForSelector(`${link}:has-text("${gone}")`, { state: 'detached' })
+  expect((await spring())['targets']).toEqual([
+    { countries: ['DE', 'AT'], destination_url: 'https://example.com/de' },
+    { device: 'ios', destination_url: 'https://example.com/app' },
+  ])
+  await page.click('[aria-label="Change Spring"]')
+  expect(await page.inputValue('dialog [aria-label^="Countries 1"]')).toBe('Germany, Austria')
+  for (let row = 0; row < 2; row++) await page.click('dialog [aria-label="Remove destination 1"]')
+  await page.click('dialog [type="submit"]')
+  await expect.poll(async () => (await spring())['targets']).toEqual([])
+
+  expect(await page.textContent('ul[aria-label="Tags"]')).toBe('#spring sale')
+  await page.click('ul[aria-label="Tags"] >> text=#spring sale')
+  await page.waitForURL('**?tag=spring+sale')
+  await look(page, 'link-tag')
+  await page.click('[title="Links with any tags"]')
+  await page.waitForURL((url) => url.search === '')
+  await page.click(link)
+  await page.click('button:text-is("Archive")')
+  await page.waitForSelector('text=No link yet')
+  await page.click(`${section} >> button:text-is("Archived")`)
+  await page.click(link)
+  await page.click('button:text-is("Put back")')
+  await page.waitForSelector('text=None is archived')
+  await page.click(`${section} >> button:text-is("Links")`)
+  await page.waitForSelector(link)
+})
+
+test('what is sent again after its answer was lost is made once', async (context) => {
+  const page = await signIn(context)
+  let isLost = false
+  await page.route('**/api/v1/links', async (route) => {
+    if (isLost || route.request().method() !== 'POST') return route.continue()
+    isLost = true
+    await route.fetch()
+    await route.abort()
+  })
+  await page.click('nav >> text=Links')
+  await page.fill('input[name="label"]', 'Twice')
+  await page.fill('input[name="destination"]', 'https://example.com/twice')
+  await page.click('text=Make a link')
+  await page.waitForSelector('[role="alert"]:has-text("The service can’t be reached")')
+  await page.click('text=Make a link')
+  await page.waitForSelector('[role="alert"]', { state: 'detached' })
+  expect((await ask<{ label: string }[]>('GET', '/v1/links')).body.map(({ label }) => label)).toEqual(['Twice'])
+})
+
+test('links have pages, with clicks and where they led, and the archived ones an address', async (context) => {
+  const made = await stores.pg.query<{ id: number }>(
+    `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params,
+       utm_source, utm_medium, utm_campaign, utm_content)
+     SELECT $1::bigint, 'k' || $1::bigint || 'n' || n, 'Link ' || n, 'https://example.com/', 'https://example.com/', '{}', '', '', '', ''
+     FROM generate_series(1, 101) n RETURNING id`,
+    [mine.workspaceId],
+  )
+  await stores.ch.command(
+    `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at, target_url)
+     VALUES (${mine.workspaceId}, ${made.at(-1)!.id}, 'click', 7, now(), 'https://example.com/app')`,
+  )
+  const page = await signIn(context)
+  await page.click('nav >> text=Links')
+  await page.waitForSelector(`${section} summary:has-text("Link 100"):has-text("0 clicks")`)
+  await page.click(`${section} summary:has-text("Link 101"):has-text("1 click")`)
+  await page.waitForSelector(`${list('Where they led')} >> text=https://example.com/app`)
+  await page.waitForSelector(`${list('Days')} figcaption:has-text("most in a day: 1")`)
+  await page.click('text=Older')
+  await expect.poll(() => page.locator(`${section} summary`).count()).toBe(1)
+  await stores.pg.query('DELETE FROM links WHERE id = $1', [made[0]!.id])
+  await page.waitForSelector(`${section} >> text=Nothing is older`)
+  expect(await page.$('text=No link yet')).toBeNull()
+  await page.click(`${section} >> text=Archived`)
+  await page.waitForURL('**/dashboard/links?status=archived')
+  await page.reload()
+  await page.waitForSelector(`${section} .empty:has-text("None is archived")`)
+  await page.goBack()
+  await page.waitForSelector(`${section} summary:has-text("Link 101")`)
 })
 
 test('a file is looked at before its links are made, with what is there already and what is refused', async (context) => {
@@ -57,26 +213,18 @@ test('a file is looked at before its links are made, with what is there already 
   await page.click('nav >> text=Links')
   await page.click('text=Import links')
   const rows = Array.from({ length: 501 }, (_, at) => `https://example.com/${at},row-${at},"Row\n""${at}"""`)
-  const csv = [
-    'Destination URL,Slashtag,Title',
-    ...rows,
-    'https://example.com/there,there,There',
-    'ftp://a.b,x,<b>',
-  ].join('\r\n')
-  await page.setInputFiles('dialog input[type="file"]', {
-    name: 'a.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from(csv),
-  })
+  const others = ['https://example.com/there,there,There', 'ftp://a.b,x,<b>']
+  const csv = ['Destination URL,Slashtag,Title', ...rows, ...others].join('\r\n')
+  const file = { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) }
+  await page.setInputFiles('dialog input[type="file"]', file)
   await page.waitForSelector('dialog [role="status"]:has-text("Refused: 1 · New: 501 · Already there: 1")')
   expect(await page.textContent('dialog li:first-child')).toMatch(/^503: Refused<b> destination_url: /)
   expect((await ask<unknown[]>('GET', '/v1/links?limit=10')).body).toHaveLength(1)
   await look(page, 'link-import')
-  expect(await violations(page)).toEqual([])
   await page.click('dialog >> text=Make 501 links')
   await page.waitForSelector('dialog [role="status"]:has-text("Refused: 1 · Made: 501 · Already there: 1")')
   await page.click('dialog >> text=Close')
-  await page.waitForSelector(`${list('Links')} summary:has-text("Row")`)
+  await page.waitForSelector(`${section} summary:has-text("Row")`)
   const { body } = await ask<{ label: string }[]>('GET', '/v1/links?q=row-500')
   expect(body.map(({ label }) => label)).toEqual(['Row\n"500"'])
 })

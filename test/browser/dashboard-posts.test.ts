@@ -1,15 +1,237 @@
-/** Posts that failed, in the dashboard: corrected, duplicated, and told apart by account. */
+/** Posts in the dashboard: written, refused, scheduled, queued, published, corrected, duplicated, archived and deleted. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
-import { formOf, formType, png } from '../support/media-files.ts'
-import { endedPost, runPublisher, schedulePost } from '../support/publisher.ts'
+import { list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
+import { film, formOf, formType, png } from '../support/media-files.ts'
+import { endedPost, reschedule, runPublisher, schedulePost } from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 const ask = asking(api, () => mine.apiKey)
+const section = list('Posts')
 const postOf = async (id: number) => (await ask<ShownPost>('GET', `/v1/posts/${id}`)).body
+const posts = async () => (await ask<ShownPost[]>('GET', '/v1/posts')).body
+const dot = { name: 'dot.png', mimeType: 'image/png', buffer: png() }
+
+test('a post is written with the preview of its networks, refused, scheduled, changed, taken back, archived and deleted', async (context) => {
+  await makeAccount(stores, mine.workspaceId, 'threads')
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'Launch')
+  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(501))
+  await page.waitForSelector(`${list('Preview')} >> text=At least one connected account`)
+  await page.check('input[type="checkbox"]')
+  await page.waitForSelector(`${list('Preview')} >> text=501 of 500`)
+  expect(await violations(page)).toEqual([])
+  // The form stays, so nobody is asked: a question would be answered with no.
+  await page.click(`${section} >> button:text-is("Archived")`)
+  await page.waitForSelector('text=None is archived')
+  await page.click(`${section} >> button:text-is("Posts")`)
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('[role="alert"]:has-text("Choose the time first")')
+  await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('[role="alert"]:has-text("at most 500 characters")')
+  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(2_201))
+  await page.waitForSelector('[role="alert"]:has-text("at most 2200 characters")')
+  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(501))
+  await page.fill('text=Another caption for threads', 'Short for threads')
+  await page.waitForSelector(`${list('Preview')} >> text=17 of 500`)
+  await page.setInputFiles('input[type="file"]', dot)
+  await page.fill('text=What it shows', 'A dot')
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('[role="alert"]:has-text("Add the chosen file first")')
+  await page.click('text=Add the file')
+  // The second is chosen before the first has come.
+  await page.setInputFiles('input[type="file"]', { name: 'a.mp4', mimeType: 'video/mp4', buffer: film() })
+  await page.click('text=Add the file')
+  await page.waitForSelector('.media img')
+  await page.waitForSelector('.media video')
+  await page.click('button:text-is("Schedule")')
+  await page.click(`${section} summary:has-text("Launch"):has-text("scheduled")`)
+
+  await page.click('text=Edit')
+  expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-03-01T09:30')
+  await page.fill('text=Title', 'Launch day')
+  await page.fill('text=Tags', '#spring, sale,')
+  const altText = '.media li:has(img) input'
+  const warning = `${list('Preview')} >> text=/alternative text/i`
+  for (const text of ['', 'The dot']) {
+    await page.fill(altText, text)
+    await page.press(altText, 'Tab')
+    await page.waitForSelector('.media li:has(img) label:has-text("(saved)")')
+    await page.waitForSelector(warning, { state: text === '' ? 'visible' : 'detached' })
+  }
+  page.once('dialog', (dialog) => dialog.dismiss())
+  await page.click('form button:text-is("Close")')
+  // A click that leaves the field saves its text and then the post, or neither.
+  await page.fill(altText, 'y'.repeat(1_001))
+  for (let i = 0; i < 2; i++) {
+    await page.click('button:text-is("Save")')
+    await page.waitForSelector('[role="alert"]:has-text("at most 1000 characters")')
+    await page.waitForSelector('button:text-is("Save"):enabled')
+  }
+  expect(await posts()).toMatchObject([{ title: 'Launch' }])
+  await page.fill(altText, 'A black dot')
+  await page.click('button:text-is("Save")')
+  await page.click('text=Unschedule')
+  await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
+  const targets = [{ platform: 'threads', caption_override: 'Short for threads' }]
+  const media_ids = [expect.any(Number), expect.any(Number)]
+  const tags = ['spring', 'sale']
+  expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, tags, status: 'draft' }])
+  const media = await ask<{ alt_text: string }[]>('GET', '/v1/media')
+  expect(media.body.map(({ alt_text }) => alt_text).sort()).toEqual(['', 'A black dot'])
+  await page.click('text=Edit')
+  await page.click('button:text-is("Publish now")')
+  await page.waitForSelector('summary:has-text("Launch day"):has-text("scheduled")')
+  const [post] = await posts()
+  expect(Math.abs(Date.parse(post!.scheduled_at!) - Date.now())).toBeLessThan(60_000)
+  await page.click('text=Unschedule')
+  await page.click('text=Edit')
+  await page.uncheck('input[type="checkbox"]')
+  page.once('dialog', (dialog) => dialog.accept())
+  await page.click('nav >> text=Links')
+  await page.click('nav >> text=Posts')
+  await page.click('summary:has-text("Launch day")')
+  await page.click('text=Edit')
+  await page.uncheck('input[type="checkbox"]')
+  await page.click('button:text-is("Save the draft")')
+  await expect.poll(posts).toMatchObject([{ title: 'Launch day', media_ids, targets: [] }])
+  await page.click('button:text-is("Archive")')
+  await page.waitForSelector('text=No post yet')
+  await page.goto(`${api.url}/dashboard/posts?view=list&status=archived`)
+  await page.click('summary:has-text("Launch day"):has-text("archived")')
+  await page.click('button:text-is("Delete")')
+  await page.click('dialog button:text-is("Delete")')
+  await page.waitForSelector('text=None is archived')
+  await page.click(`${section} >> button:text-is("Posts")`)
+  await page.waitForURL('**/dashboard/posts?view=list')
+})
+
+test('a thread is written by keyboard with the preview of its networks, its links are tracked, and its parts are shown as they are published', async (context) => {
+  const x = await makeAccount(stores, mine.workspaceId, 'x')
+  await makeAccount(stores, mine.workspaceId, 'linkedin')
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'Story')
+  const caption = page.getByLabel('Caption', { exact: true })
+  const opening = 'We are <i>open</i> (https://example.com/open?utm_source=mail), come: https://example.com/Way_(Sun).'
+  await caption.fill(opening)
+  const account = (platform: string) => page.locator(`label.choice:has(.label:text-is("${platform}")) input`)
+  await account('x').check()
+  const part = (number: number) => page.getByLabel(`Part ${number}`, { exact: true })
+  await page.focus('button:text-is("Add to thread")')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('Two <b>https://example.com/two</b>')
+  await page.click('button:text-is("Add to thread")')
+  await page.keyboard.type('3'.repeat(281))
+  await page.waitForSelector('.part:has-text("Part 3"):has-text("281 characters")')
+  const preview = list('Preview')
+  await page.waitForSelector(`${preview} li:has-text("281 of 280"):has-text("Two <b>https://example.com/two</b>")`)
+  await page.waitForSelector(`${preview} >> text=error: X takes captions of at most 280 characters, part 3 has 281`)
+  await account('linkedin').check()
+  await page.waitForSelector(`${preview} >> text=error: LinkedIn takes no threads, only the caption`)
+  await account('linkedin').uncheck()
+  await page.click('summary:has-text("Files and other texts of part 3")')
+  await page.fill('text=Another text of part 3 for x', 'Three, for X')
+  await page.waitForSelector(`${preview} li:has-text("12 of 280"):has-text("Three, for X")`)
+  const files = page.getByRole('group', { name: 'Images and videos of part 3' })
+  await files.getByLabel('File').setInputFiles(dot)
+  await files.getByText('Add the file').click()
+  await files.locator('img').waitFor()
+  await page.waitForSelector(`${preview} li:has-text("12 of 280, 1 file")`)
+  await page.waitForSelector(`${preview} >> text=warning: Part 3: The image has no alternative text`)
+  await look(page, 'thread')
+
+  // The focus goes to the part before, and an empty part isn't sent.
+  await files.getByLabel('File').setInputFiles(dot)
+  await page.click('[aria-label="Remove part 3"]')
+  await page.waitForSelector('text=Part 3', { state: 'detached' })
+  expect(await page.evaluate('document.activeElement.value')).toBe(await part(2).inputValue())
+  await page.click('button:text-is("Add to thread")')
+  await page.click('button:text-is("Add to thread")')
+  await page.keyboard.type('Four [simulate:fail]')
+  await page.click('summary:has-text("Files and other texts of part 4")')
+  await page.fill('text=Another text of part 4 for x', 'Four for X https://example.com/four [simulate:fail]')
+  const fourth = page.getByRole('group', { name: 'Images and videos of part 4' })
+  await fourth.getByLabel('File').setInputFiles(dot)
+  await fourth.getByLabel('What it shows').fill('A dot')
+  await fourth.getByText('Add the file').click()
+  await fourth.locator('img').waitFor()
+  await page.click('button:text-is("Track the links")')
+  await expect.poll(() => part(2).inputValue()).toMatch(/^Two <b>http\S+\/l\/\w{8}<\/b>$/)
+  expect(await caption.inputValue()).toMatch(/^We are <i>open<\/i> \(http\S+\/l\/\w{8}\), come: http\S+\/l\/\w{8}\.$/)
+  // Links that are archived are tracked, too.
+  for (const { id } of (await ask<{ id: number }[]>('GET', '/v1/links')).body)
+    await ask('POST', `/v1/links/${id}/archive`)
+  await page.click('button:text-is("Track the links")')
+  await page.waitForSelector('[role="alert"]:has-text("no address that isn’t tracked")')
+  type Tracked = { destination_url: string; post_id: number; utm_source: string }
+  const tracked = (await ask<Tracked[]>('GET', '/v1/links?status=archived')).body
+  expect(tracked.map(({ destination_url: to, post_id, utm_source }) => [to, typeof post_id, utm_source])).toEqual(
+    expect.arrayContaining([
+      ['https://example.com/Way_(Sun)', 'number', 'svc'],
+      ['https://example.com/open?utm_source=mail', 'number', 'mail'],
+    ]),
+  )
+  await page.click('button:text-is("Save the draft")')
+  await page.click('summary:has-text("Story")')
+  await page.waitForSelector('.caption:has-text("We are <i>open</i> (http")')
+  const [post] = await posts()
+  const own = expect.stringMatching(/^Four for X http\S+\/l\/\w{8} \[simulate:fail\]$/)
+  expect(post!.thread).toEqual([
+    { text: expect.stringMatching(/\/l\/\w{8}<\/b>$/), media_ids: [], platform_captions: {} },
+    { text: 'Four [simulate:fail]', media_ids: [expect.any(Number)], platform_captions: { x: own } },
+  ])
+  await page.waitForSelector('.part-shown:has-text("Four [simulate:fail]")')
+
+  const publisher = runPublisher(stores)
+  const ended = async (status: string) => {
+    await expect.poll(async () => (await postOf(post!.id)).status, { timeout: 30_000 }).toBe(status)
+    await page.reload()
+    await page.click(`summary:has-text("Story"):has-text("${status}")`)
+  }
+  try {
+    await reschedule(ask, post!.id, 'schedule')
+    await ended('failed')
+    await page.waitForSelector(
+      'li.event:has-text("2 of 3 parts"):has-text("Part 3 of 3, the 2 before are published: ")',
+    )
+    const later = { scheduled_at: '2100-03-01T09:30:00Z' }
+    await ask('POST', `/v1/posts/${post!.id}/schedule`, later)
+    await page.reload()
+    await page.click('summary:has-text("Story")')
+    await page.click('button:text-is("Edit")')
+    await part(3).fill('Four')
+    await page.click('summary:has-text("Files and other texts of part 3 (1 file, x)")')
+    await page.fill('text=Another text of part 3 for x', '')
+    await page.click('button:text-is("Save")')
+    await page.waitForSelector('.part-shown:has-text("Four (1 file)")')
+    await reschedule(ask, post!.id)
+    await ended('published')
+    await page.waitForSelector('li.event:has-text("3 of 3 parts")')
+  } finally {
+    await publisher.close()
+  }
+  const { targets } = await postOf(post!.id)
+  const parts = Array(3).fill(expect.objectContaining({ url: expect.stringMatching(/^https:/) }))
+  expect(targets).toMatchObject([{ social_account_id: x, publish_result: { parts } }])
+
+  // As if its network had told.
+  await stores.pg.query(
+    `INSERT INTO post_engagement (target_id, social_account_id, published_at, likes, shares, read_at)
+     SELECT id, social_account_id, now(), 1200, 1, now() FROM post_targets WHERE post_id = $1`,
+    [post!.id],
+  )
+  await page.reload()
+  await page.click('summary:has-text("Story"):has-text("1,200 likes, 1 share"):has-text("published")')
+  await page.waitForSelector(`${section} li.event:has-text("x"):has-text("1,200 likes, 1 share")`)
+  await page.waitForSelector('.facts div:has-text("On its networks"):has-text("1,200 likes, 1 share")')
+})
 
 test('a post that its networks refused is corrected, one that a network shows is duplicated, and both name their accounts', async (context) => {
   const accounts = [
@@ -39,7 +261,7 @@ test('a post that its networks refused is corrected, one that a network shows is
   const handles = ended[0]!.targets.map(({ social_account_id }) => {
     return `x ${known.find(({ id }) => id === social_account_id)!.handle}`
   })
-  const post = (title: string) => page.locator(`${list('Posts')} li.item:has(summary:has-text("${title}"))`)
+  const post = (title: string) => page.locator(`${section} li.item:has(summary:has-text("${title}"))`)
   await post('Refused')
     .locator(`summary:has-text("${handles.join(', ')}")`)
     .click()
@@ -47,7 +269,7 @@ test('a post that its networks refused is corrected, one that a network shows is
   await post('Refused').getByText('Edit', { exact: true }).click()
   await page.getByLabel('Caption', { exact: true }).fill('Right now')
   await page.click('button:text-is("Save the draft")')
-  await page.waitForSelector(`${list('Posts')} summary:has-text("Refused"):has-text("draft")`)
+  await page.waitForSelector(`${section} summary:has-text("Refused"):has-text("draft")`)
   const draft = { status: 'draft', base_caption: 'Right now', scheduled_at: null }
   expect(await postOf(refused!)).toMatchObject(draft)
 
@@ -72,7 +294,7 @@ test('a post that its networks refused is corrected, one that a network shows is
   await page.click('text=Add the files')
   await expect.poll(() => page.locator('.media img').count()).toBe(3)
   await page.click('button:text-is("Save the draft")')
-  await page.waitForSelector(`${list('Posts')} summary:has-text("Shown again"):has-text("draft")`)
+  await page.waitForSelector(`${section} summary:has-text("Shown again"):has-text("draft")`)
   await look(page, 'duplicated')
   const [copy] = (await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body
   const { base_caption, thread, tags, media_ids, targets } = await postOf(shown!)
@@ -87,4 +309,111 @@ test('a post that its networks refused is corrected, one that a network shows is
   expect(copy!.targets.map(({ social_account_id: id, caption_override: own, status }) => [id, own, status])).toEqual(
     targets.map(({ social_account_id: id, caption_override: own }) => [id, own, 'draft']),
   )
+})
+
+const times = async () => (await ask('GET', '/v1/posting-times')).body
+const stateOf = async (title: string) => {
+  const { status, scheduled_at } = (await posts()).find((post) => post.title === title)!
+  return [status, scheduled_at]
+}
+
+test('posting times are set by keys, and posts take the free ones: from the list, the editor and the calendar', async (context) => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const idea = {
+    title: 'Idea',
+    base_caption: 'a',
+    social_account_ids: [account],
+    scheduled_at: '2040-01-01T09:00:00.000Z',
+  }
+  await ask('POST', '/v1/posts', idea)
+  const page = await signIn(context)
+  await withoutPolls(page)
+  await page.goto(`${api.url}/dashboard/posts`)
+  await page.click('summary:has-text("Idea")')
+  await page.click('text=Set posting times')
+  await page.selectOption('dialog select', { label: 'Monday to Friday' })
+  await page.fill('dialog input', '17:30')
+  await page.press('dialog input', 'Enter')
+  await page.waitForSelector('dialog [aria-label^="Remove 5:30"][aria-label$="PM on Friday"]')
+  await page.selectOption('dialog select', { label: 'Sunday' })
+  await page.click('dialog button:text-is("Add")')
+  await page.press('dialog [aria-label^="Remove 5:30"][aria-label$="PM on Monday"]', 'Enter')
+  await page.waitForSelector('dialog [aria-label^="Remove 5:30"][aria-label$="PM on Monday"]', { state: 'detached' })
+  await look(page, 'posting-times')
+  await page.keyboard.press('Escape')
+  const { times: set, free } = await times()
+  expect(set).toEqual([2, 3, 4, 5, 7].map((weekday) => ({ weekday, time: '17:30' })))
+
+  await page.click(`${section} >> text=Add to queue`)
+  await page.waitForSelector('[role="status"]:has-text("It goes out")')
+  expect(await stateOf('Idea')).toEqual(['scheduled', free[0]])
+  const target = (status: string) => page.waitForSelector(`${section} li.event:has-text("${status}")`)
+  await target('scheduled')
+  await page.click('text=Undo')
+  await target('draft')
+  await expect.poll(() => stateOf('Idea')).toEqual(['draft', idea.scheduled_at])
+
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'News')
+  await page.fill('form >> text=Caption', 'b')
+  await page.check('form fieldset input[type="checkbox"]')
+  await page.click('form >> text=Add to queue')
+  await page.waitForSelector('summary:has-text("News"):has-text("scheduled")')
+  expect(await stateOf('News')).toEqual(['scheduled', free[0]])
+
+  // The sixth free time is of another week, to which the calendar turns.
+  for (const at of free.slice(1, 5)) {
+    const { body } = await ask<ShownPost>('POST', '/v1/posts', { ...idea, title: 'Other' })
+    await ask('POST', `/v1/posts/${body.id}/schedule`, { scheduled_at: at })
+  }
+  const [day, next] = [free[5].slice(0, 10), free[6].slice(0, 10)]
+  await page.goto(`${api.url}/dashboard/posts?view=week&day=2040-01-01`)
+  await page.click('.chip:has-text("Idea")')
+  await page.click('dialog >> text=Add to queue')
+  await page.waitForURL(`**/dashboard/posts?view=week&day=${day}`)
+  await page.waitForSelector(`[data-day="${day}"] .chip.scheduled:has-text("Idea")`)
+  expect(await stateOf('Idea')).toEqual(['scheduled', free[5]])
+  await page.keyboard.press('Escape')
+  await page.goto(`${api.url}/dashboard/posts?view=week&day=${next}`)
+  await look(page, 'free-times')
+  await page.click(`[data-day="${next}"] .chip.free`)
+  expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T17:30`)
+})
+
+test('a post that can’t go out is kept as a draft, and the form says so once, in its own words', async (context) => {
+  await makeAccount(stores, mine.workspaceId, 'instagram')
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts`)
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'No image')
+  await page.fill('form >> text=Caption', 'c')
+  await page.check('form label:has-text("instagram") input')
+  await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
+  await page.waitForSelector('[aria-label="Preview"] >> text=needs an image')
+  await page.click('form button:text-is("Schedule")')
+  const refused = page.locator('form [role="alert"]')
+  await expect
+    .poll(() => refused.allTextContents())
+    .toEqual([
+      expect.stringMatching(/^Saved as a draft, but not scheduled: Images and videos: Instagram needs an image/),
+    ])
+  expect(await page.getByText('needs an image').count()).toBe(1)
+  await page.waitForSelector('form h2:text-is("Change the post")')
+  await page.waitForSelector('summary:has-text("No image"):has-text("draft")')
+  await page.fill('form input[type="datetime-local"]', '2020-03-01T09:30')
+  await page.click('form button:text-is("Schedule")')
+  await page.waitForSelector('form [role="alert"]:has-text("Time: ")')
+})
+
+test('an edit leaves what others changed of a post meanwhile', async (context) => {
+  const { id } = (await ask<{ id: number }>('POST', '/v1/posts', { title: 'Ours', base_caption: 'Old' })).body
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click(`${section} summary:has-text("Ours")`)
+  await page.click('text=Edit')
+  await page.fill('text=Title', 'Mine')
+  const theirs = { base_caption: 'New', scheduled_at: '2100-03-01T09:30:00.000Z' }
+  await ask('PATCH', `/v1/posts/${id}`, theirs)
+  await page.click('button:text-is("Save the draft")')
+  await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine', ...theirs })
 })

@@ -11,6 +11,9 @@ import { isLong } from './short-form.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** As long as `expect.poll` waits: machines have been twenty times as slow for minutes. */
+const playwrightWithinMs = 60_000
+
 interface Served {
   readonly stores: { readonly pg: Postgres }
   readonly api: { readonly url: string }
@@ -28,6 +31,7 @@ export function setUpDashboard({ stores, api, mine }: Served) {
 
   return async function signIn(test: Parameters<typeof demand>[1]): Promise<Page> {
     context = await (await demand(browser, test)).newContext({ viewport: { width: 1280, height: 900 } })
+    context.setDefaultTimeout(playwrightWithinMs)
     const page = await context.newPage()
     const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
     await page.goto(`${api.url}/dashboard/sign-in?token=${token}`)
@@ -46,11 +50,15 @@ export async function withoutPolls(page: Page): Promise<void> {
   }`)
 }
 
-/** By the debugger's own door: the policy of the page lets no script in. */
+/**
+ * In the dialog alone where one is open, because the page behind it is out of reach, and is looked at without it. By the
+ * debugger's own door: the policy of the page lets no script in.
+ */
 export async function violations(page: Page): Promise<unknown> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
   return page.evaluate(
-    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+    `axe.run([...document.querySelectorAll('dialog[open]')].at(-1) ?? document, { resultTypes: ['violations'] })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
   )
 }
 

@@ -1,0 +1,272 @@
+/** What stands beside the overview's figures: goals, notes, saved views, properties. Viewers and shared links change none. */
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { viewScope } from '../../schemas/scopes.ts'
+import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
+const guest = {} as TestWorkspace
+const signIn = setUpDashboard({ stores, api, mine })
+const signInGuest = setUpDashboard({ stores, api, mine: guest })
+const section = list('Goals')
+const markup = '<img src=x onerror="document.title=1">'
+const dayBefore = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString().slice(0, 10)
+
+/** Ten come, three of them order twice, one signs up, and four do what has properties or none. */
+beforeAll(async () => {
+  const at = Date.now() - 3_600_000
+  const custom = (visitor: number, event_name: string, properties: object): EventLike => ({
+    ...{ visitor, kind: 'custom', event_name, properties: JSON.stringify(properties), occurred_at: at + 9 },
+  })
+  const visits = Array.from({ length: 10 }, (_, n): EventLike[] => [
+    { visitor: n + 1, path: '/', occurred_at: at },
+    ...(n < 3 ? [1, 2].map((order) => ({ visitor: n + 1, path: `/thanks/${order}`, occurred_at: at + order })) : []),
+  ]).flat()
+  const done = [
+    ...[1, 2].map((visitor) => custom(visitor, 'sign*up', { plan: 'pro', n: 1 })),
+    ...[custom(2, 'sign*up', { plan: 'pro' }), custom(3, 'sign*up', { plan: markup }), custom(4, 'bare', {})],
+    custom(9, markup, { plan: 'pro' }),
+  ]
+  const rows = [...visits, ...done].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
+  await insertEventRows(stores.ch, rows)
+  await foldWhatIsThere(stores)
+  Object.assign(guest, await makeWorkspace(stores))
+})
+
+const goals = (page: Page) =>
+  page.$$eval(`section[aria-label="Goals"] .row`, (rows) =>
+    rows.map((row) => ['.name', '.count', '.number', '.share'].map((one) => row.querySelector(one)!.textContent)),
+  )
+const visitors = (page: Page, count: number) =>
+  page.waitForSelector(`[data-card="visitors"] strong:text-is("${count}")`)
+/** Where marks of notes stand, in twentieths of the chart's width. */
+const marks = (page: Page) =>
+  page.$$eval('.note-mark', (all) =>
+    all.map((one) => {
+      const left = Number.parseFloat(one.getAttribute('style')!.slice('left:'.length))
+      return Math.round((left / one.parentElement!.clientWidth) * 20)
+    }),
+  )
+const notes = (page: Page) => page.$$eval('.notes li', (all) => all.map((one) => one.querySelector('bdi')!.textContent))
+
+test('goals are added, filtered by, changed and removed by keyboard; a refusal says why and keeps what was written', async (context) => {
+  const page = await signIn(context)
+  await page.waitForSelector(`${section} .empty:has-text("A goal is what visitors should do")`)
+  await page.focus(`${section} >> text=Add goal`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog datalist#suggested-path option[value="/thanks/1"]', { state: 'attached' })
+  await page.focus('dialog input[name="value"]')
+  await page.keyboard.type('/thanks/*')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Order')
+  await page.keyboard.press('Enter')
+  const order = ['Order', '6 times', '3', '30 %']
+  await expect.poll(() => goals(page)).toEqual([order])
+
+  await page.click(`${section} >> text=Add goal`)
+  await page.selectOption('dialog select', 'event')
+  const suggested = await page.getAttribute('dialog #suggested-event option[value*="img"]', 'value')
+  await page.fill('dialog input[name="value"]', suggested!)
+  await page.fill('dialog input[name="property"]', 'plan')
+  await page.fill('dialog input[name="property_value"]', 'p*')
+  await page.fill('dialog input[name="name"]', 'Order')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog [role="alert"]:has-text("has a goal with this name")')
+  expect(await page.inputValue('dialog input[name="value"]')).toBe(markup)
+  await look(page, 'goal-form')
+  await page.fill('dialog input[name="name"]', markup)
+  await page.keyboard.press('Enter')
+  const hostile = [markup, '1 time', '1', '10 %']
+  await expect.poll(() => goals(page)).toEqual([order, hostile])
+  expect(await page.getAttribute(`${section} .row:has-text("<img")`, 'title')).toContain(', where plan is p*')
+  expect(await page.$(`${section} button.row:has-text("<img")`)).toBeNull()
+  await look(page, 'goals')
+
+  await page.focus(`${section} .row:has-text("Order")`)
+  await page.keyboard.press('Enter')
+  await visitors(page, 3)
+  expect(decodeURIComponent(new URL(page.url()).search)).toBe('?path=/thanks/*')
+  const filtered = [
+    ['Order', '6 times', '3', '100 %'],
+    [markup, '0 times', '0', '0 %'],
+  ]
+  await expect.poll(() => goals(page)).toEqual(filtered)
+  await page.keyboard.press('Escape')
+  await page.click(`${section} .row:has-text("Order")`, { modifiers: ['Alt'] })
+  await visitors(page, 7)
+  await page.keyboard.press('Escape')
+  await visitors(page, 10)
+
+  await page.focus(`${section} [aria-label="Change Order"]`)
+  await page.keyboard.press('Enter')
+  expect(await page.inputValue('dialog input[name="value"]')).toBe('/thanks/*')
+  await page.fill('dialog input[name="value"]', '/thanks/1')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => goals(page)).toEqual([['Order', '3 times', '3', '30 %'], hostile])
+
+  await page.focus(`${section} [aria-label="Remove Order"]`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog:has-text("Order is no longer shown")')
+  await look(page, 'goal-removal')
+  await page.focus('dialog .danger')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => goals(page)).toEqual([hostile])
+  await page.click(`${section} >> text=Add goal`)
+  await page.fill('dialog input[name="value"]', '/thanks/2')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => goals(page)).toEqual([['/thanks/2', '3 times', '3', '30 %'], hostile])
+  expect(await page.title()).not.toBe('1')
+})
+
+test('a note is added, changed and deleted by keyboard, and its text stands in the list and at the pointer, as text', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard?days=7`)
+  await page.focus('text=Add a note')
+  await page.keyboard.press('Enter')
+  await look(page, 'note-form')
+  await page.focus('dialog input[name="text"]')
+  await page.keyboard.type(markup)
+  await page.fill('dialog input[name="day"]', dayBefore(3))
+  await page.fill('dialog input[name="time"]', '14:30')
+  await page.keyboard.press('Enter')
+  await page.focus('.notes summary')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => notes(page)).toEqual([markup])
+  await look(page, 'notes')
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await expect.poll(() => marks(page)).toEqual([10])
+  // The middle of seven days.
+  await page.hover('.u-over')
+  await page.waitForSelector('.note-tip')
+  expect(await page.textContent('.note-tip')).toContain(`14:30: ${markup}`)
+
+  await page.focus('.notes [aria-label^="Change <img"]')
+  await page.keyboard.press('Enter')
+  expect(await page.inputValue('dialog input[name="time"]')).toBe('14:30')
+  await page.fill('dialog input[name="time"]', '')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`.notes li .label:not(:has-text("14:30"))`)
+
+  await page.click('text=Add a note')
+  await page.fill('dialog input[name="text"]', 'Long ago')
+  await page.fill('dialog input[name="day"]', '2020-01-01')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('[role="status"]:has-text("which this range doesn’t have")')
+  await page.focus('.notes [aria-label^="Delete <img"]')
+  await page.keyboard.press('Enter')
+  await page.focus('dialog .danger')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => marks(page)).toEqual([])
+  expect(await page.title()).not.toBe('1')
+})
+
+test('filters are saved under a name, put in place of others by a click, changed, and deleted', async (context) => {
+  const page = await signIn(context)
+  const search = () => decodeURIComponent(new URL(page.url()).search)
+  await page.goto(`${api.url}/dashboard?days=7&source=!google&source=news*&device=mobile`)
+  await page.focus('text=Saved views')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog .empty:has-text("A saved view is a name for filters")')
+  await page.focus('dialog input[name="name"]')
+  await page.keyboard.type(markup)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`dialog .row:has-text("source: not google, source: news*, device: mobile")`)
+  await page.fill('dialog input[name="name"]', markup)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog [role="alert"]:has-text("has a segment (saved view) with this name")')
+  await look(page, 'saved-views')
+  await page.click('dialog >> text=Close')
+
+  await page.goto(`${api.url}/dashboard/funnels?days=7&os=Linux`)
+  await page.click('text=Saved views')
+  await page.focus('dialog .row')
+  await page.keyboard.press('Enter')
+  await expect.poll(search).toBe('?days=7&source=!google&source=news*&device=mobile')
+  expect(await page.$('dialog')).toBeNull()
+
+  await page.goto(`${api.url}/dashboard?days=7&os=Linux`)
+  await page.click('text=Saved views')
+  await page.focus('dialog [aria-label^="Change <img"]')
+  await page.keyboard.press('Enter')
+  await page.fill('dialog input[name="name"]', `${markup}2`)
+  await page.click('text=Put the page’s filters in place')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`dialog .row:has-text('1">2os: Linux')`)
+  await page.click('dialog [aria-label^="Delete <img"]')
+  await page.click('dialog .danger')
+  await page.waitForSelector('dialog .empty')
+  expect(await page.title()).not.toBe('1')
+})
+
+test('an event opens its properties: their values with visitors, share, events and conversions', async (context) => {
+  const page = await signIn(context)
+  await page.focus(`${list('Events')} [aria-label="Properties of sign*up"]`)
+  await page.keyboard.press('Enter')
+  const rows = () =>
+    page.$$eval('dialog tbody tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)))
+  await expect.poll(rows).toEqual([
+    ['pro', '2', '66.7 %', '3', '0'],
+    [markup, '1', '33.3 %', '1', '0'],
+  ])
+  await look(page, 'properties')
+  const saved = page.waitForEvent('download')
+  await page.click('dialog >> text=CSV')
+  const lines = (await text((await (await saved).createReadStream()) as Readable)).split('\r\n')
+  expect(lines.slice(0, 2)).toEqual(['plan,Visitors,Share,Events,Conversions', 'pro,2,66.67,3,0'])
+  await page.focus('dialog select')
+  await page.keyboard.press('n')
+  await expect.poll(rows).toEqual([['1', '2', '66.7 %', '2', '0']])
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect(await page.title()).not.toBe('1')
+  await page.click(`${list('Events')} [aria-label="Properties of bare"]`)
+  await page.waitForSelector('dialog .empty:has-text("no properties")')
+})
+
+test('a viewer and a shared link see goals, notes of hours, days and weeks, and saved views, and change none', async (context) => {
+  const id = mine.workspaceId
+  for (const table of ['goals', 'notes', 'segments'])
+    await stores.pg.query(`DELETE FROM ${table} WHERE workspace_id = $1`, [id])
+  const add = (into: string, values: string) =>
+    stores.pg.query(`INSERT INTO ${into.replace('(', '(workspace_id, ')} VALUES (${id}, ${values})`)
+  await add('goals (name, kind, value)', `'Order', 'path', '/thanks/*'`)
+  await add('segments (name, filters)', `'Tablets', '{"device": ["tablet"]}'`)
+  await add('notes (day, text)', `'${dayBefore(1)}', 'Yesterday'`)
+  for (const name of ['Newsletter', 'Release']) await add('notes (day, text)', `'${dayBefore(200)}', '${name}'`)
+  await add('members (owner_id, role)', `${guest.ownerId}, 'viewer'`)
+  const { apiKey: token } = await makeKey(stores, id, { scopes: [viewScope] })
+  const page = await signInGuest(context)
+  await page.selectOption('select[aria-label="Workspace"]', String(id))
+  await page.waitForSelector('.chart')
+  for (const [address, fragment] of [
+    ['/dashboard', ''],
+    ['/shared', `#${token}`],
+  ]) {
+    for (const [range, at] of [
+      [`start=${dayBefore(1)}&end=${dayBefore(1)}`, [0]],
+      ['days=7', [17]],
+      ['days=365', [20, 9]],
+    ] as const) {
+      await page.goto(`${api.url}${address}?${range}${fragment}`)
+      await expect.poll(() => marks(page), { message: address + range }).toEqual(at)
+    }
+    await page.click('.notes summary')
+    expect(await notes(page)).toEqual(['Yesterday', 'Release', 'Newsletter'])
+    await page.waitForSelector(`${section} .row:has-text("Order")`)
+    expect(await page.$$(`.notes button, ${section} button:not(.row)`)).toEqual([])
+    await page.click('text=Saved views')
+    await page.waitForSelector('dialog .row')
+    expect(await page.$$('dialog :is(form, .link)')).toEqual([])
+    await page.click('dialog .row')
+    await expect.poll(() => new URL(page.url()).searchParams.getAll('device')).toEqual(['tablet'])
+  }
+  await page.goto(`${api.url}/shared?days=7#${token}`)
+  await page.waitForSelector(`${list('Events')} .row`)
+  expect(await page.$('[aria-label^="Properties of"]')).toBeNull()
+})

@@ -1,0 +1,97 @@
+/** People in the dashboard: found, page by page, erased, and what their journeys show. */
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+const section = list('People')
+
+/** So many, the last one first; the first one's name is markup. */
+async function fill(people: number): Promise<void> {
+  await stores.pg.query(
+    `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     SELECT $1, 'n' || n || '@example.com', CASE n WHEN 1 THEN '<b>Ada</b>' ELSE 'Person ' || n || ' of the Harbour and Lighthouse Company' END,
+       $3::bigint + n, $2::bigint - n, $2::bigint - n, $2::bigint - n, $2::bigint - n
+     FROM generate_series(1, $4::int) n`,
+    [mine.workspaceId, Date.now(), 20_000_000 + mine.workspaceId * 1_000, people],
+  )
+}
+
+test('people are found, their journeys shown, and one is erased after one more question', async (context) => {
+  await fill(2)
+  const page = await signIn(context)
+  await page.click('nav >> text=People')
+  await page.waitForSelector(`${section} >> text=Person 2`)
+  await page.fill('input[type="search"]', 'n1@')
+  await page.waitForSelector(`${section} >> text=Person 2`, { state: 'detached' })
+  await page.click(`${section} >> text=<b>Ada</b>`)
+  await page.waitForURL('**/dashboard/people?contact=*')
+  expect(await page.textContent(list('Person'))).toContain('n1@example.com')
+  await page.goBack()
+  await page.waitForURL('**/dashboard/people?q=n1%40')
+  expect(await page.inputValue('input[type="search"]')).toBe('n1@')
+  await page.click('nav >> text=People')
+  await page.waitForSelector(`${section} >> text=Person 2`)
+  await page.click(`${section} >> text=<b>Ada</b>`)
+  await page.click('main >> text=Erase this person')
+  expect(await violations(page)).toEqual([])
+  await page.click('dialog >> button:text-is("Erase")')
+  await page.waitForURL('**/dashboard/people?erased=1')
+  await page.waitForSelector('text=The person is being erased')
+  await page.waitForSelector(`${section} >> text=<b>Ada</b>`, { state: 'detached' })
+  await page.goto(`${api.url}/dashboard/people?contact=99999`)
+  expect(await page.textContent('.failure')).toBe('Person not found. All people')
+  await page.click('.failure >> text=All people')
+  await page.waitForSelector(`${section} >> text=Person 2`)
+})
+
+test('people have pages, with heads', async (context) => {
+  await fill(103)
+  const page = await signIn(context)
+  await page.click('nav >> text=People')
+  await page.waitForSelector(`${section} th:has-text("Last seen")`)
+  expect(await page.$$(`${section} tbody tr`)).toHaveLength(100)
+  await page.setViewportSize({ width: 390, height: 900 })
+  const isWhole = () => page.$eval('.scrolled', (part) => part.scrollWidth <= part.clientWidth)
+  await expect.poll(isWhole).toBe(true)
+  await page.waitForSelector(`${section} th:has-text("Source")`)
+  await page.focus(`${section} >> text=Older`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${section} >> text=Person 103`)
+  expect(await page.$$(`${section} tbody tr`)).toHaveLength(3)
+  // Three rows tell axe what a hundred would.
+  await look(page, 'people-pages')
+  await page.click('text=Newer')
+  await page.waitForSelector(`${section} tbody tr:nth-child(100)`)
+})
+
+test('a journey has what was measured of a page beside its view, and all events on demand', async (context) => {
+  const hash = BigInt(stores.hashes.visitorOf(mine.workspaceId, 'b-1'))
+  const visitor = { hi: Number(hash >> 32n), lo: Number(hash & 0xffff_ffffn) }
+  const at = (minutes: number) => ({
+    ...{ workspace_id: mine.workspaceId, visitor, anonymous_id: 'b-1', session: 1 },
+    occurred_at: Date.now() - 3_600_000 + minutes * 60_000,
+  })
+  const measured = (name: string, properties: object) =>
+    ({ path: '/prices', kind: 'custom', event_name: name, properties: JSON.stringify(properties) }) as const
+  await insertEventRows(stores.ch, [
+    makeEventRow({ ...at(0), path: '/prices' }),
+    makeEventRow({ ...at(1), ...measured('web_vital', { metric: 'LCP', value: 1234.4 }) }),
+    makeEventRow({ ...at(2), ...measured('page_leave', { engagement_ms: 63_000, scroll_depth: 80 }) }),
+    makeEventRow({ ...at(3), ...measured('button_click', { text: '<i>Buy</i>' }), path: '/docs', kind: 'autocapture' }),
+  ])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  await page.waitForSelector(`${list('Recent events')} >> text=button_click`)
+  expect(await page.textContent(list('Recent events'))).not.toContain('page_leave')
+  await page.goto(`${api.url}/dashboard/people?browser=b-1`)
+  await page.waitForSelector(`${list('Journey')} li:has-text("1m 3s in sight · 80 % seen · LCP 1,234 ms")`)
+  await page.waitForSelector(`${list('Journey')} li:has-text("button_click <i>Buy</i>")`)
+  expect(await page.$$('.timeline li')).toHaveLength(2)
+  await page.click('text=Technical events')
+  await page.waitForSelector('.timeline li:nth-child(4)')
+  await look(page, 'journey-all')
+})

@@ -1,0 +1,319 @@
+/** The settings in the dashboard: the workspace, keys, webhooks, chats, reports, alerts, and the company's profile. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { setUpApi, startApi, type TestApi } from '../support/api.ts'
+import { addresses } from '../support/chat-server.ts'
+import { startCompanySites } from '../support/company-sites.ts'
+import { list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
+import { generateNext } from '../support/generate-profile.ts'
+import { makeAccount } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+/** The same where mail is set up, and pages of this machine are read. */
+let withMail: TestApi
+beforeAll(async () => {
+  withMail = await startApi(stores, { apiHost: 'http://127.0.0.1', isMailSetUp: true, allowPrivateTargets: true })
+})
+afterAll(() => withMail?.close())
+
+test('another workspace is added by keyboard, waits for its first event, and the name leads back', async (context) => {
+  const page = await signIn(context)
+  await page.waitForSelector('.install')
+  const key = await page.textContent('.install pre')
+  for (const pressed of ['g', 't']) await page.keyboard.press(pressed)
+  await page.focus('text=Add a workspace')
+  await page.keyboard.press('Enter')
+  await page.focus('dialog [name="name"]')
+  await page.keyboard.type('Second site')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.install')
+  expect(await page.textContent('.install pre')).not.toBe(key)
+  expect(await page.textContent('select[aria-label="Workspace"] option:checked')).toBe('Second site')
+  // While the browser goes there, nothing is asked about the workspace that is left.
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  let go: (() => Promise<void>) | undefined
+  await page.route('**/dashboard/workspace', (route) => {
+    go = () => route.continue()
+  })
+  await page.evaluate(`setTimeout(() => dispatchEvent(new Event('online')), 2_000)`)
+  const chosen = page.selectOption('select[aria-label="Workspace"]', String(mine.workspaceId))
+  await expect.poll(() => go !== undefined).toBe(true)
+  asked.length = 0
+  await sleep(3_000)
+  expect(asked).toEqual([])
+  await go!()
+  await chosen
+  await page.waitForSelector(`.install pre:has-text("${/svc_pk_\w+/.exec(key!)![0]}")`)
+})
+
+test('settings have the snippet at any time; an endpoint is made by keyboard, refused, tried, delivered to again, removed', async (context) => {
+  const page = await signIn(context)
+  await withoutPolls(page)
+  await page.reload()
+  await page.waitForSelector('.install')
+  for (const key of ['g', 't']) await page.keyboard.press(key)
+  await page.waitForSelector(`${list('Tracking')} pre:has-text("svc.js?key=svc_pk_")`)
+  expect(await page.textContent(list('Tracking'))).toContain('curl http')
+  expect(await page.textContent(list('Workspace'))).toContain(`workspace_${mine.workspaceId}`)
+  await page.waitForSelector(`${list('Webhooks')} .empty`)
+
+  await page.focus('text=Make a key')
+  await page.keyboard.press('Enter')
+  await look(page, 'key-form')
+  await page.fill('dialog [name="name"]', '<b>reports</b>')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector('dialog [role="alert"]:has-text("scopes")')
+  await page.focus('dialog label:has-text("analytics:read") input')
+  await page.keyboard.press('Space')
+  await page.focus('dialog button[type="submit"]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('API keys')} pre:has-text("svc_sk_")`)
+  await page.click(`${list('API keys')} li:has-text("<b>reports</b>") >> text=Revoke`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${list('API keys')} li:has-text("<b>reports</b>"):has-text("revoked")`)
+
+  await page.focus(`${list('Workspace')} >> text=Change`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog [name="timezone"]')
+  // Meanwhile somebody else changes the currency, which stays.
+  await stores.pg.query(`UPDATE workspaces SET currency = 'CHF' WHERE id = $1`, [mine.workspaceId])
+  await page.fill('dialog [name="timezone"]', 'Nowhere')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector('dialog [role="alert"]:has-text("Timezone: The timezone must be an IANA name")')
+  await page.fill('dialog [name="timezone"]', 'Asia/Kolkata')
+  await page.fill('dialog [name="name"]', '<i>Harbour</i>')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("Asia/Kolkata")`)
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("<i>Harbour</i>")`)
+  await page.waitForSelector('h1:has-text("<i>Harbour</i>")')
+  expect(await stores.pg.query('SELECT currency FROM workspaces WHERE id = $1', [mine.workspaceId])).toEqual([
+    { currency: 'CHF' },
+  ])
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("as long as the plan allows")`)
+  await page.click(`${list('Workspace')} >> text=Change`)
+  await page.fill('dialog [name="retention"]', '7')
+  await look(page, 'workspace-form')
+  await page.click('dialog button[type="submit"]')
+  const firstKept = new Intl.DateTimeFormat('en-US', { timeZone: 'Asia/Kolkata', dateStyle: 'medium' })
+  await page.waitForSelector(
+    `dialog dialog:has-text("Analytics before ${firstKept.format(Date.now() - 6 * 86_400_000)}")`,
+  )
+  await page.click('dialog dialog .danger')
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("7 days")`)
+
+  await page.focus('text=Add an endpoint')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog label:has-text("post.published")')
+  await look(page, 'webhook-form')
+  await page.focus('dialog [name="url"]')
+  await page.keyboard.type('https://10.0.0.1/hooks')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog [role="alert"]:has-text("must be public")')
+  await page.fill('dialog [name="url"]', 'https://example.com/hooks')
+  await page.focus('dialog label:has-text("post.failed") input')
+  await page.keyboard.press('Space')
+  await page.focus('dialog button[type="submit"]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Webhooks')} pre:has-text("whsec_")`)
+  expect(await page.textContent(`${list('Webhooks')} li`)).toContain('1 event')
+
+  await page.click('text=Test')
+  await page.waitForSelector(`${list('Deliveries')} summary:has-text("webhook.test"):has-text("pending")`)
+  await stores.pg.query(
+    `UPDATE webhook_deliveries SET status = 'failed', response_status = 500, error = '<b>away</b>' WHERE workspace_id = $1`,
+    [mine.workspaceId],
+  )
+  await page.waitForSelector(`${list('Accounts')} .empty`)
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  await stores.pg.query(
+    `UPDATE social_accounts SET health_status = 'error', health_message = '<b>signed out</b>' WHERE id = $1`,
+    [account],
+  )
+  await page.reload()
+  await page.waitForSelector(`${list('Accounts')} .bad:has-text("<b>signed out</b>")`)
+  await page.click(`${list('Deliveries')} summary:has-text("failed 500")`)
+  await page.waitForSelector(`${list('Deliveries')} pre:has-text("<b>away</b>")`)
+  await look(page, 'settings')
+  await page.click('text=Deliver again')
+  await page.waitForSelector(`${list('Deliveries')} summary:has-text("pending")`)
+  await page.click(`${list('Webhooks')} >> text=Delete`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${list('Webhooks')} .empty`)
+  await page.reload()
+  await page.click(`${list('Audit log')} summary:has-text("api_key.revoke")`)
+  await page.waitForSelector(`${list('Audit log')} details[open] dd:has-text("console")`)
+})
+
+test('a chat channel is added, refused a second time, tried, changed, turned on again and removed; its address is not shown', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/settings`)
+  const section = list('Chat channels')
+  const add = async (url: string) => {
+    await page.click('text=Add a channel')
+    await page.fill('dialog [name="name"]', '#marketing-of-harbour-and-lighthouse')
+    await page.fill('dialog [name="url"]', url)
+    await page.keyboard.press('Enter')
+  }
+  await add(addresses.teams)
+  const row = `${section} li:has-text("#marketing-of-harbour-and-lighthouse")`
+  await page.waitForSelector(
+    `${row}:has-text("Teams, prod-01.westeurope.logic.azure.com …cccc"):has-text("none sent yet")`,
+  )
+  await add('https://chat.example.com/hooks/eeee')
+  await page.waitForSelector('dialog [role="alert"]:has-text("none of the chats")')
+  await look(page, 'channel-form')
+  await page.keyboard.press('Escape')
+
+  await page.click(`${row} >> text=Send one now`)
+  await page.waitForSelector(`${row}:has-text("is being sent")`)
+  await stores.pg.query("UPDATE report_recipients SET asked_state = 'failed', asked_failure = 'the chat answered 403'")
+  await page.waitForSelector(`${row} .bad:has-text("the chat answered 403")`)
+
+  await page.click(`${row} >> text=Change`)
+  await page.check('dialog [value="alerts"]')
+  await page.check('dialog [value="failures"]')
+  await page.check('dialog [value="monthly"]')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector(`${row} >> nth=0 >> text=monthly`)
+  await page.click(`${row} >> text=Change`)
+  for (const report of ['weekly', 'monthly']) await page.uncheck(`dialog [value="${report}"]`)
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector(
+    `${row}:has-text("alerts"):has-text("failed posts"):not(:has-text("weekly")):not(:has-text("monthly"))`,
+  )
+  await stores.pg.query("UPDATE chat_channels SET disabled_at = now(), failure = 'the chat answered 410'")
+  await page.reload()
+  await page.waitForSelector(`${row} .bad:has-text("turned off: the chat answered 410")`)
+  expect(await page.isVisible('text=Send one now')).toBe(false)
+  await look(page, 'channels-off')
+  expect(await page.content()).not.toContain('SECRET')
+  await page.click(`${row} >> text=Turn on`)
+  await page.waitForSelector(`${row} >> text=Send one now`)
+
+  await page.click(`${row} >> text=Remove`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${section} li`, { state: 'detached' })
+  expect(await stores.pg.query('SELECT 1 FROM report_recipients')).toEqual([])
+})
+
+test('a recipient of reports is added by keyboard, refused a second time, and removed; that mail is not set up is said', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/settings`)
+  const section = list('Reports by e-mail')
+  await page.waitForSelector(`${section} .note:has-text("SMTP_URL")`)
+  const hour = `${section} .note:has-text("at 6:00 in the morning")`
+  await page.waitForSelector(hour)
+  const add = async () => {
+    await page.focus('text=Add a recipient')
+    await page.keyboard.press('Enter')
+    await page.fill('dialog [name="email"]', 'A.reader.with.a.long.name@mail.harbour-and-lighthouse.example.com')
+    await page.selectOption('dialog [name="every"]', 'monthly')
+    await page.keyboard.press('Enter')
+  }
+  await add()
+  await page.waitForSelector(`${section} li:has-text("a.reader"):has-text("monthly"):has-text("none sent yet")`)
+  await add()
+  await page.waitForSelector('dialog [role="alert"]:has-text("already")')
+  await look(page, 'recipient-form')
+  expect(await page.isVisible('text=Send one now')).toBe(false)
+  await page.keyboard.press('Escape')
+  await stores.pg.query("UPDATE report_recipients SET state = 'failed'")
+  await page.reload()
+  // An answer that comes before the change is made doesn't turn the switch back.
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/report-recipients/*', (route) => held.then(() => route.continue()))
+  const [alerts, failures] = [`${section} [aria-label^="Traffic alerts"]`, `${section} [aria-label^="Failed posts"]`]
+  await page.check(alerts)
+  const answered = page.waitForResponse((response) => response.url().endsWith('/report-recipients'))
+  await page.evaluate("dispatchEvent(new Event('online'))")
+  await (await answered).finished()
+  expect(await page.isChecked(alerts)).toBe(true)
+  letGo()
+  const switches = () => stores.pg.query('SELECT alerts, failures FROM report_recipients')
+  await expect.poll(switches).toEqual([{ alerts: true, failures: false }])
+  await page.check(failures)
+  await expect.poll(switches).toEqual([{ alerts: true, failures: true }])
+  await page.waitForSelector(`${section} .bad:has-text("couldn’t be sent")`)
+  expect(await page.isVisible(hour)).toBe(true)
+  await look(page, 'recipients')
+  await page.click(`${section} >> text=Remove`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${section} li`, { state: 'detached' })
+  expect(await stores.pg.query('SELECT 1 FROM report_recipients')).toEqual([])
+})
+
+test('a report is sent on demand, and the page says how that ended', async (context) => {
+  const own = { workspaceId: mine.workspaceId, email: 'reader@example.com', every: 'weekly' } as const
+  await insertReportRecipient(stores.pg, { ...own, createdAt: new Date() })
+  const page = await signIn(context)
+  await page.goto(`${withMail.url}/dashboard/settings`)
+  const row = `${list('Reports by e-mail')} li`
+  await page.click(`${row} >> text=Send one now`)
+  await page.waitForSelector(`${row}:has-text("is being sent")`)
+  expect(await page.isDisabled(`${row} >> text=Send one now`)).toBe(true)
+  await stores.pg.query("UPDATE report_recipients SET asked_state = 'failed', asked_failure = 'EAUTH 535'")
+  await page.waitForSelector(`${row} .bad:has-text("EAUTH 535")`)
+  await page.click(`${row} >> text=Send one now`)
+  await page.waitForSelector(`${list('Reports by e-mail')} [role="alert"]:has-text("less than a minute ago")`)
+})
+
+test('alerts are set, refused beyond their bounds, and turned off', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/settings`)
+  const section = list('Traffic alerts')
+  const set = async (name: string, value: string) => {
+    await page.click('text=Set alerts')
+    await page.fill(`dialog [name="${name}"]`, value)
+    await page.keyboard.press('Enter')
+  }
+  await set('spike_visitors', '2000000')
+  await page.waitForSelector('dialog [role="alert"]')
+  await look(page, 'alerts-form')
+  await page.fill('dialog [name="spike_visitors"]', '1200')
+  await page.fill('dialog [name="drop_hours"]', '1')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${section}:has-text("from 1,200 visitors within five minutes")`)
+  await page.waitForSelector(`${section}:has-text("after 1 hour without a visitor")`)
+  await stores.pg.query("UPDATE traffic_alerts SET told_at = '2026-11-20T12:00:00Z' WHERE kind = 'spike'")
+  await set('spike_visitors', '')
+  await page.waitForSelector(`${section}:has-text("off, the last one")`)
+})
+
+test('the company profile is generated from pages that are named here, with a quote for each claim', async (context) => {
+  const sites = await startCompanySites()
+  const agent = makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 })
+  try {
+    const page = await signIn(context)
+    await page.goto(`${withMail.url}/dashboard`)
+    for (const key of ['g', 'c']) await page.keyboard.press(key)
+    await page.fill('textarea', 'ftp://example.com/')
+    await page.click('text=Save the pages')
+    await page.waitForSelector('[role="alert"]:has-text("Public pages 1: ")')
+    await page.fill('textarea', `${sites.url}/shop`)
+    await page.click('text=Save the pages')
+    await page.waitForSelector('text=Being generated')
+    const generating = {
+      ...stores,
+      clock: systemClock,
+      log: makeLog('test', 'silent'),
+      apiHost: 'http://api.test',
+      fetching: { agent, allowPrivate: true },
+    }
+    await generateNext(generating, new AbortController().signal)
+    await page.waitForSelector('section[aria-label="Evidence"] li:has(strong:text-is("Calls to action")) blockquote')
+    await page.waitForSelector('button:text-is("Generate again"):not([disabled])')
+    await look(page, 'company')
+  } finally {
+    await agent.close()
+    await sites.close()
+  }
+})

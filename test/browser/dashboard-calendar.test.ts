@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { monthAfter } from '../../web/dashboard/calendar-days.ts'
 import { setUpApi } from '../support/api.ts'
 import { look, setUpDashboard, violations } from '../support/dashboard.ts'
-import { makeAccount } from '../support/publishing.ts'
+import { asking, makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -14,12 +14,11 @@ const month = monthAfter(new Date().toISOString().slice(0, 10), 2).slice(0, 7)
 const day = (date: number) => `${month}-${String(date).padStart(2, '0')}`
 const cell = (on: string) => `.calendar [data-day="${on}"]`
 
+const asked = asking(api, () => mine.apiKey)
 async function ask<Answer>(path: string, body?: object): Promise<Answer> {
-  const headers = { 'Content-Type': 'application/json' }
-  const sent = body === undefined ? {} : { method: 'POST' as const, headers, body: JSON.stringify(body) }
-  const response = await api.ask(`/v1${path}`, { key: mine.apiKey, ...sent })
-  expect([path, response.status]).toEqual([path, 200])
-  return (await response.json()) as Answer
+  const answer = await asked<Answer>(body === undefined ? 'GET' : 'POST', `/v1${path}`, body)
+  expect([path, answer.status]).toEqual([path, 200])
+  return answer.body
 }
 
 async function makePost(title: string, scheduled_at?: string): Promise<number> {

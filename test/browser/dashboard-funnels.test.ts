@@ -1,17 +1,17 @@
 /** The card of events, and the page of funnels: by mouse and by keyboard, shared by its address, in both themes and on a phone. */
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
-const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
+const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1', sharesWorkspace: true })
 const signIn = setUpDashboard({ stores, api, mine })
 const markup = '<img src=x onerror="document.title=1">'
 
 /** Ten come, six see the prices, three sign up a minute later; hostile names beside them. */
-async function fill(): Promise<void> {
+beforeAll(async () => {
   const at = Date.now() - 3_600_000
   const visits = Array.from({ length: 10 }, (_, n): EventLike[] => [
     { visitor: n + 1, path: '/', occurred_at: at },
@@ -22,7 +22,7 @@ async function fill(): Promise<void> {
   const rows = [...visits, hostile].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
   await insertEventRows(stores.ch, rows)
   await foldWhatIsThere(stores)
-}
+})
 
 const bars = (page: Page) =>
   page.$$eval('.funnel .row', (rows) =>
@@ -31,7 +31,6 @@ const bars = (page: Page) =>
 const addressOf = (page: Page) => new URL(page.url()).pathname + decodeURIComponent(new URL(page.url()).search)
 
 test('the card lists events with visitors and counts; a click filters, details have all columns', async (context) => {
-  await fill()
   const page = await signIn(context)
   await page.waitForSelector(`${list('Events')} .row:has-text("signup")`)
   const row = await page.textContent(`${list('Events')} .row:has-text("signup")`)
@@ -42,7 +41,6 @@ test('the card lists events with visitors and counts; a click filters, details h
   expect(await page.$$eval('dialog thead th', (all) => all.map((one) => one.textContent!.trim()))).toEqual([
     ...['Events', 'Visitors ▼', 'Events', 'Sessions', 'Conversions'],
   ])
-  await look(page, 'events')
   await page.keyboard.press('Escape')
   await page.click(`${list('Events')} .row:has-text("<img")`)
   await page.waitForURL(/event=/)
@@ -55,7 +53,6 @@ test('the card lists events with visitors and counts; a click filters, details h
 })
 
 test('a funnel is put together by keyboard, stands in the address, and Back takes a step off again', async (context) => {
-  await fill()
   const page = await signIn(context)
   await page.waitForSelector(`${list('Events')} .row`)
   await page.keyboard.press('w')
@@ -68,7 +65,6 @@ test('a funnel is put together by keyboard, stands in the address, and Back take
   expect(await page.$$eval('#suggested-event option', (all) => all.map((one) => one.getAttribute('value')))).toContain(
     `${markup}\\*`,
   )
-  await look(page, 'funnel-empty')
 
   await page.focus('input[aria-label^="Step 1"]')
   await page.keyboard.type('/')
@@ -110,7 +106,6 @@ test('a funnel is put together by keyboard, stands in the address, and Back take
 })
 
 test('order, time, filters and what nobody did are shown; a refused filter says why', async (context) => {
-  await fill()
   const page = await signIn(context)
   await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=path:/prices&step=event:signup&within=session`)
   await page.waitForSelector('.funnel li:nth-child(3)')

@@ -1,9 +1,11 @@
 /** Visitors over pages, tabs, sites and browsers: sessions, touches, and what merging people needs of the events. */
 import { expect, test } from 'vitest'
-import { setUpSurface } from '../support/tracking-surface.ts'
-import { root, shop, startVisit, visitShop } from '../support/visits.ts'
+import { productRoot, setUpSurface } from '../support/tracking-surface.ts'
+import { root, shop, startVisit } from '../support/visits.ts'
 
 const surface = setUpSurface()
+
+const chosen = { plan: 'sloop', seats: 3, nested: { list: [1, 'two', null, true] }, name: 'Zoë 🌊' }
 
 test('two pages, a closed tab and a second browser under one e-mail: the rows have what makes them one person', async (context) => {
   const first = await startVisit(surface, context)
@@ -14,9 +16,12 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
   await first.expectSent('pageview', 2)
   await first.page.evaluate(`{
     Svc.identify(' Ada@Example.com ', { full_name: 'Ada Lovelace', company: 'Engines', user_id: 'u-7' })
+    const properties = ${JSON.stringify(chosen)}
+    Svc.track('plan_chosen', properties)
+    properties.plan = 'changed later'
     Svc.conversion('signup', { plan: 'sloop' })
   }`)
-  // The last event goes out with the tab.
+  // The last events go out with the tab.
   await first.page.close({ runBeforeUnload: true })
   await first.expectSent('signup')
 
@@ -43,9 +48,11 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
       ['pageview', 'track'],
       ['pageview', 'track'],
       ['identify', 'identify'],
+      ['plan_chosen', 'track'],
       ['signup', 'conversion'],
     ]),
   )
+  expect(rows.find(({ event_name }) => event_name === 'plan_chosen')!.properties).toEqual(chosen)
   expect(of(ids[0]!)[0]).toMatchObject({ source: 'letter', medium: 'email', campaign: 'spring', path: '/' })
   expect(of(ids[1]!)[0]).toMatchObject({ source: 'news.example', medium: 'referral', path: '/' })
 
@@ -60,7 +67,7 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
       full_name: '',
       properties: expect.objectContaining({ full_name: 'Ada Lovelace', company: 'Engines', user_id: 'u-7' }),
     },
-    expect.objectContaining({ event_type: 'conversion', event_name: 'signup', anonymous_id: ids[0] }),
+    expect.objectContaining({ event_name: 'signup', anonymous_id: ids[0], properties: { plan: 'sloop' } }),
     expect.objectContaining({ event_type: 'identify', email: 'ada@example.com', anonymous_id: ids[1] }),
   ])
   const { metrics, top_sources } = await second.overview()
@@ -149,20 +156,15 @@ test('half an hour without activity, and another campaign, begin another session
   expect(new Set(rows.map(({ visitor }) => visitor)).size).toBe(1)
 })
 
-test('Svc.link leaves addresses that lead to no site as they are', async (context) => {
-  const visit = await visitShop(surface, context)
-  for (const address of ['mailto:crew@example.com', 'tel:+4930123456', 'javascript:void(0)', 'http://']) {
-    expect(await visit.page.evaluate(`Svc.link('${address}')`)).toBe(address)
-  }
-  expect(await visit.page.evaluate(`Svc.link('http://blog.localhost/')`)).toContain('svc_j=')
-})
-
 test('Svc.link carries the visitor to another site of the owner, which takes no credit, and no recorded address has the journey in it', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })
   visit.site('blog.localhost', { '/post': {} })
   await visit.page.goto(`${root}/?utm_source=newsletter&utm_medium=email`)
   const [from] = await visit.expectSent('pageview')
+  // Addresses that lead to no site stay as they are.
+  for (const address of ['mailto:crew@example.com', 'tel:+4930123456', 'javascript:void(0)', 'http://'])
+    expect(await visit.page.evaluate(`Svc.link('${address}')`)).toBe(address)
   const link = await visit.page.evaluate<string>(`Svc.link('http://blog.localhost/post?a=1#end')`)
   expect(new URL(link)).toMatchObject({ host: 'blog.localhost', pathname: '/post', hash: '#end' })
   await visit.page.evaluate(`location.assign(${JSON.stringify(link)})`)
@@ -182,21 +184,22 @@ test('Svc.link carries the visitor to another site of the owner, which takes no 
   for (const row of rows) expect(`${row.url} ${row.referrer}`).not.toContain(String(from!.anonymous_id))
 })
 
-test('a track, identify or conversion keeps its properties and its kind as they were given', async (context) => {
-  const visit = await visitShop(surface, context)
-  await visit.page.evaluate(`{
-    const properties = { plan: 'sloop', seats: 3, nested: { list: [1, 'two', null, true] }, name: 'Zoë 🌊' }
-    Svc.track('plan_chosen', properties)
-    properties.plan = 'changed later'
-    Svc.conversion('order', { number: 'A-1' })
-    Svc.identify('zoe@example.com', { full_name: 'Zoë' })
-  }`)
-  for (const name of ['plan_chosen', 'order', 'identify']) await visit.expectSent(name)
-  const rows = Object.fromEntries((await visit.stored()).map((row) => [row.event_name, row]))
-  expect(rows['plan_chosen']).toMatchObject({
-    event_type: 'track',
-    properties: { plan: 'sloop', seats: 3, nested: { list: [1, 'two', null, true] }, name: 'Zoë 🌊' },
+test('a link with a password leads a browser on to another site once it is right', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  const made = await fetch(`http://127.0.0.1:${surface.front.port}/v1/links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${visit.workspace.apiKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ label: 'Spring', destination_url: `${root}/`, password: 'sesame' }),
   })
-  expect(rows['order']).toMatchObject({ event_type: 'conversion', properties: { number: 'A-1' } })
-  expect(rows['identify']).toMatchObject({ event_type: 'identify', email_hash: expect.not.stringMatching(/^0$/) })
+  const { attribution_key } = (await made.json()) as { attribution_key: string }
+  await visit.page.goto(`${productRoot}/l/${attribution_key}`)
+  await visit.page.fill('[name="password"]', 'sesam')
+  await visit.page.click('button')
+  await visit.page.waitForSelector('text=The password is wrong.')
+  await visit.page.fill('[name="password"]', 'sesame')
+  await visit.page.click('button')
+  await visit.page.waitForURL((url) => url.host === shop)
+  const [view] = await visit.expectSent('pageview')
+  expect(view!.url).toContain('utm_source=svc')
 })

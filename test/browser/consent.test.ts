@@ -139,22 +139,6 @@ test('attention from before consent is not counted', async (context) => {
   expect(engagement_ms).toBeLessThanOrEqual(Date.now() - consentedAt)
 })
 
-test('consent that was given is asked for again by no page of the visit, and of another visitor after it was withdrawn', async (context) => {
-  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
-  visit.site(shop, { '/': {} })
-  await visit.page.goto(`${root}/`)
-  await visit.page.waitForFunction('window.Svc?.anonymousId')
-  await visit.page.evaluate(`Svc.consent(true)`)
-  const [first] = await visit.expectSent('pageview')
-  await visit.page.evaluate(`Svc.consent(false)`)
-  await visit.page.evaluate(`Svc.consent(true)`)
-  await visit.page.evaluate(`Svc.track('again')`)
-  const [again] = await visit.expectSent('again')
-  expect(again!.anonymous_id).toEqual(expect.any(String))
-  expect(again!.anonymous_id).not.toBe(first!.anonymous_id)
-  expect(again!.session_id).not.toBe(first!.session_id)
-})
-
 test('a request that fails after consent was withdrawn leaves nothing in the browser either', async (context) => {
   const visit = await visitShop(surface, context, { '/': { main } })
   let cut = () => {}

@@ -1,11 +1,9 @@
-/** What stands beside the overview's figures: goals, notes, saved views, properties. Viewers and shared links change none. */
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+/** Goals, notes, saved views and properties beside the overview's figures; viewers and shared links change none. */
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { card, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -42,8 +40,6 @@ const goals = (page: Page) =>
   page.$$eval(`section[aria-label="Goals"] .row`, (rows) =>
     rows.map((row) => ['.name', '.count', '.number', '.share'].map((one) => row.querySelector(one)!.textContent)),
   )
-const visitors = (page: Page, count: number) =>
-  page.waitForSelector(`[data-card="visitors"] strong:text-is("${count}")`)
 /** Where marks of notes stand, in twentieths of the chart's width. */
 const marks = (page: Page) =>
   page.$$eval('.note-mark', (all) =>
@@ -89,7 +85,7 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
 
   await page.focus(`${section} .row:has-text("Order")`)
   await page.keyboard.press('Enter')
-  await visitors(page, 3)
+  await card(page, 'visitors', '3')
   expect(decodeURIComponent(new URL(page.url()).search)).toBe('?path=/thanks/*')
   const filtered = [
     ['Order', '6 times', '3', '100 %'],
@@ -98,9 +94,9 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
   await expect.poll(() => goals(page)).toEqual(filtered)
   await page.keyboard.press('Escape')
   await page.click(`${section} .row:has-text("Order")`, { modifiers: ['Alt'] })
-  await visitors(page, 7)
+  await card(page, 'visitors', '7')
   await page.keyboard.press('Escape')
-  await visitors(page, 10)
+  await card(page, 'visitors', '10')
 
   await page.focus(`${section} [aria-label="Change Order"]`)
   await page.keyboard.press('Enter')
@@ -215,9 +211,7 @@ test('an event opens its properties: their values with visitors, share, events a
     [markup, '1', '33.3 %', '1', '0'],
   ])
   await look(page, 'properties')
-  const saved = page.waitForEvent('download')
-  await page.click('dialog >> text=CSV')
-  const lines = (await text((await (await saved).createReadStream()) as Readable)).split('\r\n')
+  const { lines } = await savedFile(page, 'dialog >> text=CSV')
   expect(lines.slice(0, 2)).toEqual(['plan,Visitors,Share,Events,Conversions', 'pro,2,66.67,3,0'])
   await page.focus('dialog select')
   await page.keyboard.press('n')

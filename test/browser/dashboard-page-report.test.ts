@@ -1,9 +1,7 @@
 /** The report of pages, what stands before and after one, and lists of sessions whose rows are no filters. */
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -50,11 +48,8 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
   await page.keyboard.press('Enter')
   await expect.poll(rows).toEqual([brief, long, often])
   await look(page, 'page-report')
-  const saved = page.waitForEvent('download')
-  await page.click('dialog >> text=CSV')
-  const file = await saved
-  expect(file.suggestedFilename()).toBe('Page report.csv')
-  const lines = (await text((await file.createReadStream()) as Readable)).split('\r\n')
+  const { name, lines } = await savedFile(page, 'dialog >> text=CSV')
+  expect(name).toBe('Page report.csv')
   expect(lines[0]).toBe(
     'Page,Page views,Visitors,Sessions,Entries,Exits,Exit rate,Bounce rate,Time on page,Scroll depth,Conversions,Revenue (USD)',
   )

@@ -1,10 +1,8 @@
 /** The page of retention: the API's figures as shares, by keyboard, as a file, in both themes and on a phone. */
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { beforeAll, expect, test } from 'vitest'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -103,9 +101,7 @@ test('each share on the page is the API’s figure; the average leaves out what 
     ])
   }
 
-  const saved = page.waitForEvent('download')
-  await page.click(`${list('Retention')} >> text=CSV`)
-  const lines = (await text((await (await saved).createReadStream()) as Readable)).split('\r\n')
+  const { lines } = await savedFile(page, `${list('Retention')} >> text=CSV`)
   const weeks = Array.from({ length: 11 }, (_, at) => `Week ${at + 1}`)
   const heads = [...weeks.map((week) => `${week} visitors`), ...weeks.map((week) => `${week} share (%)`)]
   const name = await page.textContent(`.retention tbody tr:nth-child(8) th`)

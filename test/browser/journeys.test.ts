@@ -129,33 +129,6 @@ test('the site that led here keeps the credit, whatever links within the site ca
   expect(top_sources).toEqual([expect.objectContaining({ source: 'news.example', sessions: 1, conversions: 1 })])
 })
 
-test('half an hour without activity, and another campaign, begin another session of the same visitor', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': {} })
-  await visit.page.clock.install()
-  await visit.page.goto(`${root}/?utm_source=a`)
-  await visit.expectSent('pageview', 1)
-  await visit.page.clock.fastForward('29:00')
-  await visit.page.evaluate(`Svc.track('still_here')`)
-  await visit.expectSent('still_here')
-  await visit.page.goto(`${root}/?utm_source=a`)
-  await visit.expectSent('pageview', 2)
-  await visit.page.clock.fastForward('31:00')
-  await visit.page.evaluate(`Svc.track('back')`)
-  await visit.expectSent('back')
-  await visit.page.goto(`${root}/?utm_source=b`)
-  await visit.expectSent('pageview', 3)
-  const sessions = ['pageview', 'still_here', 'back'].flatMap((name) =>
-    visit.sent(name).map(({ session_id }) => session_id),
-  )
-  const [one, same, newCampaign, still, back] = sessions
-  expect([same, still]).toEqual([one, one])
-  expect(new Set([one, back, newCampaign]).size).toBe(3)
-  const rows = await visit.stored()
-  expect(new Set(rows.map(({ session }) => session)).size).toBe(3)
-  expect(new Set(rows.map(({ visitor }) => visitor)).size).toBe(1)
-})
-
 test('Svc.link carries the visitor to another site of the owner, which takes no credit, and no recorded address has the journey in it', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })

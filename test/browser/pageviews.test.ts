@@ -1,7 +1,7 @@
 /** When svc.js records a pageview, and what it says of it. */
 import { expect, test } from 'vitest'
-import { productRoot, setUpSurface } from '../support/tracking-surface.ts'
-import { namesOf, proxiedHost, root, shop, startVisit, visitShop } from '../support/visits.ts'
+import { setUpSurface } from '../support/tracking-surface.ts'
+import { namesOf, root, shop, startVisit, visitShop } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
@@ -140,17 +140,6 @@ test('a fragment is no page of its own, unless it is a route', async (context) =
   const views = await visit.expectSent('pageview', 2)
   expect(views.map(({ url }) => url)).toEqual([`${root}/`, `${root}/#/orders`])
   expect((await visit.stored('pageview')).map(({ path }) => path)).toEqual(['/', '/#/orders'])
-})
-
-test('events go where the script came from, so that a site can pass both on under a name of its own', async (context) => {
-  const visit = await startVisit(surface, context)
-  const snippet = visit.snippet.replace(`${productRoot}/svc.js?`, `http://${proxiedHost}/svc.js?respect_gpc=false&amp;`)
-  visit.site(shop, { '/': { snippet, main: '<h1>Tides</h1>' } })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview', 1)
-  await expect.poll(() => visit.sent('web_vital').length).toBeGreaterThan(0)
-  expect(new Set(visit.network.seen.map(({ url }) => url.host))).toEqual(new Set([shop, proxiedHost]))
-  expect(await visit.stored('pageview')).toHaveLength(1)
 })
 
 test('a key that isn’t known makes a script that says so in one line, and sends nothing', async (context) => {

@@ -1,18 +1,14 @@
 /** A shared link in Chromium: made in the settings, opened without an account, passed on, embedded, and revoked. */
 import { createServer } from 'node:http'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { card, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
-
-const card = (page: Page, name: string, value: string) =>
-  page.waitForSelector(`[data-card="${name}"] strong:text-is("${value}")`)
 
 test('a link shows the figures of the API without a cookie, keeps its token through filters, Back and reload, and ends when revoked', async (context) => {
   const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 600_000 }
@@ -87,10 +83,8 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   await page.click('nav a:text-is("Retention")')
   await page.waitForSelector('table.retention')
   expect(page.url()).toBe(link.replace('#', '/retention?days=7&tab=map#'))
-  await look(page, 'shared-retention')
   await page.goto(link.replace('#', '/funnels?step=path:/b&step=event:signup#'))
   await page.waitForSelector('text=1 of 1 visitors went all the way')
-  await look(page, 'shared-funnels')
   await page.keyboard.press('g')
   await page.keyboard.press('o')
   await card(page, 'visitors', '2')

@@ -1,6 +1,8 @@
 /** The dashboard in Chromium: signed in as the owner, and looked at by axe. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
@@ -41,6 +43,19 @@ export function setUpDashboard({ stores, api, mine }: Served) {
 
 /** The part of a page with that name. */
 export const list = (title: string) => `section[aria-label="${title}"]`
+
+/** Waits until a card of the overview has that value. */
+export const card = (page: Page, name: string, value: string) =>
+  page.waitForSelector(`[data-card="${name}"] strong:text-is("${value}")`)
+
+/** The name and the lines of the file that a click saves. */
+export async function savedFile(page: Page, clicked: string): Promise<{ name: string; lines: string[] }> {
+  const saved = page.waitForEvent('download')
+  await page.click(clicked)
+  const file = await saved
+  const content = await text((await file.createReadStream()) as Readable)
+  return { name: file.suggestedFilename(), lines: content.split('\r\n') }
+}
 
 /** From the next page on nothing is asked for again by itself: whatever a change shows, it shows at once. */
 export async function withoutPolls(page: Page): Promise<void> {

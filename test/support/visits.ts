@@ -98,8 +98,6 @@ export interface SitePage extends SiteAnswer {
 export const shop = 'shop.localhost'
 export const root = `http://${shop}`
 
-/** The product under a host of the site's own, as behind a proxy. */
-export const proxiedHost = 'stats.shop.localhost'
 const settleMs = 150
 
 /** Begins one; it ends with the test. It needs a browser: see `demand`. */
@@ -110,7 +108,7 @@ export async function startVisit(
 ): Promise<Visit> {
   const browser = await demand(surface.browser, test)
   const workspace = options.workspace ?? (await surface.makeWorkspace())
-  const network = await openNetwork({ [productHost]: surface.front.port, [proxiedHost]: surface.front.port })
+  const network = await openNetwork({ [productHost]: surface.front.port })
   const context = await browser.newContext({
     proxy: { server: `http://127.0.0.1:${network.port}`, bypass: '<-loopback>' },
     viewport: { width: 1200, height: 800 },

@@ -10,7 +10,7 @@ import { isRepeated } from '../../schemas/lax.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { type Asker, exampleBody, filledPath, goodBody, madePath, objectNames } from '../support/api-requests.ts'
-import { callTool, connectClient, type ToolResult } from '../support/mcp.ts'
+import { callTool, connectClient } from '../support/mcp.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const tools = [...makeTools(operations).values()]
@@ -79,12 +79,13 @@ const isMutation = ({ effect }: Operation) => effect !== 'read'
 describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, tool) => {
   const { operation, shown } = tool
 
-  test('gives what REST gives, valid by its schema, and the same as text', async () => {
+  test('gives what REST gives, valid by its schema, and the same as text; a read has no audit row', async () => {
     const values = await madePath(operation, asker(mine))
     const rest = await byRest(tool, mine, values)
     expect(rest.status).toBe(200)
     const mcp = await byMcp(tool, mine, isMutation(operation) ? await madePath(operation, asker(mine)) : values)
     expect(mcp.status).toBe(200)
+    if (!isMutation(operation)) expect(await auditRows(operation.name)).toEqual([])
     const { structuredContent, content, isError } = mcp.result!
     expect(isError).toBeUndefined()
     expect(withoutOwn(structuredContent)).toEqual(withoutOwn(structured(tool, rest.body)))
@@ -146,22 +147,8 @@ describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, t
       }
     })
 
-  if (!isMutation(operation))
-    test('changes nothing and has no audit row', async () => {
-      await byMcp(tool, mine, await madePath(operation, asker(mine)))
-      expect(await auditRows(operation.name)).toEqual([])
-    })
-
   if (isMutation(operation)) {
-    test('has one audit row each, with its interface', async () => {
-      await byRest(tool, mine, await madePath(operation, asker(mine)))
-      await byMcp(tool, mine, await madePath(operation, asker(mine)))
-      const rows = (await auditRows(operation.name)).slice(-2)
-      expect(rows.map((row) => row.interface)).toEqual(['rest', 'mcp'])
-      expect(withoutOwn({ ...rows[1], interface: '' })).toEqual(withoutOwn({ ...rows[0], interface: '' }))
-    })
-
-    test('is done once under an idempotency_key, also where the other interface used it', async () => {
+    test('is done once under an idempotency_key, also where the other interface used it, with one audit row that names its interface', async () => {
       const values = await madePath(operation, asker(mine))
       const [one, other] = [randomUUID(), randomUUID()]
       const rest = await byRest(tool, mine, values, {}, { 'Idempotency-Key': one })
@@ -173,7 +160,9 @@ describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, t
       const mcp = await byMcp(tool, mine, anew, {}, { idempotency_key: other })
       const again = await byRest(tool, mine, anew, {}, { 'Idempotency-Key': other })
       expect(again).toEqual({ status: 200, body: mcp.result!.structuredContent, replayed: 'true' })
-      expect(await auditRows(operation.name)).toHaveLength(2)
+      const rows = await auditRows(operation.name)
+      expect(rows.map((row) => row.interface)).toEqual(['rest', 'mcp'])
+      expect(withoutOwn({ ...rows[1], interface: '' })).toEqual(withoutOwn({ ...rows[0], interface: '' }))
 
       const next = tools.find((each) => isMutation(each.operation) && each !== tool)!
       const refused = await byMcp(next, mine, await madePath(next.operation, asker(mine)), {}, { idempotency_key: one })
@@ -203,27 +192,15 @@ test('svc.schedule_post reschedules a scheduled post, which REST refuses', async
   expect(result!.structuredContent).toMatchObject({ status: 'scheduled', scheduled_at: '2037-01-01T00:00:00.000Z' })
 })
 
-test('the official SDK’s own client lists and calls every tool, and checks each result against the schema of the list', async () => {
+test('the official SDK’s own client lists every tool with a schema that it takes, calls one, and tells refusals from answers', async () => {
   const client = await connectClient(api.url, mine.apiKey)
   expect(client.getServerVersion()).toMatchObject({ name: 'svc' })
   expect(client.getInstructions()).toContain('svc.create_post')
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(operations.flatMap(({ tool }) => tool ?? []))
-  for (const operation of operations.filter(({ tool }) => tool !== undefined)) {
-    const args = { ...(await madePath(operation, asker(mine))), ...exampleBody(operation) }
-    const result = (await client.callTool({ name: operation.tool!, arguments: args })) as unknown as ToolResult
-    expect([operation.tool, result.isError, typeof result.structuredContent]).toEqual([
-      operation.tool,
-      undefined,
-      'object',
-    ])
-  }
+  const { structuredContent } = await client.callTool({ name: 'svc.get_workspace' })
+  expect(structuredContent).toMatchObject({ id: mine.workspaceId })
   await client.ping()
-  await client.close()
-})
-
-test('the official client tells refusals from answers', async () => {
-  const client = await connectClient(api.url, mine.apiKey)
   await expect(client.callTool({ name: 'svc.nothing' })).rejects.toMatchObject({ code: -32602 })
   expect(await client.callTool({ name: 'svc.get_post', arguments: { post_id: 1 } })).toEqual({
     content: [{ type: 'text', text: '{"detail":"Post not found"}' }],

@@ -40,13 +40,12 @@ describe('initialize', () => {
     for (const name of named) expect(listed.map((tool) => tool.name)).toContain(name)
   })
 
-  test.each(['2025-06-18', '2024-11-05', 'tomorrow'])(
-    'answers 2025-11-25 to a client of %s',
-    async (protocolVersion) => {
+  test('answers 2025-11-25 to a client of any other version', async () => {
+    for (const protocolVersion of ['2025-06-18', '2024-11-05', 'tomorrow']) {
       const { result } = await request(api, mine.apiKey, 'initialize', { ...hello, protocolVersion })
       expect(result).toMatchObject({ protocolVersion: '2025-11-25' })
-    },
-  )
+    }
+  })
 
   test.each([
     ['no params', {}],
@@ -66,8 +65,6 @@ test('bytes that are no UTF-8 are -32700', async () => {
 })
 
 test.each([
-  ['a notification', { jsonrpc: '2.0', method: 'notifications/initialized' }],
-  ['an unknown notification', { jsonrpc: '2.0', method: 'nothing', params: { a: 1 } }],
   ['a result', { jsonrpc: '2.0', id: 1, result: {} }],
   ['an error', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }],
 ])('%s is 202 without a body', async (_, body) => {

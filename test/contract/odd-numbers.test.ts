@@ -53,6 +53,9 @@ const nobodys = [
   ...['9007199254740992', '9007199254740993', '9007199254740995', '4294967297', '9223372036854775807'],
   ...['9223372036854775808', '18446744073709551617', '99999999999999999999', '-0', '0', '-1', '-9007199254740991'],
 ]
+/** One operation with each id is asked with all of them, the others with a few. */
+const few = ['9007199254740993', '9223372036854775808', '-1', 'twelve', '1.5', '%00']
+const firstWith = (name: string) => withPath.find(([, operation]) => pathNames(operation)[0] === name)![1]
 const noNumbers = [
   'twelve',
   'thing_1',
@@ -70,19 +73,21 @@ const noNumbers = [
 
 describe.each(withPath)('the path of %s', (_, operation) => {
   const [name] = pathNames(operation) as [string]
+  const tried = (list: readonly string[]) =>
+    operation === firstWith(name) ? list : list.filter((id) => few.includes(id))
   const pathOf = (id: string) => filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, id])))
 
   test('with a number that no row can have is that of no object, by number and by object id', async () => {
     const none = await ask(operation, pathOf('4000000000000'))
     expect(none.status).toBe(404)
-    for (const id of nobodys) {
+    for (const id of tried(nobodys)) {
       expect([id, await ask(operation, pathOf(id))]).toEqual([id, none])
       expect([id, await ask(operation, pathOf(`${typeOf(name)}_${id}`))]).toEqual([id, none])
     }
   })
 
   test('with what is no number is 422', async () => {
-    for (const id of noNumbers.flatMap((text) => [text, `${typeOf(name)}_${text}`])) {
+    for (const id of tried(noNumbers).flatMap((text) => [text, `${typeOf(name)}_${text}`])) {
       const { status, text } = await ask(operation, pathOf(id))
       expect([id, status]).toEqual([id, 422])
       expect(text).toContain(`"loc":["path","${name}"]`)

@@ -93,16 +93,15 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect((await send(operation, alone.get(operation.scope)!, await own(operation))).status).toBe(200)
   })
 
-  test('is closed to each other scope alone and to all of them together, with the missing one named', async () => {
-    const keys = scopes.filter((scope) => scope !== operation.scope).map((scope) => alone.get(scope)!)
-    const values = await own(operation)
+  test('is closed to all other scopes together, with the missing one named', async () => {
+    const key = allBut.get(operation.scope)!
     const none = filledPath(operation, nobodys(operation))
-    const answers = [...keys, allBut.get(operation.scope)!].flatMap((key) => [
-      send(operation, key, values),
+    const answers = [
+      await send(operation, key, await own(operation)),
       // Before the input is looked at.
-      sendAs(operation, `Bearer ${key}`, `${none}?days=x`, {}),
-    ])
-    for (const answer of await Promise.all(answers)) {
+      await sendAs(operation, `Bearer ${key}`, `${none}?days=x`, {}),
+    ]
+    for (const answer of answers) {
       expect(answer.status).toBe(403)
       expect(answer.body).toBe(`{"detail":"API key lacks the required scope: ${operation.scope}"}`)
     }
@@ -114,6 +113,9 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect([status, body]).toEqual([403, `{"detail":"API key lacks the required scope: ${operation.scope}"}`])
   })
 
+  // A look at all kinds of bad keys is that of one operation with each scope.
+  const ofScope = operations.find(({ scope }) => scope === operation.scope)
+  const tried = () => (operation === ofScope ? bad : bad.slice(-3))
   test('is closed alike to every bad key, whether or not the object is there, before anything else is looked at', async () => {
     const asked = [
       [await own(operation), ''],
@@ -122,7 +124,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     const answers = await Promise.all(
       asked.flatMap(([values, query]) => {
         const path = filledPath(operation, values) + query
-        return [undefined, ...bad].map((header) => sendAs(operation, header, path, goodBody(operation, values)))
+        return [undefined, ...tried()].map((header) => sendAs(operation, header, path, goodBody(operation, values)))
       }),
     )
     const [first] = answers

@@ -94,8 +94,10 @@ function ownFieldsOf(name: string, given: Parameters): OwnFields | { readonly le
       }
     case 'file_download': {
       const properties = said({ href: given['link_url'], name: given['file_name'], extension: given['file_extension'] })
-      return { event_name: 'download', properties }
+      return { event_name: 'file_download', properties }
     }
+    case 'view_search_results':
+      return { event_name: 'site_search', properties: ofTheSite(given) }
     case 'form_submit': {
       const [id, form, action] = [given['form_id'], given['form_name'], given['form_destination']]
       return { event_name: 'form_submit', properties: said({ id, name: form, action }) }

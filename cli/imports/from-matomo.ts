@@ -161,10 +161,15 @@ function ownFieldsOf(action: Fields, visit: Fields): OwnFields | { readonly left
         ...id,
       }
     case 'download':
-      return { event_name: 'download', properties: said({ href: textOf(action['url']) }), isElsewhere: true, ...id }
+      return {
+        event_name: 'file_download',
+        properties: said({ href: textOf(action['url']) }),
+        isElsewhere: true,
+        ...id,
+      }
     case 'search': {
-      const [keyword, category] = [nameOf(action['siteSearchKeyword']), nameOf(action['siteSearchCategory'])]
-      const properties = said({ keyword, category, results: numberOf(action['siteSearchCount']) })
+      const [search_term, category] = [nameOf(action['siteSearchKeyword']), nameOf(action['siteSearchCategory'])]
+      const properties = said({ search_term, category, results: numberOf(action['siteSearchCount']) })
       return { event_name: 'site_search', properties, ...id }
     }
     case 'goal': {

@@ -46,22 +46,26 @@ const unknownKeyText = 'console.warn("svc.js: there is no such tracking key, not
 export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): BrowserScript {
   const main = readFileSync(projectFile('web/generated/svc.js'), 'utf8')
   const lateText = readFileSync(projectFile('web/generated/svc-late.js'), 'utf8')
-  const lateVersion = textVersion(lateText)
-  const late = makeStaticBody(lateText)
+  const optionalText = readFileSync(projectFile('web/generated/svc-optional.js'), 'utf8')
+  /** The second file's two forms, of which the other one has more to measure, and their versions. */
+  const late = { version: textVersion(lateText), body: makeStaticBody(lateText) }
+  // Cut, so that its address is as long as the other one's: the first file has no byte to spare.
+  const optional = { version: textVersion(optionalText).slice(0, 4), body: makeStaticBody(optionalText) }
   const replayText = readFileSync(projectFile('web/generated/svc-replay.js'), 'utf8')
   const replayVersion = textVersion(replayText)
   /** Compressed when it is asked for: replay is off in most workspaces. */
   let replay: Promise<StaticBody> | undefined
   const unknown = makeStaticBody(unknownKeyText)
   const variants = new LRUCache<string, Promise<StaticBody>>({ max: scriptVariantsMax })
-  /** The second file learns by its address whether to fetch the third: the first has no room for more. */
-  const textOf = (key: string, flags: readonly number[], share: number) => {
-    const late = `svc.js?late=${lateVersion}${share === 0 ? '' : `&${share}=${key}`}#`
-    return `${main}(${JSON.stringify([key, `${apiHost}/`, late, ...flags])})\n`
+  /** The second file learns by its address what to measure and whether to fetch the third: the first has no room for more. */
+  const textOf = (key: string, { chosen, numbers }: Flags, share: number) => {
+    const version = chosen === 0 ? late.version : `${optional.version}.${chosen.toString(16)}`
+    const address = `svc.js?late=${version}${share === 0 ? '' : `&${share}=${key}`}#`
+    return `${main}(${JSON.stringify([key, `${apiHost}/`, address, ...numbers])})\n`
   }
 
-  function variantOf(key: string, flags: readonly number[], share: number): Promise<StaticBody> {
-    const name = `${key} ${flags.join('')} ${share}`
+  function variantOf(key: string, flags: Flags, share: number): Promise<StaticBody> {
+    const name = `${key} ${flags.numbers.join('')} ${flags.chosen} ${share}`
     let variant = variants.get(name)
     if (variant === undefined) {
       variant = makeStaticBody(textOf(key, flags, share))
@@ -73,17 +77,19 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
 
   return async (request) => {
     const query = new URLSearchParams(request.query)
-    const version = query.get('late')
-    // Another version is asked for while nodes are being replaced: the interface between both files doesn't change.
-    if (version !== null) return reply(await late, request, ageOf(version === lateVersion))
+    const asked = query.get('late')
+    if (asked !== null) {
+      const { version, body } = asked.includes('.') ? optional : late
+      // Another version is asked for while nodes are being replaced: the interface between both files doesn't change.
+      return reply(await body, request, ageOf(asked.split('.')[0] === version))
+    }
     const recorder = query.get('replay')
     if (recorder !== null) {
       replay ??= makeStaticBody(replayText)
       return reply(await replay, request, ageOf(recorder === replayVersion))
     }
     const key = query.get('key') ?? ''
-    const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
-    const flags = [query.get('autocapture') === 'false' ? 1 : 0, consentMode]
+    const flags = flagsOf(query)
     const workspace = keys.find(key) ?? (await keys.resolve(key))
     if (workspace === 'unknown') return reply(await unknown, request, unsureScriptMaxAgeSeconds)
     // Neither kept nor compressed: anybody can make up keys.
@@ -93,6 +99,26 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
     }
     return reply(await variantOf(key, flags, workspace.replayShare), request, scriptMaxAgeSeconds)
   }
+}
+
+interface Flags {
+  /** As the first file takes them: whether autocapture is off, and its mode of consent. */
+  readonly numbers: readonly [number, number]
+  /** As the second file takes them, in bits; 0: vitals and clicks alone. The same bits stand in web/script/optional.ts. */
+  readonly chosen: number
+}
+
+const bits = { downloads: 1, not_found: 2, search: 4 }
+/** Autocapture, which is off, would have told of the clicks. */
+const clicksForDownloads = 8
+
+function flagsOf(query: URLSearchParams): Flags {
+  const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
+  const isAutocaptureOff = query.get('autocapture') === 'false'
+  let chosen = 0
+  for (const [name, bit] of Object.entries(bits)) if (query.get(name) === 'true') chosen += bit
+  if (isAutocaptureOff && (chosen & bits.downloads) > 0) chosen += clicksForDownloads
+  return { numbers: [isAutocaptureOff ? 1 : 0, consentMode], chosen }
 }
 
 /** The second and third file are asked for by their content. */

@@ -31,7 +31,7 @@ export const rowFormat = 1
 
 /**
  * An event's kind, by which figures count it: its `event_type` and name in one number. `custom` is a `track` event of
- * the site's own; `autocapture` a click or submission that svc.js recorded by itself.
+ * the site's own; `autocapture` an act that svc.js recorded by itself: a click, a submission, a download, a search.
  */
 export const kinds = {
   pageview: 1,
@@ -51,6 +51,9 @@ export const kindByEventName: Readonly<Record<string, number>> = {
   outbound_click: kinds.autocapture,
   button_click: kinds.autocapture,
   form_submit: kinds.autocapture,
+  file_download: kinds.autocapture,
+  not_found: kinds.autocapture,
+  site_search: kinds.autocapture,
   web_vital: kinds.web_vital,
   page_leave: kinds.page_leave,
 }

@@ -8,9 +8,10 @@ export const lateScriptMaxAgeSeconds = 31_536_000
 export const unsureScriptMaxAgeSeconds = 60
 /** Cached compressed texts, one per key and flags: 12 KB each. */
 export const scriptVariantsMax = 1_000
-/** Bytes by gzip of the script, and of both files. */
+/** Bytes by gzip of the script, of both files, and of both where the second has all that a snippet may ask for. */
 export const scriptGzipBytesMax = 3_000
 export const scriptsGzipBytesMax = 7_168
+export const scriptsWithOptionalGzipBytesMax = 8 * KiB
 
 /** Script and style of the dashboard up to its first chart, by gzip. */
 export const dashboardGzipBytesMax = 90 * KiB

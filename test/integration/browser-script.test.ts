@@ -109,9 +109,26 @@ test('its second file is kept for ever under its own address, and an old address
   })
   expect(own.headers['access-control-allow-origin']).toBe('*')
   expect(own.text).toMatch(/export\{/)
+  expect(own.text).not.toContain('file_download')
   const old = await ask('?late=another')
   expect(old.headers['cache-control']).toBe('public, max-age=3600')
   expect(old.text).toBe(own.text)
+})
+
+test('what a snippet asks for beside vitals and clicks comes in another second file, which learns it by its address', async () => {
+  const lateOf = async (rest: string) => configOf(await ask(ofKey(rest)))[2] as string
+  const plain = await lateOf('')
+  expect(await lateOf('&downloads=1&not_found=yes&search=')).toBe(plain)
+  const asked = await lateOf('&search=true&downloads=true&not_found=true')
+  expect(asked).toMatch(/^svc\.js\?late=[\w-]{4}\.7#$/)
+  expect(await lateOf('&search=true')).toBe(asked.replace('.7', '.4'))
+  // Clicks come by no other way then.
+  expect(await lateOf('&downloads=true&autocapture=false')).toBe(asked.replace('.7', '.9'))
+  const own = await ask(asked.slice('svc.js'.length, -1))
+  expect(own.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+  expect(own.text).toContain('file_download')
+  const old = await ask('?late=another.4')
+  expect([old.headers['cache-control'], old.text]).toEqual(['public, max-age=3600', own.text])
 })
 
 test.each([

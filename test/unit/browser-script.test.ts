@@ -7,7 +7,12 @@ import { expect, test } from 'vitest'
 import { makeBrowserScript } from '../../ingest/http/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import * as limits from '../../schemas/limits/event-limits.ts'
-import { dashboardGzipBytesMax, scriptGzipBytesMax, scriptsGzipBytesMax } from '../../schemas/limits/script-limits.ts'
+import {
+  dashboardGzipBytesMax,
+  scriptGzipBytesMax,
+  scriptsGzipBytesMax,
+  scriptsWithOptionalGzipBytesMax,
+} from '../../schemas/limits/script-limits.ts'
 import { bundleDashboard, bundleScripts } from '../../web/bundle/generate.ts'
 import { drawWorld } from '../../web/bundle/world-map.ts'
 import * as bounds from '../../web/script/bounds.ts'
@@ -55,6 +60,9 @@ test.each([
   const own = await bytesOf(`key=svc_pk_aB3dE5gH7jK9mN1pQ3sT5vWx${flags}`)
   replayShare = 100
   const recording = await bytesOf(`key=svc_pk_aB3dE5gH7jK9mN1pQ3sT5vWx${flags}`)
+  const choosing = await bytesOf(
+    `key=svc_pk_aB3dE5gH7jK9mN1pQ3sT5vWx${flags}&downloads=true&not_found=true&search=true`,
+  )
   const late = await bytesOf('late=x')
   console.info(`svc.js: ${own} bytes by gzip; its second file: ${late}; together ${own + late}`)
   expect(own).toBeGreaterThan(1_000)
@@ -62,6 +70,8 @@ test.each([
   expect(recording).toBeGreaterThan(own)
   expect(recording).toBeLessThanOrEqual(scriptGzipBytesMax)
   expect(recording + late).toBeLessThanOrEqual(scriptsGzipBytesMax)
+  expect(choosing).toBeLessThanOrEqual(scriptGzipBytesMax)
+  expect(choosing + (await bytesOf('late=x.f'))).toBeLessThanOrEqual(scriptsWithOptionalGzipBytesMax)
 })
 
 test('a request holds the longest events that it may be made of, and none is dropped that the server takes', () => {

@@ -5,10 +5,10 @@ import { type EventLike, makeEnrich, rowOf } from '../support/enriching.ts'
 
 test.each<[string, number]>([
   ['pageview', kinds.pageview],
-  ...['link_click', 'outbound_click', 'button_click', 'form_submit'].map((name): [string, number] => [
-    name,
-    kinds.autocapture,
-  ]),
+  ...[
+    ...['link_click', 'outbound_click', 'button_click', 'form_submit'],
+    ...['file_download', 'not_found', 'site_search'],
+  ].map((name): [string, number] => [name, kinds.autocapture]),
   ['web_vital', kinds.web_vital],
   ['page_leave', kinds.page_leave],
   ...['signup', 'Pageview', 'constructor', 'toString', '__proto__'].map((name): [string, number] => [

@@ -158,8 +158,8 @@ test('what else happened in a visit of Matomo has the page where it did; what ha
     [undefined, 'pageview', undefined],
     [undefined, 'Video:play', { category: 'Video', action: 'play', name: 'Intro', value: 3 }],
     [undefined, 'outbound_click', { href: 'https://other.example/x' }],
-    [undefined, 'download', { href: 'https://example.com/a.pdf' }],
-    [undefined, 'site_search', { keyword: 'boots', results: 4 }],
+    [undefined, 'file_download', { href: 'https://example.com/a.pdf' }],
+    [undefined, 'site_search', { search_term: 'boots', results: 4 }],
     ['conversion', 'Newsletter', { goal_id: '3' }],
     ['conversion', 'purchase', { order_id: 'A-9', value: 19.9, currency: 'EUR', items: 2 }],
   ])
@@ -260,7 +260,7 @@ test('events of Google Analytics become ours where there are such; key events ar
     ...{ ...click, event_name: 'page_leave', properties: { engagement_ms: 40_000 }, client_event_id: `${id}-leave` },
   })
   expect(ga4Event('file_download', { file_name: 'a.pdf' })).toMatchObject({
-    ...{ event_name: 'download', properties: { name: 'a.pdf' } },
+    ...{ event_name: 'file_download', properties: { name: 'a.pdf' } },
   })
   expect(ga4Event('view_plan', { plan: 'pro', seats: 3, session_engaged: '1' })).toMatchObject({
     ...{ event_name: 'view_plan', properties: { plan: 'pro', seats: 3 } },

@@ -3,7 +3,8 @@
  * size can be followed. `npm run build` writes it; test/unit/browser-script.test.ts fails where it isn't what the sources
  * say.
  *
- * `svc.js` is an expression: a function of the configuration that ingest writes behind it. `svc-late.js` and `svc-replay.js` are modules.
+ * `svc.js` is an expression: a function of the configuration that ingest writes behind it. `svc-late.js`, `svc-optional.js` and `svc-replay.js`
+ * are modules.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -13,19 +14,19 @@ import { textVersion } from '../../runtime/http/etag.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { drawWorld } from './world-map.ts'
 
-/** The texts of the three files, by their paths in the project. */
+/** The texts of the script's files, by their paths in the project. The second file has two forms, of which a page gets one. */
 export async function bundleScripts(): Promise<Record<string, string>> {
   const main = await bundle('web/script/main.ts', 'es2020', { isMangled: true })
   const recorder = withRrweb(await bundle('web/script/replay/main.ts', 'es2022'))
   // The second file asks for the third by its content: both are kept by browsers for a year.
-  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022', {
-    isMangled: true,
-    texts: { REPLAY_VERSION: textVersion(recorder) },
-  })
+  const texts = { REPLAY_VERSION: textVersion(recorder) }
+  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022', { isMangled: true, texts })
+  const optional = await bundle('web/script/optional.ts', 'es2022', { isMangled: true, texts })
   return {
     'web/generated/svc.js': `(SVC=>{${main}})`,
     'web/generated/svc-replay.js': recorder,
-    'web/generated/svc-late.js': `/* With web-vitals, (c) Google LLC, Apache-2.0 */\n${late}`,
+    'web/generated/svc-late.js': withVitals(late),
+    'web/generated/svc-optional.js': withVitals(optional),
   }
 }
 
@@ -70,6 +71,10 @@ export async function bundleDashboard(): Promise<Record<string, string>> {
     [`${dashboardFolder}/${player}`]: recordings,
     [`${dashboardFolder}/bundle.json`]: `${JSON.stringify(shown)}\n`,
   }
+}
+
+function withVitals(text: string): string {
+  return `/* With web-vitals, (c) Google LLC, Apache-2.0 */\n${text}`
 }
 
 function withRrweb(text: string): string {

@@ -65,9 +65,10 @@ export function sourcesOf(events: readonly Event[], areAll: boolean): ReadonlyMa
   return sources
 }
 
-/** The text that was clicked, or the place that a link leads to; empty for other events. */
-export function clickedOf({ event_name, properties: { text, href } }: Event): string {
-  if (!event_name.endsWith('_click')) return ''
+/** The text that was clicked, the place that a link leads to, or the term that was searched for; empty for other events. */
+export function clickedOf({ event_name, properties: { text, href, search_term } }: Event): string {
+  if (event_name === 'site_search') return typeof search_term === 'string' ? search_term : ''
+  if (!event_name.endsWith('_click') && event_name !== 'file_download') return ''
   const [said] = [text, href].filter((one) => typeof one === 'string' && one !== '')
   return String(said ?? '')
 }

@@ -25,6 +25,9 @@ export const lateRetryMs = 1e4
 /** Routes set their title after their address, and a script that comes from a cache may run before the page's is read. */
 export const titleMs = 50
 
+/** A search of a single-page app counts once its address has stayed for so long. */
+export const settledMs = 1e3
+
 export const sessionIdleMsMax = 18e5
 export const sessionMsMax = 864e5
 export const sessionStartMs = 1e4

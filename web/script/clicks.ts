@@ -38,13 +38,18 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
     let text = found.textContent!
     for (const { textContent } of found.querySelectorAll('style,script,noscript'))
       text = text.replace(textContent!, ' ')
-    properties['text'] = [...text.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
+    properties['text'] = shorten(text)
   }
   const url = urlOf(found.getAttribute('href'))
   // A link to code, or to what the page has made, is no address.
   if (!url || /^(javascript|data|blob):/.test(url.href)) return ['button_click', properties]
   properties['href'] = addressOf(url.href)
   return [url.host === location.host ? 'link_click' : 'outbound_click', properties]
+}
+
+/** A text of the page on one line, cut. */
+export function shorten(text: string): string {
+  return [...text.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
 }
 
 /** Undefined where there is none, or one that leads nowhere: `http://`. */

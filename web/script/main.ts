@@ -12,6 +12,9 @@
  *   storage.ts   what the browser keeps
  *   vitals-and-clicks.ts  the second file, `GET /svc.js?late=…`: vitals, and
  *   clicks.ts    what clicks were
+ *   optional.ts  the second file of snippets that ask for more, `GET /svc.js?late=….7`, with
+ *   downloads.ts          … clicks on links to files, and
+ *   visited-addresses.ts  … missing pages and searches on the site
  *   replay-start.ts       … and whether a session is recorded: replay/ is the third file, `GET /svc.js?replay=…`
  *   svc.d.ts     types for sites
  *

@@ -1,0 +1,46 @@
+/**
+ * The second file for sites whose snippet asks for more than vitals and clicks: downloads, pages that are missing, and
+ * searches on the site. Its own address says for which, as `svc.js?late=VERSION.7`. So the other sites' second file
+ * doesn't grow. Each is an event beside the click or page view that it belongs to.
+ */
+import { describeClick, type Seen } from './clicks.ts'
+import { describeDownload, fileTypes } from './downloads.ts'
+import { guard, on } from './listen.ts'
+import { watchAddresses } from './visited-addresses.ts'
+import watch from './vitals-and-clicks.ts'
+
+/** A hexadecimal digit, as the first file has no byte to spare. Bits as in ingest/http/browser-script.ts. */
+const chosen = Number.parseInt(/late=[\w-]*\.(\w)/.exec(import.meta.url)?.[1] || '0', 16)
+const downloads = 1
+const notFound = 2
+const searches = 4
+/** Autocapture is off: clicks come by no other way. */
+const clicksOfOurOwn = 8
+
+/** @returns what takes clicks and submissions */
+export default function watchMore(
+  act: (name: string, properties: object) => void,
+  measured: (vital: object) => void,
+): (seen: Seen) => void {
+  const types = fileTypes(optionOf('downloads'))
+  const actOnFile = (properties: { href?: string }) => {
+    const file = chosen & downloads ? describeDownload(properties, types) : undefined
+    if (file) act('file_download', file)
+  }
+  if (chosen & (notFound | searches))
+    guard(watchAddresses)(act, chosen & notFound, chosen & searches, optionOf('search'))
+  if (chosen & clicksOfOurOwn) {
+    for (const type of ['click', 'auxclick'] as const) {
+      on(type, (event) => actOnFile(describeClick([event, event.composedPath()])?.[1] || {}), true)
+    }
+  }
+  return watch((name, properties) => {
+    act(name, properties)
+    actOnFile(properties)
+  }, measured)
+}
+
+/** An attribute of the snippet: the site's own list. */
+function optionOf(name: string): string | null | undefined {
+  return document.querySelector(`script[data-svc-${name}]`)?.getAttribute(`data-svc-${name}`)
+}

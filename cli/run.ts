@@ -103,7 +103,10 @@ async function showOverview(words: readonly string[], terminal: Terminal): Promi
   }
   const group = commands.filter(({ name }) => name.startsWith(`${said[0]} `))
   const complaint = complaintOf(said, flags, group)
-  const text = overviewOf(group.length > 0 ? (said[0] as string) : undefined, group.length > 0 ? group : commands)
+  // `svc import FILE`, the verb alone, shows what can be imported.
+  const ofVerb = commands.filter(({ name }) => said[0] !== undefined && name.split(' ')[1] === said[0])
+  const listed = [group, ofVerb].find((some) => some.length > 0) ?? commands
+  const text = overviewOf(group.length > 0 ? (said[0] as string) : undefined, listed)
   if (complaint === '' && flags.includes('--help')) {
     await terminal.out(`${text}\n`)
     return 0

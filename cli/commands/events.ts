@@ -12,6 +12,7 @@ import { usualConversions } from '../imports/from-ga4.ts'
 import { importFiles } from '../imports/import-history.ts'
 import { inImportTurn } from '../imports/import-turn.ts'
 import { makeHistoryReader, products } from '../imports/read-history.ts'
+import { refuseOtherFile } from '../imports/recognize-file.ts'
 import type { Tallied } from '../imports/tally.ts'
 import { memberLines } from '../table.ts'
 
@@ -41,6 +42,8 @@ export const importHistory = defineCommand({
     if (missing.length > 0) throw new UsageError(`there is no file ${missing.join(', ')}`)
     const others = files.filter((path) => !statSync(path).isFile())
     if (others.length > 0) throw new UsageError(`folders and pipes are no files: ${others.join(', ')}`)
+    if (options.text('from') === 'fathom')
+      throw new UsageError('Fathom exports sums, not events, so they can’t be imported: docs/import.md#from-others')
     const from = options.oneOf('from', products)
     const site = options.httpUrl('site')?.origin
     const conversions = options.texts('conversion', eventNameLengthMax)
@@ -48,6 +51,7 @@ export const importHistory = defineCommand({
     if (data !== undefined && from !== 'umami') throw new UsageError('--event-data goes with --from umami only')
     if (conversions !== undefined && from !== 'ga4') throw new UsageError('--conversion goes with --from ga4 only')
     if (data !== undefined && files.indexOf(data, 1) > 0) throw new UsageError(`${data} can't be both data and events`)
+    for (const path of [argument, ...moreArguments]) await refuseOtherFile(path, from)
     const isDryRun = options.flag('dry-run')
     const workspace = await installation.workspace(options.id('workspace'))
     const metadata = { files: files.length, ...(from !== undefined && { from }) }

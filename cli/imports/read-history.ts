@@ -6,6 +6,7 @@ import { linesOf, openText, type TextFile } from '../replay/read-lines.ts'
 import { makeGa4Mapper } from './from-ga4.ts'
 import { makeMatomoMapper } from './from-matomo.ts'
 import { fromOwnFormat } from './from-own-format.ts'
+import { makePlausibleMapper } from './from-plausible.ts'
 import { fromPosthog } from './from-posthog.ts'
 import { fromUmami } from './from-umami.ts'
 import { type Mapped, textOf } from './imported-event.ts'
@@ -13,7 +14,7 @@ import { type CsvRow, readCsvRows } from './read-csv.ts'
 import { readJsonObjects } from './read-json-objects.ts'
 import { makeEventData } from './umami-event-data.ts'
 
-export const products = ['umami', 'posthog', 'matomo', 'ga4'] as const
+export const products = ['plausible', 'umami', 'posthog', 'matomo', 'ga4'] as const
 export type Product = (typeof products)[number]
 
 export interface HistoryLine {
@@ -56,6 +57,10 @@ function makeLines(product: Product | undefined, { site, dataPath, conversions }
   switch (product) {
     case undefined:
       return (path, file) => jsonLines(path, file, fromOwnFormat)
+    case 'plausible': {
+      const map = makePlausibleMapper()
+      return (path, file) => jsonLines(path, file, map)
+    }
     case 'posthog':
       return (path, file) => jsonLines(path, file, fromPosthog)
     case 'ga4': {

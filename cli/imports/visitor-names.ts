@@ -1,6 +1,6 @@
 /**
- * Names of devices, browsers and systems in Umami (package detect-browser, ua-parser-js), PostHog (posthog-js,
- * user-agent-utils.ts), Matomo (its device-detector) and Google Analytics, as ingest names them. A name that isn't
+ * Names of devices, browsers and systems in Umami (package detect-browser, ua-parser-js), PostHog (posthog-js, user-agent-utils.ts), Matomo
+ * (its device-detector), Plausible and Google Analytics, as ingest names them. A name that isn't
  * listed stays as it is.
  */
 import type { devices } from '../../schemas/event/row.ts'

@@ -1,5 +1,6 @@
-/** Rows of Umami and PostHog as tracking events: each event is one that the public interface would take. */
+/** Rows of Umami, PostHog and Plausible as tracking events: each event is one that the public interface would take. */
 import { expect, test } from 'vitest'
+import { makePlausibleMapper } from '../../cli/imports/from-plausible.ts'
 import { fromPosthog } from '../../cli/imports/from-posthog.ts'
 import { fromUmami } from '../../cli/imports/from-umami.ts'
 import type { ImportedEvent, Mapped } from '../../cli/imports/imported-event.ts'
@@ -153,4 +154,51 @@ test('PostHog’s own events become ours where there are such, and are left out 
   ])
   expect(fromPosthog(posthogRow('$feature_flag_called'))).toEqual({ leftOut: '$feature_flag_called' })
   expect(fromPosthog({ event: '$pageview', properties: {} })).toEqual({ refused: 'timestamp: Field required' })
+})
+
+/** As ClickHouse writes a row of `events_v2` with ids as texts. */
+const plausibleRow = {
+  ...{ name: 'pageview', site_id: '7', hostname: 'example.com', pathname: '/pricing', user_id: '16538233444512345678' },
+  ...{ session_id: '9876543210987654321', timestamp: '2026-03-05 14:22:31', referrer: 'duckduckgo.com/a' },
+  ...{ referrer_source: 'DuckDuckGo', utm_source: '', utm_medium: 'email', country_code: 'DE', screen_size: 'Laptop' },
+  ...{ subdivision1_code: 'DE-BE', operating_system: 'Mac', browser: 'Mobile Safari' },
+  ...{ 'meta.key': ['author'], 'meta.value': ['Ada'] },
+}
+const ofPlausible = (fields: object) => makePlausibleMapper()({ ...plausibleRow, ...fields })
+
+test('a page view of Plausible has its page, referrer, visitor, session and time, and what was known of the visitor', () => {
+  expect(eventsOf(ofPlausible({}))).toEqual([
+    {
+      event: {
+        ...{ event_name: 'pageview', url: 'https://example.com/pricing', referrer: 'https://duckduckgo.com/a' },
+        ...{ anonymous_id: plausibleRow.user_id, session_id: plausibleRow.session_id },
+        ...{ occurred_at: '2026-03-05 14:22:31Z', medium: 'email', properties: { author: 'Ada' } },
+      },
+      visitor: { country: 'DE', region: 'DE-BE', device: 'desktop', browser: 'Safari', os: 'macOS' },
+    },
+  ])
+  const [bare] = eventsOf(ofPlausible({ referrer: '', referrer_source: 'letter', country_code: '\0\0' }))
+  expect([bare!.event['source'], bare!.visitor!.country]).toEqual(['letter', undefined])
+})
+
+test('automatic goals of Plausible become our events, and engagement a page_leave; another site is refused', () => {
+  const goal = (name: string, key: string, value: string) => {
+    const { event_name, properties } = eventOf(ofPlausible({ name, 'meta.key': [key], 'meta.value': [value] }))
+    return [event_name, properties]
+  }
+  const href = 'https://a.example/x.pdf'
+  expect(goal('Outbound Link: Click', 'url', href)).toEqual(['outbound_click', { href }])
+  expect(goal('File Download', 'url', href)).toEqual(['file_download', { href }])
+  expect(goal('404', 'path', '/gone')).toEqual(['not_found', { path: '/gone' }])
+  expect(goal('WP Search Queries', 'search_query', 'boots')).toEqual(['site_search', { search_term: 'boots' }])
+  expect(goal('Signup', 'plan', 'pro')).toEqual(['Signup', { plan: 'pro' }])
+  const left = (scroll_depth: number) =>
+    eventOf(ofPlausible({ name: 'engagement', engagement_time: 30_000, scroll_depth })).properties
+  expect([left(80), left(255)]).toEqual([{ engagement_ms: 30_000, scroll_depth: 80 }, { engagement_ms: 30_000 }])
+  expect(ofPlausible({ user_id: 2 ** 60 })).toEqual({
+    refused: 'user_id: a number too long for JSON; export it as a text',
+  })
+  const map = makePlausibleMapper()
+  map(plausibleRow)
+  expect(map({ ...plausibleRow, site_id: '8' })).toEqual({ refused: 'site_id: not 7, as the first line has' })
 })

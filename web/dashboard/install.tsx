@@ -12,17 +12,26 @@ interface SnippetProps {
 }
 
 /** The page turns by itself once the first event is there. */
-export function Install({ snippet }: SnippetProps) {
+export function Install({ snippet, workspaceId }: SnippetProps & { readonly workspaceId: number }) {
   return (
     <section class="panel install" aria-label="Install">
       <h2>Waiting for the first event</h2>
       <HowToSend snippet={snippet} />
       {may('workspace:own') && <Demo />}
-      <p>
-        Or walk through <a href="/demo/">a small site that has the script</a>.
-      </p>
+      {workspaceId === firstWorkspace && isOfThisMachine(location.hostname) && (
+        <p>
+          Or walk through <a href="/demo/">a small site that has the script</a>.
+        </p>
+      )}
     </section>
   )
+}
+
+/** Only `npm start` serves the small site, and with the key of its first workspace. */
+const firstWorkspace = 1
+
+function isOfThisMachine(host: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(host)
 }
 
 /** Where a demo has no figures later than that, it is an old one whose visits have expired. */
@@ -55,6 +64,17 @@ export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) 
     <>
       <p>Put this into the head of your pages:</p>
       <Copied text={snippet} />
+      {isOfThisMachine(/\/\/([^/:]+|\[[^\]]+\])/.exec(snippet)?.[1] ?? '') && (
+        <p>
+          Its address works on this machine alone. For a site on the internet, whoever runs the service sets{' '}
+          <code>API_HOST</code>.
+        </p>
+      )}
+      <p>
+        Consent, downloads, missing pages, searches and events of your own: see{' '}
+        <a href="/guides/browser">the browser script</a>. Visits that another product has recorded: see{' '}
+        <a href="/guides/import">importing history</a>.
+      </p>
       <p>Or send one from a terminal:</p>
       <Copied text={curl} />
       <p>To leave out your own visits, run this in the browser’s console on your site, once in each browser:</p>

@@ -103,7 +103,8 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
       <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
       {dialogs}
       {!isNew && <Figures {...{ answer, view, workspace, go, goToDays, isStale }} />}
-      {isNew && (isJustFilled(workspace.id) ? <Computing /> : <Install snippet={answer.snippet} />)}
+      {isNew &&
+        (isJustFilled(workspace.id) ? <Computing /> : <Install snippet={answer.snippet} workspaceId={workspace.id} />)}
     </main>
   )
 }

@@ -14,6 +14,7 @@ import { send, useAnswer } from './query.ts'
 import { useSearchField } from './search-field.ts'
 
 const listed = 100
+const nobodyYet = 'Nobody yet. Each browser that visits stands here, with a name once the site has told whose it is.'
 
 interface PeopleProps {
   readonly search: string
@@ -69,7 +70,7 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
         <h2>
           People<span class="label">Last seen first</span>
         </h2>
-        {answer?.length === 0 && !isStale && <p class="empty">{sought === '' ? 'Nobody yet.' : 'Nobody matches.'}</p>}
+        {answer?.length === 0 && !isStale && <p class="empty">{sought === '' ? nobodyYet : 'Nobody matches.'}</p>}
         {answer !== undefined && answer.length > 0 && (
           <div class="scrolled wide">
             <table class="all people">

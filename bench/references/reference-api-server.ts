@@ -29,7 +29,8 @@ async function write(body: Buffer): Promise<string> {
     await tryLockIdempotencyKey(tx, workspaceId, key)
     await findIdempotencyRecord(tx, workspaceId, key)
     await tx.query('SAVEPOINT handler')
-    const fields = { workspaceId, title, baseCaption: base_caption, thread: [], scheduledAt: null, tags: [] }
+    const given = { workspaceId, title, baseCaption: base_caption }
+    const fields = { ...given, thread: [], firstComment: null, scheduledAt: null, tags: [] }
     const id = await insertPost(tx, fields)
     await setPostMedia(tx, id, [])
     await setPostTargets(tx, id, [], 'draft')

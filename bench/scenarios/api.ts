@@ -140,6 +140,7 @@ export async function fillWorkspace({ pg, workspaceId }: Installation, count: nu
       title: `Post ${at}`,
       baseCaption: 'What a post says.',
       thread: [],
+      firstComment: null,
       scheduledAt: null,
       tags: ['bench'],
     }

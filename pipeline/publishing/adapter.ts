@@ -117,10 +117,21 @@ export interface Adapter<Credentials = unknown, Prepared = unknown> {
   refresh?(call: Call<Credentials>): Promise<Credentials | null>
   /** Whether a session that still holds is to be renewed. One that can't be is used as it is. */
   isDue?(credentials: Credentials): boolean
+  /** The first comment under a post. Those of platforms that have comments (providers.ts) have it. */
+  readonly comments?: CommentWriter<Credentials>
   /** Which of the account's publications the platform has no more. Those of platforms that take threads have it. */
   findGone?(call: Call<Credentials>, externalIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Without it the platform doesn't say how a post does. */
   readonly engagement?: EngagementReader<Credentials>
+}
+
+/** As `lookUp` and `publish` of posts: `replyTo` is the post, and nothing is prepared. */
+export type CommentWriter<Credentials = unknown> = Pick<Adapter<Credentials, null>, 'lookUp' | 'publish'>
+
+/** The post that a comment is published under. @throws Error for a publication of its own */
+export function commentedOf({ replyTo }: Publication): Published {
+  if (replyTo === null) throw new Error('a comment without its post')
+  return replyTo.parent
 }
 
 export interface EngagementReader<Credentials = unknown> {

@@ -47,6 +47,12 @@ export function adapterOf({ platform, connection_type }: Connected): Adapter {
   throw new Error(`there is no adapter for ${platform} by ${connection_type}`)
 }
 
+/** The adapter that publishes a part. A simulated account publishes comments as it does posts. */
+export function adapterOfPart(connected: Connected, { isComment }: { readonly isComment: boolean }): Adapter {
+  const adapter = adapterOf(connected)
+  return isComment && adapter.comments ? { ...adapter, ...adapter.comments, prepare: async () => null } : adapter
+}
+
 /** Seals the credentials that accounts are published to with. */
 export function makeCredentialsBox(secretKey: string): SecretBox {
   return makeSecretBox(secretKey, accountCredentialsPurpose)

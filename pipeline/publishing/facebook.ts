@@ -26,6 +26,7 @@ import {
   publishBy,
   type Signed,
 } from './meta-api.ts'
+import { metaComments } from './meta-comments.ts'
 import { pollUntil } from './poll-until.ts'
 import { countIn, cutText, objectIn, odd, textIn } from './request.ts'
 
@@ -67,6 +68,12 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
     await pollUntil(call, () => isReady(call, id))
     return publishedAs(id)
   },
+
+  comments: metaComments({
+    needed: 'pages_manage_engagement',
+    listing: { text: 'message', time: 'created_time', order: 'reverse_chronological' },
+    urlOf: (comment) => publishedAs(comment).url,
+  }),
 
   engagement: {
     each: 1,

@@ -5,6 +5,7 @@
 import { type Adapter, ProviderError } from './adapter.ts'
 import { readPage } from './facebook.ts'
 import { facebookApi, find, idIn, listPosts, type MetaCredentials } from './meta-api.ts'
+import { metaComments } from './meta-comments.ts'
 import { type ContainerPlatform, containerAdapter, postsOf } from './meta-containers.ts'
 import { countIn, objectIn, textIn } from './request.ts'
 
@@ -20,6 +21,13 @@ const platform: ContainerPlatform = {
 
 export const instagram: Adapter<MetaCredentials, string> = {
   ...containerAdapter(platform),
+
+  // A comment has no address of its own.
+  comments: metaComments({
+    needed: 'instagram_manage_comments',
+    listing: { text: 'text', time: 'timestamp' },
+    urlOf: (_, { url }) => url,
+  }),
 
   // Views need a permission more, and aren't counted for all kinds of posts.
   engagement: {

@@ -10,6 +10,9 @@ import { type Answer, type Asked, askProvider, odd, textIn } from './request.ts'
 /** The version of July 2026. */
 const linkedinVersion = '202607'
 const apiUrl = 'https://api.linkedin.com'
+/** How pages are called; others are persons. */
+export const pagePrefix = 'urn:li:organization:'
+export const isPage = (externalId: string | null) => externalId?.startsWith(pagePrefix) === true
 const tokenUrl = 'https://www.linkedin.com/oauth/v2/accessToken'
 
 export interface LinkedinCredentials {

@@ -33,6 +33,11 @@ export function isSameText(little: string, text: string): boolean {
   return compared(plain) === compared(text)
 }
 
+/** The same of comments, which are plain texts. */
+export function isSamePlainText(listed: string, text: string): boolean {
+  return compared(listed) === compared(text)
+}
+
 const compared = (text: string) =>
   replaceLinks(text, () => '…')
     .replace(/\s+/g, ' ')

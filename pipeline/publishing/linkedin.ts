@@ -34,21 +34,29 @@ import {
   type Published,
 } from './adapter.ts'
 import { readLinkCard } from './link-card.ts'
-import { ask, type Calling, type LinkedinCredentials, postIdIn, renew, type Signed } from './linkedin-api.ts'
+import {
+  ask,
+  type Calling,
+  isPage,
+  type LinkedinCredentials,
+  pagePrefix,
+  postIdIn,
+  renew,
+  type Signed,
+} from './linkedin-api.ts'
+import { linkedinComments } from './linkedin-comments.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
 import { lookTwice } from './look-up.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
 import { countIn, objectIn, odd, textIn } from './request.ts'
 
-const pagePrefix = 'urn:li:organization:'
-
 /** `prepare` gives the `content` of the post: files, or the article that it links to. */
 export const linkedin: Adapter<LinkedinCredentials, object | null> = {
   name: 'linkedin',
 
   async lookUp(call, publication, known) {
-    if (externalIdOf(call).startsWith(pagePrefix)) {
+    if (isPage(externalIdOf(call))) {
       return lookTwice(linkedinListedMs, call, () => findOnPage(call, publication, known))
     }
     const { sentAt, text, media } = publication
@@ -91,10 +99,12 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
   refresh: renew,
 
+  comments: linkedinComments,
+
   // No scope of apps reads how a person's posts do.
   engagement: {
     each: linkedinPostsReadEach,
-    covers: ({ externalId }) => externalId?.startsWith(pagePrefix) === true,
+    covers: ({ externalId }) => isPage(externalId),
     async read(call, ids) {
       const { body } = await ask(call, `/rest/socialMetadata?ids=List(${ids.map(encodeURIComponent).join()})`)
       const [found, errors] = [objectIn(body, 'results'), Object(body['errors']) as Record<string, unknown>]

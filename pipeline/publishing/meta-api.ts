@@ -105,6 +105,8 @@ export interface Listing {
   readonly text: string
   readonly time: string
   readonly others?: string
+  /** Where the newest don't come first by themselves. */
+  readonly order?: string
   /** How long before the request that publishes it a post's time may lie. */
   readonly begunBeforeMs?: number
   /** Posts that don't count. */
@@ -144,9 +146,9 @@ async function findListed(
 }
 
 /** An account's newest posts. @throws ProviderError */
-export async function listPosts(call: Signed, { url, text, time, others }: Listing, count: number) {
+export async function listPosts(call: Signed, { url, text, time, others, order }: Listing, count: number) {
   const fields = ['id', text, time, ...(others === undefined ? [] : [others])].join()
-  const { body } = await get(call, url, { fields, limit: String(count) })
+  const { body } = await get(call, url, { fields, order, limit: String(count) })
   return Object.values(objectIn(body, 'data')) as Record<string, unknown>[]
 }
 

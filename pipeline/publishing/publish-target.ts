@@ -34,11 +34,19 @@ import {
   type Publication,
   type Published,
 } from './adapter.ts'
-import { adapterOf } from './adapters.ts'
+import { adapterOf, adapterOfPart } from './adapters.ts'
 import { partDeleted, reasonOf, requirePartsThere } from './deleted-parts.ts'
 import { type Files, filesOf } from './part-files.ts'
 import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
-import { giveBack, type Outcome, type PublishedBy, type Settling, settleFailed, settlePublished } from './settle.ts'
+import {
+  type CommentOutcome,
+  giveBack,
+  type Outcome,
+  type PublishedBy,
+  type Settling,
+  settleFailed,
+  settlePublished,
+} from './settle.ts'
 import { untilWritten } from './until-written.ts'
 
 export interface Publishing extends Sessions, Files, Settling {
@@ -82,13 +90,12 @@ async function publishPart(
   const part = nextPart(stored)
   const written = <Written>(write: () => Promise<Written>) => untilWritten(write, sleep, stopping)
   const settle = (published: PublishedBy) => written(() => settlePublished(publishing, target, claim, published))
-  if (part === null) {
-    const root = stored.sent_parts[0]!
-    return settle({ ...publishedBy(stored, publishedOf(root)), publishedAt: new Date(root.published_at) })
-  }
+  const settleAll = (comment?: CommentOutcome) => settle({ ...firstPublished(stored), comment })
+  if (part === null) return settleAll()
   const keep = async (published: PublishedBy) => {
     if (part.isAlone) return settle(published)
     const sent = sentPartOf(published)
+    if (part.isComment) return settleAll(sent)
     return (await written(() => keepPart(pg, claim, part.place, sent))) ? 'kept' : null
   }
   return within(publishAttemptMs, stopping, async (ending) => {
@@ -112,7 +119,8 @@ async function publishPart(
       const failed = { failure, message, progress, forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
       const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
-      return found === null ? written(() => settleFailed(publishing, target, claim, failed)) : keep(found)
+      if (found !== null) return keep(found)
+      return part.isComment ? settleAll(failed) : written(() => settleFailed(publishing, target, claim, failed))
     }
   })
 }
@@ -135,7 +143,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<PublishedBy | null> {
   const { pg, sleep } = publishing
-  const adapter = adapterOf(stored)
+  const adapter = adapterOfPart(stored, part)
   requireConnected(stored)
   const publication = await publicationOf(publishing, stored, part, claim, signal)
   const account = accountOf(stored)
@@ -176,6 +184,12 @@ function publishedBy(stored: StoredPublication, published: Published): Published
   return { ...published, provider: adapter.name, reader: engagementReaderOf(adapter, accountOf(stored)) }
 }
 
+/** The target's first part, by which a whole thread, and a post with its comment, is known. */
+function firstPublished(stored: StoredPublication): PublishedBy {
+  const root = stored.sent_parts[0]!
+  return { ...publishedBy(stored, publishedOf(root)), publishedAt: new Date(root.published_at) }
+}
+
 function requireConnected({ account_status }: StoredPublication): void {
   if (account_status === 'connected') return
   const failure = { kind: 'permanent', code: 'account_not_connected' } as const
@@ -194,7 +208,7 @@ async function lookUpOnceMore(
     const now = await readPublication(publishing.pg, stored.id)
     const part = nextPart(now)
     if (now.sent_at === null || part === null) return null
-    const [adapter, account] = [adapterOf(now), accountOf(now)]
+    const [adapter, account] = [adapterOfPart(now, part), accountOf(now)]
     const publication = await publicationOf(publishing, now, part, claim, signal)
     const session = sessionOf(publishing, adapter, account, signal)
     const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
@@ -221,13 +235,14 @@ function accountOf(stored: StoredPublication): Account {
 async function publicationOf(
   { pg, sleep, ...files }: Publishing,
   stored: StoredPublication,
-  { place, text, key, replyTo }: Part,
+  { place, text, key, replyTo, isComment }: Part,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<Publication> {
   const { id, title, sent_at, sent_reference } = stored
   return {
-    ...{ key, targetId: id, place, title, text, media: await filesOf(files, stored, place), replyTo, sentAt: sent_at },
+    ...{ key, targetId: id, place, title, text, replyTo, sentAt: sent_at },
+    media: isComment ? [] : await filesOf(files, stored, place),
     reference: sent_reference,
     keep: async (reference) => {
       const isOurs = await untilWritten(() => keepReference(pg, claim, reference), sleep, signal)

@@ -14,7 +14,7 @@ import {
   settlePost,
   settleTarget,
 } from '../../postgres/tables/publishing.ts'
-import { forgetParts } from '../../postgres/tables/sent-parts.ts'
+import { forgetParts, type SentPart } from '../../postgres/tables/sent-parts.ts'
 import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { serializePost } from '../../postgres/tables/serialize-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
@@ -37,7 +37,12 @@ export interface PublishedBy extends Published {
   readonly publishedAt?: Date
   /** Undefined where the platform doesn't say how its posts do. */
   readonly reader: EngagementReader | undefined
+  /** Undefined where the post has none there. */
+  readonly comment?: CommentOutcome | undefined
 }
+
+/** The first comment, or why there is none: the post is published all the same. */
+export type CommentOutcome = SentPart | Failed
 
 export type Outcome = 'published' | 'failed' | 'retried'
 
@@ -52,10 +57,16 @@ export function settlePublished(
   { pg, isMailSetUp }: Settling,
   target: ClaimedTarget,
   claim: Claim,
-  { provider, externalId, url, publishedAt = new Date(), reader }: PublishedBy,
+  { provider, externalId, url, publishedAt = new Date(), reader, comment }: PublishedBy,
 ): Promise<Outcome | null> {
-  const result = { provider, external_id: externalId, url, published_at: publishedAt.toISOString() }
   const telling = { now: new Date(), withMails: isMailSetUp }
+  const result = {
+    ...{ provider, external_id: externalId, url, published_at: publishedAt.toISOString() },
+    ...(comment && { first_comment: commentResult(comment) }),
+  }
+  const failed = comment && 'failure' in comment ? comment : null
+  const health =
+    failed === null ? ({ status: 'ok', message: '' } as const) : healthAfter(failed.failure, failed.message)
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, { status: 'published', result, telling })
     if (settled === null) return null
@@ -63,7 +74,7 @@ export function settlePublished(
       const dueAt = firstReadAt(publishedAt, reader.isCharged === true)
       await insertEngagement(tx, { targetId: target.id, publishedAt, dueAt })
     }
-    await settleHealth(tx, target, { status: 'ok', message: '' }, settled.ended)
+    await settleHealth(tx, target, health, settled.ended, telling)
     return 'published'
   })
 }
@@ -116,6 +127,12 @@ function errorResult({ kind, code }: Failure, message: string) {
   return { error: { code, message, retryable: kind === 'transient' || kind === 'rate_limited' } }
 }
 
+/** A published target isn't tried again, whatever refused its comment. */
+function commentResult(comment: CommentOutcome) {
+  if (!('failure' in comment)) return comment
+  return { error: { ...errorResult(comment.failure, comment.message).error, retryable: false } }
+}
+
 /** A post that is refused says little of its account; one that failed again and again, that it is out of order. */
 function healthAfter({ kind }: Failure, message: string): AccountHealth {
   if (kind === 'permanent' || kind === 'unknown') return { status: 'warning', message }
@@ -162,7 +179,7 @@ async function settleHealth(
   if (changed !== null) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', serializeAccount(changed))
     // The message about a failed post tells of its accounts.
-    if (changed.status === 'expired' && ended === null && telling !== undefined) {
+    if (changed.status === 'expired' && ended !== 'failed' && telling !== undefined) {
       await tellExpiredAccount(tx, { workspaceId, accountId }, telling)
     }
     await appendSystemChange(tx, {

@@ -31,6 +31,7 @@ export interface Post {
   readonly title: string
   readonly base_caption: string
   readonly thread: ThreadPart[]
+  readonly first_comment: string | null
   readonly scheduled_at: Date | null
   readonly status: PostStatus
   readonly tags: string[]
@@ -50,7 +51,7 @@ const mediaSql = (part: string) => `(SELECT coalesce(jsonb_agg(m.media_id ORDER 
   FROM post_media m WHERE m.post_id = p.id AND m.part = ${part})`
 
 /** With media and targets in their order, in one statement however many posts: ids are JSON, so that they are numbers. */
-const columns = `p.id, p.title, p.base_caption, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
+const columns = `p.id, p.title, p.base_caption, p.first_comment, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
   ${mediaSql('0')} AS media_ids,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('text', text, 'media_ids', ${mediaSql('of_thread.part')},
       'platform_captions', coalesce(p.thread_captions->(part::int - 1), '{}')) ORDER BY part), '[]')
@@ -88,7 +89,7 @@ export function listPosts(
        SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before FROM (
          SELECT p.id, octet_length(p.base_caption) + (
            SELECT coalesce(sum(octet_length(part)), 0) FROM unnest(p.thread) AS part
-         ) + octet_length(p.thread_captions::text) + (
+         ) + octet_length(p.thread_captions::text) + coalesce(octet_length(p.first_comment), 0) + (
            SELECT coalesce(sum(coalesce(octet_length(t.caption_override), 0) + octet_length(t.sent_parts::text)), 0)
            FROM post_targets t WHERE t.post_id = p.id
          ) AS bytes
@@ -123,6 +124,7 @@ export interface NewPost {
   readonly title: string
   readonly baseCaption: string
   readonly thread: readonly Omit<ThreadPart, 'media_ids'>[]
+  readonly firstComment: string | null
   readonly scheduledAt: Date | null
   readonly tags: readonly string[]
 }
@@ -130,8 +132,8 @@ export interface NewPost {
 /** A draft, without media and targets yet. @returns its id */
 export async function insertPost(tx: Queryable, post: NewPost): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
-    `INSERT INTO posts (workspace_id, title, base_caption, scheduled_at, tags, thread, thread_captions)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
+    `INSERT INTO posts (workspace_id, title, base_caption, scheduled_at, tags, thread, thread_captions, first_comment)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
     [post.workspaceId, ...valuesOf(post)],
   )
   return row!.id
@@ -142,14 +144,14 @@ export type PostFields = Omit<NewPost, 'workspaceId'>
 export async function updatePostFields(tx: Queryable, id: number, fields: PostFields): Promise<void> {
   await tx.query(
     `UPDATE posts SET title = $2, base_caption = $3, scheduled_at = $4, tags = $5, thread = $6, thread_captions = $7,
-       updated_at = clock_timestamp() WHERE id = $1`,
+       first_comment = $8, updated_at = clock_timestamp() WHERE id = $1`,
     [id, ...valuesOf(fields)],
   )
 }
 
-function valuesOf({ title, baseCaption, scheduledAt, tags, thread }: PostFields): unknown[] {
+function valuesOf({ title, baseCaption, scheduledAt, tags, thread, firstComment }: PostFields): unknown[] {
   const captions = thread.map(({ platform_captions }) => platform_captions)
-  return [title, baseCaption, scheduledAt, tags, thread.map(({ text }) => text), JSON.stringify(captions)]
+  return [title, baseCaption, scheduledAt, tags, thread.map(({ text }) => text), JSON.stringify(captions), firstComment]
 }
 
 /** Replaces the post's media. @param parts ids of each part in their order; those of the caption come first */

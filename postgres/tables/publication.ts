@@ -21,6 +21,8 @@ export interface StoredPublication {
   readonly caption: string
   /** The texts that follow the caption, as the platform gets them. */
   readonly thread: string[]
+  /** For platforms that take one. */
+  readonly first_comment: string | null
   /** Those of caption and thread that are published, in their order. */
   readonly sent_parts: SentPart[]
   readonly publish_key: string
@@ -44,7 +46,7 @@ export async function readPublication(q: Queryable, targetId: number): Promise<S
   const [row] = await q.query<StoredPublication>(
     `SELECT t.id, t.post_id, p.workspace_id, p.title, coalesce(t.caption_override, p.base_caption) AS caption,
        ARRAY(SELECT coalesce(p.thread_captions->(part::int - 1)->>a.platform, text)
-         FROM unnest(p.thread) WITH ORDINALITY AS of_thread (text, part) ORDER BY part) AS thread,
+         FROM unnest(p.thread) WITH ORDINALITY AS of_thread (text, part) ORDER BY part) AS thread, p.first_comment,
        t.publish_key, t.attempt_count, t.sent_parts, t.sent_at, t.sent_reference,
        coalesce(extract(epoch FROM now() - p.scheduled_at) * 1000, 0)::float8 AS late_ms,
        a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,

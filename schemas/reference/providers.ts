@@ -39,6 +39,8 @@ export interface Provider {
   readonly captionBytesMax: number | null
   /** Whether a post may go on in replies of its own. */
   readonly takesThreads: boolean
+  /** Code points of the account's own comment under its post; null: none is published there. */
+  readonly commentLengthMax: number | null
   /** Whether a text that was just published is refused. */
   readonly refusesRepeats: boolean
   /** The media without which a post is refused. */
@@ -64,6 +66,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'x',
     captionBytesMax: null,
     takesThreads: true,
+    commentLengthMax: null,
     refusesRepeats: true,
     needs: null,
     image: { countMax: 4, bytesMax: 5 * MB, contentTypes: pictures },
@@ -78,6 +81,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'graphemes',
     captionBytesMax: 3000,
     takesThreads: true,
+    commentLengthMax: null,
     refusesRepeats: false,
     needs: null,
     image: { countMax: 4, bytesMax: 2 * MB, contentTypes: pictures },
@@ -92,6 +96,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'threads',
     captionBytesMax: null,
     takesThreads: true,
+    commentLengthMax: null,
     refusesRepeats: false,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
@@ -106,6 +111,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'mastodon',
     captionBytesMax: null,
     takesThreads: true,
+    commentLengthMax: null,
     refusesRepeats: false,
     needs: null,
     image: { countMax: 4, bytesMax: 16 * MB, contentTypes: pictures },
@@ -120,6 +126,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    commentLengthMax: 2200,
     refusesRepeats: false,
     needs: 'media',
     image: { countMax: 10, bytesMax: 8 * MB, contentTypes: ['image/jpeg'] },
@@ -134,6 +141,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    commentLengthMax: 8000,
     refusesRepeats: false,
     needs: null,
     image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
@@ -148,6 +156,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    commentLengthMax: 1250,
     refusesRepeats: false,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
@@ -162,6 +171,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
+    commentLengthMax: null,
     refusesRepeats: false,
     needs: 'image',
     image: { countMax: 5, bytesMax: 20 * MB, contentTypes: pictures },
@@ -177,6 +187,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'bytes',
     captionBytesMax: null,
     takesThreads: false,
+    commentLengthMax: null,
     refusesRepeats: false,
     needs: 'video',
     image: null,
@@ -191,6 +202,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     captionCounting: 'utf16',
     captionBytesMax: null,
     takesThreads: false,
+    commentLengthMax: null,
     refusesRepeats: false,
     needs: 'video',
     image: null,

@@ -7,6 +7,7 @@ import {
   postAccountsMax,
   postBaseCaptionLengthMax,
   postCaptionOverrideLengthMax,
+  postFirstCommentLengthMax,
   postMediaMax,
   postPlatformCaptionsMax,
   postTagLengthMax,
@@ -79,6 +80,13 @@ const thread = z
   .max(postThreadMax)
   .meta({ description: 'Parts that follow as replies.' })
 
+const firstComment = z
+  .string()
+  .min(1)
+  .max(postFirstCommentLengthMax)
+  .refine((text) => text.trim() !== '', 'A comment is no blank text')
+  .nullable()
+
 export const PostCreate = z
   .object({
     title,
@@ -89,6 +97,7 @@ export const PostCreate = z
     social_account_ids: accountIds.default([]),
     platform_captions: platformCaptions.default({}),
     thread: thread.default([]),
+    first_comment: firstComment.default(null),
   })
   .meta({ id: 'PostCreate' })
 
@@ -102,6 +111,7 @@ export const PostUpdate = z
     social_account_ids: accountIds.nullable().optional(),
     platform_captions: platformCaptions.nullable().optional(),
     thread: thread.nullable().optional(),
+    first_comment: firstComment.optional(),
   })
   .meta({ id: 'PostUpdate' })
 
@@ -134,6 +144,7 @@ export const PostResource = z
     title: z.string(),
     base_caption: z.string(),
     thread: z.array(PostThreadPart),
+    first_comment: z.string().nullable(),
     scheduled_at: dateTime.nullable(),
     status: z.enum(postStatuses),
     tags: z.array(z.string()),
@@ -196,6 +207,10 @@ const PreviewedPart = z
   .object({ caption: z.string(), character_count: z.int(), media_count: z.int() })
   .meta({ id: 'PreviewedPart' })
 
+const PreviewedComment = z
+  .object({ text: z.string(), character_count: z.int(), character_limit: z.int() })
+  .meta({ id: 'PreviewedComment' })
+
 const PreviewedTarget = z
   .object({
     social_account_id: z.int(),
@@ -205,6 +220,7 @@ const PreviewedTarget = z
     character_limit: z.int(),
     media_count: z.int(),
     thread: z.array(PreviewedPart).meta({ description: 'The same of each part that follows.' }),
+    first_comment: PreviewedComment.nullable(),
     valid: z.boolean(),
   })
   .meta({ id: 'PreviewedTarget' })

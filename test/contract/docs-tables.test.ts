@@ -83,6 +83,7 @@ test('docs/posts.md has what each platform takes, as the table of providers says
     number(provider.captionLengthMax),
     `\`${provider.captionCounting}\`${provider.captionBytesMax === null ? '' : `, ${number(provider.captionBytesMax)} bytes`}`,
     provider.takesThreads ? 'yes' : 'no',
+    provider.commentLengthMax === null ? 'none' : number(provider.commentLengthMax),
     needed[provider.needs ?? 'nothing'],
     kind(provider.image),
     kind(provider.video),
@@ -109,6 +110,7 @@ test('docs/posts.md has the fields of a post with their bounds', () => {
     social_account_ids: `at most ${limits.postAccountsMax}`,
     platform_captions: `a caption by platform, each of at most ${number(limits.postCaptionOverrideLengthMax)} characters, at most ${limits.postPlatformCaptionsMax}`,
     thread: `at most ${limits.postThreadMax} parts, each a text of 1–${number(limits.postBaseCaptionLengthMax)} characters, alone or with media and captions`,
+    first_comment: `1–${number(limits.postFirstCommentLengthMax)} characters or null`,
   })
   expect(postsPage).toContain(`A workspace has at most ${limits.socialAccountsMax}.`)
 })

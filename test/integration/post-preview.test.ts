@@ -27,7 +27,7 @@ test('shows each target with the caption that it would get, and that nothing is 
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const bluesky = await makeAccount(stores, mine.workspaceId, 'bluesky')
   const media = await makeMedia(stores, mine.workspaceId)
-  const [good, caption] = [{ media_count: 1, thread: [], valid: true }, 'Für 🦋']
+  const [good, caption] = [{ media_count: 1, thread: [], first_comment: null, valid: true }, 'Für 🦋']
   expect(
     await preview({
       scheduled_at: '2030-02-01T00:00:00+01:00',

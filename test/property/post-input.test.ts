@@ -100,7 +100,7 @@ test('a post is ready where an account is connected and every platform alone tak
         ...{ accountIds: a, mediaIds: m, captions: c },
         thread: [],
       })
-      const content = { ...choice, baseCaption: 'base' }
+      const content = { ...choice, baseCaption: 'base', firstComment: 'c'.repeat(1300) }
       const { issues, targets } = judgeReadiness(content)
       const isReady = errorsAmong(issues).length === 0
       const alone = choice.accounts.map((account) => judgeReadiness({ ...content, accounts: [account] }))

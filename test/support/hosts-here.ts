@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { Agent, type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 
 export interface HostsHere {
-  /** Connects to the platform's hosts here, and to others where they are. */
+  /** Connects to the platform's hosts here, and to others as before: those that came here later end first. */
   readonly agent: Dispatcher
   end(): void
 }
@@ -11,11 +11,11 @@ export interface HostsHere {
 /** @param origins the platform's own. @param isAway nothing listens at its hosts */
 export function hostsHere(origins: RegExp, url: string, isAway: () => boolean): HostsHere {
   const [here, nowhere] = [agentTo(Number(new URL(url).port)), agentTo(1)]
-  const agent = new Agent().compose((dispatch) => (options, handler) => {
+  const before = getGlobalDispatcher()
+  const agent = before.compose((dispatch) => (options, handler) => {
     if (!origins.test(String(options.origin))) return dispatch(options, handler)
     return (isAway() ? nowhere : here).dispatch(options, handler)
   })
-  const before = getGlobalDispatcher()
   setGlobalDispatcher(agent)
   return { agent, end: () => setGlobalDispatcher(before) }
 }

@@ -23,6 +23,15 @@ export interface MadePost {
   readonly createdAt: number
 }
 
+export interface MadeComment {
+  readonly id: string
+  readonly commentUrn: string
+  readonly actor: string
+  readonly object: string
+  readonly message: { readonly text: string }
+  readonly created: { readonly time: number }
+}
+
 interface Asset {
   readonly owner: string
   readonly bytesMax: number
@@ -45,12 +54,16 @@ export interface LinkedinServer extends ProviderServer {
     isAway: boolean
   }
   readonly posts: MadePost[]
+  readonly comments: MadeComment[]
   /** The bytes that were sent for an image or a video. */
   bytesOf(urn: string): Buffer
   readonly agent: Dispatcher
 }
 
-const allScopes = ['openid', 'profile', 'w_member_social', 'w_organization_social', 'r_organization_social']
+const allScopes = [
+  ...['openid', 'profile', 'w_member_social', 'w_organization_social', 'r_organization_social'],
+  ...['w_member_social_feed', 'w_organization_social_feed', 'r_organization_social_feed'],
+]
 /** The real one has 4 MiB. */
 const partBytes = 100_000
 const refused = (status: number, code: string, message: string): Answered => ({
@@ -71,6 +84,7 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     ...{ reactions: {} as Readonly<Record<string, number>>, comments: 0 },
   }
   const posts: MadePost[] = []
+  const comments: MadeComment[] = []
   const assets = new Map<string, Asset>()
   const uploads: { asset: Asset; part: number; bytes: number }[] = []
   let made = 0
@@ -221,6 +235,30 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     return { status: 201, body: '', headers: { 'x-restli-id': id } }
   }
 
+  function comment({ id: under, json }: Asking): Answered {
+    const { actor, object, message, ...others } = json ?? {}
+    if (Object.keys(others).length > 0) return refused(400, 'BAD_REQUEST', `unrecognized field ${Object.keys(others)}`)
+    const isAllowed =
+      (actor === member.urn && has('w_member_social_feed')) || (actor === pageUrn && has('w_organization_social_feed'))
+    if (!isAllowed) return notAllowed('partnerApiSocialActions.CREATE-comments')
+    if (object !== under || !posts.some(({ id }) => id === under)) return refused(404, 'NOT_FOUND', 'Not found')
+    const text = message?.text
+    if (typeof text !== 'string' || text.trim() === '' || [...text].length > 1250) return invalid('ERROR :: /message')
+    made += 1
+    const created = { time: Date.now() }
+    const id = String((BigInt(created.time) << 22n) + BigInt(made))
+    const commentUrn = `urn:li:comment:(urn:li:activity:${under.split(':').at(-1)},${id})`
+    comments.push({ id, commentUrn, actor, object, message: { text }, created })
+    return { status: 201, body: comments.at(-1), headers: { 'x-restli-id': id } }
+  }
+
+  function listComments({ id, query }: Asking): Answered {
+    const isOfPage = posts.some((post) => post.id === id && post.author === pageUrn)
+    if (!isOfPage || !has('r_organization_social_feed')) return notAllowed('partnerApiSocialActions.GET-comments')
+    const elements = comments.filter(({ object }) => object === id).slice(0, Number(query.get('count') ?? 10))
+    return { status: 200, body: { paging: { start: 0, links: [] }, elements } }
+  }
+
   /** Answers a batch: each post is found, or has an error of its own. */
   function readMetadata({ query }: Asking): Answered {
     if (!has('r_organization_social')) return notAllowed('socialMetadata.BATCH_GET')
@@ -287,13 +325,15 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     'PUT /dms-uploads/:id': signedIn('www.linkedin.com', putPart),
     'POST /rest/posts': api(publish),
     'GET /rest/posts': api(listPosts),
+    'POST /rest/socialActions/:id/comments': api(comment),
+    'GET /rest/socialActions/:id/comments': api(listComments),
     'GET /rest/socialMetadata': api(readMetadata),
     'POST /oauth/v2/accessToken': renewToken,
   })
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(api|www)\.linkedin\.com$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, agent: hosts.agent },
+    ...{ state, posts, comments, agent: hosts.agent },
     bytesOf: (urn: string) => Buffer.concat(assets.get(urn)!.parts.map((part) => part!)),
     close: async () => {
       hosts.end()

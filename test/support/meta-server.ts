@@ -23,6 +23,14 @@ export const threadsUser = { id: '17841400000000000', username: 'the.shop', name
 export const instagramUser = { id: '17841405822304914', username: 'the.shop', name: 'The Shop' }
 export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.shop' }
 
+/** Under a post on the page or on Instagram. */
+export interface MadeComment {
+  readonly id: string
+  readonly under: string
+  readonly text: string
+  readonly createdAt: Date
+}
+
 interface UploadedVideo {
   readonly session: string
   readonly size: number
@@ -51,12 +59,13 @@ export interface MetaServer extends ProviderServer {
   readonly posts: MadePost[]
   readonly threads: MadePost[]
   readonly instagram: MadePost[]
+  readonly comments: MadeComment[]
   readonly agent: Dispatcher
 }
 
 const allPermissions = [
   ...['pages_manage_posts', 'pages_read_engagement', 'instagram_basic', 'instagram_content_publish'],
-  'threads_manage_insights',
+  ...['threads_manage_insights', 'pages_manage_engagement', 'instagram_manage_comments'],
 ]
 /** The real one's are of some MB. */
 const partBytes = 100_000
@@ -75,6 +84,7 @@ export async function startMeta(
     counts: { facebook: {}, instagram: {}, threads: {} } as MetaServer['state']['counts'],
   }
   const posts: MadePost[] = []
+  const comments: MadeComment[] = []
   const photos = new Map<string, MadeFile>()
   const videos = new Map<string, UploadedVideo>()
   let ids = 122_100_000_000_000
@@ -276,6 +286,48 @@ export async function startMeta(
     return ok({ data, paging: {} })
   }
 
+  const onInstagram = (id: string) => instagram.posts.some((post) => post.id === id)
+  const notThere = graphError(100, 'Unsupported post request.', { error_subcode: 33 })
+
+  function comment(asking: Asking): Answered {
+    const { id: under } = asking
+    const fields = fieldsIn(asking)
+    const fault =
+      lacks(onInstagram(under) ? 'instagram_manage_comments' : 'pages_manage_engagement') ??
+      unknownField(fields, ['message'])
+    if (fault !== undefined) return fault
+    const { message: text = '' } = fields
+    const lengthMax = onInstagram(under) ? 2200 : 8000
+    if (text.trim() === '' || [...text].length > lengthMax) return invalid('Param message is invalid')
+    const id = onInstagram(under) ? nextId() : `${under.split('_').at(-1)}_${nextId()}`
+    comments.push({ id, under, text, createdAt: new Date() })
+    return ok({ id })
+  }
+
+  /** Facebook lists the oldest first unless it is told otherwise. */
+  function listComments({ id, query }: Asking): Answered {
+    const missing = lacks(onInstagram(id) ? 'instagram_manage_comments' : 'pages_read_engagement')
+    if (missing !== undefined) return missing
+    const isNewestFirst = onInstagram(id) || query.get('order') === 'reverse_chronological'
+    const own = comments.filter(({ under }) => under === id)
+    const data = (isNewestFirst ? own.reverse() : own).slice(0, Number(query.get('limit') ?? 25)).map((one) => {
+      const time = one.createdAt.toISOString().replace(/\.\d+Z/, '+0000')
+      const shown = onInstagram(id)
+        ? { id: one.id, text: one.text, timestamp: time }
+        : { id: one.id, message: one.text, created_time: time }
+      return asked(query, shown)
+    })
+    return ok({ data, paging: {} })
+  }
+
+  /** A post of the page, or of its account on Instagram. */
+  const ofPost = (route: Route) => (asking: Asking) => {
+    const { id, token } = asking
+    if (token !== state.pageToken) return expired
+    if (isUnproven(asking)) return unproven
+    return onInstagram(id) || posts.some((post) => post.id === id) ? route(asking) : notThere
+  }
+
   type Route = (asking: Asking) => Answered | Promise<Answered>
   /** A token of the page reaches the page alone. */
   const ofPage =
@@ -313,6 +365,8 @@ export async function startMeta(
     'POST /v25.0/:id/photos': ofPage(addPhoto),
     'POST /v25.0/:id/videos': ofPage(uploadVideo),
     'POST /v25.0/:id/feed': ofPage(publishPost),
+    'GET /v25.0/:id/comments': ofPost(listComments),
+    'POST /v25.0/:id/comments': ofPost(comment),
     'GET /v25.0/:id/media': ofInstagram('instagram_basic', instagram.list),
     'POST /v25.0/:id/media': ofInstagram('instagram_basic', instagram.make),
     'POST /v25.0/:id/media_publish': ofInstagram('instagram_content_publish', instagram.publish),
@@ -320,7 +374,7 @@ export async function startMeta(
   const { close } = server
   const hosts = hostsHere(/^https:\/\/graph\.(facebook\.com|threads\.net)$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, threads: threads.posts, instagram: instagram.posts, agent: hosts.agent },
+    ...{ state, posts, comments, threads: threads.posts, instagram: instagram.posts, agent: hosts.agent },
     close: async () => {
       hosts.end()
       await close()

@@ -88,16 +88,18 @@ export interface DuePost {
   readonly media?: readonly number[]
   readonly captions?: Readonly<Record<string, string>>
   readonly thread?: readonly (string | object)[]
+  readonly firstComment?: string | undefined
 }
 
 /** A post that is scheduled, and due in a moment. @returns its id */
 export async function schedulePost(
   ask: Ask,
-  { title = 'A post', caption, accounts, media = [], captions = {}, thread = [] }: DuePost,
+  { title = 'A post', caption, accounts, media = [], captions = {}, thread = [], firstComment }: DuePost,
 ): Promise<number> {
   const made = await ask<ShownPost>('POST', '/v1/posts', {
     ...{ title, base_caption: caption, social_account_ids: accounts, media_ids: media },
     ...{ platform_captions: captions, thread },
+    ...(firstComment !== undefined && { first_comment: firstComment }),
   })
   if (made.status !== 200) throw new Error(`the post wasn't made: ${JSON.stringify(made.body)}`)
   await reschedule(ask, made.body.id, 'schedule')

@@ -29,9 +29,10 @@ function codes(
   baseCaption = 'a',
   captions = {},
   thread: (string | Partial<Part>)[] = [],
+  firstComment: string | null = null,
 ) {
   const { issues } = judgeReadiness({
-    ...{ baseCaption, thread: thread.map(partOf), media, accounts: [account(platform)] },
+    ...{ baseCaption, firstComment, thread: thread.map(partOf), media, accounts: [account(platform)] },
     captions: new Map(Object.entries(captions)),
   })
   return issues.map(({ code }) => code)
@@ -43,7 +44,7 @@ const enough = (platform: Platform) =>
 
 describe.each(platforms)('%s', (platform) => {
   const { captionLengthMax: max, captionCounting, needs, image, video, mixedMax } = providers[platform]
-  const { altTextLengthMax, takesThreads } = providers[platform]
+  const { altTextLengthMax, takesThreads, commentLengthMax } = providers[platform]
 
   test('takes a caption of its length as the platform counts it, and no longer one', () => {
     const each = captionCountings[captionCounting]('🙂')
@@ -63,10 +64,25 @@ describe.each(platforms)('%s', (platform) => {
     expect(of('b', ' a', 'b')).toEqual(repeated)
   })
 
+  test('takes a first comment of its length, or warns that none is published', () => {
+    const of = (comment: string) => codes(platform, enough(platform), 'a', {}, [], comment)
+    const none = commentLengthMax === null ? ['comment_not_taken'] : []
+    expect(of('🙂'.repeat(commentLengthMax ?? 1))).toEqual(none)
+    expect(of('🙂'.repeat((commentLengthMax ?? 1) + 1))).toEqual(
+      commentLengthMax === null ? none : ['comment_too_long'],
+    )
+  })
+
   if (takesThreads)
     test('judges the files and the text of each part of a thread as those of a post', () => {
       const of = (...thread: Partial<Part>[]) => {
-        const content = { baseCaption: 'a', media: [], accounts: [account(platform)], captions: new Map() }
+        const content = {
+          baseCaption: 'a',
+          firstComment: null,
+          media: [],
+          accounts: [account(platform)],
+          captions: new Map(),
+        }
         return judgeReadiness({ ...content, thread: thread.map(partOf) }).issues.map(({ loc, code }) => [code, ...loc])
       }
       const [images, videos] = [many(image!.countMax), many(video!.countMax, film)]
@@ -138,7 +154,7 @@ test('images that Instagram would refuse or crop are told of, those of unknown s
 
 test('an account whose calls fail is told of with what it says, and stops nothing', () => {
   const { issues, targets } = judgeReadiness({
-    ...{ baseCaption: 'a', thread: [], media: [], captions: new Map() },
+    ...{ baseCaption: 'a', firstComment: null, thread: [], media: [], captions: new Map() },
     accounts: [account('x', { health_status: 'error', health_message: 'Token expired', at: 3, id: 9 })],
   })
   expect(issues).toEqual([

@@ -18,7 +18,7 @@ const token = 'An access token, or JSON'
 const meta = (
   <>
     In <Away to="https://developers.facebook.com/apps">Meta’s developer portal</Away> make an app, and a token of it for
-    the page. <Guide part="facebook-and-instagram" />
+    the page. First comments need a permission more. <Guide part="facebook-and-instagram" />
   </>
 )
 
@@ -44,8 +44,8 @@ export const platformForms: Readonly<Record<Platform, PlatformForm>> = {
     help: (
       <>
         Make an app and a token with LinkedIn’s{' '}
-        <Away to="https://www.linkedin.com/developers/tools/oauth">token tools</Away>. It holds for 60 days.{' '}
-        <Guide part="linkedin" />
+        <Away to="https://www.linkedin.com/developers/tools/oauth">token tools</Away>. It holds for 60 days. First
+        comments need a scope more. <Guide part="linkedin" />
       </>
     ),
   },

@@ -7,6 +7,7 @@ import { money, number, time } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
+import { CommentResult } from './post-comment.tsx'
 import { copyOf, isBegun, type Post, partsIn } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
@@ -146,7 +147,7 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
   const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
   const handles = useHandles()
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
-  const { base_caption, thread, targets, performance, engagement } = answer
+  const { base_caption, thread, first_comment, targets, performance, engagement } = answer
   const shown = (value: number | null) => (value === null ? '–' : number(value))
   return (
     <>
@@ -156,6 +157,11 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
       {thread.map((part, at) => (
         <PartShown key={at} {...part} />
       ))}
+      {first_comment !== null && (
+        <p class="caption part-shown">
+          <span class="label">First comment</span> <bdi>{first_comment}</bdi>
+        </p>
+      )}
       <ul>
         {targets.map(({ publish_result, engagement: told, status, ...target }) => (
           <li key={target.id} class="event target">
@@ -163,8 +169,11 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
               <AccountName {...{ target, handles }} /> {told && <OnNetwork told={told} timezone={timezone} />}
             </span>
             <span class={tones[status] ?? ''}>{status}</span>
-            {partsIn(publish_result) && <Parts parts={partsIn(publish_result)!} all={thread.length + 1} />}
+            {thread.length > 0 && partsIn(publish_result) && (
+              <Parts parts={partsIn(publish_result)!} all={thread.length + 1} />
+            )}
             <Result result={publish_result} />
+            <CommentResult result={publish_result} />
           </li>
         ))}
       </ul>

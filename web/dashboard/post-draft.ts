@@ -21,6 +21,7 @@ export interface Draft {
   readonly title: string
   readonly base_caption: string
   readonly thread: readonly DraftPart[]
+  readonly first_comment: string | null
   /** Local to the workspace, without an offset; null without a time. */
   readonly scheduled_at: string | null
   readonly social_account_ids: readonly number[]
@@ -41,15 +42,15 @@ export function newPart(more: Partial<DraftPart> = {}): DraftPart {
 
 /** A new post. */
 export const fresh: Draft = {
-  ...{ title: '', base_caption: '', thread: [], scheduled_at: null },
+  ...{ title: '', base_caption: '', thread: [], first_comment: null, scheduled_at: null },
   ...{ social_account_ids: [], media_ids: [], platform_captions: {}, tags: [] },
 }
 
 /** The editor's state of it. The time at which one failed is over. */
 export function draftOf(post: Post, timezone: string): Draft {
-  const { title, base_caption, thread, status, scheduled_at, targets, media_ids, tags } = post
+  const { title, base_caption, thread, first_comment, status, scheduled_at, targets, media_ids, tags } = post
   return {
-    ...{ title, base_caption, thread: thread.map(newPart), media_ids, tags },
+    ...{ title, base_caption, thread: thread.map(newPart), first_comment, media_ids, tags },
     scheduled_at: scheduled_at === null || status === 'failed' ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),
@@ -118,6 +119,7 @@ export function asSent(draft: Draft, accounts: readonly Account[] | undefined): 
   const written = draft.thread.filter(({ text, media_ids }) => text.trim() !== '' || media_ids.length > 0)
   return {
     ...draft,
+    first_comment: draft.first_comment?.trim() ? draft.first_comment : null,
     tags: draft.tags.map((tag) => tag.trim()).filter((tag) => tag !== ''),
     platform_captions: captionsOfChosen(draft.platform_captions),
     thread: written.map(({ text, media_ids, platform_captions }) => {

@@ -4,6 +4,7 @@ import { changesOf } from './changes-of.ts'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
+import { FirstComment } from './post-comment.tsx'
 import {
   type Account,
   asSent,
@@ -192,6 +193,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
         chosen={draft.social_account_ids}
         choose={(ids) => change({ social_account_ids: ids })}
       />
+      <FirstComment text={draft.first_comment} {...{ platforms, change }} />
       <MediaFiles
         ids={draft.media_ids}
         {...filesOf(0)}

@@ -1,4 +1,5 @@
 /** The preview of a draft: how each network would show it, and what stands in the way. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PostPreview } from '../../schemas/resources/post.ts'
 import type { Draft, SentDraft } from './post-draft.ts'
@@ -81,6 +82,14 @@ export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, ch
                   </p>
                 </div>
               ))}
+            {first.first_comment && (
+              <div class="part-shown">
+                First comment <Count {...first.first_comment} />
+                <p class="caption">
+                  <bdi>{first.first_comment.text}</bdi>
+                </p>
+              </div>
+            )}
             <Issues issues={issues.filter((issue) => issue.platform === platform)} />
             <label>
               Another caption for {platform}
@@ -101,11 +110,25 @@ export function PreviewOf({ preview: { targets, issues: all }, isSaid, draft, ch
 type Part = Preview['targets'][number]['thread'][number]
 
 function Length({ part, limit }: { readonly part: Part; readonly limit: number }) {
-  const { character_count: count, media_count: files } = part
+  const { character_count, media_count: files } = part
+  return (
+    <Count {...{ character_count, character_limit: limit }}>
+      {files > 0 && `, ${files} ${files === 1 ? 'file' : 'files'}`}
+    </Count>
+  )
+}
+
+interface CountProps {
+  readonly character_count: number
+  readonly character_limit: number
+  readonly children?: ComponentChildren
+}
+
+function Count({ character_count: count, character_limit: limit, children }: CountProps) {
   return (
     <span class={count > limit ? 'bad' : 'label'}>
       {count} of {limit}
-      {files > 0 && `, ${files} ${files === 1 ? 'file' : 'files'}`}
+      {children}
     </span>
   )
 }

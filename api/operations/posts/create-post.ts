@@ -21,14 +21,14 @@ export const createPost = defineOperation({
   output: PostResource,
   emits: 'post.created',
   async handle({ body, workspace, stores: { pg } }) {
-    const { title, base_caption, tags } = body
+    const { title, base_caption, first_comment, tags } = body
     const time = readGivenTime(body.scheduled_at, workspace.timezone)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
     const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const id = await insertPost(pg, {
       ...{ workspaceId: workspace.id, title, baseCaption: base_caption, thread: threadOf(choice), tags },
-      scheduledAt: time.scheduledAt,
+      ...{ scheduledAt: time.scheduledAt, firstComment: first_comment },
     })
     await setPostMedia(pg, id, mediaOf(choice))
     await setPostTargets(pg, id, targetsOf(choice), 'draft')

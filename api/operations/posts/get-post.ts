@@ -14,10 +14,10 @@ export const getPost = defineOperation({
   name: 'post.get',
   http: { method: 'GET', path: '/v1/posts/{post_id}' },
   tool: 'svc.get_post',
-  summary: 'Get a post with its targets, its performance and its engagement.',
+  summary: 'Get a post with its targets, performance and engagement.',
   description:
-    '`performance` has clicks, visitors, sessions, conversions and revenue. They are null while unreadable, and without `analytics:read`. ' +
-    '`engagement` has likes, comments, shares and views on its networks, each null where no network says.',
+    '`performance` has clicks, visitors, sessions, conversions and revenue: null while unreadable, and without `analytics:read`. ' +
+    '`engagement` has likes, comments, shares and views: null where no network says.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',

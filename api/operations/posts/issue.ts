@@ -13,6 +13,7 @@ export const issueCodes = [
   'caption_too_long',
   'thread_not_taken',
   'thread_repeats',
+  'comment_too_long',
   'media_missing',
   'image_missing',
   'video_missing',
@@ -28,6 +29,7 @@ export const issueCodes = [
   'account_unhealthy',
   'alt_text_missing',
   'image_cropped',
+  'comment_not_taken',
 ] as const
 export type IssueCode = (typeof issueCodes)[number]
 
@@ -36,6 +38,7 @@ const warnings: ReadonlySet<IssueCode> = new Set<IssueCode>([
   'account_unhealthy',
   'alt_text_missing',
   'image_cropped',
+  'comment_not_taken',
 ])
 
 export interface Issue {

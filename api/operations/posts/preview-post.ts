@@ -23,13 +23,16 @@ export const previewPost = defineOperation({
     const { scheduledAt, errors } = readGivenTime(body.scheduled_at, workspace.timezone)
     if (errors.length > 0) throw invalid(errors)
     const choice = await readChoice(pg, workspace.id, namedIn(body))
-    const { issues: found, targets } = judgeReadiness({ ...choice, baseCaption: body.base_caption })
+    const { issues: found, targets } = judgeReadiness({
+      ...choice,
+      ...{ baseCaption: body.base_caption, firstComment: body.first_comment },
+    })
     const late = scheduledAt ? judgeTime(scheduledAt, clock.now(), body.scheduled_at?.sent) : []
     const issues = [...late, ...choice.unknown, ...found]
     return {
       valid: errorsAmong(issues).length === 0,
       issues: issues.map(shownIssue),
-      targets: targets.map(({ account, caption, characterCount, thread, isValid }) => ({
+      targets: targets.map(({ account, caption, characterCount, thread, comment, isValid }) => ({
         social_account_id: account.id,
         platform: account.platform,
         caption,
@@ -41,6 +44,10 @@ export const previewPost = defineOperation({
           character_count: part.characterCount,
           media_count: choice.thread[at]!.media.length,
         })),
+        first_comment: comment && {
+          ...{ text: comment.caption, character_count: comment.characterCount },
+          character_limit: providers[account.platform].commentLengthMax!,
+        },
         valid: isValid,
       })),
       scheduled_at: scheduledAt?.toISOString() ?? null,

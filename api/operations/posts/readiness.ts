@@ -19,6 +19,7 @@ import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
 
 export interface Content extends Pick<Choice, 'media' | 'accounts' | 'captions' | 'thread'> {
   readonly baseCaption: string
+  readonly firstComment: string | null
 }
 
 /** A text as an account's platform gets it, and its length there. */
@@ -31,6 +32,8 @@ export interface JudgedTarget extends Counted {
   readonly account: SocialAccount
   /** The parts that follow. */
   readonly thread: readonly Counted[]
+  /** Null where none is published. */
+  readonly comment: Counted | null
   readonly isValid: boolean
 }
 
@@ -69,7 +72,8 @@ export function judgeTime(scheduledAt: Date, now: number, input: unknown): Issue
 
 type Report = (code: IssueCode, path: readonly (string | number)[], message: string, input: unknown) => void
 
-function judgeTarget(account: Placed<SocialAccount>, { baseCaption, thread, captions, media }: Content) {
+function judgeTarget(account: Placed<SocialAccount>, content: Content) {
+  const { baseCaption, thread, captions, media, firstComment } = content
   const provider = providers[account.platform]
   const issues: Issue[] = []
   const report: Report = (code, path, message, input) => {
@@ -91,8 +95,9 @@ function judgeTarget(account: Placed<SocialAccount>, { baseCaption, thread, capt
     return { caption: own, characterCount: lengthOn(own) }
   })
   judgeThread(account.platform, caption, thread, parts, report)
+  const comment = judgeComment(provider, firstComment, report)
   const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
-  return { issues, target: { account, caption, characterCount, thread: parts, isValid } }
+  return { issues, target: { account, caption, characterCount, thread: parts, comment, isValid } }
 }
 
 function judgeCaption(
@@ -143,6 +148,21 @@ function judgeThread(
       report(code, [...place, ...path], `Part ${at + 2}: ${message}`, input),
     )
   }
+}
+
+/** Where no comments are published, the post is published without it. */
+function judgeComment({ label, commentLengthMax }: Provider, text: string | null, report: Report): Counted | null {
+  if (text === null) return null
+  if (commentLengthMax === null) {
+    report('comment_not_taken', ['first_comment'], `No first comment is published on ${label}`, text)
+    return null
+  }
+  const characterCount = lengthOf(text)
+  if (characterCount > commentLengthMax) {
+    const message = `${label} takes comments of at most ${commentLengthMax} characters, this one has ${characterCount}`
+    report('comment_too_long', ['first_comment'], message, text)
+  }
+  return { caption: text, characterCount }
 }
 
 function judgeAccount({ at, id, status, health_status, health_message }: Placed<SocialAccount>, report: Report): void {

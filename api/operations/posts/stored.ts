@@ -4,7 +4,7 @@ import type { Post, PostTarget } from '../../../postgres/tables/posts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { type Choice, type Named, readChoice } from './choice.ts'
 import { errorsAmong, type Issue, refusalsOf } from './issue.ts'
-import { judgeReadiness } from './readiness.ts'
+import { type Content, judgeReadiness } from './readiness.ts'
 
 /**
  * The post's own media, accounts and captions. A target that is published, or its first part, keeps its caption, whatever others of its platform
@@ -35,9 +35,9 @@ export function partsOf({ publish_result }: PostTarget): number {
 }
 
 /** The errors of readiness. Published targets aren't published again, and not judged. */
-export function judgePost(post: Post, baseCaption: string, choice: Choice): Issue[] {
-  const { accounts } = choice
-  const { issues } = judgeReadiness({ ...choice, baseCaption, accounts: waitingAmong(post, accounts) })
+export function judgePost(post: Post, content: Content): Issue[] {
+  const { accounts } = content
+  const { issues } = judgeReadiness({ ...content, accounts: waitingAmong(post, accounts) })
   const isAllPublished = isPublishedOnAll(post, accounts)
   return errorsAmong(issues).map((issue) => {
     const isOfNone = isAllPublished && issue.code === 'no_connected_account'
@@ -60,7 +60,8 @@ function waitingAmong({ targets }: Post, accounts: Choice['accounts']): Choice['
 /** @throws Problem with all that keeps the post from being published */
 export async function requireReady(pg: Queryable, workspaceId: number, post: Post, more: readonly Issue[]) {
   const choice = await readChoice(pg, workspaceId, namedBy(post))
-  requireNone([...more, ...judgePost(post, post.base_caption, choice)])
+  const content = { ...choice, baseCaption: post.base_caption, firstComment: post.first_comment }
+  requireNone([...more, ...judgePost(post, content)])
 }
 
 /** @throws Problem with all of `issues`, where there are any */

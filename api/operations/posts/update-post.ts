@@ -20,7 +20,7 @@ import { type Choice, mediaOf, type Named, readChoice, targetsOf, threadOf } fro
 import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
-import { judgeTime } from './readiness.ts'
+import { type Content, judgeTime } from './readiness.ts'
 import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
@@ -48,10 +48,11 @@ export const updatePost = defineOperation({
     if (errors.length > 0) throw invalid(errors)
     const isPublished = isPublishedOnAll(post, choice.accounts)
     const baseCaption = body.base_caption ?? post.base_caption
-    if (!isPublished) requireStaysReady(post, body, baseCaption, choice)
+    const firstComment = body.first_comment === undefined ? post.first_comment : body.first_comment
+    if (!isPublished) requireStaysReady(post, body, { ...choice, baseCaption, firstComment })
     await updatePostFields(pg, post.id, {
       title: body.title ?? post.title,
-      ...{ baseCaption, thread: threadOf(choice) },
+      ...{ baseCaption, thread: threadOf(choice), firstComment },
       scheduledAt: time.scheduledAt,
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
@@ -119,14 +120,14 @@ function namedAfter(post: Post, { media_ids, social_account_ids, platform_captio
   }
 }
 
-function requireStaysReady(post: Post, body: Body, baseCaption: string, choice: Choice): void {
+function requireStaysReady(post: Post, body: Body, content: Content): void {
   if (post.status !== 'scheduled') return
-  const { base_caption, media_ids, social_account_ids, platform_captions, thread } = body
+  const { base_caption, media_ids, social_account_ids, platform_captions, thread, first_comment } = body
   const isTouched =
     (base_caption ?? undefined) !== undefined ||
-    [media_ids, social_account_ids, platform_captions, thread].some((sent) => sent !== undefined)
+    [media_ids, social_account_ids, platform_captions, thread, first_comment].some((sent) => sent !== undefined)
   if (!isTouched) return
-  requireNone(judgePost(post, baseCaption, choice))
+  requireNone(judgePost(post, content))
 }
 
 async function replaceChosen(pg: Queryable, post: Post, body: Body, choice: Choice): Promise<void> {

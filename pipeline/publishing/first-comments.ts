@@ -1,0 +1,33 @@
+/**
+ * First comments by tokens that may lack the permission for them and be good for posts: then the account stays connected,
+ * and the post without its comment says what is missing. Held by test/integration/publish-comments.test.ts.
+ */
+import { type CommentWriter, ProviderError } from './adapter.ts'
+
+interface Permission {
+  /** Permissions that the token needs, in words. */
+  readonly needed: string
+  isMissing(error: unknown): boolean
+}
+
+/** @returns `writer`, whose refusals for want of the permission aren't about the account */
+export function withPermission<Credentials>(
+  { needed, isMissing }: Permission,
+  { lookUp, publish }: CommentWriter<Credentials>,
+): CommentWriter<Credentials> {
+  async function say<Result>(kind: 'permanent' | 'unknown', ask: () => Promise<Result>): Promise<Result> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof ProviderError) || !isMissing(error)) throw error
+      const message = `${error.message} (a first comment needs ${needed})`
+      const code = kind === 'unknown' ? 'outcome_unknown' : 'permission_missing'
+      const isUnpublished = kind === 'permanent'
+      throw new ProviderError({ kind, code, isUnpublished }, message, { cause: error.cause })
+    }
+  }
+  return {
+    lookUp: (...asked) => say('unknown', () => lookUp(...asked)),
+    publish: (...asked) => say('permanent', () => publish(...asked)),
+  }
+}

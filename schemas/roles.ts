@@ -1,11 +1,11 @@
 /**
- * Roles of a workspace's members, and the scopes of each: this table alone says what a role may do. Scopes of viewers and editors
- * stand by name, so that neither gets a new one unseen.
+ * Roles of a workspace's members, and the scopes of each: this table alone says what a role may do. Scopes of viewers,
+ * contributors and editors stand by name, so that none gets a new one unseen.
  */
-import { manageScope, ownScope, type Scope, type SessionScope, scopes } from './scopes.ts'
+import { type HeldScope, manageScope, ownScope, publishScope, scopes } from './scopes.ts'
 
 /** Roles that a member can be given. */
-export const givenRoles = ['admin', 'editor', 'viewer'] as const
+export const givenRoles = ['admin', 'editor', 'contributor', 'viewer'] as const
 export type GivenRole = (typeof givenRoles)[number]
 /** `owner` is whom the workspace belongs to: nobody gives or takes that role. */
 export type Role = 'owner' | GivenRole
@@ -13,20 +13,24 @@ export type Role = 'owner' | GivenRole
 const viewer = [
   ...(['workspace:read', 'profile:read', 'accounts:read', 'media:read', 'posts:read', 'links:read'] as const),
   ...(['analytics:read', 'replays:read'] as const),
-] satisfies Scope[]
-const editor = [
-  ...viewer,
-  ...(['profile:write', 'media:write', 'posts:write', 'links:write', 'analytics:write'] as const),
-] satisfies Scope[]
+] satisfies HeldScope[]
+const contributor = [...viewer, ...(['media:write', 'posts:write', 'links:write'] as const)] satisfies HeldScope[]
+const editor = [...contributor, ...(['profile:write', 'analytics:write', publishScope] as const)] satisfies HeldScope[]
 
-export const scopesOfRoles: Readonly<Record<Role, readonly (Scope | SessionScope)[]>> = {
+export const scopesOfRoles: Readonly<Record<Role, readonly HeldScope[]>> = {
   viewer,
+  contributor,
   editor,
-  admin: [...scopes, manageScope],
-  owner: [...scopes, manageScope, ownScope],
+  admin: [...scopes, publishScope, manageScope],
+  owner: [...scopes, publishScope, manageScope, ownScope],
 }
 
 /** Whether whoever has the role may invite, and change what members may do. */
 export function mayManage(role: Role): boolean {
   return scopesOfRoles[role].includes(manageScope)
+}
+
+/** `a viewer`, `an editor`. */
+export function roleWithArticle(role: Role): string {
+  return `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`
 }

@@ -28,8 +28,16 @@ export const viewScope = 'dashboard:view'
 export const manageScope = 'workspace:manage'
 export const ownScope = 'workspace:own'
 
+/**
+ * Operations that decide about publication, such as scheduling, need it besides `posts:write`. No key is given it: each key with that
+ * scope has it, unless the role of the key's member withholds it.
+ */
+export const publishScope = 'posts:publish'
+
 export type Scope = (typeof scopes)[number]
 export type SessionScope = typeof manageScope | typeof ownScope
+/** All that a caller may have. */
+export type HeldScope = Scope | SessionScope | typeof publishScope
 
 export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text)

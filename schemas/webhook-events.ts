@@ -5,6 +5,7 @@ export const webhookEventTypes = [
   'post.scheduled',
   'post.unscheduled',
   'post.archived',
+  'post.review_requested',
   'post.published',
   'post.failed',
   'media.created',

@@ -3,6 +3,7 @@ import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
+import { roleWithArticle } from '../../schemas/roles.ts'
 import { fault, plainPage } from './pages.ts'
 
 const texts = {
@@ -40,8 +41,7 @@ function formOf({ workspaceName, inviter, email, role, token, isSignedIn }: Invi
   const ending = isSignedIn
     ? '<p>This browser is signed in already. Joining signs it in with the e-mail below instead.</p>'
     : ''
-  const article = role === 'viewer' ? 'a' : 'an'
-  return `<p>${by} invites you to the workspace <bdi><strong>${escapeHtml(workspaceName)}</strong></bdi> as ${article} ${role}.</p>
+  return `<p>${by} invites you to the workspace <bdi><strong>${escapeHtml(workspaceName)}</strong></bdi> as ${roleWithArticle(role)}.</p>
 <p>Enter the password of your account here. If you have none yet, choose one: you sign in with it from then on.</p>${ending}
 <form class="panel" method="post" action="/dashboard/join"><input type="hidden" name="token" value="${escapeHtml(token)}"><label>E-mail <input type="email" value="${escapeHtml(email)}" autocomplete="username" readonly></label>
 <label>Password <input name="password" type="password" minlength="${passwordLengthMin}" maxlength="${passwordLengthMax}" autocomplete="current-password" required></label>

@@ -1,7 +1,7 @@
 /** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { problem } from '../../schemas/errors/problems.ts'
-import { viewScope } from '../../schemas/scopes.ts'
+import { publishScope, viewScope } from '../../schemas/scopes.ts'
 import type { Operation } from '../operations/define.ts'
 
 /** Refuses by the key alone. */
@@ -27,8 +27,14 @@ export const refuseSharedLink: Guard = (key) => {
   if (key.scopes.includes(viewScope)) throw problem('workspace_access_denied')
 }
 
-export function requireScope(key: Authenticated, { scope, isShared }: Pick<Operation, 'scope' | 'isShared'>): void {
-  if (isShared && key.scopes.includes(viewScope)) return
-  if (key.scopes.includes(scope)) return
-  throw key.actorType === 'user' ? problem('role_insufficient') : problem('scope_missing', scope)
+type Needs = Pick<Operation, 'scope' | 'isShared' | 'publishes'>
+
+export function requireScope({ scopes, actorType }: Authenticated, { scope, isShared, publishes }: Needs): void {
+  if (isShared && scopes.includes(viewScope)) return
+  const missing = [scope, ...(publishes ? [publishScope] : [])].find((one) => !scopes.includes(one))
+  if (missing !== undefined) throw lacking(actorType, missing)
+}
+
+export function lacking(actorType: Authenticated['actorType'], scope: string) {
+  return actorType === 'user' ? problem('role_insufficient') : problem('scope_missing', scope)
 }

@@ -121,6 +121,8 @@ export interface Operation<
   /** An update that does its work again at each call, such as a delivery: its tool isn't called idempotent. */
   readonly isRepeatable?: false
   readonly scope: Scope | SessionScope
+  /** It decides about publication, and needs `publishScope` besides. */
+  readonly publishes?: true
   /** A shared link may call it: the answer names no person, or leaves that out where `context.scopes` has `viewScope`. */
   readonly isShared?: true
   /** Also where the plan has lapsed, or the caller lacks a second factor that is required: else whoever is a member of other workspaces, too, couldn't get out of this one. */

@@ -38,7 +38,9 @@ import { readPostingTimes, updatePostingTimes } from './posts/posting-times.ts'
 import { previewPost } from './posts/preview-post.ts'
 import { queuePost } from './posts/queue-post.ts'
 import { reschedulePost } from './posts/reschedule-post.ts'
+import { returnPost } from './posts/return-post.ts'
 import { schedulePost } from './posts/schedule-post.ts'
+import { submitPost } from './posts/submit-post.ts'
 import { unschedulePost } from './posts/unschedule-post.ts'
 import { updatePost } from './posts/update-post.ts'
 import { associateProfileMedia } from './profile/associate-media.ts'
@@ -80,6 +82,8 @@ export const operations: readonly Operation[] = [
   queuePost,
   reschedulePost,
   unschedulePost,
+  submitPost,
+  returnPost,
   archivePost,
   deletePost,
   readPostingTimes,

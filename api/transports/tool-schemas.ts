@@ -173,7 +173,15 @@ const selfTelling = [
   ],
 ]
 /** Members of long answers: what is in them tells itself by its name. */
-const selfTellingMembers = ['snippet', 'thread', 'engagement', 'web_vitals', 'web_vital_pages', 'web_vital_series']
+const selfTellingMembers = [
+  'snippet',
+  'thread',
+  'review',
+  'engagement',
+  'web_vitals',
+  'web_vital_pages',
+  'web_vital_series',
+]
 const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 
 /** Members that stay of an object that another tool shows. */

@@ -4,6 +4,7 @@
  */
 import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
+import { roleWithArticle } from '../../schemas/roles.ts'
 import type { Mail } from '../reports/mailer.ts'
 import { plain } from '../reports/message.ts'
 
@@ -35,11 +36,10 @@ export function writeInvitationMail(
 ): WrittenMail {
   const name = plain(workspaceName)
   const by = inviter === null ? 'The owner' : plain(inviter)
-  const as = role === 'viewer' ? 'a viewer' : `an ${role}`
   const until = `${moment.format(expires_at).replace(/\s/g, ' ')} UTC`
   // No name that anybody wrote: it could hold an address to click, under the service's own.
   return written('Invitation to a workspace', {
-    before: said`${by} invites you to the workspace ${name} at ${apiHost}, as ${as}.`,
+    before: said`${by} invites you to the workspace ${name} at ${apiHost}, as ${roleWithArticle(role)}.`,
     does: 'Join the workspace',
     url: `${apiHost}/dashboard/join?${new URLSearchParams({ token })}`,
     after: `The link works once, until ${until}. Whoever has it can join: give it to nobody else. If you do not know who invites you, do nothing.`,

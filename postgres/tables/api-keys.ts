@@ -4,7 +4,7 @@
  */
 import { makeSecretKey, makeSharedToken, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
 import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
-import { viewScope } from '../../schemas/scopes.ts'
+import { publishScope, viewScope } from '../../schemas/scopes.ts'
 import type { Queryable } from '../client.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
 
@@ -100,7 +100,7 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
     id: key_id,
     ownerId: owner_id,
     name: key_name,
-    scopes: role === null ? scopes : scopes.filter((scope) => mayHold(role, scope)),
+    scopes: role === null ? scopes : heldBy(role, scopes),
     expiresAt: expires_at,
     plan_key: key_plan,
     isMember: role !== null,
@@ -110,8 +110,10 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
 }
 
 /** A key may no more than its maker, who may have got a lower role since. A shared link shows what every role reads. */
-function mayHold(role: Role, scope: string): boolean {
-  return scope === viewScope || (scopesOfRoles[role] as readonly string[]).includes(scope)
+function heldBy(role: Role, scopes: readonly string[]): string[] {
+  const ofRole: readonly string[] = scopesOfRoles[role]
+  const all = scopes.includes('posts:write') ? [...scopes, publishScope] : scopes
+  return all.filter((scope) => scope === viewScope || ofRole.includes(scope))
 }
 
 /** SQL of the plan that somebody lives by, an owner in the table named, as member `m` of the workspace of owner `o`. */

@@ -30,7 +30,7 @@ export async function tellFailedPost(
   )
 }
 
-/** For an account whose post has other targets on their way. */
+/** For an account whose post hasn't failed, or not yet. */
 export async function tellExpiredAccount(
   tx: Queryable,
   { workspaceId, accountId }: { readonly workspaceId: number; readonly accountId: number },

@@ -3,9 +3,10 @@
  * the state that is changed. Held by test/integration/post-schedule.test.ts.
  */
 import { postsListedBytesMax } from '../../schemas/limits/api-limits.ts'
-import type { PostStatus, TargetStatus } from '../../schemas/resources/post.ts'
+import type { PostStatus, ReviewStatus, TargetStatus } from '../../schemas/resources/post.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
+import type { Review } from './post-reviews.ts'
 
 export interface PostTarget {
   readonly id: number
@@ -34,6 +35,7 @@ export interface Post {
   readonly first_comment: string | null
   readonly scheduled_at: Date | null
   readonly status: PostStatus
+  readonly review: Review | null
   readonly tags: string[]
   readonly media_ids: number[]
   readonly targets: PostTarget[]
@@ -51,7 +53,7 @@ const mediaSql = (part: string) => `(SELECT coalesce(jsonb_agg(m.media_id ORDER 
   FROM post_media m WHERE m.post_id = p.id AND m.part = ${part})`
 
 /** With media and targets in their order, in one statement however many posts: ids are JSON, so that they are numbers. */
-const columns = `p.id, p.title, p.base_caption, p.first_comment, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
+const columns = `p.id, p.title, p.base_caption, p.first_comment, p.scheduled_at, p.status, p.review, p.tags, p.created_at, p.updated_at,
   ${mediaSql('0')} AS media_ids,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('text', text, 'media_ids', ${mediaSql('of_thread.part')},
       'platform_captions', coalesce(p.thread_captions->(part::int - 1), '{}')) ORDER BY part), '[]')
@@ -66,6 +68,7 @@ const columns = `p.id, p.title, p.base_caption, p.first_comment, p.scheduled_at,
 export interface PostFilter extends Page {
   /** Without one, all but the archived. */
   readonly status?: PostStatus | undefined
+  readonly review?: ReviewStatus | undefined
   /** Only posts with a time, from the first moment on and before the second. */
   readonly scheduledFrom?: Date | undefined
   readonly scheduledBefore?: Date | undefined
@@ -80,7 +83,7 @@ export function listPosts(
   filter: PostFilter,
   bytesMax = postsListedBytesMax,
 ): Promise<Post[]> {
-  const { limit, beforeId = null, status = null, scheduledFrom = null, scheduledBefore = null } = filter
+  const { limit, beforeId = null, status = null, review = null, scheduledFrom = null, scheduledBefore = null } = filter
   // The index of the list without archived posts is taken only where the statement itself leaves them out.
   const wanted = status === null ? `p.status <> 'archived' AND $4::text IS NULL` : 'p.status = $4'
   // Lengths of captions are known without reading them.
@@ -96,11 +99,12 @@ export function listPosts(
          FROM posts p
          WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3)
            AND ($6::timestamptz IS NULL OR p.scheduled_at >= $6) AND ($7::timestamptz IS NULL OR p.scheduled_at < $7)
+           AND ($8::text IS NULL OR (p.review IS NOT NULL AND p.review->>'status' = $8))
          ORDER BY p.id DESC LIMIT $2
        ) of_page
      ) page ON page.id = p.id
      WHERE page.bytes_before < $5 ORDER BY p.id DESC`,
-    [workspaceId, limit, beforeId, status, bytesMax, scheduledFrom, scheduledBefore],
+    [workspaceId, limit, beforeId, status, bytesMax, scheduledFrom, scheduledBefore, review],
   )
 }
 
@@ -200,7 +204,7 @@ export async function setPostTargets(
 /** To be published at `at`: of a post that had failed, where it isn't published yet. */
 export async function markPostScheduled(tx: Queryable, id: number, at: Date): Promise<void> {
   await tx.query(
-    `UPDATE posts SET status = 'scheduled', scheduled_at = $2, updated_at = clock_timestamp() WHERE id = $1`,
+    `UPDATE posts SET status = 'scheduled', scheduled_at = $2, review = NULL, updated_at = clock_timestamp() WHERE id = $1`,
     [id, at],
   )
   await tx.query(
@@ -212,7 +216,7 @@ export async function markPostScheduled(tx: Queryable, id: number, at: Date): Pr
 /** All its targets are published: none waits for a time any more. */
 export async function markPostPublished(tx: Queryable, id: number): Promise<void> {
   await tx.query(
-    `UPDATE posts SET status = 'published', scheduled_at = least(scheduled_at, now()), updated_at = clock_timestamp()
+    `UPDATE posts SET status = 'published', scheduled_at = least(scheduled_at, now()), review = NULL, updated_at = clock_timestamp()
      WHERE id = $1`,
     [id],
   )
@@ -229,7 +233,9 @@ export async function markPostDraft(tx: Queryable, id: number): Promise<void> {
 
 /** Out of lists; its time and what came of its targets stay to be read. */
 export async function markPostArchived(tx: Queryable, id: number): Promise<void> {
-  await tx.query(`UPDATE posts SET status = 'archived', updated_at = clock_timestamp() WHERE id = $1`, [id])
+  await tx.query(`UPDATE posts SET status = 'archived', review = NULL, updated_at = clock_timestamp() WHERE id = $1`, [
+    id,
+  ])
   await endWaiting(tx, id)
 }
 

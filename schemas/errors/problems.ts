@@ -61,6 +61,8 @@ export const problems = {
     status: 409,
     detail: 'Only posts of which nothing is published or being published can be deleted',
   },
+  post_not_submittable: { status: 409, detail: 'Only drafts can be submitted for approval' },
+  post_not_returnable: { status: 409, detail: 'Only posts that wait for approval can be sent back' },
   post_not_archivable: { status: 409, detail: 'Only draft, scheduled and failed posts can be archived' },
   post_target_published: {
     status: 409,

@@ -90,6 +90,8 @@ export const postBaseCaptionLengthMax = 2200
 /** With the caption a thread has 25 parts, as many as X's own editor takes. */
 export const postThreadMax = 24
 export const postFirstCommentLengthMax = 2200
+/** The note on a post that is sent back. */
+export const postReviewNoteLengthMax = 500
 export const postCaptionOverrideLengthMax = 70_000
 export const postCaptionOverridesLengthMax = 200_000
 /** Captions of one page of posts, in bytes: 200 posts with 80,000 each. A page that holds more ends before. */

@@ -1,7 +1,7 @@
 /** Members of a workspace and open invitations, as the dashboard shows them: the link itself only when one is made. */
 import { z } from 'zod'
 import { givenRoles } from '../roles.ts'
-import { manageScope, ownScope, scopes } from '../scopes.ts'
+import { manageScope, ownScope, publishScope, scopes } from '../scopes.ts'
 import { dateTime } from './date-time.ts'
 import { emailAddress } from './report-recipient.ts'
 
@@ -13,7 +13,7 @@ export const JoinedWorkspace = z.object({
   id: z.int(),
   name: z.string(),
   role,
-  scopes: z.array(z.enum([...scopes, manageScope, ownScope])),
+  scopes: z.array(z.enum([...scopes, publishScope, manageScope, ownScope])),
   /** The session is in it. Also said where the plan has lapsed, and nothing else is. */
   is_current: z.boolean(),
 })

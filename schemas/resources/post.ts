@@ -10,6 +10,7 @@ import {
   postFirstCommentLengthMax,
   postMediaMax,
   postPlatformCaptionsMax,
+  postReviewNoteLengthMax,
   postTagLengthMax,
   postTagsMax,
   postThreadMax,
@@ -26,6 +27,10 @@ export const postStatuses = ['draft', 'scheduled', 'publishing', 'published', 'f
 export type PostStatus = (typeof postStatuses)[number]
 export const targetStatuses = ['draft', 'scheduled', 'publishing', 'published', 'failed'] as const
 export type TargetStatus = (typeof targetStatuses)[number]
+
+/** A draft has one once somebody asked for its approval. */
+export const reviewStatuses = ['waiting', 'returned'] as const
+export type ReviewStatus = (typeof reviewStatuses)[number]
 
 const title = z.string().min(1).max(postTitleLengthMax)
 const baseCaption = z.string().min(1).max(postBaseCaptionLengthMax)
@@ -117,6 +122,19 @@ export const PostUpdate = z
 
 export const ScheduleRequest = z.object({ scheduled_at: writtenTime }).meta({ id: 'ScheduleRequest' })
 
+const reviewNote = z.string().max(postReviewNoteLengthMax).nullable()
+export const ReturnRequest = z.object({ note: reviewNote.default(null) }).meta({ id: 'ReturnRequest' })
+
+const PostReview = z
+  .object({
+    status: z.enum(reviewStatuses),
+    by: z.string().meta({ description: 'Who asked for approval, or sent it back.' }),
+    at: dateTime,
+    changed_at: dateTime.nullable().meta({ description: 'When it was last changed since then.' }),
+    note: z.string().nullable(),
+  })
+  .meta({ id: 'PostReview' })
+
 const PostTarget = z
   .object({
     id: z.int(),
@@ -147,6 +165,7 @@ export const PostResource = z
     first_comment: z.string().nullable(),
     scheduled_at: dateTime.nullable(),
     status: z.enum(postStatuses),
+    review: PostReview.nullable(),
     tags: z.array(z.string()),
     media_ids: z.array(z.int()),
     targets: z.array(PostTarget),

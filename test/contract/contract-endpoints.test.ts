@@ -21,6 +21,7 @@ const added = [
   ...['breakdown', 'pages', 'flow', 'events', 'funnel', 'goals', 'retention', 'bots', 'conversions'].map(
     (one) => `GET /v1/analytics/${one}`,
   ),
+  ...['POST /v1/posts/{post_id}/submit', 'POST /v1/posts/{post_id}/return'],
   ...['POST /v1/posts/{post_id}/queue', 'GET /v1/posting-times', 'PATCH /v1/posting-times'],
   ...['GET /v1/goals', 'POST /v1/goals', 'PATCH /v1/goals/{goal_id}', 'DELETE /v1/goals/{goal_id}'],
   ...['GET /v1/notes', 'POST /v1/notes', 'PATCH /v1/notes/{note_id}', 'DELETE /v1/notes/{note_id}'],
@@ -30,7 +31,7 @@ const added = [
 ]
 /** Query parameters that our decisions add. */
 const addedParameters = [
-  ...['before_id', 'limit', 'status', 'include', 'interval', 'compare', 'action', 'actor_id', 'actor_type'],
+  ...['before_id', 'limit', 'status', 'review', 'include', 'interval', 'compare', 'action', 'actor_id', 'actor_type'],
   ...['scheduled_from', 'scheduled_before', 'tag', 'q', ...filterNames],
 ]
 

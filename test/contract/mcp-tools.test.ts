@@ -40,6 +40,8 @@ const withoutTool = [
   'media.delete',
   'media_usage.get',
   'media_file.get',
+  'post.submit',
+  'post.return',
   'posting_times.get',
   'posting_times.update',
   'pages.read',

@@ -19,13 +19,19 @@ beforeAll(async () => {
 const reads = ['workspace', 'profile', 'accounts', 'media', 'posts', 'links', 'analytics', 'replays'].map(
   (of) => `${of}:read`,
 )
-const writes = ['profile:write', 'media:write', 'posts:write', 'links:write', 'analytics:write']
+const drafts = ['media:write', 'posts:write', 'links:write']
+const writes = [...drafts, 'profile:write', 'analytics:write', 'posts:publish']
 const opened: Readonly<Record<Role, readonly string[]>> = {
   viewer: reads,
+  contributor: [...reads, ...drafts],
   editor: [...reads, ...writes],
-  admin: [...scopes, 'workspace:manage'],
-  owner: [...scopes, 'workspace:manage', 'workspace:own'],
+  admin: [...scopes, 'posts:publish', 'workspace:manage'],
+  owner: [...scopes, 'posts:publish', 'workspace:manage', 'workspace:own'],
 }
+
+/** Scheduling, and what queues go by. */
+const publishing = ['schedule', 'queue', 'reschedule', 'unschedule'].map((verb) => `post.${verb}`)
+publishing.push('posting_times.update')
 
 /** No row has it. */
 const nowhere = '4000000000000'
@@ -33,13 +39,14 @@ const refusal = { status: 403, body: { detail: 'Your role in the workspace does 
 
 test.each([...operations, ...ofSessions].map((operation) => [operation.name, operation] as const))(
   '%s is open to the roles with its scope, and closed to the others before its input is looked at',
-  async (_, { http, scope, effect }) => {
+  async (_, { name, http, scope, effect }) => {
     const path = http.path.slice('/v1'.length).replace(/\{\w+\}/g, nowhere)
     // A session that may is told what is wrong with the header: nothing is changed.
     const headers = effect === 'read' ? {} : { 'Idempotency-Key': 'a'.repeat(idempotencyKeyLengthMax + 1) }
     for (const [role, ask] of Object.entries(asks)) {
       const answer = await ask(http.method, path, undefined, headers)
-      if (!opened[role as Role].includes(scope)) expect([role, answer]).toEqual([role, refusal])
+      const needed = publishing.includes(name) ? [scope, 'posts:publish'] : [scope]
+      if (needed.some((one) => !opened[role as Role].includes(one))) expect([role, answer]).toEqual([role, refusal])
       else if (effect === 'read') expect([200, 404, 422], `${role}: ${answer.status}`).toContain(answer.status)
       else expect([role, answer.status]).toEqual([role, 422])
     }

@@ -61,6 +61,7 @@ describe('creating a post', () => {
       first_comment: null,
       scheduled_at: '2030-06-01T10:00:00.000Z',
       status: 'draft',
+      review: null,
       tags: ['news', 'b', 'c'],
       media_ids: [two, one],
       targets: [target(bluesky, 'bluesky', null), target(x, 'x', 'Short'), target(other, 'x', 'Short')],

@@ -176,7 +176,10 @@ async function idOf(response: Response): Promise<number> {
 }
 
 /** The operation that a post needs before it can be … */
-const preparations: Readonly<Record<string, string>> = { reschedule_post: 'schedule', unschedule_post: 'schedule' }
+const preparations: Readonly<Record<string, string>> = {
+  ...{ reschedule_post: 'schedule', unschedule_post: 'schedule' },
+  return_post: 'submit',
+}
 
 /** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
 export async function madePath(operation: Operation, asker: Asker): Promise<Made> {

@@ -1,7 +1,7 @@
 /** Members of a workspace: invited by its owner, and joined by the link, each from an address and with an e-mail of its own. */
 import { expect } from 'vitest'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
-import type { GivenRole, Role } from '../../schemas/roles.ts'
+import { type GivenRole, givenRoles, type Role } from '../../schemas/roles.ts'
 import type { TestApi } from './api.ts'
 import type { TestStores } from './stores.ts'
 import type { TestWorkspace } from './workspace.ts'
@@ -79,7 +79,7 @@ export function setUpMembers({ stores, api, now = Date.now }: Served) {
   /** Sessions of each role in a workspace. */
   async function askAsEach(workspace: Pick<TestWorkspace, 'workspaceId'>) {
     const asks: Partial<Record<Role, ReturnType<typeof askAs>>> = { owner: await signInOwner(workspace) }
-    for (const role of ['admin', 'editor', 'viewer'] as const) asks[role] = (await makeMember(workspace, role)).ask
+    for (const role of givenRoles) asks[role] = (await makeMember(workspace, role)).ask
     return asks as Record<Role, ReturnType<typeof askAs>>
   }
 

@@ -15,6 +15,7 @@ import { addressOf, isShared, pageAt } from './shared-page.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
+import { WaitingCount } from './waiting-count.tsx'
 import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {
@@ -100,6 +101,7 @@ function App() {
           {shownPages.map(([path, name]) => (
             <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
               {name}
+              {path === '/dashboard/posts' && <WaitingCount />}
             </PageLink>
           ))}
         </nav>

@@ -13,7 +13,8 @@ type Made = (typeof CreatedInvitation)['_output']
 
 const roles = {
   viewer: 'reads figures, people, posts and links',
-  editor: 'also writes posts, links and the company profile',
+  contributor: 'also writes drafts, media and links, and asks for approval of posts',
+  editor: 'also schedules and approves posts, and writes the company profile',
   admin: 'also manages settings, keys, webhooks and members',
 } as const
 

@@ -11,6 +11,7 @@ import { CommentResult } from './post-comment.tsx'
 import { copyOf, isBegun, type Post, partsIn } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
+import { ReviewButtons, ReviewState } from './post-review.tsx'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
 import { PartShown, Parts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
@@ -78,21 +79,27 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
   }
   const { timezone } = workspace
   const isShownSomewhere = post.targets.some(isBegun)
+  // Whoever may not publish writes drafts alone.
+  const mayPublish = may('posts:publish')
+  const mayChange = mayPublish || post.status === 'draft'
   return (
     <div class="controls">
-      {(editable.includes(post.status) || (post.status === 'failed' && !isShownSomewhere)) && (
+      {mayChange && (editable.includes(post.status) || (post.status === 'failed' && !isShownSomewhere)) && (
         <button type="button" onClick={() => edit(post)}>
           Edit
         </button>
       )}
-      {post.status === 'failed' && (
+      {post.status === 'failed' && mayPublish && (
         <button type="button" onClick={tryAgain}>
           Try again
         </button>
       )}
-      {queueable.includes(post.status) && <QueueButton {...{ queue, timezone }} type="button" onClick={addToQueue} />}
+      <ReviewButtons {...{ post, timezone, done }} />
+      {mayPublish && queueable.includes(post.status) && (
+        <QueueButton {...{ queue, timezone }} type="button" onClick={addToQueue} />
+      )}
       {actions
-        .filter(({ states }) => (states as readonly string[]).includes(post.status))
+        .filter(({ states }) => mayChange && (states as readonly string[]).includes(post.status))
         .map(({ name, path }) => (
           <button key={path} type="button" onClick={() => act('POST', `/${path}`)}>
             {name}
@@ -101,7 +108,7 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
       <button type="button" onClick={duplicate} title="Makes a draft that says the same, to the same accounts">
         Duplicate
       </button>
-      {deletable.includes(post.status) && !isShownSomewhere && (
+      {mayChange && deletable.includes(post.status) && !isShownSomewhere && (
         <button type="button" class="danger" onClick={() => setDeleting(true)}>
           Delete
         </button>
@@ -151,6 +158,7 @@ export function Detail({ id, workspace: { currency, timezone } }: { id: number; 
   const shown = (value: number | null) => (value === null ? '–' : number(value))
   return (
     <>
+      <ReviewState post={answer} timezone={timezone} />
       <p class="caption">
         <bdi>{base_caption}</bdi>
       </p>

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { changesOf } from './changes-of.ts'
 import { localMoment } from './format.ts'
+import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { FirstComment } from './post-comment.tsx'
@@ -76,6 +77,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   }, [at])
   const showsTitle = networks.some(({ platform }) => ['youtube', 'pinterest'].includes(platform))
   const isScheduled = post?.status === 'scheduled'
+  const mayPublish = may('posts:publish')
   const isBusy = isSending || uploads > 0
   const heading = saved.current ? 'Change the post' : 'New post'
   // The refusal names the field, too.
@@ -110,6 +112,10 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   async function save(pressed: string | undefined): Promise<string> {
     const sent = await write(draft)
     if ('refusal' in sent) return sent.refusal
+    if (pressed === 'submit') {
+      const asked = await send('POST', `/posts/${sent.made.id}/submit`)
+      return 'refusal' in asked ? `Saved as a draft, but without asking for approval: ${asked.refusal}` : ''
+    }
     const time = timeOf(pressed)
     if (pressed !== 'queue' && time === undefined) return ''
     const path = pressed === 'queue' ? 'queue' : isScheduled ? 'reschedule' : 'schedule'
@@ -218,7 +224,12 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
         <button type="submit" value="save" disabled={isBusy}>
           {isScheduled ? 'Save' : 'Save the draft'}
         </button>
-        {!isScheduled && (
+        {!mayPublish && (
+          <button type="submit" value="submit" disabled={isBusy}>
+            Ask for approval
+          </button>
+        )}
+        {mayPublish && !isScheduled && (
           <>
             <button type="submit" value="schedule" disabled={isBusy}>
               Schedule
@@ -226,9 +237,11 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
             <QueueButton {...{ queue, timezone: workspace.timezone }} type="submit" value="queue" disabled={isBusy} />
           </>
         )}
-        <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
-          Publish now
-        </button>
+        {mayPublish && (
+          <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
+            Publish now
+          </button>
+        )}
         <TrackButton networks={networks} isDisabled={isBusy} />
         <button type="button" onClick={() => mayLeave() && done()}>
           Close

@@ -11,6 +11,7 @@ import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { Changes, Detail } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
+import { isWaiting } from './post-review.tsx'
 import type { Queue } from './posting-times.tsx'
 import { isDraggable, useMoves } from './use-moves.ts'
 
@@ -76,7 +77,8 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
         onKeyUp={(event) => event.key === ' ' && event.preventDefault()}
         onClick={() => open(post.id)}
       >
-        <span aria-hidden="true">{signs[post.status]}</span> <span class="unseen">{post.status} </span>
+        <span aria-hidden="true">{isWaiting(post) ? '?' : signs[post.status]}</span>{' '}
+        <span class="unseen">{isWaiting(post) ? 'waiting for approval' : post.status} </span>
         {clockOf(post)} <bdi>{post.title}</bdi>
       </button>
     </li>
@@ -100,7 +102,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
       </div>
       <p class="note" role="status">
         {message ||
-          `${may('posts:write') ? 'Drag a post to another day (by finger: hold it first), or press Space on it. ' : ''}Times are those of ${workspace.timezone}.`}{' '}
+          `${may('posts:publish') ? 'Drag a post to another day (by finger: hold it first), or press Space on it. ' : ''}Times are those of ${workspace.timezone}.`}{' '}
         {undo && (
           <button type="button" class="link" onClick={undo}>
             Undo

@@ -15,6 +15,7 @@ import { Changes, Detail, type PostProps, tones, wordsOf } from './post-details.
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
+import { isWaiting, onlyWaiting, WaitingFilter } from './post-review.tsx'
 import { PostingTimesEditor } from './posting-times.tsx'
 import { type CalendarProps, PostsCalendar } from './posts-calendar.tsx'
 import { useAnswer } from './query.ts'
@@ -32,7 +33,9 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const view: ViewName = Object.hasOwn(views, named) ? (named as ViewName) : 'list'
   const asked = params.get('day') ?? ''
   const day = asked.length === 10 && isDay(asked) ? asked : today(workspace.timezone)
-  const go = (to: ViewName, on: string) => navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on })}`)
+  const chosen = onlyWaiting(search) ? { review: 'waiting' } : undefined
+  const go = (to: ViewName, on: string) =>
+    navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on, ...chosen })}`)
   const now = () => localMoment(new Date().toISOString(), workspace.timezone)
   const { answer: times } = useAnswer<(typeof PostingTimes)['_output']>('/posting-times')
   const [isSettingUp, setUp] = useState(false)
@@ -51,15 +54,16 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
               </button>
             ))}
           </fieldset>
+          <WaitingFilter search={search} navigate={navigate} />
+          {may('posts:publish') && (
+            <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
+              Posting times
+            </button>
+          )}
           {may('posts:write') && (
-            <>
-              <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
-                Posting times
-              </button>
-              <button type="button" class="main" onClick={() => write({ at: undefined })}>
-                Write a post
-              </button>
-            </>
+            <button type="button" class="main" onClick={() => write({ at: undefined })}>
+              Write a post
+            </button>
           )}
         </div>
       )}
@@ -67,7 +71,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
         <List {...{ ...common, search, navigate }} />
       ) : (
         <Calendar
-          {...{ ...common, day, span: view }}
+          {...{ ...common, day, span: view, chosen }}
           go={(on, span = view) => go(span, on)}
           write={(on, at) => write({ at: at === undefined ? timeOfNew(on, now()) : `${on}T${at}` })}
         />
@@ -84,14 +88,20 @@ function today(timezone: string): string {
 }
 
 type Shown = Omit<PostProps, 'post'>
+/** Parameters that choose among the posts. */
+type Chosen = Readonly<Record<string, string>> | undefined
 type Listed = (typeof ListedPost)['_output']
 
 /** Asks for the posts of the days that are shown, and for drafts, which may have no time. */
-function Calendar(shown: Shown & Omit<CalendarProps, 'posts'>) {
+function Calendar({ chosen, ...shown }: Shown & Omit<CalendarProps, 'posts'> & { readonly chosen: Chosen }) {
   const days = daysOfSpan(shown.span, shown.day)
-  const times = new URLSearchParams({ scheduled_from: days[0]!, scheduled_before: dayAfter(days.at(-1)!, 1) })
+  const times = new URLSearchParams({
+    ...{ scheduled_from: days[0]!, scheduled_before: dayAfter(days.at(-1)!, 1) },
+    ...chosen,
+  })
+  const drafts = new URLSearchParams({ status: 'draft', ...chosen })
   const { answer, failure } = useAnswer<[timed: Post[], drafts: Post[]]>(
-    `/posts?${times}&limit=${shownMax} /posts?status=draft&limit=${shownMax}`,
+    `/posts?${times}&limit=${shownMax} /posts?${drafts}&limit=${shownMax}`,
   )
   const posts = useMemo(
     () => answer && [...answer[0], ...answer[1].filter(({ scheduled_at }) => scheduled_at === null)],
@@ -110,13 +120,14 @@ function Calendar(shown: Shown & Omit<CalendarProps, 'posts'>) {
 
 function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
   const handles = useHandles()
+  const own = onlyWaiting(search) ? '/posts?review=waiting' : '/posts'
   const {
     answer: posts,
     failure,
     isStale,
     isAwaited,
     pager,
-  } = useListPage<Listed>(isArchive(search) ? '/posts?status=archived' : '/posts', {
+  } = useListPage<Listed>(isArchive(search) ? '/posts?status=archived' : own, {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
@@ -128,7 +139,9 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
         <p class="empty">
           {isArchive(search)
             ? 'None is archived.'
-            : `No post yet.${may('posts:write') ? ' Write one: it is a draft until it is given a time and scheduled.' : ''}`}
+            : onlyWaiting(search)
+              ? 'None waits for approval.'
+              : `No post yet.${may('posts:write') ? ' Write one: it is a draft until it is given a time and scheduled.' : ''}`}
         </p>
       )}
       <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} {...{ post, handles }} {...shown} />)}</ul>
@@ -156,7 +169,7 @@ function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; r
             </span>
           </span>
           <span class="label">{wordsOf(engagement).join(', ')}</span>
-          <span class={tones[status] ?? ''}>{status}</span>
+          <span class={tones[status] ?? ''}>{isWaiting(post) ? 'waiting for approval' : status}</span>
           {scheduled_at !== null && <time dateTime={scheduled_at}>{time(scheduled_at, shown.workspace.timezone)}</time>}
         </summary>
         {isOpen && (

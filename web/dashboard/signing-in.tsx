@@ -19,9 +19,9 @@ export function SigningIn() {
         </>
       ) : (
         <p>
-          You are {ownRole() === 'viewer' ? 'a' : 'an'} {ownRole()} of this workspace. Who forgets the password gets a
-          link by mail, where the sign-in page offers one. Else removal everywhere and a new invitation help. The owner
-          of another workspace gets a new password from whoever runs the service.
+          You are {/^[aeiou]/.test(ownRole()) ? 'an' : 'a'} {ownRole()} of this workspace. Who forgets the password gets
+          a link by mail, where the sign-in page offers one. Else removal everywhere and a new invitation help. The
+          owner of another workspace gets a new password from whoever runs the service.
         </p>
       )}
       <p>

@@ -149,7 +149,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     },
     /** With the keyboard. */
     pickUp(post: Post, event: KeyboardEvent): void {
-      if (event.key !== ' ' || dragged !== undefined || !may('posts:write')) return
+      if (event.key !== ' ' || dragged !== undefined || !may('posts:publish')) return
       event.preventDefault()
       if (!isMovable(post.status))
         return say({ ...nothing, refusal: `A post that is ${post.status} stays where it is.` })
@@ -169,5 +169,5 @@ function momentLike(local: string, timezone: string): string {
 
 /** Whether whoever is signed in may put the post on another day. */
 export function isDraggable({ status }: Pick<Post, 'status'>): boolean {
-  return may('posts:write') && isMovable(status)
+  return may('posts:publish') && isMovable(status)
 }

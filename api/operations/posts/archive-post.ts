@@ -4,7 +4,7 @@ import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireWritable } from './locked-post.ts'
 
 export const archivePost = defineOperation({
   name: 'post.archive',
@@ -18,8 +18,9 @@ export const archivePost = defineOperation({
   output: PostResource,
   problems: ['post_not_found', 'post_not_archivable'],
   emits: 'post.archived',
-  async handle({ path: { post_id }, workspace, stores: { pg } }) {
+  async handle({ path: { post_id }, workspace, scopes, actor, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'scheduled', 'failed'], 'post_not_archivable')
+    requireWritable(post, { scopes, actor })
     await markPostArchived(pg, post.id)
     return serializePost(await readLockedPost(pg, workspace.id, post.id))
   },

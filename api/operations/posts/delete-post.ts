@@ -5,7 +5,7 @@ import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { lockPostIn } from './locked-post.ts'
+import { lockPostIn, requireWritable } from './locked-post.ts'
 import { isBegun } from './stored.ts'
 
 export const deletePost = defineOperation({
@@ -13,16 +13,17 @@ export const deletePost = defineOperation({
   http: { method: 'DELETE', path: '/v1/posts/{post_id}' },
   tool: 'svc.delete_post',
   summary: 'Delete a post of which nothing was published, for good.',
-  description: 'Media and links stay. The answer shows the post as it was.',
+  description: 'Media and links stay.',
   tag: 'Posts',
   effect: 'delete',
   scope: 'posts:write',
   input: { path: z.object({ post_id: idInPath('post') }) },
   output: PostResource,
   problems: ['post_not_found', 'post_not_deletable'],
-  async handle({ path: { post_id }, workspace, stores: { pg } }) {
+  async handle({ path: { post_id }, workspace, scopes, actor, stores: { pg } }) {
     const deletable = ['draft', 'scheduled', 'failed', 'archived'] as const
     const post = await lockPostIn(pg, workspace.id, post_id, deletable, 'post_not_deletable')
+    requireWritable(post, { scopes, actor })
     // A post that failed on one platform may be published on another: its result stays readable.
     if (post.targets.some(isBegun)) throw problem('post_not_deletable')
     await deletePostRows(pg, post.id)

@@ -4,7 +4,7 @@ import { listPosts as readPosts } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { sumOfFigures } from '../../../schemas/engagement.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
-import { ListedPost, postStatuses } from '../../../schemas/resources/post.ts'
+import { ListedPost, postStatuses, reviewStatuses } from '../../../schemas/resources/post.ts'
 import { requireDate, writtenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
 
@@ -20,16 +20,17 @@ export const listPosts = defineOperation({
   input: {
     query: z.object({
       status: z.enum(postStatuses).optional().meta({ description: 'Only posts of this status.' }),
+      review: z.enum(reviewStatuses).optional().meta({ description: 'Review.' }),
       scheduled_from: writtenTime.optional().meta({ description: 'This time or later.' }),
       scheduled_before: writtenTime.optional().meta({ description: 'An earlier time.' }),
       ...pageQuery('post').shape,
     }),
   },
   output: z.array(ListedPost),
-  async handle({ query: { status, limit, before_id, ...times }, workspace: { id, timezone }, stores: { pg } }) {
+  async handle({ query: { status, review, limit, before_id, ...times }, workspace: { id, timezone }, stores: { pg } }) {
     const { scheduled_from: from, scheduled_before: before } = times
     const posts = await readPosts(pg, id, {
-      ...{ limit, beforeId: before_id, status },
+      ...{ limit, beforeId: before_id, status, review },
       scheduledFrom: from && requireDate(from, timezone, ['query', 'scheduled_from']),
       scheduledBefore: before && requireDate(before, timezone, ['query', 'scheduled_before']),
     })

@@ -3,6 +3,9 @@ import type { Queryable } from '../../../postgres/client.ts'
 import { lockPost, type Post, readPost } from '../../../postgres/tables/posts.ts'
 import { type problem as makeProblem, problem } from '../../../schemas/errors/problems.ts'
 import type { PostStatus } from '../../../schemas/resources/post.ts'
+import { publishScope } from '../../../schemas/scopes.ts'
+import { lacking } from '../../guards/authorize.ts'
+import type { CallContext } from '../define.ts'
 
 type StateProblem = Extract<Parameters<typeof makeProblem>[0], `post_not_${string}able`>
 
@@ -20,6 +23,11 @@ export async function lockPostIn(
   if (post === null) throw problem('post_not_found')
   if (!allowed.includes(post.status)) throw problem(refusal)
   return post
+}
+
+/** @throws Problem where the caller may write drafts alone, and it is none */
+export function requireWritable({ status }: Post, { scopes, actor }: Pick<CallContext, 'scopes' | 'actor'>): void {
+  if (status !== 'draft' && !scopes.includes(publishScope)) throw lacking(actor.type, publishScope)
 }
 
 /** As it is after the change. */

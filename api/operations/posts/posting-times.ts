@@ -27,6 +27,7 @@ export const updatePostingTimes = defineOperation({
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
+  publishes: true,
   input: { body: PostingTimesUpdate },
   output: PostingTimes,
   async handle({ body, workspace, clock, stores: { pg } }) {

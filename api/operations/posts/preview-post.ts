@@ -12,8 +12,7 @@ export const previewPost = defineOperation({
   http: { method: 'POST', path: '/v1/posts/preview' },
   tool: 'svc.preview_post',
   summary: 'Check captions, accounts, media, time and platform constraints of a post without writing anything.',
-  description:
-    "Unknown accounts and media are issues here, not refusals. `loc` is the issue's place in the body; warnings stop nothing.",
+  description: "Unknown accounts and media are issues. `loc` is the issue's place in the body; warnings stop nothing.",
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',

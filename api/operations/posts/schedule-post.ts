@@ -19,6 +19,7 @@ export const schedulePost = defineOperation({
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
+  publishes: true,
   input: { path: z.object({ post_id: idInPath('post') }), body: ScheduleRequest },
   output: PostResource,
   problems: ['post_not_found', 'post_not_schedulable'],

@@ -14,6 +14,7 @@ export const unschedulePost = defineOperation({
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
+  publishes: true,
   input: { path: z.object({ post_id: idInPath('post') }) },
   output: PostResource,
   problems: ['post_not_found', 'post_not_unschedulable'],

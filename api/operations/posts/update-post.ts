@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import { insertOutbox } from '../../../postgres/tables/outbox.ts'
+import { setReview } from '../../../postgres/tables/post-reviews.ts'
 import {
   markPostPublished,
   type Post,
@@ -19,7 +20,7 @@ import { defineOperation } from '../define.ts'
 import { type Choice, mediaOf, type Named, readChoice, targetsOf, threadOf } from './choice.ts'
 import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
-import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireWritable } from './locked-post.ts'
 import { type Content, judgeTime } from './readiness.ts'
 import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from './stored.ts'
 
@@ -31,7 +32,7 @@ export const updatePost = defineOperation({
   tool: 'svc.update_post',
   summary: 'Change a draft or scheduled post.',
   description:
-    'Fields that are left out stay. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready. One whose accounts all have it is `published`.',
+    'Fields that are left out stay. Null is ignored for `title` and `base_caption`, and clears the others. A scheduled post must stay ready.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
@@ -39,8 +40,9 @@ export const updatePost = defineOperation({
   output: PostResource,
   problems: ['post_not_found', 'post_not_editable', 'post_target_published', 'post_part_published'],
   emits: 'post.updated',
-  async handle({ path: { post_id }, body, workspace, clock, stores: { pg } }) {
+  async handle({ path: { post_id }, body, workspace, scopes, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
+    requireWritable(post, { scopes, actor })
     requirePublishedKept(post, body)
     const time = readNewTime(post, body, workspace.timezone, clock.now())
     const choice = await readChoice(pg, workspace.id, namedAfter(post, body))
@@ -57,6 +59,9 @@ export const updatePost = defineOperation({
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
     await replaceChosen(pg, post, body, choice)
+    if (post.review?.status === 'waiting') {
+      await setReview(pg, post.id, { ...post.review, changed_at: new Date(clock.now()).toISOString() })
+    }
     if (isPublished) await markPostPublished(pg, post.id)
     const changed = serializePost(await readLockedPost(pg, workspace.id, post.id))
     if (isPublished) await insertOutbox(pg, workspace.id, 'post.published', changed)

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { setReview } from '../../../postgres/tables/post-reviews.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { PostResource } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { requireReady } from './stored.ts'
+
+export const submitPost = defineOperation({
+  name: 'post.submit',
+  http: { method: 'POST', path: '/v1/posts/{post_id}/submit' },
+  summary: 'Ask for approval of a draft.',
+  description:
+    'It must be ready: see `POST /v1/posts/preview`. It stays a draft until somebody schedules it, which approves it, or sends it back.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }) },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_submittable'],
+  emits: 'post.review_requested',
+  async handle({ path: { post_id }, workspace, actor, clock, stores: { pg } }) {
+    const post = await lockPostIn(pg, workspace.id, post_id, ['draft'], 'post_not_submittable')
+    await requireReady(pg, workspace.id, post, [])
+    const at = new Date(clock.now()).toISOString()
+    await setReview(pg, post.id, { status: 'waiting', by: actor.name, at, changed_at: null, note: null })
+    return serializePost(await readLockedPost(pg, workspace.id, post.id))
+  },
+})

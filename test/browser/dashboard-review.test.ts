@@ -1,0 +1,66 @@
+/** Approval in the dashboard: a contributor asks, and whoever may publish sees it, sends it back, and approves. */
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { setUpDashboard } from '../support/dashboard.ts'
+import { setUpMembers } from '../support/members.ts'
+import { asking, makeAccount } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+const { makeMember } = setUpMembers({ stores, api })
+const ask = asking(api, () => mine.apiKey)
+
+test('a contributor writes a draft and asks for approval; the owner sees the count, sends it back, and approves it', async (context) => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const page = await signIn(context)
+  const writer = await makeMember(mine, 'contributor')
+  await page.click('nav >> text=Posts')
+  await page.waitForSelector('button:text-is("Posting times")')
+
+  // One browser sees both sides, by the one session and the other.
+  const ofOwner = await page.context().cookies()
+  const [name, value] = writer.cookie.split('=') as [string, string]
+  await page.context().addCookies([{ name, value, url: api.url }])
+  await page.reload()
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'Sale')
+  await page.getByLabel('Caption', { exact: true }).fill('One')
+  await page.locator('label.choice input').check()
+  await page.fill('text=Time, in', '2099-05-01T09:00')
+  for (const name of ['Schedule', 'Add to queue', 'Publish now']) {
+    expect(await page.locator(`button:text-is("${name}")`).count()).toBe(0)
+  }
+  await page.click('form button:text-is("Ask for approval")')
+  await page.waitForSelector('summary:has-text("Sale"):has-text("waiting for approval")')
+  await page.click('summary:has-text("Sale")')
+  await page.waitForSelector('text=Waiting for approval: asked for by')
+  await page.waitForSelector('button:text-is("Take the request back")')
+  expect(await page.locator('nav >> text=Posts').textContent()).toBe('Posts')
+  await ask('POST', '/v1/posts', { title: 'Other', base_caption: 'C', social_account_ids: [account] })
+
+  await page.context().addCookies(ofOwner)
+  await page.reload()
+  await page.waitForSelector('nav a:has-text("Posts 1")')
+  await page.waitForSelector('summary:has-text("Other")')
+  await page.click('button:text-is("Waiting for approval")')
+  await page.waitForSelector('summary:has-text("Other")', { state: 'detached' })
+  await page.click('summary:has-text("Sale")')
+  await page.click('button:text-is("Send back")')
+  await page.fill('dialog textarea', 'Shorter <b>')
+  await page.click('dialog button:text-is("Send back")')
+  await page.waitForSelector('text=None waits for approval.')
+  await page.click('button:text-is("Waiting for approval")')
+  await page.click('summary:has-text("Sale")')
+  await page.waitForSelector('.note:has-text("Sent back by"):has-text("Shorter <b>")')
+
+  const [, sale] = (await ask('GET', '/v1/posts')).body
+  await writer.ask('POST', `/posts/${sale.id}/submit`)
+  await page.click('button:text-is("Approve")')
+  await page.waitForSelector('summary:has-text("Sale"):has-text("scheduled")')
+  const approved = (await ask('GET', `/v1/posts/${sale.id}`)).body
+  expect([approved.status, approved.scheduled_at.slice(0, 10), approved.review]).toEqual([
+    'scheduled',
+    '2099-05-01',
+    null,
+  ])
+})

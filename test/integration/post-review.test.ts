@@ -1,0 +1,116 @@
+/** Approval: contributors write drafts and ask, editors schedule or send back; nothing of theirs is published without. */
+import { expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { postReviewNoteLengthMax } from '../../schemas/limits/api-limits.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
+import { setUpMembers } from '../support/members.ts'
+import { asking, makeAccount } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi()
+const { makeMember } = setUpMembers({ stores, api })
+const ask = asking(api, () => mine.apiKey)
+const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
+const draft = async (more: object = {}) => ({
+  ...{ title: 'T', base_caption: 'C', scheduled_at: tomorrow() },
+  social_account_ids: [await makeAccount(stores, mine.workspaceId, 'x')],
+  ...more,
+})
+/** As the dashboard of a member asks. */
+// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what a test looks at
+type Answer = Promise<{ status: number; body: any }>
+const asMember = async (role: 'contributor' | 'editor') => {
+  const member = await makeMember(mine, role)
+  return { ...member, ask: member.ask as (...asked: Parameters<typeof member.ask>) => Answer }
+}
+
+test('a draft waits with who asked and when, tells of later changes, is sent back with a note, and approved by its schedule', async () => {
+  const [writer, editor] = [await asMember('contributor'), await asMember('editor')]
+  const { body: post } = await writer.ask('POST', '/posts', await draft())
+  const path = `/posts/${post.id}`
+  expect(post.review).toBe(null)
+  const waiting = { status: 'waiting', by: writer.email, at: expect.stringMatching(/Z$/), note: null }
+  const asked = await writer.ask('POST', `${path}/submit`)
+  expect(asked.body).toMatchObject({ status: 'draft', review: { ...waiting, changed_at: null } })
+  const changed = await writer.ask('PATCH', path, { base_caption: 'Another' })
+  expect(changed.body.review).toEqual({ ...waiting, changed_at: expect.stringMatching(/Z$/) })
+  const other = await writer.ask('POST', '/posts', await draft())
+  const found = async (review: string) =>
+    (await ask('GET', `/v1/posts?review=${review}`)).body.map(({ id }: { id: number }) => id)
+  expect([await found('waiting'), await found('returned')]).toEqual([[post.id], []])
+
+  const long = await editor.ask('POST', `${path}/return`, { note: 'n'.repeat(postReviewNoteLengthMax + 1) })
+  expect(long.status).toBe(422)
+  const returned = await editor.ask('POST', `${path}/return`, { note: 'Shorter, please' })
+  expect(returned.body.review).toMatchObject({ status: 'returned', by: editor.email, note: 'Shorter, please' })
+  expect((await editor.ask('POST', `${path}/return`, {})).status).toBe(409)
+  expect([await found('waiting'), await found('returned')]).toEqual([[], [post.id]])
+
+  await writer.ask('POST', `${path}/submit`)
+  const approved = await editor.ask('POST', `${path}/schedule`, { scheduled_at: tomorrow() })
+  expect(approved.body).toMatchObject({ status: 'scheduled', review: null })
+  expect((await writer.ask('POST', `${path}/submit`)).status).toBe(409)
+  await writer.ask('POST', `/posts/${other.body.id}/submit`)
+  expect((await editor.ask('POST', `/posts/${other.body.id}/archive`)).body.review).toBe(null)
+
+  const told = await stores.pg.query<{ object: { id: number } }>(
+    `SELECT object FROM outbox WHERE type = 'post.review_requested' ORDER BY id`,
+  )
+  expect(told.map(({ object: { id } }) => id)).toEqual([post.id, post.id, other.body.id])
+  const audited = await stores.pg.query<{ action: string; actor_name: string }>(
+    `SELECT action, actor_name FROM audit_events WHERE resource_type = 'post' AND resource_id = $1 ORDER BY id`,
+    [post.id],
+  )
+  expect(audited.map(({ action, actor_name }) => [action, actor_name])).toEqual([
+    ...['create', 'submit', 'update'].map((verb) => [`post.${verb}`, writer.email]),
+    ['post.return', editor.email],
+    ['post.submit', writer.email],
+    ['post.schedule', editor.email],
+  ])
+})
+
+test('approval is asked for a draft that is ready alone', async () => {
+  const { body } = await ask('POST', '/v1/posts', await draft({ social_account_ids: [] }))
+  const refused = await ask('POST', `/v1/posts/${body.id}/submit`)
+  expect([refused.status, refused.body.detail[0].ctx.code]).toEqual([422, 'no_connected_account'])
+})
+
+test('a contributor changes, archives and deletes drafts, and no post that is scheduled', async () => {
+  const writer = await asMember('contributor')
+  const { body: post } = await ask('POST', '/v1/posts', await draft())
+  await ask('POST', `/v1/posts/${post.id}/schedule`, { scheduled_at: tomorrow() })
+  const closed = [403, 'Your role in the workspace does not allow this']
+  const changes = [
+    ['PATCH', '', { title: 'U' }],
+    ['POST', '/archive', undefined],
+    ['DELETE', '', undefined],
+  ] as const
+  for (const [method, path, body] of changes) {
+    const answer = await writer.ask(method, `/posts/${post.id}${path}`, body)
+    expect([method, answer.status, answer.body.detail]).toEqual([method, ...closed])
+  }
+  expect((await ask('GET', `/v1/posts/${post.id}`)).body).toMatchObject({ title: 'T', status: 'scheduled' })
+  for (const [method, path, body] of changes) {
+    const { body: own } = await writer.ask('POST', '/posts', await draft())
+    expect([method, (await writer.ask(method, `/posts/${own.id}${path}`, body)).status]).toEqual([method, 200])
+  }
+})
+
+test('keys of a contributor decide about no publication, and those of others need no scope more', async () => {
+  const writer = await asMember('contributor')
+  const { apiKey } = await makeKey(stores, mine.workspaceId, { ownerId: writer.id, scopes: [...scopes] })
+  const own = asking(api, () => apiKey)
+  const { body: post } = await own('POST', '/v1/posts', await draft())
+  const at = { scheduled_at: tomorrow() }
+  const closed = { status: 403, body: { detail: 'API key lacks the required scope: posts:publish' } }
+  const publishing = operations.filter(({ publishes }) => publishes)
+  expect(publishing).toHaveLength(5)
+  for (const { http } of publishing) {
+    const answer = await own(http.method, http.path.replace('{post_id}', post.id), at)
+    expect([http.path, answer]).toEqual([http.path, closed])
+  }
+  const writing = await makeKey(stores, mine.workspaceId, { scopes: ['posts:write'] })
+  const scheduled = await asking(api, () => writing.apiKey)('POST', `/v1/posts/${post.id}/schedule`, at)
+  expect(scheduled.body.status).toBe('scheduled')
+  expect(await own('PATCH', `/v1/posts/${post.id}`, { title: 'U' })).toEqual(closed)
+})

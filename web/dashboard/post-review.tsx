@@ -1,0 +1,110 @@
+/** Approval of posts: asked for by whoever may not schedule, given by a schedule, or refused with a note. */
+import { useState } from 'preact/hooks'
+import { FormDialog } from './dialog.tsx'
+import { time } from './format.ts'
+import { may } from './may.ts'
+import { addressWith } from './parts.tsx'
+import type { Post } from './post-draft.ts'
+import { type Sent, send } from './query.ts'
+import { serverNow } from './request.ts'
+
+export function isWaiting({ review }: Pick<Post, 'review'>): boolean {
+  return review?.status === 'waiting'
+}
+
+interface ReviewProps {
+  readonly post: Post
+  readonly timezone: string
+}
+
+/** Who asked for approval, or sent the post back, and when. */
+export function ReviewState({ post: { review }, timezone }: ReviewProps) {
+  if (review === null) return null
+  const { by, at, changed_at, note } = review
+  return (
+    <p class="note">
+      {review.status === 'waiting' ? 'Waiting for approval: asked for by ' : 'Sent back by '}
+      <bdi>{by}</bdi>, {time(at, timezone)}
+      {changed_at !== null && `, changed ${time(changed_at, timezone)}`}
+      {note && (
+        <>
+          : <bdi>{note}</bdi>
+        </>
+      )}
+    </p>
+  )
+}
+
+/** Shown for drafts alone. @param done shows why a call was refused */
+export function ReviewButtons({ post, timezone, done }: ReviewProps & { done(sent: Sent<unknown>): void }) {
+  const [isReturning, setReturning] = useState(false)
+  const { id, scheduled_at } = post
+  if (post.status !== 'draft') return null
+  const call = async (path: string, body?: object) => done(await send('POST', `/posts/${id}/${path}`, body))
+  if (!may('posts:publish')) {
+    return isWaiting(post) ? (
+      <button type="button" onClick={() => call('return', {})}>
+        Take the request back
+      </button>
+    ) : (
+      <button type="button" onClick={() => call('submit')}>
+        Ask for approval
+      </button>
+    )
+  }
+  if (!isWaiting(post)) return null
+  return (
+    <>
+      {scheduled_at !== null && Date.parse(scheduled_at) > serverNow() && (
+        <button
+          type="button"
+          title={`Schedules it for ${time(scheduled_at, timezone)}`}
+          onClick={() => call('schedule', { scheduled_at })}
+        >
+          Approve
+        </button>
+      )}
+      <button type="button" onClick={() => setReturning(true)}>
+        Send back
+      </button>
+      {isReturning && (
+        <FormDialog
+          title="Send the post back"
+          verb="Send back"
+          close={() => setReturning(false)}
+          submit={(data) => send('POST', `/posts/${id}/return`, { note: String(data.get('note')) || null })}
+          made={() => setReturning(false)}
+        >
+          <label>
+            What is to change
+            <textarea name="note" rows={3} maxLength={500} />
+          </label>
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+/** @param search the address's query, which has the choice */
+export function onlyWaiting(search: string): boolean {
+  return new URLSearchParams(search).get('review') === 'waiting'
+}
+
+interface FilterProps {
+  readonly search: string
+  navigate(path: string): void
+}
+
+/** Shows the posts that wait for approval alone, or all. */
+export function WaitingFilter({ search, navigate }: FilterProps) {
+  const isOn = onlyWaiting(search)
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={() => navigate(addressWith(search, 'review', isOn ? undefined : 'waiting'))}
+    >
+      Waiting for approval
+    </button>
+  )
+}

@@ -160,7 +160,7 @@ test('a page that is seen twice counts with both views, and a page without a lea
       ...{ time_on_page_seconds: null, scroll_depth: null },
     },
   ]
-  // Of a whole day, and of a part of one.
+  // A whole day, and a part of one.
   for (const range of ['days=1', 'hours=1']) {
     const { rows } = await ask<PageReport>(`pages?${range}&sort=exits`, apiKey)
     expect([range, rows]).toEqual([range, expected])

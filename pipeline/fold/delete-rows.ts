@@ -9,12 +9,18 @@ const tables = ['sessions', 'visitors', 'credits', 'cells'] as const
 /** A mutation rewrites the parts that have some of the rows. */
 const deadlineMs = 60 * 60_000
 
+export interface DeletedRows {
+  readonly of?: readonly (typeof tables)[number][]
+  /** False: mutations are begun only. */
+  readonly waits?: boolean
+}
+
 /** @returns how many rows there were, versions that were replaced included */
 export async function deleteRows(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   condition: string,
   params: Record<string, unknown>,
-  of: readonly (typeof tables)[number][] = tables,
+  { of = tables, waits = true }: DeletedRows = {},
 ): Promise<number> {
   let rows = 0
   for (const table of of) {
@@ -24,7 +30,8 @@ export async function deleteRows(
     })
     if (found!.rows === 0) continue
     rows += found!.rows
-    await ch.command(`ALTER TABLE ${table} DELETE WHERE ${where} SETTINGS mutations_sync = 1`, params, { deadlineMs })
+    const settings = `mutations_sync = ${waits ? 1 : 0}`
+    await ch.command(`ALTER TABLE ${table} DELETE WHERE ${where} SETTINGS ${settings}`, params, { deadlineMs })
   }
   return rows
 }

@@ -102,10 +102,18 @@ export class RenewalError extends Error {
  * @returns whether there were any
  * @throws {RenewalError}
  */
-export async function renewCells({ pg, ch, ensureLease }: Folding): Promise<boolean> {
-  await ensureLease()
-  const stale = await listStaleCells(pg, cellDaysPerStatement)
-  if (stale.length === 0) return false
+export async function renewCells(work: Folding): Promise<boolean> {
+  await work.ensureLease()
+  const stale = await listStaleCells(work.pg, cellDaysPerStatement)
+  if (stale.length > 0) await renewDays(work, stale)
+  return stale.length > 0
+}
+
+/**
+ * Writes the first of some days with stale cells anew.
+ * @throws {RenewalError}
+ */
+export async function renewDays({ pg, ch, ensureLease }: Folding, stale: readonly BuildDay[]): Promise<void> {
   // Before the state is read: a later fold writes rows with a higher version.
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
@@ -119,7 +127,6 @@ export async function renewCells({ pg, ch, ensureLease }: Folding): Promise<bool
   }
   await ensureLease()
   await markCellsFresh(pg, days, version)
-  return true
 }
 
 /** As many of the days as take about as long as is allowed; one at least. */

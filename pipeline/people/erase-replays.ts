@@ -13,14 +13,18 @@ import { inPortions } from '../fold/group-by.ts'
 const sessionsMax = 5_000
 const deadlineMs = 60 * 60_000
 
-/**
- * @param ofEvents selects the sessions in which the person has events
- * @returns how many sessions they were
- */
+export interface ErasedReplays {
+  /** Selects the sessions in which the person has events. */
+  readonly ofEvents?: BoundSql
+  /** False: mutations are begun only. */
+  readonly waits?: boolean
+}
+
+/** @returns how many sessions they were */
 export async function eraseReplays(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   erasure: Erasure,
-  ofEvents?: BoundSql,
+  { ofEvents, waits = true }: ErasedReplays = {},
 ): Promise<number> {
   const { workspaceId, browsers, requestedAt } = erasure
   const isEarlier = "received_at <= fromUnixTimestamp64Milli({requested_at:Int64}, 'UTC')"
@@ -39,7 +43,7 @@ export async function eraseReplays(
   for (const some of inPortions(found, sessionsMax)) {
     await ch.command(
       `ALTER TABLE replay_chunks DELETE WHERE workspace_id = {workspace:UInt32} AND ${isEarlier}
-         AND session IN {sessions:Array(UInt64)} SETTINGS mutations_sync = 1`,
+         AND session IN {sessions:Array(UInt64)} SETTINGS mutations_sync = ${waits ? 1 : 0}`,
       { workspace: workspaceId, requested_at: requestedAt, sessions: some.map(({ session }) => session) },
       { deadlineMs },
     )

@@ -1,194 +1,129 @@
 /**
- * Removes an erased person's events, and computes the touched figures again. This is done under the fold's lease, once
- * everything that was answered before the erasure is folded:
+ * Removes an erased person's events, and computes the touched figures again. This begins once everything that was
+ * answered before the erasure is folded. Each step runs under the fold's lease:
  *
- *   mark the days' cells stale ─► delete pending webhook events, replays, copies and events ─► delete derived rows
- *   ─► record repaired hours ─► write the days' cells anew ─► done
+ *   delete pending webhook events, replays and events ─► no event is left: note the fold's version ─► delete copies, and rows
+ *   derived before ─► mark the days' cells stale, record repaired hours ─► write the days' cells anew, some at a time ─► done
+ *
+ * A step that deletes rows begins mutations in ClickHouse, and waits for none: they take some tenths of a second for each
+ * part of a table. Folds go on, until a later call finds them done. Rows that folds derive meanwhile may have the person's
+ * events. So derived rows are deleted after the last event is gone: those of versions before that.
  *
  * The repaired hours make the next fold derive the remaining rows anew: events of others on a shared browser, and of
- * servers. Every step may be repeated: an erasure that died is done again, and finds less.
+ * servers. Every step looks for what is left, and may be repeated: an erasure that died is done again, and finds less.
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { timesIn } from '../../clickhouse/queries/people/browser-times.ts'
-import { eventMs } from '../../clickhouse/rollups/event-sql.ts'
-import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { findContactsByHash } from '../../postgres/tables/contacts.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import {
   type ErasedPlace,
   type Erasure,
   endErasure,
   forgetConversions,
   nextErasure,
+  noteCleared,
   notePlaces,
+  noteRepaired,
   noteTry,
-  reopenErasure,
 } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
-import { type BuildDay, listOpenBuilds, markCellsFresh, markCellsStale } from '../../postgres/tables/figure-builds.ts'
+import { type BuildDay, listOpenBuilds, markCellsStale } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import type { Log } from '../../runtime/log.ts'
-import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
+import { cellDaysPerStatement, conversionsPerLookUp } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
-import { lastClosedDay, writeCells } from '../fold/write-cells.ts'
+import { lastClosedDay, renewDays, writeCells } from '../fold/write-cells.ts'
 import { eraseReplays } from './erase-replays.ts'
+import { erasedLookUpMs, eventsOf, findPlaces } from './erased-events.ts'
 
-const mutationDeadlineMs = 60 * 60_000
 /** ClickHouse takes a parameter of at most 128 KiB. */
 const idsPerParameter = 5_000
 const parametersPerMutation = 10
+const lookUp = { isLong: true, deadlineMs: erasedLookUpMs }
 
 /**
+ * Does the next step of an erasure that can be done now.
  * @param now milliseconds since 1970
- * @returns false: there is none that can be done now
- * @throws the error that an erasure failed by; the next call takes another, where one waits
+ * @returns whether it was the last one of its erasure
+ * @throws the error that the step failed by; the next call takes another erasure, where one waits
  */
 export async function eraseNext(work: Folding, now: number, log?: Log): Promise<boolean> {
-  const { pg, ensureLease } = work
+  const { pg, ch, ensureLease } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
+  if (await isDeleting(ch)) return false
   await ensureLease()
   await noteTry(pg, erasure.id)
   try {
-    await erase(work, erasure, now)
+    return await doStep(work, erasure, now)
   } catch (error) {
     log?.warn({ err: error, erasure: erasure.id }, 'an erasure failed, and is tried again after the others')
     throw error
   }
-  return true
 }
 
 /**
- * Reopens a finished erasure if events of its person arrived in ClickHouse later. They were answered before it, on a
- * node that was away or had them loaded anew.
- * @returns whether there are such events
+ * Whether a mutation is under way in a table that has something of people. So an erasure has a mutation a table at most.
+ * @throws where one fails: ClickHouse tries it again for ever, and does no later one
  */
-export async function reopenIfLate(
-  pg: Pick<Postgres, 'query'>,
-  ch: Pick<ClickHouse, 'query'>,
-  erasure: Erasure,
-): Promise<boolean> {
-  if ((await findPlaces(ch, await eventsOf(pg, ch, erasure))).length === 0) return false
-  await reopenErasure(pg, erasure.id)
-  return true
+async function isDeleting(ch: Pick<ClickHouse, 'query'>): Promise<boolean> {
+  const [under] = await ch.query<{ mutations: number; failure: string }>(
+    `SELECT count() AS mutations, anyIf(concat(table, ', ', mutation_id, ': ', latest_fail_reason), latest_fail_reason != '') AS failure
+     FROM system.mutations WHERE database = currentDatabase() AND NOT is_done
+       AND table IN ('events', 'person_events', 'replay_chunks', 'sessions', 'visitors', 'credits')`,
+  )
+  if (under!.failure !== '') throw new Error(`a mutation of ClickHouse fails: ${under!.failure}`)
+  return under!.mutations > 0
 }
 
-async function erase(work: Folding, erasure: Erasure, now: number): Promise<void> {
-  const { pg, ch } = work
-  const events = await eventsOf(pg, ch, erasure)
-  const places = erasure.places ?? (await findPlaces(ch, events))
-  if (erasure.places === null) await notePlaces(pg, erasure.id, places)
-  await removeAndDeriveAnew(work, { erasure, events, places }, now)
+/** @returns whether the erasure is done */
+async function doStep(work: Folding, erasure: Erasure, now: number): Promise<boolean> {
+  const { pg, ensureLease } = work
+  if (erasure.clearedVersion === null) {
+    if (await deleteSomeEvents(work, erasure)) return false
+    await noteCleared(pg, erasure.id, await takeFoldVersion(pg))
+    return false
+  }
+  const places = erasure.places!
+  if (!erasure.isRepaired) {
+    if (await deleteDerived(work, erasure, places, erasure.clearedVersion)) return false
+    await ensureLease()
+    await repair(work, erasure.workspaceId, places, now)
+    await noteRepaired(pg, erasure.id)
+    return false
+  }
+  if (await writeSomeCells(work, await touchedDays(pg, erasure.workspaceId, places, now))) return false
   await endErasure(
     pg,
     erasure.id,
     places.reduce((sum, { events }) => sum + events, 0),
   )
+  return true
 }
 
-function findPlaces(ch: Pick<ClickHouse, 'query'>, { sql, params }: BoundSql): Promise<ErasedPlace[]> {
-  return ch.query<ErasedPlace>(
-    `SELECT toString(events.visitor) AS visitor, intDiv(toUnixTimestamp(occurred_at), 3600) AS hour, count() AS events
-     FROM events WHERE ${sql} GROUP BY events.visitor, hour`,
-    params,
-    { isLong: true, deadlineMs: mutationDeadlineMs },
-  )
-}
-
-async function removeAndDeriveAnew(
-  work: Folding,
-  {
-    erasure,
-    events,
-    places,
-  }: { readonly erasure: Erasure; readonly events: BoundSql; readonly places: readonly ErasedPlace[] },
-  now: number,
-): Promise<void> {
-  const { pg, ch, ensureLease } = work
-  const { workspaceId } = erasure
-  const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
-  const days: BuildDay[] = []
-  for (const { build, timezone, cellsThrough } of builds) {
-    if (cellsThrough === null) continue
-    const own = places.map(({ hour }) => localDayAt(hour * hourMs, timezone))
-    // An hour may be of two days, where a timezone is half an hour off.
-    const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
-    // A closing of days that died may have left cells behind `cellsThrough`.
-    const over = Math.max(cellsThrough, lastClosedDay(timezone, now))
-    const touched = [...new Set([...own, ...later])].filter((day) => day <= over)
-    days.push(...touched.map((day) => ({ build, workspaceId, timezone, day })))
-  }
-  const throughOf = new Map(builds.map(({ build, cellsThrough }) => [build, cellsThrough]))
-  const read = days.filter(({ build, day }) => day <= throughOf.get(build)!)
-  await markCellsStale(pg, read)
-  await forgetTold(pg, ch, workspaceId, events)
+/** @returns false: no event is left, and no replay */
+async function deleteSomeEvents({ pg, ch, ensureLease }: Folding, erasure: Erasure): Promise<boolean> {
+  const events = await eventsOf(pg, ch, erasure)
+  const places = withNew(erasure.places ?? [], await findPlaces(ch, events))
+  if (places.length !== erasure.places?.length) await notePlaces(pg, erasure.id, places)
+  await forgetTold(pg, ch, erasure.workspaceId, events)
   // While the events still say which sessions were theirs.
-  await eraseReplays(ch, erasure, { sql: `SELECT session FROM events WHERE ${events.sql}`, params: events.params })
-  await deleteEvents(work, workspaceId, events)
+  const ofEvents = { sql: `SELECT session FROM events WHERE ${events.sql}`, params: events.params }
+  if ((await eraseReplays(ch, erasure, { ofEvents, waits: false })) > 0) return true
+  const ids = await readIds(ch, `SELECT id FROM events WHERE ${events.sql}`, events.params)
   await ensureLease()
-  const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
-  const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
-  await deleteDerived(ch, workspaceId, visitors, ofServers)
-  const left = await readHoursLeft(ch, workspaceId, visitors)
-  const repaired = [...left, ...ofServers.map((hour) => ({ visitor: '0', hour }))]
-  await recordRepairs(
-    pg,
-    repaired.map((one) => ({ workspaceId, ...one })),
-  )
-  const version = await takeFoldVersion(pg)
-  const visible = rangesOf((await readFoldState(pg)).folded)
-  await writeCells(ch, days, { version, visible })
-  await markCellsFresh(pg, read, version)
+  await deleteIds(ch, 'events', erasure.workspaceId, ids)
+  return ids.length > 0
 }
 
-/**
- * SQL condition of the person's events. An event with the e-mail of another contact is that contact's, whoever has the
- * browser, as in clickhouse/queries/people/contact-events.ts. An unbound browser has all of its events.
- */
-async function eventsOf(pg: Queryable, ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<BoundSql> {
-  const { workspaceId, emailHash } = erasure
-  const { sql, params } = eventsBy(erasure)
-  if (emailHash === null) return { sql, params }
-  const named = await ch.query<{ hash: string }>(
-    `SELECT DISTINCT toString(email_hash) AS hash FROM events
-     WHERE ${sql} AND email_hash NOT IN (0, toUInt64({email_hash:String}))`,
-    params,
-    { isLong: true, deadlineMs: mutationDeadlineMs },
-  )
-  const others: string[] = []
-  for (const some of inPortions(named, visitorsPerLookUpMax)) {
-    const contacts = await findContactsByHash(
-      pg,
-      some.map(({ hash }) => ({ workspaceId, hash })),
-    )
-    others.push(...contacts.map((contact) => contact.emailHash))
-  }
-  if (others.length === 0) return { sql, params }
-  return {
-    sql: `${sql} AND email_hash NOT IN (SELECT toUInt64(arrayJoin({others:Array(String)})))`,
-    params: { ...params, others },
-  }
-}
-
-/** Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered. */
-function eventsBy({ workspaceId, emailHash, browsers, requestedAt }: Erasure): BoundSql {
-  const times = timesIn(browsers, 'browser_times')
-  const inTimes = `id IN (
-    SELECT id FROM (SELECT id, visitor, occurred_at FROM events WHERE workspace_id = {workspace:UInt32}) AS known
-    INNER JOIN ${times.sql} AS times ON visitor = time_visitor
-    WHERE (${eventMs}, id) >= (from_at, from_id) AND (${eventMs}, id) < (to_at, to_id))`
-  const theirs = [
-    ...(emailHash === null ? [] : ['email_hash = toUInt64({email_hash:String})']),
-    ...(browsers.length === 0 ? [] : [inTimes]),
-  ]
-  return {
-    sql: `workspace_id = {workspace:UInt32} AND (${theirs.join(' OR ') || '0'})
-      AND ${eventMs} + receive_delay_ms <= {requested_at:Int64}`,
-    params: { workspace: workspaceId, email_hash: emailHash ?? '0', requested_at: requestedAt, ...times.params },
-  }
+/** Events may come late, while earlier ones are being deleted. */
+function withNew(known: readonly ErasedPlace[], found: readonly ErasedPlace[]): ErasedPlace[] {
+  const keyOf = ({ visitor, hour }: ErasedPlace) => `${visitor} ${hour}`
+  const keys = new Set(known.map(keyOf))
+  return [...known, ...found.filter((place) => !keys.has(keyOf(place)))]
 }
 
 /** Deletes pending webhook events about the person's conversions, while the events still say which those are. */
@@ -198,75 +133,155 @@ async function forgetTold(
   workspaceId: number,
   { sql, params }: BoundSql,
 ): Promise<void> {
-  const rows = await ch.query<{ id: number }>(`SELECT id FROM events WHERE ${sql} AND kind = 'conversion'`, params, {
-    isLong: true,
-    deadlineMs: mutationDeadlineMs,
-  })
+  const conversions = `SELECT id FROM events WHERE ${sql} AND kind = 'conversion'`
+  const rows = await ch.query<{ id: number }>(conversions, params, lookUp)
   for (const some of inPortions(rows, conversionsPerLookUp)) {
     const ids = some.map(({ id }) => id)
     await pg.transaction((tx) => forgetConversions(tx, workspaceId, ids))
   }
 }
 
-/**
- * Copies of the events go first: a repeat finds only those whose event is still there. A mutation looks at each part of its table, of
- * which there may be thousands. So it names the ids, and looks nothing up.
- */
-async function deleteEvents(
-  { ch, ensureLease }: Pick<Folding, 'ch' | 'ensureLease'>,
+/** @returns those of one mutation */
+async function readIds(
+  ch: Pick<ClickHouse, 'query'>,
+  sql: string,
+  params: Record<string, unknown>,
+): Promise<readonly number[]> {
+  const max = idsPerParameter * parametersPerMutation
+  const rows = await ch.query<{ id: number }>(`${sql} ORDER BY id LIMIT {max:UInt64}`, { ...params, max }, lookUp)
+  return rows.map(({ id }) => id)
+}
+
+/** A mutation looks at each part of its table, of which there may be thousands. So it names the ids, and looks nothing up. */
+async function deleteIds(
+  ch: Pick<ClickHouse, 'command'>,
+  table: 'events' | 'person_events',
   workspace: number,
-  { sql, params }: BoundSql,
+  ids: readonly number[],
 ): Promise<void> {
-  const rows = await ch.query<{ id: number }>(`SELECT id FROM events WHERE ${sql} ORDER BY id`, params, {
-    isLong: true,
-    deadlineMs: mutationDeadlineMs,
-  })
-  const lists = inPortions(
-    rows.map(({ id }) => id),
-    idsPerParameter,
+  if (ids.length === 0) return
+  const lists = inPortions(ids, idsPerParameter)
+  const isNamed = lists.map((_, at) => `id IN {ids_${at}:Array(UInt64)}`).join(' OR ')
+  await ch.command(
+    `ALTER TABLE {table:Identifier} DELETE WHERE workspace_id = {workspace:UInt32} AND (${isNamed}) SETTINGS mutations_sync = 0`,
+    { ...Object.fromEntries(lists.map((list, at) => [`ids_${at}`, list])), table, workspace },
+    { deadlineMs: erasedLookUpMs },
   )
-  for (const some of inPortions(lists, parametersPerMutation)) {
-    const isNamed = some.map((_, at) => `id IN {ids_${at}:Array(UInt64)}`).join(' OR ')
-    const ids = Object.fromEntries(some.map((list, at) => [`ids_${at}`, list]))
-    for (const table of ['person_events', 'events']) {
-      await ensureLease()
-      await ch.command(
-        `ALTER TABLE {table:Identifier} DELETE WHERE workspace_id = {workspace:UInt32} AND (${isNamed})
-         SETTINGS mutations_sync = 1`,
-        { ...ids, table, workspace },
-        { deadlineMs: mutationDeadlineMs },
-      )
-    }
+}
+
+/**
+ * Deletes copies of events that are gone, and rows that were derived before `version`.
+ * @returns whether there were any
+ */
+async function deleteDerived(
+  { ch, ensureLease }: Pick<Folding, 'ch' | 'ensureLease'>,
+  { workspaceId: workspace }: Erasure,
+  places: readonly ErasedPlace[],
+  version: number,
+): Promise<boolean> {
+  const hours = [...new Set(places.map(({ hour }) => hour))]
+  const everybody = [...new Set(places.map(({ visitor }) => visitor))]
+  const inPlaces = `workspace_id = {workspace:UInt32} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
+    AND toStartOfHour(occurred_at) IN (SELECT toDateTime(arrayJoin({hours:Array(UInt32)}) * 3600, 'UTC'))`
+  const copies = await readIds(
+    ch,
+    `SELECT DISTINCT id FROM person_events WHERE ${inPlaces} AND id NOT IN (SELECT id FROM events WHERE ${inPlaces})`,
+    { workspace, visitors: everybody, hours },
+  )
+  await ensureLease()
+  await deleteIds(ch, 'person_events', workspace, copies)
+  const { visitors, serverHours } = divide(places)
+  const params = { workspace, version, visitors, hours: serverHours.map(String) }
+  const isTheirs = 'has(arrayMap(one -> toUInt64(one), {visitors:Array(String)}), visitor)'
+  const isOfServers = 'visitor = 0 AND has(arrayMap(one -> toUInt64(one), {hours:Array(String)}), session)'
+  const isEarlier = 'workspace_id = {workspace:UInt32} AND version < {version:UInt64}'
+  const ofBoth = `${isEarlier} AND (${isTheirs} OR (${isOfServers}))`
+  const rows =
+    (await deleteRows(ch, ofBoth, params, { of: ['sessions', 'credits'], waits: false })) +
+    (await deleteRows(ch, `${isEarlier} AND ${isTheirs}`, params, { of: ['visitors'], waits: false }))
+  return copies.length + rows > 0
+}
+
+/** Browsers, and the hours of server events. */
+function divide(places: readonly ErasedPlace[]): { visitors: readonly string[]; serverHours: readonly number[] } {
+  return {
+    visitors: [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0'),
+    serverHours: places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour),
   }
 }
 
-async function deleteDerived(
-  ch: Pick<ClickHouse, 'query' | 'command'>,
+/** Has readers count the days from `sessions`, and the next fold derive what stays. */
+async function repair(
+  { pg, ch }: Folding,
   workspaceId: number,
-  visitors: readonly string[],
-  serverHours: readonly number[],
+  places: readonly ErasedPlace[],
+  now: number,
 ): Promise<void> {
-  const params = { workspace: workspaceId, visitors, hours: serverHours.map(String) }
-  const ofVisitors = 'has(arrayMap(one -> toUInt64(one), {visitors:Array(String)}), visitor)'
-  const ofServers = 'visitor = 0 AND has(arrayMap(one -> toUInt64(one), {hours:Array(String)}), session)'
-  await deleteRows(ch, `workspace_id = {workspace:UInt32} AND (${ofVisitors} OR (${ofServers}))`, params, [
-    'sessions',
-    'credits',
-  ])
-  await deleteRows(ch, `workspace_id = {workspace:UInt32} AND ${ofVisitors}`, params, ['visitors'])
+  const days = await touchedDays(pg, workspaceId, places, now)
+  await markCellsStale(
+    pg,
+    days.filter(({ isRead }) => isRead),
+  )
+  const { visitors, serverHours } = divide(places)
+  const left = await readHoursLeft(ch, workspaceId, visitors)
+  const repaired = [...left, ...serverHours.map((hour) => ({ visitor: '0', hour }))]
+  await recordRepairs(
+    pg,
+    repaired.map((one) => ({ workspaceId, ...one })),
+  )
+}
+
+interface TouchedDay extends BuildDay {
+  /** False: a closing of days that died may have left cells behind `cellsThrough`. */
+  readonly isRead: boolean
+  readonly isStale: boolean
+}
+
+/** Days that may have cells. */
+async function touchedDays(
+  pg: Postgres,
+  workspaceId: number,
+  places: readonly ErasedPlace[],
+  now: number,
+): Promise<TouchedDay[]> {
+  const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
+  return builds.flatMap(({ build, timezone, cellsThrough, staleDays }) => {
+    if (cellsThrough === null) return []
+    const own = places.map(({ hour }) => localDayAt(hour * hourMs, timezone))
+    // An hour may be of two days, where a timezone is half an hour off.
+    const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
+    const over = Math.max(cellsThrough, lastClosedDay(timezone, now))
+    const stale = new Set(staleDays)
+    return [...new Set([...own, ...later])]
+      .filter((day) => day <= over)
+      .map((day) => ({ build, workspaceId, timezone, day, isRead: day <= cellsThrough, isStale: stale.has(day) }))
+  })
+}
+
+/** @returns false: all are written */
+async function writeSomeCells(work: Folding, days: readonly TouchedDay[]): Promise<boolean> {
+  const stale = days.filter(({ isRead, isStale }) => isRead && isStale)
+  if (stale.length > 0) {
+    await renewDays(work, stale.slice(0, cellDaysPerStatement))
+    return true
+  }
+  const version = await takeFoldVersion(work.pg)
+  const visible = rangesOf((await readFoldState(work.pg)).folded)
+  await writeCells(
+    work.ch,
+    days.filter(({ isRead }) => !isRead),
+    { version, visible },
+  )
+  return false
 }
 
 /** Hours in which visitors have events that stay. */
-async function readHoursLeft(
-  ch: Pick<ClickHouse, 'query'>,
-  workspaceId: number,
-  visitors: readonly string[],
-): Promise<{ visitor: string; hour: number }[]> {
+function readHoursLeft(ch: Pick<ClickHouse, 'query'>, workspaceId: number, visitors: readonly string[]) {
   return ch.query<{ visitor: string; hour: number }>(
     `SELECT DISTINCT toString(events.visitor) AS visitor, intDiv(toUnixTimestamp(occurred_at), 3600) AS hour FROM events
      WHERE workspace_id = {workspace:UInt32} AND events.visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
      ORDER BY visitor, hour`,
     { workspace: workspaceId, visitors },
-    { isLong: true, deadlineMs: mutationDeadlineMs },
+    lookUp,
   )
 }

@@ -30,6 +30,10 @@ export interface Erasure {
   readonly requestedAt: number
   /** Null: not looked up yet. */
   readonly places: readonly ErasedPlace[] | null
+  /** A version of the fold from when no event was left; null: some may be. Not null: `places` isn't either. */
+  readonly clearedVersion: number | null
+  /** Nothing derived from the events is left but cells, and those are marked stale. */
+  readonly isRepaired: boolean
 }
 
 /** A visitor's UTC hour (since 1970) with so many events that are to be removed. */
@@ -161,7 +165,7 @@ export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: 
 }
 
 const columns = `id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
-  ${milliseconds('requested_at')} AS "requestedAt"`
+  cleared_version AS "clearedVersion", is_repaired AS "isRepaired", ${milliseconds('requested_at')} AS "requestedAt"`
 
 /** The one to do next: never tried, or tried the longest ago; the oldest of several. */
 export async function nextErasure(q: Queryable): Promise<Erasure | undefined> {
@@ -184,9 +188,22 @@ export async function notePlaces(q: Queryable, id: number, places: readonly Eras
   await q.query('UPDATE erasures SET places = $2 WHERE id = $1', [id, JSON.stringify(places)])
 }
 
+/** No event is left, by a version of the fold that nothing was derived under yet. */
+export async function noteCleared(q: Queryable, id: number, version: number): Promise<void> {
+  await q.query('UPDATE erasures SET cleared_version = $2 WHERE id = $1', [id, version])
+}
+
+export async function noteRepaired(q: Queryable, id: number): Promise<void> {
+  await q.query('UPDATE erasures SET is_repaired = true WHERE id = $1', [id])
+}
+
 /** Has one that is done looked up and done again. */
 export async function reopenErasure(q: Queryable, id: number): Promise<void> {
-  await q.query('UPDATE erasures SET done_at = NULL, places = NULL WHERE id = $1 AND done_at IS NOT NULL', [id])
+  await q.query(
+    `UPDATE erasures SET done_at = NULL, places = NULL, cleared_version = NULL, is_repaired = false
+     WHERE id = $1 AND done_at IS NOT NULL`,
+    [id],
+  )
 }
 
 /** Forgets erasures that were done before `beforeMs`: nothing comes in that late. @returns how many */

@@ -220,7 +220,16 @@ test('an erased person’s sessions are deleted whole, and chunks that came late
   ])
   // Hers from 40 minutes ago on: before, the browser was somebody else's.
   const browsers = [{ visitor, fromAt: now - 40 * minute, fromId: 0, toAt: null, toId: null }]
-  const erasure = { id: 1, workspaceId: workspace_id, emailHash: null, browsers, requestedAt: now, places: null }
+  const erasure = {
+    id: 1,
+    workspaceId: workspace_id,
+    emailHash: null,
+    browsers,
+    requestedAt: now,
+    places: null,
+    clearedVersion: null,
+    isRepaired: false,
+  }
   expect(await eraseReplays(stores.ch, erasure)).toBe(1)
   expect(await idsOf('', workspace)).toEqual([43, 42])
 

@@ -58,20 +58,25 @@ const step = z
     context.addIssue({ code: 'custom', params: { build: (loc: never) => valueError(loc, text, fault) } })
   })
 
-/** Members of an operation's query. */
-export const funnelParameters = {
-  step: repeated(
-    z.array(step).min(funnelStepsMin).max(funnelStepsMax).meta({
-      description: '`path:/pricing` or `event:signup`; `*` is any text. In order.',
-    }),
-  ),
-  within: z.preprocess(
+export const funnelSteps = z.array(step).min(funnelStepsMin).max(funnelStepsMax).meta({
+  description: '`path:/pricing` or `event:signup`; `*` is any text. In order.',
+})
+
+/** The time for all steps. @param otherwise where it is left out; without it, it may not be */
+export function funnelWithin(otherwise?: string) {
+  const within = z.string().regex(/^(session|[1-9]|[12][0-9]|30)$/)
+  return z.preprocess(
     // JSON may have it as a number.
     (value) => (typeof value === 'number' ? String(value) : value),
-    z
-      .string()
-      .regex(/^(session|[1-9]|[12][0-9]|30)$/)
-      .default(String(funnelDaysDefault))
-      .meta({ description: `Days from the first step, 1 to ${funnelDaysMax}, or \`session\`.` }),
-  ),
+    (otherwise === undefined ? within : within.default(otherwise)).meta({
+      description: `Days from the first step, 1 to ${funnelDaysMax}, or \`session\`.`,
+      ...(otherwise === undefined && { examples: ['session'] }),
+    }),
+  )
+}
+
+/** Members of an operation's query. */
+export const funnelParameters = {
+  step: repeated(funnelSteps),
+  within: funnelWithin(String(funnelDaysDefault)),
 }

@@ -12,6 +12,7 @@ import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
+import { changeSavedFunnel, createSavedFunnel, listSavedFunnels, removeSavedFunnel } from './funnels/saved-funnels.ts'
 import { changeGoal, createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
@@ -110,6 +111,10 @@ export const operations: readonly Operation[] = [
   createSegment,
   changeSegment,
   removeSegment,
+  listSavedFunnels,
+  createSavedFunnel,
+  changeSavedFunnel,
+  removeSavedFunnel,
   listPeople,
   readJourney,
   listReplays,

@@ -164,6 +164,7 @@ test('a shared link opens the figures and what draws them, and no tool', async (
       'bots.read',
       'note.list',
       'segment.list',
+      'saved_funnel.list',
     ],
   ])
   for (const method of ['initialize', 'tools/list', 'tools/call']) {

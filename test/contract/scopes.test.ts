@@ -19,6 +19,7 @@ const added = [
   '| GET /v1/notes · its mutations | analytics:read · analytics:write |',
   '| GET /v1/media/usage | media:read |',
   '| GET /v1/segments · its mutations | analytics:read · analytics:write |',
+  '| GET /v1/funnels · its mutations | analytics:read · analytics:write |',
 ].join('\n')
 const rules = [...rulesOf(table), ...rulesOf(`| endpoint | scope |\n${added}`)]
 

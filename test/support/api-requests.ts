@@ -84,6 +84,7 @@ let madeSessions = 1_000_000
 
 let madeGoals = 0
 let madeSegments = 0
+let madeFunnels = 0
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
@@ -91,6 +92,8 @@ export const makers: Readonly<Record<string, Maker>> = {
     created(asker, '/v1/goals', { name: `Made ${madeGoals}`, kind: 'event', value: `made ${madeGoals++}` }),
   note_id: (asker) => created(asker, '/v1/notes', { day: '2026-11-20', text: 'Made' }),
   segment_id: (asker) => created(asker, '/v1/segments', { name: `Made ${madeSegments++}`, filters: { os: ['Linux'] } }),
+  funnel_id: (asker) =>
+    created(asker, '/v1/funnels', { name: `Made ${madeFunnels++}`, steps: ['path:/', 'event:signup'] }),
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
     const session = madeSessions++
@@ -201,9 +204,10 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  const named = { goal: 'goals', segment: 'segments' }[operation.name.replace(/\.(create|update)$/, '')]
+  const tables = { goal: 'goals', segment: 'segments', saved_funnel: 'saved_funnels' }
+  const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
   if (named !== undefined) {
-    const own = values['goal_id'] ?? values['segment_id'] ?? 0
+    const own = values['goal_id'] ?? values['segment_id'] ?? values['funnel_id'] ?? 0
     await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
   }
   if (operationId(operation) === 'remove_company_profile_media') {

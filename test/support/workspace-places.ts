@@ -142,6 +142,7 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO goals (workspace_id, name, kind, value) VALUES ($1, 'n', 'path', '/')`,
       `INSERT INTO notes (workspace_id, day, text) VALUES ($1, now(), 't')`,
       `INSERT INTO segments (workspace_id, name, filters) VALUES ($1, 'n', '{}')`,
+      `INSERT INTO saved_funnels (workspace_id, name, steps, within) VALUES ($1, 'n', '{}', '7')`,
       `INSERT INTO traffic_alerts VALUES ($1, 'spike', 1, now())`,
       `INSERT INTO invitation_mails VALUES ($1, NULL, '\\x00', now())`,
       `INSERT INTO report_recipients (workspace_id, email, every) VALUES ($1, 'a@example.com', 'weekly')`,

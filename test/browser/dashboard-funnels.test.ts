@@ -135,3 +135,32 @@ test('order, time, filters and what nobody did are shown; a refused filter says 
   await page.click('.chips button')
   await page.waitForSelector('[role="alert"]:has-text("Nothing new since")')
 })
+
+test('a funnel is saved under a name, opened by a click beside its own range, changed, and deleted', async (context) => {
+  await fill()
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=event:signup&within=session`)
+  await page.focus(`${list('Saved funnels')} input[name="name"]`)
+  await page.keyboard.type(markup)
+  await page.keyboard.press('Enter')
+  const saved = `${list('Saved funnels')} .row:has-text("/ → signup, in one session")`
+  await page.waitForSelector(saved)
+  await look(page, 'saved-funnels')
+
+  await page.goto(`${api.url}/dashboard/funnels?days=7`)
+  await page.focus(saved)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.funnel li:nth-child(2)')
+  expect(addressOf(page)).toBe('/dashboard/funnels?step=path:/&step=event:signup&within=session&days=7')
+
+  await page.selectOption('select[aria-label="Time for all steps"]', '3')
+  await page.click('[aria-label^="Change <img"]')
+  await page.fill('dialog input[name="name"]', 'Sign-ups')
+  await page.click('text=Put the page’s steps in place')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector(`${list('Saved funnels')} .row:has-text("Sign-ups/ → signup, within 3 days")`)
+  await page.click('[aria-label="Delete Sign-ups"]')
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${list('Saved funnels')} .row`, { state: 'detached' })
+  expect(await page.title()).not.toBe('1')
+})

@@ -50,6 +50,17 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
   await look(page, 'page-report')
   const { name, lines } = await savedFile(page, 'dialog >> text=CSV')
   expect(name).toBe('Page report.csv')
+  await page.keyboard.press('Escape')
+  await page.click(`${list('Sources')} >> text=Sessions by source`)
+  // One of four visitors viewed a page alone.
+  await page.waitForSelector('dialog th:has-text("direct")')
+  expect(await page.$$eval('dialog thead th', (all) => all.map((one) => one.textContent!.trim()))).toEqual([
+    ...['Source', 'Visitors ▼', 'Sessions', 'Bounce rate', 'Session length'],
+  ])
+  expect((await rows()).map((row) => row.slice(0, 4))).toEqual([['direct', '4', '4', '50 %']])
+  await page.keyboard.press('Escape')
+  await page.focus(`${list('Pages')} >> text=Page report`)
+  await page.keyboard.press('Enter')
   expect(lines[0]).toBe(
     'Page,Page views,Visitors,Sessions,Entries,Exits,Exit rate,Bounce rate,Time on page,Scroll depth,Conversions,Revenue (USD)',
   )

@@ -28,19 +28,31 @@ export const withins: Readonly<Record<string, string>> = {
   30: 'within 30 days',
 }
 
+/** `within` in words. */
+export function withinLabel(within: string): string {
+  return withins[within] ?? `within ${within} days`
+}
+
 /** Whatever isn't known is as if it weren't there. */
 export function readFunnel(search: string): FunnelView {
   const params = new URLSearchParams(search)
   const within = params.get('within') ?? withinDefault
   return {
-    steps: params.getAll('step').flatMap(readStep).slice(0, stepsMax),
-    within: Object.hasOwn(withins, within) ? within : withinDefault,
+    steps: stepsOf(params.getAll('step')).slice(0, stepsMax),
+    within: /^(session|[1-9]|[12][0-9]|30)$/.test(within) ? within : withinDefault,
   }
 }
 
-function readStep(text: string): Step[] {
-  const [, kind, value] = /^(path|event):([\s\S]+)$/.exec(text) ?? []
-  return value === undefined ? [] : [{ kind: kind as StepKind, value }]
+/** Steps as the API has them. */
+export function stepsOf(texts: readonly string[]): Step[] {
+  return texts.flatMap((text) => {
+    const [, kind, value] = /^(path|event):([\s\S]+)$/.exec(text) ?? []
+    return value === undefined ? [] : [{ kind: kind as StepKind, value }]
+  })
+}
+
+export function textOf({ kind, value }: Step): string {
+  return `${kind}:${value}`
 }
 
 /** The address of the page. */
@@ -57,7 +69,7 @@ export function funnelQuestionOf(view: View, funnel: FunnelView): string | undef
 }
 
 function paramsOf({ steps, within }: FunnelView): string {
-  const params = new URLSearchParams(steps.map(({ kind, value }): [string, string] => ['step', `${kind}:${value}`]))
+  const params = new URLSearchParams(steps.map((step): [string, string] => ['step', textOf(step)]))
   if (within !== withinDefault) params.set('within', within)
   return params.toString()
 }

@@ -9,6 +9,7 @@ import {
   stepsMax,
   stepsMin,
   typedValue,
+  withinLabel,
   withins,
 } from './funnel-address.ts'
 import { Suggestions } from './suggestions.tsx'
@@ -108,9 +109,9 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
           value={funnel.within}
           onChange={(event) => change({ ...funnel, within: event.currentTarget.value })}
         >
-          {Object.entries(withins).map(([within, label]) => (
+          {[...new Set([...Object.keys(withins), funnel.within])].map((within) => (
             <option key={within} value={within}>
-              {label}
+              {withinLabel(within)}
             </option>
           ))}
         </select>

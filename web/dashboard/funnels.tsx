@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
 import { localDay, readView, shownValue, untilNow, type View } from './address.ts'
 import { number, percent, span } from './format.ts'
-import { type FunnelView, funnelQuestionOf, readFunnel, withins, writeFunnel } from './funnel-address.ts'
+import { type FunnelView, funnelQuestionOf, readFunnel, withinLabel, writeFunnel } from './funnel-address.ts'
 import { FunnelSteps } from './funnel-steps.tsx'
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { SavedFunnels } from './saved-funnels.tsx'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
 import { type ViewDialog, ViewDialogs } from './view-dialogs.tsx'
@@ -36,10 +37,11 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
       {failure && question !== undefined && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone: workspace.timezone, ...opening }} />
       <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
+      <SavedFunnels {...{ funnel, change }} />
       <FunnelSteps {...{ view, funnel, change }} />
       <section class="panel" aria-label="Funnel" aria-busy={isStale && question !== undefined}>
         <h2>
-          Visitors step by step<span class="label">{withins[funnel.within]}</span>
+          Visitors step by step<span class="label">{withinLabel(funnel.within)}</span>
         </h2>
         {question === undefined && (
           <p class="empty">

@@ -111,15 +111,23 @@ function ofSessions(title: string, by: BreakdownName): ListKind {
   }
 }
 
+/** Sessions of the rows of a list that the overview has without them. */
+function sessionsBy(heading: string, by: BreakdownName): Pick<ListKind, 'report'> {
+  return { report: { ...ofSessions(`Sessions by ${by}`, by), heading } }
+}
+
 const counts = ['visitors', 'sessions', 'pageviews', 'conversions', 'revenue_cents'] as const
 const keyed = (row: Record<string, unknown>) => ({ key: String(row['key']), label: String(row['label']) })
 
-export const sources = ofOverview('Sources', 'source', 'top_sources', counts, ({ source, medium }) => ({
-  key: String(source),
-  label: medium === 'none' ? String(source) : `${source} / ${medium}`,
-  // Who comes directly has no other medium.
-  ...(source !== 'direct' && { medium: String(medium) }),
-}))
+export const sources: ListKind = {
+  ...ofOverview('Sources', 'source', 'top_sources', counts, ({ source, medium }) => ({
+    key: String(source),
+    label: medium === 'none' ? String(source) : `${source} / ${medium}`,
+    // Who comes directly has no other medium.
+    ...(source !== 'direct' && { medium: String(medium) }),
+  })),
+  ...sessionsBy('Source', 'source'),
+}
 const pageReport: ListKind = {
   ...{ title: 'Page report', heading: 'Page', filter: 'path', limitMax: 1_000, isOfOverview: false },
   columns: [
@@ -147,9 +155,18 @@ const topPages = ofOverview(
   ({ path, title }) => ({ key: String(path), label: String(path) || namelessOf('path'), title: `${title}\n${path}` }),
 )
 export const pages: ListKind = { ...topPages, report: pageReport }
-export const countries = ofOverview('Countries', 'country', 'countries', counts, keyed)
-export const devices = ofOverview('Devices', 'device', 'devices', counts, keyed)
-export const browsers = ofOverview('Browsers', 'browser', 'browsers', counts, keyed)
+export const countries: ListKind = {
+  ...ofOverview('Countries', 'country', 'countries', counts, keyed),
+  ...sessionsBy('Country', 'country'),
+}
+export const devices: ListKind = {
+  ...ofOverview('Devices', 'device', 'devices', counts, keyed),
+  ...sessionsBy('Device', 'device'),
+}
+export const browsers: ListKind = {
+  ...ofOverview('Browsers', 'browser', 'browsers', counts, keyed),
+  ...sessionsBy('Browser', 'browser'),
+}
 export const channels = ofSessions('Channels', 'channel')
 export const campaigns = ofSessions('Campaigns', 'campaign')
 export const entryPages = ofSessions('Entry pages', 'entry_path')

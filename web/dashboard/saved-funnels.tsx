@@ -1,0 +1,132 @@
+/** Funnels that the workspace has saved under names: a click puts the steps of one in place of the page's. */
+import { useState } from 'preact/hooks'
+import type { SavedFunnel } from '../../schemas/resources/saved-funnel.ts'
+import { shownValue } from './address.ts'
+import { changesOf } from './changes-of.ts'
+import { Confirm, FormDialog } from './dialog.tsx'
+import { type FunnelView, stepsMin, stepsOf, textOf, withinLabel } from './funnel-address.ts'
+import { may } from './may.ts'
+import { ChangeButtons, Failure, Refusal } from './parts.tsx'
+import { send, useAnswer, useRefusal } from './query.ts'
+
+interface SavedFunnelsProps {
+  /** The page's. */
+  readonly funnel: FunnelView
+  change(funnel: FunnelView): void
+}
+
+/** Others save few. */
+const againMs = 60_000
+
+export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
+  const { answer, failure } = useAnswer<readonly SavedFunnel[]>('/funnels', { againMs })
+  const { refusal, done } = useRefusal()
+  const [edited, setEdited] = useState<SavedFunnel>()
+  const [deleted, setDeleted] = useState<SavedFunnel>()
+  const mayChange = may('analytics:write')
+  const maySave = mayChange && funnel.steps.length >= stepsMin
+  if (!failure && !maySave && (answer ?? []).length === 0) return null
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const sent = await send('POST', '/funnels', { name: new FormData(form).get('name'), ...sentOf(funnel) })
+    done(sent)
+    if ('made' in sent) form.reset()
+  }
+  return (
+    <section class="panel" aria-label="Saved funnels">
+      <h2>Saved funnels</h2>
+      {failure && <Failure {...failure} />}
+      <ul>
+        {answer?.map((saved) => (
+          <li key={saved.id} class="saved">
+            <button type="button" class="row" onClick={() => change(viewOf(saved))}>
+              <span class="name">
+                <bdi>{saved.name}</bdi>
+              </span>
+              <span class="name label">
+                <bdi>
+                  {viewOf(saved)
+                    .steps.map(({ value }) => shownValue(value))
+                    .join(' → ')}
+                </bdi>
+                , {withinLabel(saved.within)}
+              </span>
+            </button>
+            {mayChange && (
+              <ChangeButtons
+                name={saved.name}
+                ends="Delete"
+                change={() => setEdited(saved)}
+                end={() => setDeleted(saved)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <Refusal text={refusal} />
+      {maySave && (
+        <form class="controls" onSubmit={save}>
+          <input name="name" aria-label="Name" placeholder="Name of this funnel" maxLength={120} required />
+          <button type="submit">Save this funnel</button>
+        </form>
+      )}
+      {edited && <ChangeFunnel {...{ edited, funnel }} close={() => setEdited(undefined)} />}
+      {deleted && (
+        <Confirm
+          title="Delete this funnel"
+          verb="Delete"
+          close={() => setDeleted(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/funnels/${deleted.id}`))
+            setDeleted(undefined)
+          }}
+        >
+          <bdi>{deleted.name}</bdi> is no longer offered to anybody in the workspace. No figure changes.
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+interface ChangeFunnelProps {
+  readonly edited: SavedFunnel
+  /** The page's. */
+  readonly funnel: FunnelView
+  close(): void
+}
+
+function ChangeFunnel({ edited, funnel, close }: ChangeFunnelProps) {
+  /** As the form was filled. */
+  const [{ id, name, steps, within }] = useState(edited)
+  const submit = (data: FormData) => {
+    const kept = data.has('replace') ? sentOf(funnel) : { steps, within }
+    return send(
+      'PATCH',
+      `/funnels/${id}`,
+      changesOf({ name: String(data.get('name')), ...kept }, { name, steps, within }),
+    )
+  }
+  return (
+    <FormDialog title="Change the funnel" verb="Save" {...{ close, submit }} made={close}>
+      <label>
+        Name
+        <input name="name" defaultValue={name} maxLength={120} required />
+      </label>
+      {funnel.steps.length >= stepsMin && (
+        <label class="choice">
+          <input type="checkbox" name="replace" /> Put the page’s steps in place of its own
+        </label>
+      )}
+    </FormDialog>
+  )
+}
+
+function viewOf({ steps, within }: SavedFunnel): FunnelView {
+  return { steps: stepsOf(steps), within }
+}
+
+/** As the API takes it. */
+function sentOf({ steps, within }: FunnelView): { steps: string[]; within: string } {
+  return { steps: steps.map(textOf), within }
+}

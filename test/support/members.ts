@@ -30,11 +30,11 @@ export function setUpMembers({ stores, api, now = Date.now }: Served) {
   /** Asks under `/api/v1` with a session. */
   const askAs =
     (cookie: string) =>
-    async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    async <Shown = Body>(method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
       const type = body && { 'Content-Type': 'application/json' }
       const init = { method, headers: { cookie, ...fromOwnPage, ...type, ...headers }, body: JSON.stringify(body) }
       const answer = await api.ask(`/api/v1${path}`, body ? init : { ...init, body: null })
-      return { status: answer.status, body: (await answer.json()) as Body }
+      return { status: answer.status, body: (await answer.json()) as Shown }
     }
 
   async function signInOwner({ workspaceId }: Pick<TestWorkspace, 'workspaceId'>) {

@@ -4,7 +4,7 @@ import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { type AuditFilter, appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -108,30 +108,23 @@ describe('the chain', () => {
         await tx.query('SET LOCAL session_replication_role = replica')
         await tx.query(sql, params)
       })
-    expect(await svcVerify()).toMatchObject({ code: 0, out: { is_intact: true } })
+    expect(await svcVerify()).toMatchObject({ code: 0, json: { is_intact: true } })
     await unguarded('DELETE FROM audit_events WHERE id = $1', [ids[4]])
     expect(await svcVerify()).toMatchObject({
       code: 1,
-      out: { chains: [{ rows: 4, first_broken: null, is_cut: true }] },
+      json: { chains: [{ rows: 4, first_broken: null, is_cut: true }] },
     })
     await unguarded(`UPDATE audit_events SET metadata = '{"fields": []}' WHERE id = $1`, [ids[3]])
-    expect(await svcVerify()).toMatchObject({ code: 1, out: { chains: [{ first_broken: ids[3] }] } })
+    expect(await svcVerify()).toMatchObject({ code: 1, json: { chains: [{ first_broken: ids[3] }] } })
     await unguarded('DELETE FROM audit_events WHERE id = $1', [ids[1]])
-    expect(await svcVerify()).toMatchObject({ code: 1, out: { chains: [{ rows: 3, first_broken: ids[2] }] } })
+    expect(await svcVerify()).toMatchObject({ code: 1, json: { chains: [{ rows: 3, first_broken: ids[2] }] } })
   })
 })
 
-async function svcVerify() {
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  const words = ['audit', 'verify', '--workspace', String(mine.workspaceId), '--json']
-  const { code, out } = await runSvc(words, {
-    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
-  })
-  return { code, out: JSON.parse(out) as Record<string, unknown> }
-}
+const svcVerify = () => svcOn(stores, 'audit', 'verify', '--workspace', String(mine.workspaceId))
 
 test('an action, an actor and both are found without reading what is not shown', async () => {
-  const others = 5_000
+  const others = 2_000
   const append = (action: string, actor: number, times: number) =>
     stores.pg.query(
       `SELECT append_audit_event($1, $2, 'api_key', $3, 'a', 'rest', 'thing', n, NULL, NULL, '{}')

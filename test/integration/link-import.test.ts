@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { linksImportedMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { setUpFolder } from '../support/test-folder.ts'
 
 const { stores, api } = setUpApi()
@@ -169,18 +169,14 @@ test('`svc links import` takes a file in portions, tells what it refused, and ma
     (_, at) => `https://example.com/${at},file-${at},"a, ""b"""`,
   )
   writeFileSync(path, ['Long URL,Back-half,Name', ...rows, 'nowhere,x,y'].join('\n'))
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  const env = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl }
-  const svc = async (...words: string[]) => {
-    const all = ['links', 'import', path, '--workspace', String(workspaceId), '--json', ...words]
-    const said = await runSvc(all, { ...env, SECRET_KEY: secretKey, DATA_DIR: folder, API_HOST: testApiHost })
-    return said.code === 0 ? (JSON.parse(said.out) as Imported & { refusals: Row[] }) : said
-  }
+  const svc = (...words: string[]) =>
+    svcOn(stores, 'links', 'import', path, '--workspace', String(workspaceId), ...words)
   const counts = { created: rows.length, present: 0, refused: 1 }
-  expect(await svc('--dry-run')).toMatchObject({ ...counts, refusals: [{ row: rows.length + 1, key: 'x' }] })
+  const seen = { ...counts, refusals: [{ row: rows.length + 1, key: 'x' }] }
+  expect((await svc('--dry-run')).json).toMatchObject(seen)
   expect(await list(apiKey)).toEqual([])
-  expect(await svc()).toMatchObject(counts)
-  expect(await svc()).toMatchObject({ created: 0, present: rows.length, refused: 1 })
+  expect((await svc()).json).toMatchObject(counts)
+  expect((await svc()).json).toMatchObject({ created: 0, present: rows.length, refused: 1 })
   expect(await list(apiKey, '?q=FILE-500')).toMatchObject([{ label: 'a, "b"', attribution_key: 'file-500' }])
   expect(await svc('--columns', 'keys=x')).toMatchObject({ code: 2, err: expect.stringContaining('--columns') })
 })

@@ -29,13 +29,17 @@ export async function runSvc(
   return { code, out, err }
 }
 
+/** The settings by which a command finds the stores of a test. */
+export function storeSettings({ databaseUrl, clickhouseUrl, redisUrl, secretKey }: TestStores) {
+  return { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey }
+}
+
 /** `svc … --json`, on the stores of a test and the secret and host of its API. */
 export async function svcOn(stores: TestStores, ...words: string[]) {
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
   const { code, out, err } = await runSvc([...words, '--json'], {
-    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl },
+    ...storeSettings(stores),
     // Platforms of tests are on this machine.
-    ...{ SECRET_KEY: secretKey, API_HOST: testApiHost, ALLOW_PRIVATE_TARGETS: 'true' },
+    ...{ API_HOST: testApiHost, ALLOW_PRIVATE_TARGETS: 'true' },
   })
   return { code, err, json: out === '' ? undefined : JSON.parse(out) }
 }

@@ -12,17 +12,7 @@ import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/files/file-storage.ts'
 import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
-import {
-  boundary,
-  type FormPart,
-  film,
-  filmHead,
-  formOf,
-  formType,
-  jpeg,
-  partHead,
-  png,
-} from '../support/media-files.ts'
+import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { makeAccount, makePost } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
@@ -136,19 +126,9 @@ describe('what is taken', () => {
     expect([status, answer['filename']]).toEqual([200, filename])
     expect(answer['original_filename']).toBe(name.replaceAll('\\\\', '\\'))
   })
-
-  test('equal bytes of a workspace share storage, those of another one do not', async () => {
-    const first = await upload(png(), 'one.png')
-    const second = await upload(png(), 'two.png')
-    expect(second.answer.id).not.toBe(first.answer.id)
-    expect(stored()).toHaveLength(1)
-    const other = await makeWorkspace(stores)
-    await send(formOf(filePart(png())), { key: other.apiKey })
-    expect(existsSync(join(stores.dataDir, 'media', String(other.workspaceId)))).toBe(true)
-  })
 })
 
-const script = Buffer.from('<svg onload=alert(1)><script>alert(1)</script></svg>')
+/** Each is made to be taken for something else. */
 const names = [
   ...['../../x.png', '..\\..\\x.png', '/etc/cron.d/x.png', 'C:\\x.png', '....//x.png', '%2e%2e%2fx.png', '~/x.png'],
   ...['a"; filename="evil.html.png', 'a\r\nSet-Cookie: x=1\r\n.png', "a'b;c=d,e.png", 'a\\".png', '-rf.png'],
@@ -156,48 +136,28 @@ const names = [
   '<img src=x onerror=1>.png',
 ]
 
-describe('what is made to be taken for something else', () => {
-  const download = (id: number) => api.ask(`/v1/media/${id}/file`, { key: mine.apiKey })
+/** The name as RFC 5987 has it, in which any character can stand. */
+function formNamed(name: string, value: Buffer): Buffer {
+  const encoded = encodeURIComponent(name).replaceAll("'", '%27')
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''${encoded}\r\n\r\n`
+  return Buffer.concat([Buffer.from(head), value, Buffer.from(`\r\n--${boundary}--\r\n`)])
+}
 
-  test.each([
-    ['a JPG with a script behind its end', jpeg({ behind: script }), 'a.jpg', 'image/jpeg'],
-    ['a film with one in its data', Buffer.concat([filmHead({ data: script.length }), script]), 'a.mp4', 'video/mp4'],
-  ])('%s is served as what it is, and never as a page', async (_, bytes, name, type) => {
-    const { status, answer } = await upload(bytes, name)
-    expect([status, answer['content_type']]).toEqual([200, type])
-    expect(bytes.includes('<script>')).toBe(true)
-    const response = await download(answer.id)
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      ...{ 'content-type': type, 'x-content-type-options': 'nosniff' },
-      'content-security-policy': "default-src 'none'; sandbox",
-      'content-disposition': expect.stringMatching(/^attachment; /),
-    })
-    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
-  })
-
-  /** The name as RFC 5987 has it, in which any character can stand. */
-  function formNamed(name: string, value: Buffer): Buffer {
-    const encoded = encodeURIComponent(name).replaceAll("'", '%27')
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''${encoded}\r\n\r\n`
-    return Buffer.concat([Buffer.from(head), value, Buffer.from(`\r\n--${boundary}--\r\n`)])
+test('no name names a file of ours, and each stays within its header', async () => {
+  for (const name of names) {
+    const before = filesBelow(stores.dataDir)
+    const { status, answer } = await send(formNamed(name, png({ width: 3 + names.indexOf(name) })))
+    expect([name, status]).toEqual([name, 200])
+    const [made, ...more] = filesBelow(stores.dataDir).filter((file) => !before.includes(file))
+    const place = new RegExp(`^media/${mine.workspaceId}/[0-9a-f]{2}/[0-9a-f]{64}$`)
+    expect([name, made, more]).toEqual([name, expect.stringMatching(place), []])
+    expect(answer['filename']).toMatch(/^[^\p{C}/\\"<>:|?*]+\.png$/u)
+    const { headers } = await api.ask(`/v1/media/${answer.id}/file`, { key: mine.apiKey })
+    expect(headers.get('content-disposition'), name).toMatch(
+      /^attachment; filename="[\x20-\x21\x23-\x5b\x5d-\x7e]+\.png"; filename\*=UTF-8''[A-Za-z0-9%._~!-]+\.png$/,
+    )
+    expect([name, headers.get('set-cookie'), headers.get('content-type')]).toEqual([name, null, 'image/png'])
   }
-
-  test('no name names a file of ours, and each stays within its header', async () => {
-    for (const name of names) {
-      const before = filesBelow(stores.dataDir)
-      const { status, answer } = await send(formNamed(name, png({ width: 3 + names.indexOf(name) })))
-      expect([name, status]).toEqual([name, 200])
-      const [made, ...more] = filesBelow(stores.dataDir).filter((file) => !before.includes(file))
-      const place = new RegExp(`^media/${mine.workspaceId}/[0-9a-f]{2}/[0-9a-f]{64}$`)
-      expect([name, made, more]).toEqual([name, expect.stringMatching(place), []])
-      expect(answer['filename']).toMatch(/^[^\p{C}/\\"<>:|?*]+\.png$/u)
-      const { headers } = await download(answer.id)
-      expect(headers.get('content-disposition'), name).toMatch(
-        /^attachment; filename="[\x20-\x21\x23-\x5b\x5d-\x7e]+\.png"; filename\*=UTF-8''[A-Za-z0-9%._~!-]+\.png$/,
-      )
-      expect([name, headers.get('set-cookie'), headers.get('content-type')]).toEqual([name, null, 'image/png'])
-    }
-  })
 })
 
 describe('what is refused, leaving nothing', () => {
@@ -224,11 +184,8 @@ describe('what is refused, leaving nothing', () => {
   const tooMany = 'The picture has more than 250000000 pixels'
   test.each([
     ['nothing', Buffer.alloc(0), 'a.png', 'The file is empty'],
-    ['half a PNG', png({ padTo: 5000 }).subarray(0, 2500), 'a.png', damaged],
     ['a PNG without its last byte', png().subarray(0, -1), 'a.png', damaged],
     ['a PNG with more behind it', Buffer.concat([png(), Buffer.from('<html>')]), 'a.png', damaged],
-    ['a JPG without its end', jpeg().subarray(0, -2), 'a.jpg', damaged],
-    ['half a film', film().subarray(0, -50), 'a.mp4', damaged],
     ['a film and HTML', Buffer.concat([film(), Buffer.from('<html>')]), 'a.mp4', damaged],
     ['30,000 × 30,000 pixels', png({ width: 30_000, height: 30_000 }), 'a.png', tooMany],
     ['2^31 − 1 pixels', png({ width: 2 ** 31 - 1, height: 1 }), 'a.png', tooMany],

@@ -26,7 +26,7 @@ const echo = defineOperation({
 
 /** In the middle one of the long form's rounds. */
 const answeredWithinMs = 100
-const rounds = isLong ? 50 : 3
+const rounds = isLong ? 50 : 1
 
 const { api, mine } = setUpApi({ operations: [echo] })
 const badPath = '/v1/things/x?limit=9'
@@ -105,15 +105,14 @@ test('a body that is no JSON is told of alone, whatever else is wrong, and not t
   expect((await send('nope', { key: 'svc_sk_x' })).status).toBe(401)
 })
 
-test.each([
-  ['invalid UTF-8', Buffer.from('{"title":"\xff"}', 'latin1')],
-  ['nesting of 100,000', '['.repeat(100_000)],
-])('a body with %s is 400', async (_, body) => {
-  expect(await send(body)).toEqual({ status: 400, answer: { detail: 'There was an error parsing the body' } })
+const unreadable = { status: 400, answer: { detail: 'There was an error parsing the body' } }
+test('a body with invalid UTF-8 is 400', async () => {
+  expect(await send(Buffer.from('{"title":"\xff"}', 'latin1'))).toEqual(unreadable)
 })
 
-test('bodies nested 100,000 deep delay nobody else', async () => {
+test('bodies nested 100,000 deep are 400, and delay nobody else', async () => {
   const nested = '['.repeat(100_000)
+  expect(await send(nested)).toEqual(unreadable)
   const slowest: number[] = []
   for (let round = 0; round < rounds; round++) {
     const begun = performance.now()

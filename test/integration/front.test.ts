@@ -334,9 +334,13 @@ test('lets go of a service when the sender vanishes', async () => {
   expect(incoming.complete).toBe(false)
 })
 
-test('shows its page to browsers, with a request id, and nothing else at the root', async () => {
+test('shows its page to browsers, with a request id and in no frame, and nothing else at the root', async () => {
   const page = await fetch(`${root}/?x`, { headers: { 'x-request-id': 'mine' } })
   expect([page.status, page.headers.get('x-request-id'), await page.text()]).toEqual([200, 'mine', '<h1>well</h1>'])
+  for (const rule of ['frame-ancestors', 'base-uri', 'form-action']) {
+    expect(page.headers.get('content-security-policy')).toContain(`${rule} 'none'`)
+  }
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff')
   const others = ['HEAD', 'POST'].map(async (method) => (await fetch(`${root}/`, { method })).status)
   expect(await Promise.all(others)).toEqual([200, 405])
 })

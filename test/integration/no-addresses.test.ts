@@ -161,7 +161,6 @@ const ways: readonly Way[] = [
       ]
     },
   ],
-  ['replayed access logs', [0, 0, 0], replayLog],
   [
     'pages',
     [200, 200, 200, 200, 200, 200],
@@ -182,13 +181,13 @@ const ways: readonly Way[] = [
 /** Output of the commands. */
 let said = ''
 
-/** Replays a log of a person's request and a crawler's in each of three ways. @returns exit codes */
-async function replayLog(address: string): Promise<number[]> {
+/** Replays a log of a person's request and a crawler's from each address in three ways. @returns exit codes */
+async function replayLog(addresses: readonly string[]): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-replayed-'))
   const file = join(folder, 'access.log')
-  const line = (agent: string) =>
+  const line = (address: string, agent: string) =>
     `${address} - - [20/Nov/2026:10:00:00 +0000] "GET /x HTTP/1.1" 200 100 "-" "${agent}"\n`
-  writeFileSync(file, line(chrome) + line(googlebot))
+  writeFileSync(file, addresses.map((address) => line(address, chrome) + line(address, googlebot)).join(''))
   const codes: number[] = []
   for (const options of [['--shift-to-now'], ['--shift-to-now', '--bots', '--everybody'], ['--import']]) {
     const { code, out, err } = await runSvc(['replay', file, ...options], { DATA_DIR: running.dataDir })
@@ -225,6 +224,11 @@ async function shortLinkKey(): Promise<string> {
 
 const perWay = 3
 const lastBytesOf = (way: number) => Array.from({ length: perWay }, (_, at) => 16 + way * perWay + at)
+/** Of IPv4 all, and the first one in two forms of IPv6. */
+const addressesOf = (way: number) => {
+  const last = lastBytesOf(way)
+  return [...last.map(ipv4Of), ipv6Of(last[0]!), `::ffff:${ipv4Of(last[0]!)}`]
+}
 const wayOfByte = (last: number) => Math.floor((last - 16) / perWay)
 
 /** Traces of the addresses in the whole product. */
@@ -255,12 +259,12 @@ function leaks(traces: readonly Trace[]): string[] {
 
 test('no way in leaves an address in any file, table, queue or log', async () => {
   for (const [at, [name, expected, sendFrom]] of ways.entries()) {
-    const last = lastBytesOf(at)
-    for (const address of [...last.map(ipv4Of), ipv6Of(last[0]!), `::ffff:${ipv4Of(last[0]!)}`]) {
+    for (const address of addressesOf(at)) {
       const statuses = await sendFrom(address)
       expect([name, statuses], warnings()).toEqual([name, expected])
     }
   }
+  expect(await replayLog(addressesOf(ways.length + 1))).toEqual([0, 0, 0])
   // Failed requests leave nothing, either: with a store away, and with ingest killed under it.
   const away = lastBytesOf(ways.length)
   for (const name of ['postgres', 'clickhouse', 'redis', 'ingest'] as const) {

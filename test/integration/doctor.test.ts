@@ -10,7 +10,7 @@ import { insertReportRecipient } from '../../postgres/tables/report-recipients.t
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
-import { runSvc } from '../support/command-line.ts'
+import { runSvc, storeSettings } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { listening } from '../support/listening.ts'
@@ -41,11 +41,7 @@ afterAll(async () => {
 afterEach(() => vi.restoreAllMocks())
 
 const environment = (): Record<string, string> => ({
-  DATABASE_URL: stores.databaseUrl,
-  REDIS_URL: stores.redisUrl,
-  CLICKHOUSE_URL: stores.clickhouseUrl,
-  SECRET_KEY: stores.secretKey,
-  DATA_DIR: dataDir,
+  ...{ ...storeSettings(stores), DATA_DIR: dataDir },
   // So that the disk of the testing machine will do.
   LOG_BYTES_MAX: String(64 * 2 ** 20),
 })

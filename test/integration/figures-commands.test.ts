@@ -1,28 +1,26 @@
 /** `svc figures`, and figures in another timezone. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from '../../pipeline/fold/build.ts'
 import { beginBuild, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { closeDaysAt, foldAll, workOn } from '../support/fold.ts'
 import { makeTestWorkspace, type Overview, type TestWorkspace } from '../support/overview.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const now = Date.parse('2026-11-20T14:25:00Z')
 const later = now + 30 * 60_000
 
-let stores: TestStores
+const stores = setUpStores()
 let workspace: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
   workspace = await makeTestWorkspace(stores, {})
   await workspace.addEvents(visits)
   await closeDaysAt(stores, now)
 })
-afterAll(() => stores.close())
 
 /** Events of visitors who come back, over midnights of several timezones. */
 const visits: EventLike[] = Array.from({ length: 40 }, (_, nth) => ({
@@ -33,13 +31,9 @@ const visits: EventLike[] = Array.from({ length: 40 }, (_, nth) => ({
 }))
 
 async function figures(command: string) {
-  return svc('figures', command, ...(command === 'status' ? [] : ['--workspace', String(workspace.id)]))
-}
-
-async function svc(...words: string[]) {
-  const { databaseUrl: DATABASE_URL, clickhouseUrl: CLICKHOUSE_URL } = stores
-  const { code, out } = await runSvc([...words, '--json'], { DATABASE_URL, CLICKHOUSE_URL })
-  return { code, said: JSON.parse(out) as Record<string, unknown> }
+  const words = command === 'status' ? [] : ['--workspace', String(workspace.id)]
+  const { code, json } = await svcOn(stores, 'figures', command, ...words)
+  return { code, said: json as Record<string, unknown> }
 }
 
 /** All but what depends on the workspace, and on when it was asked. */
@@ -199,7 +193,7 @@ test('after a restore of Postgres, no number is given out that rows in ClickHous
   ]) {
     await stores.ch.command(`INSERT INTO ${insert}`)
   }
-  const restore = async () => (await svc('restore', 'numbers')).said
+  const restore = async () => (await svcOn(stores, 'restore', 'numbers')).json
   const least = { version: 9_000_000, build: 8000, workspaces: 500, links: 600, posts: 700 }
   expect(await restore()).toEqual({ ...least, leases: expect.any(Number) })
   expect((await makeTestWorkspace(stores, {})).id).toBe(501)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
@@ -91,11 +91,8 @@ describe('ingest with two workers', () => {
     expect(metrics).toMatch(/^ingest_events_accepted_total\{service="ingest"\} 80$/m)
     expect(metrics).toMatch(/^ingest_rows_shipped_total\{stream="events",outcome="loaded",service="ingest"\} 80$/m)
     expect(metrics).toMatch(/^process_resident_memory_bytes\{service="ingest"\} \d{7,10}$/m)
-    const { databaseUrl: DATABASE_URL, clickhouseUrl: CLICKHOUSE_URL, redisUrl: REDIS_URL } = stores
-    const env = { DATABASE_URL, CLICKHOUSE_URL, REDIS_URL, SECRET_KEY: stores.secretKey }
-    const { out } = await runSvc(['doctor', '--json', '--ingest-url', new URL(node.url).origin], env)
-    const { findings } = JSON.parse(out) as { findings: { check: string; outcome: string }[] }
-    expect(findings).toContainEqual(expect.objectContaining({ check: 'dedup.node', outcome: 'ok' }))
+    const { json } = await svcOn(stores, 'doctor', '--ingest-url', new URL(node.url).origin)
+    expect(json.findings).toContainEqual(expect.objectContaining({ check: 'dedup.node', outcome: 'ok' }))
     // Whichever workers the repeats of a client_event_id reach.
     const ids = titlesOf('id', 10)
     const repeats = ids.flatMap((id) => Array.from({ length: 12 }, () => send(node, id, { client_event_id: id })))

@@ -7,6 +7,7 @@ import { sleep } from '../../runtime/retry.ts'
 import { arrivingBodiesBytesMax, batchBodyBytesMax } from '../../schemas/limits/event-limits.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
+import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const MiB = 2 ** 20
@@ -15,6 +16,8 @@ const growthMax = 100 * MiB
 /** Beyond the unfinished bodies themselves. */
 const otherGrowthMax = 50 * MiB
 const unfinishedBodies = 300
+const badRounds = isLong ? 8 : 2
+const abandonedRounds = isLong ? 5 : 1
 
 const stores = setUpStores()
 let ingest: TestIngest
@@ -87,7 +90,7 @@ function beginBody(): Socket {
 test('memory stays within a bound while bad input of every kind comes in', async () => {
   await goodBatches(15)
   const before = memory().now
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < badRounds; round++) {
     const answers = badRequests().map((pieces) => exchange(ingest.port, pieces, { until: /HTTP\/1\.1 \d+/ }))
     // A batch is answered 202 also when each of its events is rejected.
     for (const { statuses } of await Promise.all(answers))
@@ -122,7 +125,7 @@ test('memory stays within a bound while many bodies are left unfinished, those b
 
   for (const socket of sockets) socket.destroy()
   // Again and again: what was given up may not add up.
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < abandonedRounds; round++) {
     const more = Array.from({ length: 100 }, beginBody)
     await sleep(300)
     most = Math.max(most, memory().now)

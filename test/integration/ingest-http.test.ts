@@ -2,8 +2,8 @@
  * Events that a running ingest takes, refuses and stores, and the fields that it adds from its tables and the country.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { eventFields } from '../../schemas/event/event-fields.ts'
+import { makeWorkspace } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { makeLink, makePost } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -123,14 +123,6 @@ describe('POST /track', () => {
     const inbox = () => stores.pg.query('SELECT * FROM inbox WHERE event_id = $1', [body.event_id])
     const kept = { email: 'ada.lovelace@example.com', full_name: 'Ada', anonymous_id: 'visitor-1' }
     await expect.poll(inbox).toMatchObject([kept])
-  })
-
-  it('keeps crawlers’ events as bot visits', async () => {
-    const agent = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
-    const crawled = event({ event_name: 'crawled', url: 'https://example.com/crawled' })
-    expect((await ingest.post('/track', crawled, { 'User-Agent': agent })).status).toBe(202)
-    expect((await stored()).filter(({ event_name }) => event_name === 'crawled')).toEqual([])
-    expect(await stores.ch.query("SELECT path FROM bot_visits WHERE path = '/crawled'")).toHaveLength(1)
   })
 
   it('takes any content type, as beacons send it, and keeps a request id', async () => {
@@ -276,11 +268,6 @@ describe('bad input', () => {
   })
 })
 
-async function makeNeighbour(): Promise<number> {
-  const workspace = { name: 'Other', slug: 'other', timezone: 'UTC', plan: 'growth' } as const
-  return (await stores.pg.transaction((tx) => createWorkspace(tx, workspace))).workspaceId
-}
-
 let asked = 0
 /** The columns of an event that is sent with these fields and headers, once it is stored. */
 async function rowOf(event: object, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
@@ -301,7 +288,7 @@ async function rowsOf(events: object[], headers: Record<string, string> = {}): P
 }
 
 it('an event has the link and the post that its page’s URL names, as far as they are the workspace’s', async () => {
-  const neighbour = await makeNeighbour()
+  const { workspaceId: neighbour } = await makeWorkspace(stores)
   const [post, theirPost] = [await makePost(stores, ingest.workspaceId), await makePost(stores, neighbour)]
   const [plain, ofPost, theirs] = [
     await makeLink(stores, ingest.workspaceId, null),

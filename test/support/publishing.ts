@@ -1,7 +1,7 @@
 /** Accounts and media to post with, and the API asked as JSON. */
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
-import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
+import { insertLink, type NewLink, type TrackedLink } from '../../postgres/tables/links.ts'
 import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { PostResource } from '../../schemas/resources/post.ts'
@@ -51,10 +51,15 @@ export function makeLink(
   { pg }: Pick<TestStores, 'pg'>,
   workspaceId: number,
   postId: number | null,
+  more: Partial<NewLink> = {},
 ): Promise<TrackedLink> {
-  const utm = { utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' }
-  const destinationUrl = 'https://example.com/sale'
-  return insertLink(pg, { workspaceId, label: 'a', destinationUrl, postId, socialAccountId: null, ...utm })
+  return insertLink(pg, { ...newLink, workspaceId, postId, ...more })
+}
+
+/** All but the workspace of a link that nobody chose a key for. */
+export const newLink = {
+  ...{ label: 'a', destinationUrl: 'https://example.com/sale', postId: null, socialAccountId: null },
+  ...{ utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
 }
 
 export interface MadeMedia {

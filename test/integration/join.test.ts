@@ -169,19 +169,6 @@ test('the page names the owner as such only where the owner invites', async () =
   ])
 })
 
-test('no other site joins for a browser', async () => {
-  const { token } = await invite(mine, newEmail(), 'viewer')
-  const { host } = new URL(api.url)
-  const before = await state()
-  const others = [{}, { 'Sec-Fetch-Site': 'cross-site' }, { 'Sec-Fetch-Site': 'same-site' }, { Origin: 'null' }]
-  for (const headers of [...others, { Origin: 'https://evil.example' }] as Record<string, string>[]) {
-    expect((await join(token, memberPassword, headers)).status, JSON.stringify(headers)).toBe(403)
-  }
-  expect((await api.ask('/dashboard/join', { method: 'DELETE', headers: fromOwnPage })).status).toBe(405)
-  expect(await state()).toEqual(before)
-  expect((await join(token, memberPassword, { Origin: `http://${host}` })).status).toBe(303)
-})
-
 test('tries by a link and by signing in are counted together', async () => {
   const other = await makeOther('another password')
   const { token } = await invite(mine, other.email, 'viewer')

@@ -5,11 +5,10 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { median, percentile } from '../../bench/load/latency.ts'
-import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { settings } from '../../runtime/settings.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { makeWorkspace } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { type IngestAnswer, startIngest, type TestIngest } from '../support/ingest.ts'
 import { isLong } from '../support/short-form.ts'
@@ -17,11 +16,10 @@ import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const MiB = 2 ** 20
-/** In short only to see that all are answered. */
-const floodPerSecond = isLong ? 10_000 : 2_000
-const floodMs = isLong ? 10_000 : 1_000
-const floodRounds = isLong ? 5 : 1
-/** How many times longer others may wait meanwhile, in the middle one of the long form's rounds. */
+const floodPerSecond = 10_000
+const floodMs = 10_000
+const floodRounds = 5
+/** How many times longer others may wait meanwhile, in the middle one of the rounds. */
 const slowerMax = 2
 
 const stores = setUpStores()
@@ -133,20 +131,17 @@ describe('TRACK_RATE_PER_KEY', () => {
   /** Early in a second of the wall clock, so that what follows falls into one window. */
   const beginOfSecond = () => sleep(1_010 - (Date.now() % 1_000))
 
-  const makeOther = () =>
-    stores.pg.transaction(async (tx) => {
-      const { workspaceId } = await createWorkspace(tx, { name: 'Other', timezone: 'UTC', plan: 'growth' })
-      return { workspaceId, key: await createTrackingKey(tx, workspaceId) }
-    })
-
   test('limits one key by 429 with Retry-After while another goes on, counts events of batches, and the next second is free', async () => {
     await start({ TRACK_RATE_PER_KEY: String(perSecond) })
-    const other = await makeOther()
+    const other = await makeWorkspace(stores)
     const many = (key: string, count: number) =>
       Promise.all(Array.from({ length: count }, () => ingest.post('/track', eventOf(key))))
     await beginOfSecond()
     const begun = second()
-    const [answers, others] = await Promise.all([many(ingest.key, 5 * perSecond), many(other.key, perSecond / 2)])
+    const [answers, others] = await Promise.all([
+      many(ingest.key, 5 * perSecond),
+      many(other.trackingKey, perSecond / 2),
+    ])
     const seconds = second() - begun + 1
     const accepted = answers.filter(({ status }) => status === 202).length
     expect(accepted).toBeGreaterThanOrEqual(perSecond)
@@ -182,49 +177,52 @@ describe('TRACK_RATE_PER_KEY', () => {
     )
   })
 
-  test(`answers another workspace while one key sends ${floodPerSecond} events a second`, async () => {
-    await start({ TRACK_RATE_PER_KEY: String(perSecond) })
-    const other = await makeOther()
-    const file = await compileService('test/support/flood.ts')
-    const flood = async (): Promise<Record<string, number>> => {
-      const child = fork(file, [ingest.port, ingest.key, floodPerSecond, floodMs].map(String), { execArgv: [] })
-      const [statuses] = await Promise.race([
-        once(child, 'message'),
-        once(child, 'exit').then(([code]) => Promise.reject(new Error(`the flood ended with exit code ${code}`))),
-      ])
-      return statuses
-    }
-    let sent = 0
-    /** One at a time, below the limit. @returns how long the slowest of a hundred took */
-    const sendOthers = async (isOver: () => boolean): Promise<number> => {
-      const took: number[] = []
-      for (; !isOver(); sent++) {
-        const startedAt = performance.now()
-        expect((await ingest.post('/track', eventOf(other.key, 'other'))).status).toBe(202)
-        took.push(performance.now() - startedAt)
-        await sleep(1_200 / perSecond)
+  // It compares durations, for which the gate has no machine to itself.
+  const comparing = `answers another workspace as soon as ever while one key sends ${floodPerSecond} events a second`
+  if (isLong)
+    test(comparing, async () => {
+      await start({ TRACK_RATE_PER_KEY: String(perSecond) })
+      const other = await makeWorkspace(stores)
+      const file = await compileService('test/support/flood.ts')
+      const flood = async (): Promise<Record<string, number>> => {
+        const child = fork(file, [ingest.port, ingest.key, floodPerSecond, floodMs].map(String), { execArgv: [] })
+        const [statuses] = await Promise.race([
+          once(child, 'message'),
+          once(child, 'exit').then(([code]) => Promise.reject(new Error(`the flood ended with exit code ${code}`))),
+        ])
+        return statuses
       }
-      return percentile(
-        took.sort((a, b) => a - b),
-        0.99,
-      )
-    }
-    const quietUntil = Date.now() + floodMs
-    const quietMs = await sendOthers(() => Date.now() > quietUntil)
-    const ratios: number[] = []
-    for (let round = 0; round < floodRounds; round++) {
-      let isOver = false
-      const flooding = flood().finally(() => {
-        isOver = true
-      })
-      ratios.push((await sendOthers(() => isOver)) / quietMs)
-      const statuses = await flooding
-      expect(Object.keys(statuses).sort()).toEqual(['202', '429'])
-      process.stdout.write(
-        `others' p99 ${ratios.at(-1)!.toFixed(1)} times the quiet one, ${JSON.stringify(statuses)}\n`,
-      )
-    }
-    expect((await stored(other.workspaceId))['other']).toBe(sent)
-    if (isLong) expect(median(ratios)).toBeLessThan(slowerMax)
-  }, 300_000)
+      let sent = 0
+      /** One at a time, below the limit. @returns how long the slowest of a hundred took */
+      const sendOthers = async (isOver: () => boolean): Promise<number> => {
+        const took: number[] = []
+        for (; !isOver(); sent++) {
+          const startedAt = performance.now()
+          expect((await ingest.post('/track', eventOf(other.trackingKey, 'other'))).status).toBe(202)
+          took.push(performance.now() - startedAt)
+          await sleep(1_200 / perSecond)
+        }
+        return percentile(
+          took.sort((a, b) => a - b),
+          0.99,
+        )
+      }
+      const quietUntil = Date.now() + floodMs
+      const quietMs = await sendOthers(() => Date.now() > quietUntil)
+      const ratios: number[] = []
+      for (let round = 0; round < floodRounds; round++) {
+        let isOver = false
+        const flooding = flood().finally(() => {
+          isOver = true
+        })
+        ratios.push((await sendOthers(() => isOver)) / quietMs)
+        const statuses = await flooding
+        expect(Object.keys(statuses).sort()).toEqual(['202', '429'])
+        process.stdout.write(
+          `others' p99 ${ratios.at(-1)!.toFixed(1)} times the quiet one, ${JSON.stringify(statuses)}\n`,
+        )
+      }
+      expect((await stored(other.workspaceId))['other']).toBe(sent)
+      expect(median(ratios)).toBeLessThan(slowerMax)
+    }, 300_000)
 })

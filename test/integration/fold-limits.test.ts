@@ -29,7 +29,7 @@ async function makeTwo(): Promise<{ busy: TestWorkspace; expectOtherUnchanged: (
   return { busy, expectOtherUnchanged: async () => expect(await shown()).toEqual(before) }
 }
 
-test(`of a visitor and day the first ${sessionsPerVisitorDayMax} sessions count`, async () => {
+test(`of a visitor and day the first ${sessionsPerVisitorDayMax} sessions that come count, whatever is told of later`, async () => {
   const { busy, expectOtherUnchanged } = await makeTwo()
   const sessions = (from: number, to: number): EventLike[] =>
     Array.from({ length: to - from }, (_, nth) => ({
@@ -41,30 +41,19 @@ test(`of a visitor and day the first ${sessionsPerVisitorDayMax} sessions count`
   await busy.addEvents([{ visitor: 2, path: '/in', occurred_at: day + 3 * hour }])
   const counted = sessionsPerVisitorDayMax + 1
   const expected = { visitors: 2, sessions: counted, pageviews: counted, lists_cut: false }
-  for (const at of ['open', 'closed']) {
+  const expectCounted = async (at: string) => {
     const { metrics, top_pages } = await busy.ask({ days: '7' })
     expect(metrics, at).toMatchObject(expected)
     expect(top_pages.map(({ path }) => path)).toEqual(['/in'])
-    await closeDaysAt(stores, now)
   }
+  await expectCounted('open')
+  await closeDaysAt(stores, now)
+  await expectCounted('closed')
   await expectOtherUnchanged()
   expect(await judgeFigures(stores)).toMatchObject({ differentDays: 0 })
-})
-
-test('a session that comes late takes the place of none that counted, though it is earlier', async () => {
-  const { busy, expectOtherUnchanged } = await makeTwo()
-  const session = (nth: number, path: string): EventLike => ({
-    session: 1 + nth,
-    path,
-    occurred_at: day + nth * second,
-  })
-  await busy.addEvents(Array.from({ length: sessionsPerVisitorDayMax }, (_, nth) => session(100 + nth, '/of-then')))
-  await busy.addEvents([session(1, '/late'), session(2, '/late')])
-  const { metrics, top_pages } = await busy.ask({ days: '7' })
-  const most = sessionsPerVisitorDayMax
-  expect(metrics).toMatchObject({ visitors: 1, sessions: most, pageviews: most })
-  expect(top_pages.map(({ path, pageviews }) => [path, pageviews])).toEqual([['/of-then', most]])
-  await expectOtherUnchanged()
+  // One takes the place of none that counted, though it is earlier.
+  await busy.addEvents([{ session: sessionsPerVisitorDayMax + 1_000, path: '/late', occurred_at: day + second }])
+  await expectCounted('late')
 })
 
 test(`of a session and day the first ${viewsPerSessionDayMax} pageviews count for pages, and all of them for the rest`, async () => {

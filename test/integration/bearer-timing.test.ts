@@ -10,9 +10,9 @@ import { makeSecretKey, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
 import { setUpApi } from '../support/api.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 
-const each = isLong ? 2_000 : 150
+const each = isLong ? 2_000 : 100
 const draw = drawsOf('bearer-timing')
-const warmUp = 30
+const warmUp = 20
 const furthest = 0.2
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })

@@ -10,7 +10,7 @@ import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { importedLineBytesMax } from '../../schemas/limits/event-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { setUpApi } from '../support/api.ts'
-import { svcOn } from '../support/command-line.ts'
+import { storeSettings, svcOn } from '../support/command-line.ts'
 import { compileService } from '../support/compile.ts'
 import { foldStored } from '../support/figures.ts'
 import { setUpFolder } from '../support/test-folder.ts'
@@ -122,17 +122,10 @@ test('an import that is killed and repeated stores each event and each person on
     ...(at % 10 === 0 && { event_type: 'identify', event_name: 'identify', email: `p${at}@example.com` }),
   }))
   const path = write('long.ndjson', lines)
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey, dataDir } = stores
   const child = spawn(
     process.execPath,
     [await compileService('cli/svc.ts'), 'events', 'import', path, '--workspace', String(mine.workspaceId)],
-    {
-      stdio: 'ignore',
-      env: {
-        ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
-        DATA_DIR: dataDir,
-      },
-    },
+    { stdio: 'ignore', env: { ...storeSettings(stores), DATA_DIR: stores.dataDir } },
   )
   const exited = once(child, 'exit')
   while ((await rows<{ count: number }>('count() AS count'))[0]!.count === 0 && child.exitCode === null) await delay(5)

@@ -98,7 +98,7 @@ test('what ingest reads of links is all of them in their order, up to its number
 
 test('a list of links without a limit is cut where it would be too long to send, and goes on behind its last one', async () => {
   const { workspaceId } = await makeWorkspace(stores)
-  const count = Math.ceil(linksListedBytesMax / 30_000) + 200
+  const count = Math.ceil(linksListedBytesMax / 30_000) + 10
   await stores.pg.query(
     `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source, utm_medium,
        utm_campaign, utm_content)

@@ -15,7 +15,7 @@ import { setUpStores } from '../support/stores.ts'
 
 const MiB = 2 ** 20
 /** More than twice what memory may grow by. */
-const filmBytes = (isLong ? 500 : 160) * MiB
+const filmBytes = (isLong ? 500 : 136) * MiB
 const growthMax = 64 * MiB
 /** Longer than idle connections are kept between the front and a service, and shorter than a stalled sender is. */
 const pauseMs = 5_000
@@ -139,9 +139,9 @@ test('a film goes through the front of `npm start`, in pieces as well, and a ref
     page: async () => '',
   })
   try {
-    const { size_bytes } = await answerOf(await send(40 * MiB, { to: front.port }))
-    expect(size_bytes).toBe(40 * MiB + filmHead().length)
-    await answerOf(await send(40 * MiB, { to: front.port, key: 'svc_sk_none' }), 401)
+    const { size_bytes } = await answerOf(await send(16 * MiB, { to: front.port }))
+    expect(size_bytes).toBe(16 * MiB + filmHead().length)
+    await answerOf(await send(16 * MiB, { to: front.port, key: 'svc_sk_none' }), 401)
 
     let status: number | undefined
     do status = await sendInPieces(front.port)

@@ -5,9 +5,11 @@ import { importEvents } from '../../cli/replay/import-events.ts'
 import type { PageEvent, PageEventSource } from '../../cli/replay/page-events.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type Insert, InsertFenced } from '../../clickhouse/insert.ts'
-import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { importRowsMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { makeWorkspace } from '../support/api.ts'
+import { storeSettings } from '../support/command-line.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const events = 500
@@ -17,10 +19,7 @@ const stores = setUpStores()
 let workspaceId: number
 
 beforeEach(async () => {
-  const made = await stores.pg.transaction((tx) =>
-    createWorkspace(tx, { name: 'Imported', timezone: 'UTC', plan: 'growth' }),
-  )
-  workspaceId = made.workspaceId
+  workspaceId = (await makeWorkspace(stores)).workspaceId
 })
 
 /** Over several days, so that one insert has several parts. @param from number of the first event */
@@ -42,12 +41,7 @@ function source(count = events, spacingMs = 600_000, from = 0): PageEventSource 
 }
 
 async function runImport(clickhouse: ClickHouse, of = source()) {
-  const config = readConfig({
-    DATABASE_URL: stores.databaseUrl,
-    CLICKHOUSE_URL: stores.clickhouseUrl,
-    SECRET_KEY: stores.secretKey,
-    DATA_DIR: stores.dataDir,
-  })
+  const config = readConfig({ ...storeSettings(stores), DATA_DIR: stores.dataDir })
   const installation = { ...openInstallation(config), clickhouse: () => clickhouse, postgres: () => stores.pg }
   return importEvents({
     source: of,
@@ -172,7 +166,7 @@ async function marks(): Promise<{ first_segment: number; end_segment: number; sh
 }
 
 test('its mark follows what is stored, stays behind what a killed one may have sent, and is the lease’s end at last', async () => {
-  const many = 2 * importRowsMax + events
+  const many = importRowsMax + events
   let inserts = 0
   const dying: ClickHouse = {
     ...stores.ch,
@@ -188,12 +182,12 @@ test('its mark follows what is stored, stays behind what a killed one may have s
      WHERE workspace_id = {workspaceId:UInt32}`,
     { mark: killed.shipped_through, workspaceId },
   )
-  expect(row).toEqual({ below: importRowsMax, above: importRowsMax })
+  expect(row).toEqual({ below: importRowsMax, above: events })
   await runImport(stores.ch, source(many, 10_000))
   expect(await stored()).toEqual({ rows: many, events: many })
   const [before, last] = (await marks()).slice(-2)
   // The rows that the killed one could say nothing of.
-  expect(before).toMatchObject({ shipped_through: killed.shipped_through + importRowsMax })
+  expect(before).toMatchObject({ shipped_through: killed.shipped_through + events })
   expect(last).toMatchObject({ shipped_through: last!.end_segment * segmentRowsMax - 1 })
 })
 

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { insertLink, type NewLink, type TrackedLink, updateLink } from '../../postgres/tables/links.ts'
+import { type NewLink, type TrackedLink, updateLink } from '../../postgres/tables/links.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { linkFormBytesMax, linkPasswordTriesOfNetworkMax } from '../../schemas/limits/ingest-limits.ts'
 import { setUpIngest, startIngest } from '../support/ingest.ts'
+import { makeLink } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -15,14 +16,8 @@ const person = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox
 const iPhone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1'
 const password = 'Ünlocked & "easy"'
 
-async function makeLink(more: Partial<NewLink> = {}): Promise<TrackedLink> {
-  return insertLink(stores.pg, {
-    ...{ workspaceId: ingest.workspaceId, label: 'a', destinationUrl: 'https://example.com/sale' },
-    ...{ postId: null, socialAccountId: null, utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
-    passwordHash: await hashPassword(password),
-    ...more,
-  })
-}
+const makeClosed = async (more: Partial<NewLink> = {}) =>
+  makeLink(stores, ingest.workspaceId, null, { passwordHash: await hashPassword(password), ...more })
 
 /** Not by `fetch`, which sets headers of its own. */
 async function ask(
@@ -57,7 +52,7 @@ async function requests(): Promise<Record<string, number>> {
 
 test('a link with a password asks for it, and leads on and counts its click once it is right', async () => {
   const before = await requests()
-  const link = await makeLink({ targets: [{ device: 'ios', destination_url: 'https://example.com/app' }] })
+  const link = await makeClosed({ targets: [{ device: 'ios', destination_url: 'https://example.com/app' }] })
   const { attribution_key: key } = link
   const from = `https://news.example/?q="><b>`
   const page = await ask(key, { Referer: from })
@@ -90,7 +85,7 @@ test('a link with a password asks for it, and leads on and counts its click once
 })
 
 test('crawlers, previews, prefetches and HEAD get the page and count as at any link, and a program isn’t a person by its password', async () => {
-  const link = await makeLink()
+  const link = await makeClosed()
   const { attribution_key: key } = link
   const cases: [kind: string, headers: Record<string, string>][] = [
     ['bot', { 'User-Agent': 'curl/8.5.0' }],
@@ -105,16 +100,16 @@ test('crawlers, previews, prefetches and HEAD get the page and count as at any l
 
 test('its end comes before its password, which no address is sent to that it leads to then', async () => {
   const expired = { expiresAt: new Date(0), expiredUrl: 'https://example.com/over' }
-  const { attribution_key: key } = await makeLink(expired)
+  const { attribution_key: key } = await makeClosed(expired)
   expect((await ask(key)).status).toBe(307)
   const { status, header } = await submit(key, { password })
   expect([status, header('Location')]).toEqual([303, expired.expiredUrl])
-  const { attribution_key: nowhere } = await makeLink({ expiresAt: new Date(0) })
+  const { attribution_key: nowhere } = await makeClosed({ expiresAt: new Date(0) })
   expect([(await ask(nowhere)).status, (await submit(nowhere, { password })).status]).toEqual([410, 410])
 })
 
 test('a password is changed and taken away within seconds, and is in the copy on disk as its hash', async () => {
-  const link = await makeLink()
+  const link = await makeClosed()
   const { attribution_key: key } = link
   expect((await submit(key, { password })).status).toBe(303)
   const other = await hashPassword('another')
@@ -133,13 +128,13 @@ test('a password is changed and taken away within seconds, and is in the copy on
 
 test('a form of an unknown link is 404, one that is too long 413, and one without a password 403', async () => {
   expect((await submit('00000000', { password })).status).toBe(404)
-  const { attribution_key: key } = await makeLink()
+  const { attribution_key: key } = await makeClosed()
   expect((await submit(key, { password: 'a'.repeat(linkFormBytesMax) })).status).toBe(413)
   expect((await submit(key, {})).status).toBe(403)
 })
 
 test('after too many wrong passwords even the right one waits, and other links wait for none of them', async () => {
-  const [link, open] = [await makeLink(), await makeLink({ passwordHash: null })]
+  const [link, open] = [await makeClosed(), await makeLink(stores, ingest.workspaceId, null)]
   let isCompared = false
   const tries = Array.from({ length: linkPasswordTriesOfNetworkMax }, (_, at) =>
     submit(link.attribution_key, { password: `${at}` }),
@@ -153,13 +148,13 @@ test('after too many wrong passwords even the right one waits, and other links w
   const { status, header, text } = await submit(link.attribution_key, { password })
   expect([status, text.includes('Too many wrong passwords')]).toEqual([429, true])
   expect(Number(header('Retry-After'))).toBeGreaterThan(800)
-  expect((await submit((await makeLink()).attribution_key, { password })).status).toBe(303)
+  expect((await submit((await makeClosed()).attribution_key, { password })).status).toBe(303)
 })
 
 test('several workers allow a network no more wrong passwords than one', async () => {
   const node = await startIngest({ ...stores, dataDir: join(stores.dataDir, 'workers') }, { INGEST_WORKERS: '2' })
   try {
-    const { attribution_key: key } = await makeLink()
+    const { attribution_key: key } = await makeClosed()
     // Each over a connection of its own, which Linux gives to either worker.
     const tries = (count: number, text: string) =>
       Promise.all(Array.from({ length: count }, () => submit(key, { password: text }, {}, node.port)))

@@ -1,7 +1,8 @@
 /** Links with a preview of their own, as ingest answers them. */
 import { expect, test } from 'vitest'
-import { insertLink, type NewLink, updateLink } from '../../postgres/tables/links.ts'
+import { type NewLink, updateLink } from '../../postgres/tables/links.ts'
 import { setUpIngest } from '../support/ingest.ts'
+import { makeLink } from '../support/publishing.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -14,14 +15,7 @@ const preview = {
   image_url: 'https://cdn.example/bild ä.png?a="&b=1',
 }
 
-function makeLink(more: Partial<NewLink> = {}) {
-  return insertLink(stores.pg, {
-    ...{ workspaceId: ingest.workspaceId, label: 'a', destinationUrl: 'https://example.com/sale' },
-    ...{ postId: null, socialAccountId: null, utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
-    preview,
-    ...more,
-  })
-}
+const makePreviewed = (more: Partial<NewLink> = {}) => makeLink(stores, ingest.workspaceId, null, { preview, ...more })
 
 async function ask(key: string, agent: string, method = 'GET') {
   const init = { method, headers: { 'User-Agent': agent }, redirect: 'manual' } as const
@@ -36,7 +30,7 @@ async function ask(key: string, agent: string, method = 'GET') {
 }
 
 test('programs that make previews get the link’s own, escaped and without a script; all others are led on as ever', async () => {
-  const link = await makeLink()
+  const link = await makePreviewed()
   const { attribution_key: key, tracking_url: url } = link
   const { status, location, policy, text } = await ask(key, maker)
   expect([status, location]).toEqual([200, null])
@@ -74,17 +68,17 @@ test('programs that make previews get the link’s own, escaped and without a sc
 
 test('a link with a password shows its preview and not where it leads; one that is over shows none', async () => {
   const targets = [{ countries: ['DE'], destination_url: 'https://example.com/de' }]
-  const { attribution_key: closed } = await makeLink({ passwordHash: 'x', targets })
+  const { attribution_key: closed } = await makePreviewed({ passwordHash: 'x', targets })
   const shown = await ask(closed, maker)
   expect([shown.status, shown.text.includes('og:title')]).toEqual([200, true])
   expect(shown.text).not.toMatch(/example\.com|<form|href/)
   expect((await ask(closed, person)).text).toContain('This link has a password.')
-  const { attribution_key: over } = await makeLink({ expiresAt: new Date(0) })
+  const { attribution_key: over } = await makePreviewed({ expiresAt: new Date(0) })
   expect((await ask(over, maker)).status).toBe(410)
 })
 
 test('a preview without text and image has tags for neither, and a link without a preview redirects whoever asks', async () => {
-  const link = await makeLink({ preview: { title: 'Sale', description: '', image_url: null } })
+  const link = await makePreviewed({ preview: { title: 'Sale', description: '', image_url: null } })
   const { attribution_key: key } = link
   const { text } = await ask(key, maker)
   expect(text).toContain('<meta name="twitter:card" content="summary">')

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
+import { storeSettings } from '../support/command-line.ts'
 import { compileService } from '../support/compile.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -18,11 +19,7 @@ afterEach(() => {
 })
 
 function start(more: Record<string, string> = {}): ChildProcess & { said: () => string } {
-  const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = stores
-  const env = {
-    ...{ PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
-    ...{ CLICKHOUSE_URL: clickhouseUrl, SECRET_KEY: secretKey, ...more },
-  }
+  const env = { PORT: '0', LOG_LEVEL: 'warn', ...storeSettings(stores), ...more }
   const child = fork(file, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   children.push(child)
   let said = ''

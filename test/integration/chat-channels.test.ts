@@ -88,6 +88,12 @@ async function makeReported() {
   return { ...workspace, ...(await signIn(workspace.id)) }
 }
 
+/** Who gets reports by mail. */
+function addReader(workspaceId: number, more: { alerts?: boolean } = {}) {
+  const reader = { email: 'reader@example.com', every: 'weekly', createdAt: new Date(clock.now()) } as const
+  return insertReportRecipient(stores.pg, { ...reader, workspaceId, ...more })
+}
+
 const audited = async (workspaceId: number) =>
   (await listAuditEvents(stores.pg, workspaceId, { limit: 100 })).map(({ action }) => action)
 
@@ -97,13 +103,7 @@ test('a weekly report goes once to a channel of each chat, which takes it with h
   for (const url of Object.values(addresses)) expect((await add(url)).status, url).toBe(200)
   const mattermost = { kind: 'slack', name: 'Ours', contents: ['monthly', 'weekly'] }
   expect((await add('https://chat.example.com/hooks/hookSECRETeeee', mattermost)).status).toBe(200)
-  const own = {
-    workspaceId: id,
-    email: 'reader@example.com',
-    every: 'weekly',
-    createdAt: new Date(clock.now()),
-  } as const
-  await insertReportRecipient(stores.pg, own)
+  await addReader(id)
   await look(monday - 1)
   expect(server.asked).toBe(0)
   await Promise.all([look(monday), look(monday)])
@@ -286,13 +286,7 @@ test('an alert goes once to a channel that gets alerts, also where mail is not s
   const { id, add } = await makeReported()
   await add(addresses.google_chat, { contents: ['alerts'] })
   await add(addresses.slack)
-  const own = {
-    workspaceId: id,
-    email: 'reader@example.com',
-    every: 'weekly',
-    createdAt: new Date(clock.now()),
-  } as const
-  await insertReportRecipient(stores.pg, { ...own, alerts: true })
+  await addReader(id, { alerts: true })
   await setAlert(stores.pg, id, { kind: 'drop', threshold: 1, now: new Date(monday) })
   await tellDrop(id)
   server.instead = { status: 503 }

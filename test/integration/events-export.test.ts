@@ -10,7 +10,7 @@ import { makeLog } from '../../runtime/log.ts'
 import { exportedEventsEach } from '../../schemas/limits/event-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { runSvc, svcOn } from '../support/command-line.ts'
+import { runSvc, storeSettings, svcOn } from '../support/command-line.ts'
 import { foldStored } from '../support/figures.ts'
 import { foldAll, workOn } from '../support/fold.ts'
 import type { TestStores } from '../support/stores.ts'
@@ -154,10 +154,8 @@ test('standard output has each event of the range and the workspace that can be 
       view(`${day}T11:00:00Z`, 2),
     ]),
   )
-  const { databaseUrl, clickhouseUrl, secretKey } = here.stores
-  const env = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, SECRET_KEY: secretKey }
   const ask = (...words: string[]) =>
-    runSvc(['events', 'export', '--workspace', String(workspaceId), '--json', ...words], env)
+    runSvc(['events', 'export', '--workspace', String(workspaceId), '--json', ...words], storeSettings(here.stores))
   const idsOf = (text: string) => linesOf(text).map((line) => JSON.parse(line).client_event_id as string)
 
   const moment = await ask('--start', `${day}T10:00:00Z`, '--end', `${day}T11:00:00Z`)

@@ -102,11 +102,13 @@ test('an overview is of one moment while the cells of a closed day are written a
       await fold(workOn(work)).catch(() => {})
     }
     const asking = heldUpAt((_, sql) => !isMet && /FROM (sessions|cells)/.test(sql), foldUpTo)
-    const { visitors, sessions, pageviews } = (await workspace.ask({ days: '7', include: 'metrics' }, now, asking))
-      .metrics
+    const { metrics, top_sources, top_pages } = await workspace.ask({ days: '7' }, now, asking)
     expect(isMet).toBe(true)
-    // All but the first have a session on each of two days.
-    expect({ nth, sessions, pageviews }).toEqual({ nth, sessions: 2 * visitors - 1, pageviews: 2 * visitors - 1 })
+    // All but the first have a session on each of two days, all of one source and page.
+    const { visitors } = metrics
+    const expected = { visitors, sessions: 2 * visitors - 1, pageviews: 2 * visitors - 1 }
+    for (const part of [metrics, ...top_sources, ...top_pages])
+      expect({ nth, ...part }).toMatchObject({ nth, ...expected })
     await foldAll(stores)
   }
 })

@@ -1,4 +1,7 @@
-/** An answer is of one moment: while folds are written, no part of it is ahead of another. */
+/**
+ * An answer is of one moment: while folds are written, no part of it is ahead of another. Of days that are over
+ * test/integration/fold-takeover.test.ts says it, at each call of a fold.
+ */
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { renewCells } from '../../pipeline/fold/write-cells.ts'
@@ -97,18 +100,6 @@ describe('while a burst into an empty workspace is folded', () => {
     expect(seen).toEqual([...seen].sort((a, b) => a - b))
     // It can fail: folds were met in between.
     expect(new Set(seen).size).toBeGreaterThan(3)
-  })
-
-  test('nor one about a day that is over, whose cells are written anew', async () => {
-    const workspace = await makeTestWorkspace(stores, {})
-    await workspace.addEvents([
-      { visitor: visitors + 1, source: 'source-0', medium: 'email', occurred_at: now - 2 * day },
-    ])
-    await closeDaysAt(stores, now)
-    const answers = await askWhileFolding(workspace, burstOf(now - 2 * day), { days: '7' })
-    answers.forEach(expectOneMoment)
-    expect(answers.at(-1)!.metrics).toMatchObject({ visitors: visitors + 1, pageviews: full.pageviews + 1 })
-    expect(new Set(answers.map(({ metrics }) => metrics.events)).size).toBeGreaterThan(3)
   })
 })
 

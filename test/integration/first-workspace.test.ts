@@ -6,7 +6,7 @@ import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/tra
 import { sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { firstWorkspace } from '../../start/first-workspace.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -45,11 +45,7 @@ test('are audited as the system’s, without the key itself; a start that knows 
   const actions = (await rows(made.workspaceId)).map(({ action }) => action)
   expect(actions).toEqual(['workspace.create', ...Array(3).fill('api_key.create')])
 
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  const { out } = await runSvc(['audit', 'verify', '--json'], {
-    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
-  })
-  expect(JSON.parse(out)).toMatchObject({ is_intact: true })
+  expect((await svcOn(stores, 'audit', 'verify')).json).toMatchObject({ is_intact: true })
 })
 
 test('a start after a rotation shows the new tracking key, not the one that ends', async () => {

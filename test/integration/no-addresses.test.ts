@@ -224,7 +224,7 @@ async function shortLinkKey(): Promise<string> {
 
 const perWay = 3
 const lastBytesOf = (way: number) => Array.from({ length: perWay }, (_, at) => 16 + way * perWay + at)
-/** Of IPv4 all, and the first one in two forms of IPv6. */
+/** All in IPv4, and the first one in two forms of IPv6. */
 const addressesOf = (way: number) => {
   const last = lastBytesOf(way)
   return [...last.map(ipv4Of), ipv6Of(last[0]!), `::ffff:${ipv4Of(last[0]!)}`]

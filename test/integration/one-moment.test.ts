@@ -1,6 +1,6 @@
 /**
- * An answer is of one moment: while folds are written, no part of it is ahead of another. Of days that are over
- * test/integration/fold-takeover.test.ts says it, at each call of a fold.
+ * An answer is of one moment: while folds are written, no part of it is ahead of another. Days
+ * that are over are the subject of test/integration/fold-takeover.test.ts, at each call of a fold.
  */
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'

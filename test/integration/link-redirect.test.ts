@@ -6,6 +6,7 @@ import {
   insertLinkWithKey,
   type LinkFields,
   markLinkArchived,
+  type NewLink,
   type TrackedLink,
   updateLink,
 } from '../../postgres/tables/links.ts'
@@ -34,8 +35,8 @@ const person = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox
 const iPhone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1'
 
-const makeLink = (destinationUrl = 'https://example.com/sale?x=1#top') =>
-  insertLink(stores.pg, { ...newLink, workspaceId: ingest.workspaceId, destinationUrl })
+const makeLink = (destinationUrl = 'https://example.com/sale?x=1#top', more: Partial<NewLink> = {}) =>
+  insertLink(stores.pg, { ...newLink, workspaceId: ingest.workspaceId, destinationUrl, ...more })
 
 /** Not by `fetch`, which sets headers of its own. */
 async function follow(key: string, headers: Record<string, string> = {}, method = 'GET', at = '/l') {
@@ -206,10 +207,9 @@ test('other methods are 405', async () => {
 })
 
 test('redirects go on while Postgres is away, also after a restart; what can’t be looked up is 503 and never 404', async () => {
-  const made = await makeLink()
-  expect((await follow(made.attribution_key)).status).toBe(302)
-  const targets = [{ device: 'ios' as const, destination_url: 'https://example.com/ios' }]
-  const known = await updateLink(stores.pg, made, { ...made, targets })
+  const targets = [{ device: 'ios', destination_url: 'https://example.com/ios' }] as const
+  const known = await makeLink(undefined, { targets })
+  expect((await follow(known.attribution_key)).status).toBe(302)
   const copy = join(stores.dataDir, 'ingest', 'links.jsonl')
   await vi.waitUntil(() => readFileSync(copy, 'utf8').includes('/ios'), { timeout: 60_000 })
   await proxy.set('refusing')
@@ -241,9 +241,7 @@ test('targets lead visitors of a device or country elsewhere until the link ends
   await ingest.stop()
   const starting = { ...env, DATABASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1', COUNTRY_HEADER: 'X-Country' }
   ingest = await startIngest(stores, starting, ingest)
-  const made = await makeLink()
-  const link = await updateLink(stores.pg, made, {
-    ...made,
+  const link = await makeLink(undefined, {
     targets: [
       { device: 'ios', countries: ['DE', 'AT'], destination_url: 'https://example.com/ios-de?utm_source=a&b=ö' },
       { device: 'ios', destination_url: 'https://example.com/ios' },

@@ -137,7 +137,6 @@ test('order, time, filters and what nobody did are shown; a refused filter says 
 })
 
 test('a funnel is saved under a name, opened by a click beside its own range, changed, and deleted', async (context) => {
-  await fill()
   const page = await signIn(context)
   await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=event:signup&within=session`)
   await page.focus(`${list('Saved funnels')} input[name="name"]`)

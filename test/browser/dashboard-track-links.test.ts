@@ -18,6 +18,7 @@ interface Made {
 
 test('each network of a post gets links of its own where that is asked for, in texts of its own, and the texts for all stay', async (context) => {
   const x = await makeAccount(stores, mine.workspaceId, 'x')
+  const linkedin = await makeAccount(stores, mine.workspaceId, 'linkedin')
   for (const _ of [1, 2]) await makeAccount(stores, mine.workspaceId, 'bluesky')
   const page = await signIn(context)
   await page.click('nav >> text=Posts')
@@ -34,9 +35,11 @@ test('each network of a post gets links of its own where that is asked for, in t
   for (const at of [0, 1]) await accounts('bluesky').nth(at).check()
   expect(await split.isChecked()).toBe(false)
   await page.fill(`${list('Preview')} >> text=Another caption for bluesky`, 'Blue: https://example.com/blue')
+  await accounts('linkedin').check()
+  await page.getByLabel('First comment').fill('First: https://example.com/first')
   await split.check()
   await page.click('button:text-is("Track the links")')
-  await page.waitForSelector(`${list('Preview')} li:has-text("More at http"):has-text("/l/")`)
+  await expect.poll(() => page.getByLabel('First comment').inputValue()).toContain('/l/')
   await look(page, 'track-links')
 
   const { body: made } = await ask<Made[]>('GET', '/v1/links')
@@ -47,7 +50,8 @@ test('each network of a post gets links of its own where that is asked for, in t
     )!
   const [open, more] = [linkOf('open?utm_source=mail', x), linkOf('more', x)]
   const [blue, moreBlue] = [linkOf('blue', null), linkOf('more', null)]
-  expect(made).toHaveLength(4)
+  const [openLinkedin, first] = [linkOf('open?utm_source=mail', linkedin), linkOf('first', null)]
+  expect(made).toHaveLength(7)
   expect(new Set(made.map(({ post_id }) => post_id))).toEqual(new Set([post!.id]))
   expect(more.label).toMatch(/^Launch: x handle-\d+: example\.com\/more$/)
   expect(blue.label).toBe('Launch: bluesky: example.com/blue')
@@ -55,9 +59,14 @@ test('each network of a post gets links of its own where that is asked for, in t
   const captions = new Map(post!.targets.map(({ platform, caption_override: own }) => [platform, own]))
   expect(Object.fromEntries(captions)).toEqual({
     x: `Open: ${open.post_url}, again ${open.post_url}`,
+    linkedin: `Open: ${openLinkedin.post_url}, again ${openLinkedin.post_url}`,
     bluesky: `Blue: ${blue.post_url}`,
   })
-  const own = { x: `More at ${more.post_url}.`, bluesky: `More at ${moreBlue.post_url}.` }
+  const own = {
+    ...{ x: `More at ${more.post_url}.`, bluesky: `More at ${moreBlue.post_url}.` },
+    linkedin: `More at ${linkOf('more', linkedin).post_url}.`,
+  }
+  expect(post!.first_comment).toBe(`First: ${first.post_url}`)
   expect(post!.thread).toMatchObject([{ text: 'More at https://example.com/more.', platform_captions: own }])
 
   await page.click('button:text-is("Track the links")')
@@ -65,6 +74,7 @@ test('each network of a post gets links of its own where that is asked for, in t
 
   // A post to one account has its links, in the text for all.
   for (const at of [0, 1]) await accounts('bluesky').nth(at).uncheck()
+  await accounts('linkedin').uncheck()
   expect(await split.count()).toBe(0)
   await page.getByLabel('Caption', { exact: true }).fill('One: https://example.com/one')
   await page.click('button:text-is("Track the links")')

@@ -59,7 +59,8 @@ export function draftOf(post: Post, timezone: string): Draft {
 
 /** The texts of `tracked`, where those of `sent` weren't changed since. */
 export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
-  const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
+  const unlessTyped = <Name extends 'base_caption' | 'first_comment'>(name: Name) =>
+    now[name] === sent[name] ? tracked[name] : now[name]
   const thread = now.thread.map((part) => {
     const at = sent.thread.findIndex(({ key }) => key === part.key)
     const [before, after] = [sent.thread[at], tracked.thread[at]]
@@ -68,7 +69,9 @@ export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
     return { ...part, text, platform_captions: captionsWithTracked(part, before, after, part.text === before.text) }
   })
   const isSame = now.base_caption === sent.base_caption
-  return { ...now, base_caption, thread, platform_captions: captionsWithTracked(now, sent, tracked, isSame) }
+  const platform_captions = captionsWithTracked(now, sent, tracked, isSame)
+  const shared = { base_caption: unlessTyped('base_caption'), first_comment: unlessTyped('first_comment') }
+  return { ...now, ...shared, thread, platform_captions }
 }
 
 type Captioned = Pick<DraftPart, 'platform_captions'>

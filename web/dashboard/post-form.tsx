@@ -75,7 +75,8 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   useEffect(() => {
     if (at !== undefined) change({ scheduled_at: at })
   }, [at])
-  const showsTitle = networks.some(({ platform }) => ['youtube', 'pinterest'].includes(platform))
+  const platforms = networks.map(({ platform }) => platform)
+  const showsTitle = platforms.some((platform) => ['youtube', 'pinterest'].includes(platform))
   const isScheduled = post?.status === 'scheduled'
   const mayPublish = may('posts:publish')
   const isBusy = isSending || uploads > 0
@@ -180,7 +181,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
       <ThreadParts
         parts={draft.thread}
         published={post ? textsPublished(post) : 0}
-        platforms={networks.map(({ platform }) => platform)}
+        platforms={platforms}
         choose={chooseParts}
         files={(part, of, isFixed) => (
           <MediaFiles

@@ -1,4 +1,4 @@
-/** Puts tracked links in the place of the addresses in a post's captions and thread, so that its clicks and what follows are counted. */
+/** Puts tracked links in the place of the addresses in a post's captions, thread and first comment, so that its clicks and what follows are counted. */
 
 import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
@@ -18,12 +18,14 @@ interface Captioned {
 
 export interface Captions extends Captioned {
   readonly base_caption: string
+  /** Null: none. All networks share it. */
+  readonly first_comment: string | null
   readonly thread: readonly (Captioned & { readonly text: string })[]
 }
 
 /** A network that the post goes to. Its accounts share its captions. */
 export interface Network {
-  readonly platform: string
+  readonly platform: Account['platform']
   /** Null: several. */
   readonly account: Account | null
 }
@@ -35,11 +37,14 @@ export function networksOf(chosen: readonly Account[]): Network[] {
   })
 }
 
+/** Which texts are rewritten. */
+type Place = Network | 'first comment' | 'all'
+
 interface Tracked {
   readonly id: number
   readonly title: string
   readonly networks: readonly Network[]
-  /** Each network gets links of its own, in texts of its own; else all texts have one link for each address. */
+  /** Each network gets links of its own, in captions of its own; else all texts have one link for each address. */
   readonly isSplit: boolean
 }
 
@@ -61,19 +66,21 @@ export async function trackLinks<Draft extends Captions>(
   const alone = networks.length === 1 ? first!.account : null
   let next = draft
   let found = 0
-  for (const network of isSplit ? networks : [undefined]) {
-    const texts = textsOf(next, network)
+  const places: Place[] = isSplit ? [...networks, 'first comment'] : ['all']
+  for (const place of places) {
+    const texts = textsOf(next, place)
     const addresses = [...new Set(texts.flatMap((text) => linksIn(text).map(({ url }) => url)))]
     const shortened = new Map<string, string>()
     let refusal = ''
     for (const address of addresses.filter((address) => !isShort(address))) {
       found += 1
+      const network = typeof place === 'string' ? undefined : place
       const sent = await makeLink(address, { id, title, network, account: network ? network.account : alone })
       if ('refusal' in sent) refusal = sent.refusal
       else shortened.set(address, sent.made.post_url)
       if (refusal !== '') break
     }
-    next = rewritten(next, network, (text) => replaceLinks(text, (address) => shortened.get(address) ?? address))
+    next = rewritten(next, place, (text) => replaceLinks(text, (address) => shortened.get(address) ?? address))
     if (refusal !== '') return { draft: next, refusal }
   }
   const none = 'The captions have no address that isn’t tracked and begins with http:// or https://.'
@@ -94,32 +101,36 @@ function makeLink(address: string, { id, title, network, account }: Made) {
   })
 }
 
-/** All texts, or those that a network shows. */
-function textsOf({ base_caption, platform_captions, thread }: Captions, network: Network | undefined): string[] {
+/** A network's are the captions that it shows. */
+function textsOf({ base_caption, platform_captions, thread, first_comment }: Captions, place: Place): string[] {
+  const comment = first_comment === null ? [] : [first_comment]
+  if (place === 'first comment') return comment
   const parts = [{ text: base_caption, platform_captions }, ...thread]
-  if (network === undefined) return parts.flatMap(({ text, platform_captions: by }) => [text, ...Object.values(by)])
-  return parts.map(({ text, platform_captions: by }) => by[network.platform] ?? text)
+  if (place !== 'all') return parts.map(({ text, platform_captions: by }) => by[place.platform] ?? text)
+  return [...parts.flatMap(({ text, platform_captions: by }) => [text, ...Object.values(by)]), ...comment]
 }
 
-/** The texts of a network become its own where they change. */
-function rewritten<Draft extends Captions>(
-  draft: Draft,
-  network: Network | undefined,
-  replace: (text: string) => string,
-): Draft {
+/** The captions of a network become its own where they change. */
+function rewritten<Draft extends Captions>(draft: Draft, place: Place, replace: (text: string) => string): Draft {
+  if (place === 'first comment') return withComment(draft, replace)
   const captionsOf = (text: string, by: Captioned['platform_captions']) => {
-    if (network === undefined) return Object.fromEntries(Object.entries(by).map(([name, own]) => [name, replace(own)]))
-    const before = by[network.platform] ?? text
+    if (place === 'all') return Object.fromEntries(Object.entries(by).map(([name, own]) => [name, replace(own)]))
+    const before = by[place.platform] ?? text
     const after = replace(before)
-    return after === before ? by : { ...by, [network.platform]: after }
+    return after === before ? by : { ...by, [place.platform]: after }
   }
-  const shared = network === undefined ? replace : (text: string) => text
+  const shared = place === 'all' ? replace : (text: string) => text
   const thread = draft.thread.map((part) => ({
     ...part,
     ...{ text: shared(part.text), platform_captions: captionsOf(part.text, part.platform_captions) },
   }))
   const { base_caption: caption, platform_captions } = draft
-  return { ...draft, base_caption: shared(caption), thread, platform_captions: captionsOf(caption, platform_captions) }
+  const captions = { base_caption: shared(caption), platform_captions: captionsOf(caption, platform_captions) }
+  return { ...withComment(draft, shared), ...captions, thread }
+}
+
+function withComment<Draft extends Captions>(draft: Draft, replace: (text: string) => string): Draft {
+  return { ...draft, first_comment: draft.first_comment === null ? null : replace(draft.first_comment) }
 }
 
 /** @throws Error that says in words why it can't be read */

@@ -143,10 +143,6 @@ CREATE TABLE erasures (
   tried_at     timestamptz,
   -- Visitors and hours whose events are to be removed: kept before the first is, so that a repeat knows them.
   places       jsonb,
-  -- Version of the fold from when no event was left: rows that were derived earlier go.
-  cleared_version bigint,
-  -- Those are gone, and the cells of their days were marked stale.
-  is_repaired  boolean NOT NULL DEFAULT false,
   -- Events that were removed.
   events       bigint NOT NULL DEFAULT 0
 );

@@ -59,6 +59,7 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   await page.fill('[aria-label="Search links"]', 'nowhere')
   await page.waitForSelector('text=No link here matches.')
   await page.fill('[aria-label="Search links"]', '')
+  await page.waitForURL('**/dashboard/links')
   await ask('PATCH', `/v1/links/${(await spring())['id']}`, {
     ...{ password: 'sesame', expires_at: '2100-01-01T09:00:00Z', expired_url: 'https://example.com/over' },
     targets: [{ device: 'ios', countries: ['DE'], destination_url: 'https://example.com/app' }],

@@ -12,7 +12,7 @@ import { lockFolder } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { trackingKeyGraceDays } from '../../schemas/limits/api-limits.ts'
-import { scopes, viewScope } from '../../schemas/scopes.ts'
+import { publishScope, scopes, viewScope } from '../../schemas/scopes.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeKey, makeWorkspace } from '../support/api.ts'
 import { runSvc, storeSettings } from '../support/command-line.ts'
@@ -188,7 +188,7 @@ describe('workspaces', () => {
     const { workspace_id, slug, tracking_key, api_key } = made.json()
     expect(slug).toBe('cafe-ubersee')
     expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({
-      ...{ plan_key: 'growth', isMember: true, scopes: [...scopes] },
+      ...{ plan_key: 'growth', isMember: true, scopes: [...scopes, publishScope] },
       workspace: {
         id: workspace_id,
         name: 'Café Übersee',

@@ -107,6 +107,7 @@ test('an overview is of one moment while the cells of a closed day are written a
     // All but the first have a session on each of two days, all of one source and page.
     const { visitors } = metrics
     const expected = { visitors, sessions: 2 * visitors - 1, pageviews: 2 * visitors - 1 }
+    expect([nth, top_sources.length, top_pages.length]).toEqual([nth, 1, 1])
     for (const part of [metrics, ...top_sources, ...top_pages])
       expect({ nth, ...part }).toMatchObject({ nth, ...expected })
     await foldAll(stores)

@@ -166,3 +166,21 @@ test('refuses a body that creation refuses', async () => {
     expect([here.status, here.body]).toEqual([422, there.body])
   }
 })
+
+test('writes nothing, under an Idempotency-Key either', async () => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const count = () =>
+    stores.pg.query(
+      `SELECT (SELECT count(*) FROM posts) AS posts, (SELECT count(*) FROM post_targets) AS targets,
+         (SELECT count(*) FROM audit_events) AS audits, (SELECT count(*) FROM outbox) AS told,
+         (SELECT count(*) FROM idempotency_records) AS records`,
+    )
+  const before = await count()
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'k' }
+  for (const title of ['A', 'B']) {
+    const body = JSON.stringify({ ...plain, title, social_account_ids: [account] })
+    const response = await api.ask('/v1/posts/preview', { method: 'POST', key: mine.apiKey, headers, body })
+    expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([200, null])
+  }
+  expect(await count()).toEqual(before)
+})

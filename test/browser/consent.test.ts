@@ -139,6 +139,24 @@ test('attention from before consent is not counted', async (context) => {
   expect(engagement_ms).toBeLessThanOrEqual(Date.now() - consentedAt)
 })
 
+test('consent that is given again after it was withdrawn is of another visitor', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate('Svc.consent(true)')
+  const [first] = await visit.expectSent('pageview')
+  await visit.page.evaluate(`{
+    Svc.consent(false)
+    Svc.consent(true)
+    Svc.track('again')
+  }`)
+  const [again] = await visit.expectSent('again')
+  expect([first!.anonymous_id, again!.anonymous_id]).toEqual([expect.any(String), expect.any(String)])
+  expect(again!.anonymous_id).not.toBe(first!.anonymous_id)
+  expect(again!.session_id).not.toBe(first!.session_id)
+})
+
 test('a request that fails after consent was withdrawn leaves nothing in the browser either', async (context) => {
   const visit = await visitShop(surface, context, { '/': { main } })
   let cut = () => {}

@@ -125,20 +125,26 @@ test('an upload goes on where it was when a request or its answer is lost: there
   ])
 })
 
-test('a pipeline that stops beside the last request leaves one video, which the next one finds', async () => {
-  const account = await connectChannel()
-  hinderLast('hang after')
-  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: [await movieOf()] })
-  const puts = () => on.server.asked.filter(({ step }) => step.startsWith('PUT ')).length
-  await expect.poll(puts, { timeout: 30_000 }).toBe(1)
-  await on.publisher.close()
-  // It is listed late.
-  answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
-  on.publisher = runPublisher(stores, undefined, on.server.agent)
-  expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
-  expect(on.publisher.pauses).toContain(youtubeListedMs)
-  expect(on.server.videos).toHaveLength(1)
-})
+test.each([
+  ['after', 'finds'],
+  ['before', 'makes'],
+] as const)(
+  'a video whose pipeline stops while its last request hangs %s it is done is there once: the next one %s it',
+  async (when) => {
+    const account = await connectChannel()
+    hinderLast(`hang ${when}`)
+    const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: [await movieOf()] })
+    const puts = () => on.server.asked.filter(({ step }) => step.startsWith('PUT ')).length
+    await expect.poll(puts, { timeout: 30_000 }).toBe(1)
+    await on.publisher.close()
+    // One that is there is listed late.
+    answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
+    on.publisher = runPublisher(stores, undefined, on.server.agent)
+    expect(resultOf(await endedPost(ask, id))).toEqual(published('Stopped'))
+    expect(on.publisher.pauses).toContain(youtubeListedMs)
+    expect(on.server.videos).toHaveLength(1)
+  },
+)
 
 test('a quota is waited for until midnight in California, and a limit of uploads as long as a platform is believed', async () => {
   const account = await connectChannel()

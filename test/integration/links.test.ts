@@ -474,7 +474,7 @@ test('a preview is taken with its defaults, replaced as a whole, cleared by null
   expect((await change(made.id, { preview: null })).body['preview']).toBeNull()
   const title = 'S'
   for (const wrong of [
-    ...[{}, { title: 'a'.repeat(201) }, { title, other: 1 }, 'S'],
+    ...[{}, ...['', ' ', 'a\nb', 'a'.repeat(201)].map((one) => ({ title: one })), { title, other: 1 }, 'S'],
     { title, description: 'a'.repeat(501) },
     ...['http://a.de/b.png', 'https://u:p@a.de/b.png', `https://a.de/${'b'.repeat(2048)}`].map((image_url) => ({
       ...{ title, image_url },

@@ -145,10 +145,11 @@ describe.each(mutations.map((operation) => [operation.name, operation] as const)
     const again = await send(operation, await madePath(operation, asker(mine)), undefined)
     expect([again.status, again.replayed]).toEqual([200, null])
     const [last] = await stores.pg.query(
-      'SELECT action FROM audit_events WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1',
+      'SELECT action, resource_id FROM audit_events WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1',
       [mine.workspaceId],
     )
-    expect(last).toEqual({ action: operation.name })
+    const { id = null } = JSON.parse(again.body) as { id?: number }
+    expect(last).toEqual({ action: operation.name, resource_id: id })
     const verdict = await verifyAuditChain(stores.pg, mine.workspaceId, 10_000)
     expect(verdict).toMatchObject({ firstBroken: null, isCut: false })
 

@@ -48,7 +48,7 @@ export interface TestApiOptions extends StoreOptions {
   readonly isMailSetUp?: boolean
   /** For tests whose stores hang; else long, as machines are slow at times. */
   readonly answerDeadlineMs?: number
-  /** One workspace for all tests of a file, which change nothing of it. */
+  /** One workspace for all tests of a file, each of which takes it as the others leave it. */
   readonly sharesWorkspace?: boolean
 }
 

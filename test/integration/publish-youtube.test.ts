@@ -130,7 +130,7 @@ test.each([
   ['before', 'makes'],
 ] as const)(
   'a video whose pipeline stops while its last request hangs %s it is done is there once: the next one %s it',
-  async (when) => {
+  async (...[when]) => {
     const account = await connectChannel()
     hinderLast(`hang ${when}`)
     const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: [await movieOf()] })

@@ -98,16 +98,17 @@ async function shipIn(world: World, lateness: () => Lateness[], restarts: boolea
   expect(await judgeFigures(world.stores, isLong ? 'all' : 'none')).toEqual(isLong ? exactFigures : countedOnce)
 }
 
-/** In short the last case has these as well. */
-const furtherCases: [string, () => Lateness[]][] = [
-  ['arrives while the rows are sent again, which is late as well', () => [late(lateMs), late(lateMs), late(lateMs)]],
-  ['arrives shortly after the deadline', () => [late(insertDeadlineMs + draw() * 300)]],
+/** In short the last case draws ones like it; none of those is as late as the others. */
+const shortlyAfter: [string, () => Lateness[]] = [
+  'arrives shortly after the deadline',
+  () => [late(insertDeadlineMs + draw() * 300)],
 ]
 
 test.concurrent.each([
   ['arrives after the rows were sent again', () => [late(lateMs)]],
+  ['arrives while the rows are sent again, which is late as well', () => [late(lateMs), late(lateMs), late(lateMs)]],
+  ...(isLong ? [shortlyAfter] : []),
   ['is committed, and its answer comes too late', () => [unheard]],
-  ...(isLong ? furtherCases : []),
   ['is late in any way, as are those that follow', () => Array.from({ length: 4 }, randomLateness)],
 ])(
   'an insert that %s stores each row once, and figures count it once',

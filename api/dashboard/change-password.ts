@@ -13,10 +13,9 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
-import { problemReply } from '../transports/rest.ts'
 import type { PageContext } from './page-context.ts'
 import { fault, html, newPasswordFields } from './pages.ts'
-import { arrivingBrowser, findSignedIn, isFromOwnPage, sessionCookie } from './session.ts'
+import { arrivingBrowser, findSignedIn, sessionCookie } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
 export const passwordPath = '/dashboard/password'
@@ -37,7 +36,6 @@ export function makePasswordChange({ pg, authenticator, clock, gate, audit, know
   }
 
   async function change(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())
     const password = form.get('password') ?? ''
     const found = await signedIn(request)

@@ -15,12 +15,11 @@ import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { isLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
-import { problemReply } from '../transports/rest.ts'
 import { type Invited, joinPage } from './join-page.ts'
 import type { PageContext } from './page-context.ts'
 import { retryIn } from './password-gate.ts'
 import { WrongCode } from './second-factor/codes.ts'
-import { arrivingBrowser, isFromOwnPage, sessionCookie, tokenOf } from './session.ts'
+import { arrivingBrowser, sessionCookie, tokenOf } from './session.ts'
 import { redirect } from './sign-in.ts'
 
 export const joinPath = '/dashboard/join'
@@ -39,7 +38,6 @@ export function makeJoin({ pg, clock, gate, codes, audit, knownBrowsers, isSecur
   }
 
   async function join(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())
     const token = form.get('token')
     const invitation = await find(token)

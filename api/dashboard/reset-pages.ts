@@ -48,8 +48,8 @@ export function resetPage(
       ? '<p>The new password ends all sessions of this account, and its open invitations.</p>'
       : fault(resetTexts[status])
   const page = plainPage(status, 'A new password', `${note}${link === undefined ? backToSignIn : formOf(link)}`)
-  // The address has the token.
-  return { ...page, headers: { ...page.headers, 'Referrer-Policy': 'no-referrer' } }
+  // The host alone, as on the page of an invitation (join-page.ts).
+  return { ...page, headers: { ...page.headers, 'Referrer-Policy': 'strict-origin' } }
 }
 
 function formOf({ email, token }: { readonly email: string; readonly token: string }): string {

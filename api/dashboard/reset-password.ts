@@ -14,10 +14,8 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import { emailOf } from '../../schemas/event/identifiers.ts'
 import { isLinkToken, makeLinkToken } from '../../schemas/keys.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
-import { problemReply } from '../transports/rest.ts'
 import type { PageContext } from './page-context.ts'
 import { forgotPage, resetPage } from './reset-pages.ts'
-import { isFromOwnPage } from './session.ts'
 import { redirect, signInPath } from './sign-in.ts'
 
 interface ResetContext extends PageContext {
@@ -31,7 +29,6 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
   }
 
   async function askForLink(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const email = emailOf(new URLSearchParams(request.body.toString()).get('email'))
     if (email === null || email === '') return forgotPage(422)
     return gate(request, {

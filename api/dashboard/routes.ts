@@ -126,6 +126,7 @@ export function makeDashboardRoute(
     if (sharedPaths.includes(path))
       return isReading ? page('shared', sharedPage) : refused('method_not_allowed', 'GET, HEAD')
     if (path !== '/dashboard' && !path.startsWith('/dashboard/')) return undefined
+    if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
     if (path === signOutPath)
       return method === 'POST' ? page('sign-out', signOut) : refused('method_not_allowed', 'POST')
     if (path === workspacePath)
@@ -148,14 +149,13 @@ export function makeDashboardRoute(
     const token = tokenOf(request.headers.get('cookie'))
     const id = Number(new URLSearchParams(request.body.toString()).get('workspace'))
     const isNamed = Number.isInteger(id) && id > 0 && id < 2 ** 31
-    if (!isFromOwnPage(request) || token === undefined || !isNamed || !(await moveBrowserSession(pg, token, id))) {
+    if (token === undefined || !isNamed || !(await moveBrowserSession(pg, token, id))) {
       return problemReply('workspace_access_denied')
     }
     return redirect('/dashboard')
   }
 
   async function signOut(head: RequestHead): Promise<HttpReply> {
-    if (!isFromOwnPage(head)) return problemReply('workspace_access_denied')
     const token = tokenOf(head.headers.get('cookie'))
     if (token !== undefined) await endBrowserSession(pg, token)
     return redirect(signInPath, [sessionCookie(undefined, isSecure())])

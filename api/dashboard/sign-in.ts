@@ -11,11 +11,11 @@ import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
-import { addressOf, problemReply } from '../transports/rest.ts'
+import { addressOf } from '../transports/rest.ts'
 import type { PageContext } from './page-context.ts'
 import { signInPage } from './pages.ts'
 import { codePath, stepCookie } from './second-factor/step-cookie.ts'
-import { arrivingBrowser, isFromOwnPage, sessionCookie } from './session.ts'
+import { arrivingBrowser, sessionCookie } from './session.ts'
 
 export const signInPath = '/dashboard/sign-in'
 
@@ -57,7 +57,6 @@ export function makeSignIn({ pg, gate, clock, proxies, knownBrowsers, isSecure, 
 
   /** Neither the answer nor its timing reveals whether the e-mail exists. */
   async function byPassword(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())
     const next = pageAfter(form.get('next'))
     const email = (form.get('email') ?? '').trim().toLowerCase()

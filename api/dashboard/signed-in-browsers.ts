@@ -8,10 +8,9 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
-import { problemReply } from '../transports/rest.ts'
 import type { PageContext } from './page-context.ts'
 import { plainPage } from './pages.ts'
-import { findSignedIn, isFromOwnPage } from './session.ts'
+import { findSignedIn } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
 export const browsersPath = '/dashboard/browsers'
@@ -24,7 +23,6 @@ export function makeSignedInBrowsers({ pg, authenticator, clock }: PageContext) 
   }
 
   async function signOut(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const session = await findSignedIn(authenticator, request)
     if (session === null) return redirect(signInFor({ path: browsersPath, query: '' }))
     const wish = new URLSearchParams(request.body.toString()).get('browser') ?? ''

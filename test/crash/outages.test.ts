@@ -12,7 +12,7 @@ import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-/** In short test/crash/late-inserts.test.ts has one that hangs. */
+/** In short late-inserts.test.ts has inserts that hang, without load. */
 const clickhouseAway: (readonly ['refusing' | 'hanging', number])[] = isLong
   ? [
       ['refusing', 600_000],

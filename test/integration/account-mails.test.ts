@@ -73,7 +73,7 @@ const tokenSent = () => {
 }
 const show = (token: string) => api.ask(`/dashboard/reset?token=${token}`)
 const reset = (token: string, password: string, again = password) =>
-  post('/dashboard/reset', { token, password, again }, {})
+  post('/dashboard/reset', { token, password, again })
 const signIn = (email: string, password: string) => post('/dashboard/sign-in', { email, password })
 
 /** As if so many invitations had just been mailed, to as many addresses. */
@@ -104,7 +104,10 @@ test('the link of a forgotten password works once, and ends sessions, other link
   const page = await show(token)
   expect([page.status, (await page.text()).includes(`value="${admin.email}"`)]).toEqual([200, true])
   expect(page.headers.get('content-security-policy')).toContain("script-src 'none'")
-  expect([page.headers.get('referrer-policy'), page.headers.get('cache-control')]).toEqual(['no-referrer', 'no-store'])
+  expect([page.headers.get('referrer-policy'), page.headers.get('cache-control')]).toEqual([
+    'strict-origin',
+    'no-store',
+  ])
   expect((await reset(token, 'short')).status).toBe(422)
   expect((await reset(token, 'another password', 'another passwort')).status).toBe(422)
   await forget(admin.email)

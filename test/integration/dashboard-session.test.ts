@@ -123,7 +123,7 @@ test('what changes something, and each form, comes from our own pages alone, and
   expect((await make({ Origin: `http://${host}` })).status).toBe(200)
   expect((await make(own)).status).toBe(200)
   const pages = ['sign-in', 'sign-in/code', 'join', 'password', 'second-factor', 'member-second-factor']
-  for (const form of [...pages, 'browsers', 'workspace', 'sign-out']) {
+  for (const form of [...pages, 'forgot', 'reset', 'browsers', 'workspace', 'sign-out']) {
     const { status } = await api.ask(`/dashboard/${form}`, { method: 'POST', headers: { cookie, ...sites[0] } })
     expect([form, status]).toEqual([form, 403])
   }

@@ -204,7 +204,7 @@ test('a reset of the password by mail leaves it on, and ends sign-ins that await
     [...[sha256Of(token), id, new Date(clock.now()), new Date(clock.now() + 60_000)]],
   )
   const password = 'another password'
-  const reset = await post('/dashboard/reset', { token, password, again: password }, {})
+  const reset = await post('/dashboard/reset', { token, password, again: password })
   expect([reset.status, reset.headers.get('location')]).toEqual([303, '/dashboard/sign-in?changed'])
   expect([cookieOf(reset, 'svc_session'), await statusOf(cookie)]).toEqual([undefined, 401])
   expect((await enter(waiting, nextCode(app))).status).toBe(410)

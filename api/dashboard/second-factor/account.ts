@@ -23,11 +23,10 @@ import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { makeRecoveryCode, readRecoveryCode, sha256Of } from '../../../schemas/keys.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
-import { problemReply } from '../../transports/rest.ts'
 import type { AccountChange } from '../audit-account.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
-import { findSignedIn, isFromOwnPage } from '../session.ts'
+import { findSignedIn } from '../session.ts'
 import { redirect, signInFor } from '../sign-in.ts'
 import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
 
@@ -82,7 +81,6 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
   }
 
   async function change(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())
     const asked = await asking(request)
     if ('status' in asked) return asked

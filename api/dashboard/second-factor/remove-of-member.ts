@@ -11,10 +11,9 @@ import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
 import { ownScope } from '../../../schemas/scopes.ts'
-import { problemReply } from '../../transports/rest.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
-import { findSignedIn, isFromOwnPage } from '../session.ts'
+import { findSignedIn } from '../session.ts'
 import { redirect, signInFor } from '../sign-in.ts'
 import { factorPath } from './account-page.ts'
 import { type MemberFactorForm, type MemberPageState, memberFactorPage, memberFactorPath } from './member-page.ts'
@@ -50,7 +49,6 @@ export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: Page
   }
 
   async function remove(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const sent = new URLSearchParams(request.body.toString())
     const asked = await asking(request, sent)
     if ('status' in asked) return asked

@@ -12,10 +12,9 @@ import {
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
-import { problemReply } from '../../transports/rest.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
-import { arrivingBrowser, isFromOwnPage, sessionCookie } from '../session.ts'
+import { arrivingBrowser, sessionCookie } from '../session.ts'
 import { pageAfter, redirect } from '../sign-in.ts'
 import { codePage } from './code-page.ts'
 import { stepCookie, stepTokenOf } from './step-cookie.ts'
@@ -28,7 +27,6 @@ export function makeSignInStep({ pg, clock, codes, audit, knownBrowsers, isSecur
   }
 
   async function enter(request: HttpRequest): Promise<HttpReply> {
-    if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())
     const next = pageAfter(form.get('next'))
     const token = stepTokenOf(request.headers.get('cookie'))

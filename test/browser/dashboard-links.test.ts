@@ -111,6 +111,7 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   )
   await page.fill('dialog [name="expires_at"]', '2020-01-01T09:30')
   await page.fill('dialog [name="password"]', 'sesame')
+  await look(page, 'link-form')
   await page.click('dialog [type="submit"]')
   await page.waitForSelector(`${link}:has-text("expired"):has-text("password")`)
   expect(await spring()).toMatchObject({ preview: null, has_password: true })

@@ -55,6 +55,7 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
     await page.waitForSelector('h1:has-text("Enter a code")')
   }
   await passPassword()
+  await look(page, 'sign-in-code')
   await keyboard.type('000000')
   await keyboard.press('Enter')
   expect(await alert()).toContain('The code is wrong')

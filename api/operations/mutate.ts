@@ -37,8 +37,8 @@ export interface Mutation {
   readonly keptMs: number
   readonly hashRequest: KeyedHash
   readonly ipHash: string | null
-  /** @throws Problem where the caller may no longer do this */
-  confirm(tx: Queryable): Promise<void>
+  /** @returns the caller's scopes as they are now. @throws Problem where the caller may no longer do this */
+  confirm(tx: Queryable): Promise<Pick<CallContext, 'scopes'>>
 }
 
 /** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
@@ -54,11 +54,12 @@ export async function runMutation(given: Mutation, transaction: Postgres['transa
   return outcome
 }
 
-async function commit(mutation: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
-  const { context, idempotencyKey: key } = mutation
+async function commit(given: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
+  const { context, idempotencyKey: key } = given
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {
-    await mutation.confirm(tx)
+    const { scopes } = await given.confirm(tx)
+    const mutation = { ...given, context: { ...context, scopes } }
     const stores = { ...context.stores, pg: tx }
     if (key === undefined) {
       const outcome = await runHandler(mutation, stores)

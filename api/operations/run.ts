@@ -156,17 +156,19 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
  * Asks again, as a change's transaction begins, what let the call in. An upload takes minutes, and a change may wait for its
  * turn: a key may be revoked meanwhile, a session ended, and a member removed. Nothing is held: what begins later doesn't stop
  * the change. Operations on members and keys hold the workspace besides (`holdAsManager`).
+ * @returns the caller as it is now: handlers judge by its scopes
  */
 async function confirm(
   { credential, operation }: Call,
   { workspace }: Authenticated,
   { authenticator }: Gateway,
   tx: Queryable,
-): Promise<void> {
+): Promise<Authenticated> {
   const key = await authenticator.authenticateAnew(credential, tx)
   if (key.workspace.id !== workspace.id) throw problem('workspace_moved')
   for (const guard of guardsOf(operation)) guard(key)
   requireScope(key, operation)
+  return key
 }
 
 function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: Operation): Problem {

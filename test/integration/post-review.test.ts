@@ -114,3 +114,18 @@ test('keys of a contributor decide about no publication, and those of others nee
   expect(scheduled.body.status).toBe('scheduled')
   expect(await own('PATCH', `/v1/posts/${post.id}`, { title: 'U' })).toEqual(closed)
 })
+
+test('a member who becomes a contributor changes no scheduled post from then on, though the key was looked up before', async () => {
+  const editor = await asMember('editor')
+  const { apiKey } = await makeKey(stores, mine.workspaceId, { ownerId: editor.id, scopes: [...scopes] })
+  const own = asking(api, () => apiKey)
+  const { body: post } = await own('POST', '/v1/posts', await draft())
+  const { body: scheduled } = await own('POST', `/v1/posts/${post.id}/schedule`, { scheduled_at: tomorrow() })
+  await stores.pg.query("UPDATE members SET role = 'contributor' WHERE owner_id = $1", [editor.id])
+  const changed = await own('PATCH', `/v1/posts/${post.id}`, { base_caption: 'Mine', scheduled_at: tomorrow() })
+  expect([changed.status, changed.body.detail]).toEqual([403, 'API key lacks the required scope: posts:publish'])
+  expect((await ask('GET', `/v1/posts/${post.id}`)).body).toMatchObject({
+    base_caption: 'C',
+    updated_at: scheduled.updated_at,
+  })
+})

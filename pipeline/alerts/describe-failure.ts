@@ -1,5 +1,5 @@
 /** The content of a message about a failed post, or about an account to be connected again. Pure; test/integration/failure-alerts.test.ts. */
-import type { AccountTold, FailedPost, TargetTold } from '../../postgres/tables/failure-alerts.ts'
+import type { AccountTold, FailedPost, LostAccount, TargetTold } from '../../postgres/tables/failures-told.ts'
 import { failureRows } from '../../schemas/limits/alert-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { dashboardUrlOf, type Message, plain, type Row, type Table } from '../reports/message.ts'
@@ -15,7 +15,7 @@ export function describeFailedPost({ title, scheduledAt, targets }: FailedPost, 
   const failed = targets.filter(({ status }) => status === 'failed')
   const published = targets.filter(({ status }) => status === 'published')
   const lost = failed.filter(({ isConnected }) => !isConnected)
-  const time = scheduledAt === null ? 'no time' : localTime(scheduledAt, place.workspace.timezone)
+  const time = scheduledAt === null ? 'no time' : localTime(new Date(scheduledAt), place.workspace.timezone)
   return {
     ...frameOf(place),
     headline: `a post failed on ${failed.length} of ${accounts(targets.length)}`,
@@ -33,7 +33,7 @@ export function describeFailedPost({ title, scheduledAt, targets }: FailedPost, 
 const connectAgain = 'Connect what is named below again: Settings, Accounts.'
 const scheduleAnew = 'To schedule it anew publishes it to the accounts that failed, and to no other.'
 
-export function describeExpiredAccount(account: AccountTold & { readonly message: string }, place: Place): Message {
+export function describeExpiredAccount(account: LostAccount, place: Place): Message {
   return {
     ...frameOf(place),
     headline: 'an account needs to be connected again',

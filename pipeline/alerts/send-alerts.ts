@@ -8,9 +8,9 @@ import {
   type ClaimedMail,
   claimAlertMails,
   endAlertMail,
+  endSentMail,
   postponeAlertMail,
 } from '../../postgres/tables/alert-mails.ts'
-import { readExpiredAccount, readFailedPost } from '../../postgres/tables/failure-alerts.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { alertLateMaxMs, alertMailsEveryMs, alertRetryDelaysMs } from '../../schemas/limits/alert-limits.ts'
 import { reportClaimMs, reportsAtOnce, reportUncertainAttemptsMax } from '../../schemas/limits/report-limits.ts'
@@ -47,7 +47,7 @@ export async function sendAlerts(context: MessageContext, { stopping, giveUp }: 
 async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: AbortSignal): Promise<void> {
   const { pg, clock, log, metrics } = context
   if (!claim.isWanted) return endAlertMail(pg, claim)
-  const message = await describe(context, claim)
+  const message = describe(claim, context)
   if (message === undefined) return endAlertMail(pg, claim)
   const about = { recipient: claim.id, kind: claim.kind }
   if (claim.uncertain >= reportUncertainAttemptsMax || clock.now() >= tooLateAt(claim)) {
@@ -58,7 +58,7 @@ async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: 
   try {
     await send(context, claim, message, giveUp)
     metrics.reported(wayOf(claim), 'sent')
-    await endAlertMail(pg, claim)
+    await endSentMail(pg, claim)
   } catch (error) {
     if (!(error instanceof SendFailed)) throw error
     const delayMs = alertRetryDelaysMs[claim.attempts - 1]
@@ -72,22 +72,18 @@ async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: 
 }
 
 /** @returns undefined where the failure is over */
-async function describe({ pg, apiHost }: MessageContext, claim: ClaimedMail): Promise<Message | undefined> {
-  if (claim.told !== null) return describeAlert(claim, apiHost)
-  const { kind, workspace, subjectId } = claim
-  if (kind === 'post') {
-    const post = await readFailedPost(pg, workspace.id, subjectId)
-    return post && describeFailedPost(post, { workspace, apiHost })
-  }
-  const account = await readExpiredAccount(pg, workspace.id, subjectId)
-  return account && describeExpiredAccount(account, { workspace, apiHost })
+function describe(claim: ClaimedMail, { apiHost }: MessageContext): Message | undefined {
+  const place = { workspace: claim.workspace, apiHost }
+  if (claim.kind === 'post') return claim.told === null ? undefined : describeFailedPost(claim.told, place)
+  if (claim.kind === 'account') return claim.told === null ? undefined : describeExpiredAccount(claim.told, place)
+  return describeAlert(claim, apiHost)
 }
 
 /** @throws SendFailed */
 async function send(context: MessageContext, claim: ClaimedMail, message: Message, giveUp: AbortSignal): Promise<void> {
-  const { id, createdAt, workspace, kind, subjectId, told, toldAt } = claim
+  const { id, createdAt, workspace, kind, subjectId, toldAt } = claim
   const messageId = `alert-${kind}-${subjectId}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
-  const from = told === null ? 'failures' : 'alerts'
+  const from = kind === 'post' || kind === 'account' ? 'failures' : 'alerts'
   await deliver(context, { message, to: claim, workspaceId: workspace.id, from, messageId }, giveUp)
 }
 

@@ -178,8 +178,7 @@ async function settleHealth(
   const changed = await setAccountHealth(tx, accountId, health)
   if (changed !== null) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', serializeAccount(changed))
-    // The message about a failed post tells of its accounts.
-    if (changed.status === 'expired' && ended !== 'failed' && telling !== undefined) {
+    if (changed.status === 'expired' && telling !== undefined) {
       await tellExpiredAccount(tx, { workspaceId, accountId }, telling)
     }
     await appendSystemChange(tx, {

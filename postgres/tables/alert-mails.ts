@@ -1,10 +1,12 @@
 /**
- * The queue of mails and chat messages about traffic, failed posts, and accounts to be connected again. A row is claimed before its message is sent, and deleted
- * afterwards. A claim that nobody ended is taken over at `due_at`, and counted as uncertain: its message may be there. Held by
- * test/integration/traffic-alerts.test.ts and failure-alerts.test.ts.
+ * The queue of mails and chat messages about traffic, failed posts, and accounts to be connected again. A row is claimed, with
+ * what its message tells, before the message is sent, and deleted afterwards. A claim that nobody ended is taken over at
+ * `due_at`, and counted as uncertain: its message may be there. Held by test/integration/traffic-alerts.test.ts and
+ * failure-alerts.test.ts.
  */
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
 import type { Queryable } from '../client.ts'
+import { type FailedPost, failedPostSql, type LostAccount, lostAccountSql } from './failures-told.ts'
 import { type Destination, isReachable, type RecipientSwitch } from './report-recipients.ts'
 
 /** A post that failed, or an account that needs to be connected again: failure-alerts.ts. */
@@ -14,12 +16,14 @@ interface Claimed extends Destination {
   /** That of the recipient. */
   readonly id: number
   readonly createdAt: Date
-  /** False: the recipient doesn't want to be told any more. */
+  /** False: the address or channel doesn't want to be told any more, by none of its rows. */
   readonly isWanted: boolean
   readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
   /** The post or account; 0 for traffic. */
   readonly subjectId: number
   readonly toldAt: Date
+  /** When the row began anew; null for traffic. */
+  readonly begunAt: Date | null
   /** This attempt included. */
   readonly attempts: number
   readonly uncertain: number
@@ -30,12 +34,19 @@ interface OfTraffic {
   readonly told: TrafficAlert
 }
 
-interface OfFailure {
-  readonly kind: FailureKind
-  readonly told: null
+interface OfPost {
+  readonly kind: 'post'
+  /** Null: the post isn't failed any more. */
+  readonly told: FailedPost | null
 }
 
-export type ClaimedMail = Claimed & (OfTraffic | OfFailure)
+interface OfAccount {
+  readonly kind: 'account'
+  /** Null: the account isn't lost any more. */
+  readonly told: LostAccount | null
+}
+
+export type ClaimedMail = Claimed & (OfTraffic | OfPost | OfAccount)
 
 export interface AlertMails {
   readonly workspaceId: number
@@ -74,12 +85,19 @@ interface Taking {
   readonly withMail: boolean
 }
 
-/** Takes due messages, those that are due for longest. */
+/** Rows of targets `t` that failed with a post `p.subject_id`, on an account `m.subject_id`. */
+const failedWithPost = `FROM post_targets t WHERE t.post_id = p.subject_id AND t.social_account_id = m.subject_id AND t.status = 'failed'`
+
+/**
+ * Takes due messages, those that are due for longest. One about an account waits for the one about its failed post, which tells
+ * of both: if that one isn't sent, this one is.
+ */
 export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Taking): Promise<ClaimedMail[]> {
   return q.query<ClaimedMail>(
     `WITH due AS (
        SELECT m.recipient_id, m.kind, m.subject_id FROM alert_mails m JOIN report_recipients r ON r.id = m.recipient_id
-       WHERE m.due_at <= $1 AND ($4 OR r.channel_id IS NOT NULL)
+       WHERE m.due_at <= $1 AND ($4 OR r.channel_id IS NOT NULL) AND NOT (m.kind = 'account' AND EXISTS (
+         SELECT FROM alert_mails p WHERE p.recipient_id = m.recipient_id AND p.kind = 'post' AND EXISTS (SELECT ${failedWithPost})))
        ORDER BY m.due_at LIMIT $3 FOR UPDATE OF m SKIP LOCKED)
      UPDATE alert_mails m SET is_sending = true, due_at = $2, attempts = m.attempts + 1,
        uncertain = m.uncertain + m.is_sending::int
@@ -87,19 +105,35 @@ export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Tak
      LEFT JOIN traffic_alerts a ON a.workspace_id = w.id AND a.kind = due.kind
      WHERE m.recipient_id = due.recipient_id AND m.kind = due.kind AND m.subject_id = due.subject_id
      RETURNING r.id, m.kind, r.email, r.channel_id AS "channelId", r.created_at AS "createdAt", m.subject_id AS "subjectId",
-       CASE WHEN m.kind IN ('post', 'account') THEN r.failures ELSE r.alerts END AS "isWanted",
+       EXISTS (SELECT FROM report_recipients o WHERE o.workspace_id = r.workspace_id
+         AND (o.email = r.email OR o.channel_id = r.channel_id)
+         AND CASE WHEN m.kind IN ('post', 'account') THEN o.failures ELSE o.alerts END) AS "isWanted",
        json_build_object('id', w.id, 'name', w.name, 'timezone', w.timezone) AS workspace,
-       a.told, coalesce(m.told_at, a.told_at) AS "toldAt", m.attempts, m.uncertain`,
+       CASE m.kind WHEN 'post' THEN ${failedPostSql('m.subject_id', 'w.id')}
+         WHEN 'account' THEN ${lostAccountSql('m.subject_id', 'w.id')} ELSE a.told END AS told,
+       coalesce(m.told_at, a.told_at) AS "toldAt", m.told_at AS "begunAt", m.attempts, m.uncertain`,
     [now, until, max, withMail],
   )
 }
 
-const isClaim = 'recipient_id = $1 AND kind = $2 AND subject_id = $3 AND is_sending AND attempts = $4'
-const claimOf = ({ id, kind, subjectId, attempts }: ClaimedMail) => [id, kind, subjectId, attempts]
+/** A row that began anew while it was sent has its attempts from 0 again, so it may have the same number of them. */
+const isClaim = `recipient_id = $1 AND kind = $2 AND subject_id = $3 AND is_sending AND attempts = $4
+  AND told_at IS NOT DISTINCT FROM $5`
+const claimOf = ({ id, kind, subjectId, attempts, begunAt }: ClaimedMail) => [id, kind, subjectId, attempts, begunAt]
 
-/** The message was sent, or is given up. Does nothing if another has it by now. */
+/** The message is given up, or nobody wants it. Does nothing if another has it by now. */
 export async function endAlertMail(q: Queryable, claim: ClaimedMail): Promise<void> {
   await q.query(`DELETE FROM alert_mails WHERE ${isClaim}`, claimOf(claim))
+}
+
+/** The message was sent. One about a post told of its accounts, too. */
+export async function endSentMail(q: Queryable, claim: ClaimedMail): Promise<void> {
+  await q.query(
+    `WITH ended AS (DELETE FROM alert_mails WHERE ${isClaim})
+     DELETE FROM alert_mails m USING (SELECT $3::bigint AS subject_id) p
+     WHERE $2 = 'post' AND m.recipient_id = $1 AND m.kind = 'account' AND NOT m.is_sending AND EXISTS (SELECT ${failedWithPost})`,
+    claimOf(claim),
+  )
 }
 
 /** @param isUncertain the message may be there, though the attempt failed */
@@ -108,7 +142,7 @@ export async function postponeAlertMail(
   claim: ClaimedMail,
   { dueAt, isUncertain }: { readonly dueAt: Date; readonly isUncertain: boolean },
 ): Promise<void> {
-  await q.query(`UPDATE alert_mails SET due_at = $5, is_sending = $6 WHERE ${isClaim}`, [
+  await q.query(`UPDATE alert_mails SET due_at = $6, is_sending = $7 WHERE ${isClaim}`, [
     ...claimOf(claim),
     dueAt,
     isUncertain,

@@ -90,7 +90,10 @@ export async function insertReportRecipient(
   return made?.id ?? null
 }
 
-/** A switch that isn't given stays. Messages that wait aren't sent either where it is off. @returns false where the workspace has no such recipient of mail */
+/**
+ * A switch that isn't given stays. Messages that wait aren't sent either where it is off in all rows of the address.
+ * @returns false where the workspace has no such recipient of mail
+ */
 export async function setRecipientSwitches(
   tx: Queryable,
   { id, workspaceId }: { readonly id: number; readonly workspaceId: number },

@@ -5,6 +5,8 @@ import { makeChatPoster } from '../../pipeline/chat/poster.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { settleFailed, settlePublished } from '../../pipeline/publishing/settle.ts'
 import { makeMailer } from '../../pipeline/reports/mailer.ts'
+import { claimAlertMails, endSentMail } from '../../postgres/tables/alert-mails.ts'
+import { tellFailedPost } from '../../postgres/tables/failure-alerts.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { claimTargets, takeDuePosts } from '../../postgres/tables/publishing.ts'
 import { insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
@@ -43,11 +45,11 @@ afterEach(() => publisher?.close())
 const { signal } = new AbortController()
 
 /** One look of a pipeline process, so long from now. */
-async function sendAll(inMs = 0): Promise<void> {
+async function sendAll(inMs = 0, pg = stores.pg): Promise<void> {
   const clock = fixedClock(Date.now() + inMs)
   const log = makeLog('test', 'silent')
   const context = {
-    ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, log },
+    ...{ pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, log },
     metrics: makePipelineMetrics(makeMetrics('test', false)),
     chat: makeChatPoster(chats.agent, clock),
     mailer: makeMailer(
@@ -197,6 +199,73 @@ test('an account to be connected again is told with its post, or by itself where
   await without.loseAccount()
   await without.publishOther()
   expect(await stores.pg.query('SELECT 1 FROM alert_mails')).toEqual([])
+})
+
+test('a lost account whose failed post was archived or scheduled anew before its message went out is told by itself', async () => {
+  await addRecipient()
+  for (const ending of [
+    (id: number) => ask('POST', `/v1/posts/${id}/archive`),
+    (id: number) =>
+      ask('POST', `/v1/posts/${id}/reschedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }),
+  ]) {
+    mails.mails.length = 0
+    const both = await claimPost()
+    // Its last target is the one that loses the account.
+    await both.publishOther()
+    await both.loseAccount()
+    expect((await ending(both.id)).status).toBe(200)
+    await sendAll(1000)
+    expect(mails.mails).toEqual([])
+    await sendAll(expiredAccountDelayMs + 1000)
+    expect(mails.mails.map(({ headers }) => headers['subject'])).toEqual([
+      expect.stringContaining('an account needs to be connected again'),
+    ])
+  }
+  expect(await stores.pg.query('SELECT 1 FROM alert_mails')).toEqual([])
+})
+
+test('nothing is read between a claim and its message, so that no failing read counts as a message that may be there', async () => {
+  await addRecipient()
+  const both = await claimPost()
+  await both.publishOther()
+  await both.loseAccount()
+  const query: typeof stores.pg.query = (sql, ...more) => {
+    if (!sql.includes('alert_mails')) throw new Error('away')
+    return stores.pg.query(sql, ...more)
+  }
+  await sendAll(1000, { ...stores.pg, query })
+  expect(mails.mails).toHaveLength(1)
+})
+
+test('a row that is switched off loses no message that another row of the address wants', async () => {
+  const first = await addRecipient()
+  await addRecipient({ every: 'monthly' })
+  const both = await claimPost()
+  await both.publishOther()
+  await both.loseAccount()
+  await stores.pg.query('UPDATE report_recipients SET failures = false WHERE id = $1', [first])
+  await sendAll(1000)
+  expect(mails.mails).toHaveLength(1)
+})
+
+test('a post that fails anew while its message is sent keeps the claim of the next process', async () => {
+  await addRecipient()
+  const both = await claimPost()
+  await both.publishOther()
+  await both.loseAccount()
+  const claim = async (now: number) => {
+    const until = new Date(now + 60_000)
+    const [claimed] = await claimAlertMails(stores.pg, { now: new Date(now), until, max: 1, withMail: true })
+    return claimed!
+  }
+  const [first, telling] = [await claim(Date.now() + 1000), { now: new Date(Date.now() + 2000), withMails: true }]
+  await stores.pg.transaction((tx) => tellFailedPost(tx, { workspaceId: mine.workspaceId, postId: both.id }, telling))
+  const second = await claim(Date.now() + 3000)
+  expect([first.attempts, second.attempts, second.uncertain]).toEqual([1, 1, 0])
+  await endSentMail(stores.pg, first)
+  expect(await stores.pg.query(`SELECT is_sending FROM alert_mails WHERE kind = 'post'`)).toEqual([
+    { is_sending: true },
+  ])
 })
 
 test('the link of such a mail ends them for its address, and leaves reports and alerts', async () => {

@@ -70,7 +70,7 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
   },
 
   comments: metaComments({
-    needed: 'pages_manage_engagement',
+    ...{ toWrite: 'pages_manage_engagement', toLook: 'pages_read_engagement', authors: ['from'] },
     listing: { text: 'message', time: 'created_time', order: 'reverse_chronological' },
     urlOf: (comment) => publishedAs(comment).url,
   }),

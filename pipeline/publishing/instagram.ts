@@ -22,9 +22,9 @@ const platform: ContainerPlatform = {
 export const instagram: Adapter<MetaCredentials, string> = {
   ...containerAdapter(platform),
 
-  // A comment has no address of its own.
+  // A comment has no address of its own. `user` is there on comments of the account alone, and `from` may have another id of it.
   comments: metaComments({
-    needed: 'instagram_manage_comments',
+    ...{ toWrite: 'instagram_manage_comments', toLook: 'instagram_manage_comments', authors: ['from', 'user'] },
     listing: { text: 'text', time: 'timestamp' },
     urlOf: (_, { url }) => url,
   }),

@@ -24,7 +24,8 @@ import { lookTwice } from './look-up.ts'
 import { objectIn, odd } from './request.ts'
 
 const permission = {
-  needed: 'the scope w_member_social_feed, for a page w_organization_social_feed',
+  toWrite: 'the scope w_member_social_feed, for a page w_organization_social_feed',
+  toLook: 'the scope r_organization_social_feed',
   isMissing: (error: unknown) => Object((error as Error).cause).status === 403,
 }
 

@@ -1,8 +1,8 @@
 /**
  * First comments on Facebook and Instagram, by the page's token (Meta's documentation: "Pages API: Comments", "Instagram
- * Platform: Comments"). An earlier attempt's is looked for by its text among the comments under the post.
+ * Platform: Comments"). An earlier attempt's is looked for by its text among the account's own comments under the post.
  */
-import { type CommentWriter, commentedOf, type Published } from './adapter.ts'
+import { type CommentWriter, commentedOf, externalIdOf, type Published } from './adapter.ts'
 import { withPermission } from './first-comments.ts'
 import {
   facebookApi,
@@ -15,22 +15,35 @@ import {
 } from './meta-api.ts'
 
 interface CommentPlatform {
-  /** Permissions for it. */
-  readonly needed: string
+  /** Permissions to write a comment, and to look for one. */
+  readonly toWrite: string
+  readonly toLook: string
   /** How comments are listed, newest first. */
-  readonly listing: Omit<Listing, 'url'>
+  readonly listing: Omit<Listing, 'url' | 'others' | 'isLeftOut'>
+  /** Fields of a listed comment that have its author's id. */
+  readonly authors: readonly string[]
   urlOf(comment: string, post: Published): string
 }
 
-export function metaComments({ needed, listing, urlOf }: CommentPlatform): CommentWriter<MetaCredentials> {
+export function metaComments({
+  toWrite,
+  toLook,
+  listing,
+  authors,
+  urlOf,
+}: CommentPlatform): CommentWriter<MetaCredentials> {
   const edgeOf = ({ externalId }: Published) => `${facebookApi}/${externalId}/comments`
   const publishedAs = (id: string, post: Published): Published => ({ externalId: id, url: urlOf(id, post) })
   return withPermission(
-    { needed, isMissing: isPermissionMissing },
+    { toWrite, toLook, isMissing: isPermissionMissing },
     {
       async lookUp(call, publication, known) {
         const post = commentedOf(publication)
-        const found = await findPost(call, { ...listing, url: edgeOf(post) }, publication, known)
+        const own: Listing = {
+          ...{ ...listing, url: edgeOf(post), others: authors.join() },
+          isLeftOut: (comment) => !authors.some((field) => Object(comment[field]).id === externalIdOf(call)),
+        }
+        const found = await findPost(call, own, publication, known)
         return found === null ? null : publishedAs(idIn(found), post)
       },
 

@@ -76,6 +76,39 @@ test('each platform with comments gets the first one under its post, once, thoug
   expect(told!.object).toMatchObject({ first_comment: comment, targets: post.targets })
 })
 
+test('an equal comment of somebody else isn’t taken for that of an attempt that never arrived', async () => {
+  const accounts = [await connectPage('facebook'), await connectPage('instagram')]
+  const { meta } = on.server
+  meta.hinder = (asking) => {
+    const under = asking.id
+    if (!isCommenting(asking) || meta.comments.some((one) => one.under === under)) return undefined
+    meta.comments.push({ id: `${meta.comments.length}_888`, from: '777', under, text: comment, createdAt: new Date() })
+    return 'cut before'
+  }
+  const due = { caption: 'Sale', firstComment: comment, media: [await photo()] }
+  const { targets } = await endedPost(ask, await schedulePost(ask, { ...due, accounts }), 120_000)
+  const own = meta.comments.filter(({ from }) => from === undefined).map(({ id }) => id)
+  expect(own).toHaveLength(2)
+  expect(
+    targets
+      .map(({ publish_result }) => (publish_result['first_comment'] as { external_id: string }).external_id)
+      .sort(),
+  ).toEqual(own.sort())
+})
+
+test('a page on LinkedIn whose lost comment can’t be looked for is told which permission is missing', async () => {
+  const account = await connectOnLinkedin('--page', '5583111')
+  const { linkedin } = on.server
+  hinderComments('cut before')
+  linkedin.state.scopes = linkedin.state.scopes.filter((name) => name !== 'r_organization_social_feed')
+  const { targets } = await endedPost(
+    ask,
+    await schedulePost(ask, { caption: 'Page', firstComment: comment, accounts: [account] }),
+  )
+  const message = expect.stringContaining('to look for it there needs the scope r_organization_social_feed')
+  expect(targets[0]!.publish_result['first_comment']).toMatchObject({ error: { code: 'outcome_unknown', message } })
+})
+
 test('a publisher that ends between the post and its comment leaves the comment to the next one', async () => {
   const account = await connectPage('facebook')
   const { meta } = on.server

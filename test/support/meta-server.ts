@@ -26,6 +26,8 @@ export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.s
 /** Under a post on the page or on Instagram. */
 export interface MadeComment {
   readonly id: string
+  /** Its author; left out: the account that has the post. */
+  readonly from?: string
   readonly under: string
   readonly text: string
   readonly createdAt: Date
@@ -313,12 +315,16 @@ export async function startMeta(
     const data = (isNewestFirst ? own.reverse() : own).slice(0, Number(query.get('limit') ?? 25)).map((one) => {
       const time = one.createdAt.toISOString().replace(/\.\d+Z/, '+0000')
       const shown = onInstagram(id)
-        ? { id: one.id, text: one.text, timestamp: time }
-        : { id: one.id, message: one.text, created_time: time }
+        ? { id: one.id, text: one.text, timestamp: time, ...authorOnInstagram(one) }
+        : { id: one.id, message: one.text, created_time: time, from: { id: one.from ?? page.id } }
       return asked(query, shown)
     })
     return ok({ data, paging: {} })
   }
+
+  /** `from` has an id of its own there; `user` is there on comments of the account alone. */
+  const authorOnInstagram = ({ from }: MadeComment) =>
+    from === undefined ? { from: { id: '5551' }, user: { id: instagramUser.id } } : { from: { id: from } }
 
   /** A post of the page, or of its account on Instagram. */
   const ofPost = (route: Route) => (asking: Asking) => {

@@ -128,6 +128,8 @@ export interface Operation<
   /** Also where the plan has lapsed, or the caller lacks a second factor that is required: else whoever is a member of other workspaces, too, couldn't get out of this one. */
   readonly needsNoPlan?: true
   readonly input: Input
+  /** No field of the body is needed, and it may be left out as a whole. */
+  readonly needsNoBody?: true
   readonly output: Output
   /** Webhook events to send on success, with the output as their object. */
   readonly emits?: WebhookEventType

@@ -34,13 +34,14 @@ export interface ValidInput {
   readonly body: unknown
 }
 
-type ValidatedOperation = Pick<Operation, 'input' | 'effect' | 'takesSecret'>
+type ValidatedOperation = Pick<Operation, 'input' | 'effect' | 'takesSecret' | 'needsNoBody'>
 
 /**
  * Checks all parts, path first, and reports everything that is wrong together.
  * @throws Problem validation_failed
  */
-export function validateInput({ input, effect, takesSecret }: ValidatedOperation, raw: RawInput): ValidInput {
+export function validateInput(operation: ValidatedOperation, raw: RawInput): ValidInput {
+  const { input, effect, takesSecret, needsNoBody } = operation
   const errors: ValidationError[] = []
   function parse(part: Part, schema: z.ZodObject | undefined, value: unknown): unknown {
     if (schema === undefined) return undefined
@@ -55,7 +56,8 @@ export function validateInput({ input, effect, takesSecret }: ValidatedOperation
     const name = keyArgument ?? 'idempotency-key'
     parse(keyArgument === undefined ? 'header' : 'body', z.object({ [name]: idempotencyKeySchema }), { [name]: key })
   }
-  const body = input.form ? parse('form', input.form, raw.body) : parse('body', input.body, raw.body)
+  const sent = raw.body === undefined && needsNoBody ? {} : raw.body
+  const body = input.form ? parse('form', input.form, sent) : parse('body', input.body, sent)
   if (errors.length > 0) throw invalid(takesSecret ? errors.map(withoutInput) : errors)
   return { path, query, body, idempotencyKey: key as string | undefined }
 }

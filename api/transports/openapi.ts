@@ -64,7 +64,7 @@ export function makeOpenApi(operations: readonly Operation[], apiHost: string): 
 }
 
 function describeOperation(operation: Operation, schemas: Record<string, JsonSchema>): Record<string, unknown> {
-  const { input, output, summary, description, tag, scope, isShared, effect } = operation
+  const { input, output, summary, description, tag, scope, isShared, effect, needsNoBody = false } = operation
   const others = isShared ? `, or \`${viewScope}\` of a shared link` : ''
   const parameters = [
     ...parametersOf('path', input.path, schemas),
@@ -84,7 +84,7 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
     description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`${others}.`,
     security: [{ [securityScheme]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(sent && { requestBody: { required: true, ...sent } }),
+    ...(sent && { requestBody: { required: !needsNoBody, ...sent } }),
     responses: { ...success, ...errorsOf(operation) },
   }
 }

@@ -120,7 +120,12 @@ export const PostUpdate = z
   })
   .meta({ id: 'PostUpdate' })
 
-export const ScheduleRequest = z.object({ scheduled_at: writtenTime }).meta({ id: 'ScheduleRequest' })
+export const RescheduleRequest = z.object({ scheduled_at: writtenTime }).meta({ id: 'RescheduleRequest' })
+
+/** Binds an approval to what was looked at. */
+const seen = { updated_at: writtenTime.optional().meta({ description: 'As it was read; else 409.' }) }
+export const QueueRequest = z.object(seen).meta({ id: 'QueueRequest' })
+export const ScheduleRequest = RescheduleRequest.extend(seen).meta({ id: 'ScheduleRequest' })
 
 const reviewNote = z.string().max(postReviewNoteLengthMax).nullable()
 export const ReturnRequest = z.object({ note: reviewNote.default(null) }).meta({ id: 'ReturnRequest' })

@@ -1,4 +1,5 @@
 /** Approval in the dashboard: a contributor asks, and whoever may publish sees it, sends it back, and approves. */
+import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { setUpDashboard } from '../support/dashboard.ts'
@@ -55,6 +56,16 @@ test('a contributor writes a draft and asks for approval; the owner sees the cou
 
   const [, sale] = (await ask('GET', '/v1/posts')).body
   await writer.ask('POST', `/posts/${sale.id}/submit`)
+  await page.waitForSelector('button:text-is("Approve")')
+  // A text that comes as the button is pressed isn't approved unseen.
+  const changeFirst = async (route: Route) => {
+    await writer.ask('PATCH', `/posts/${sale.id}`, { base_caption: 'Two' })
+    await route.continue()
+  }
+  await page.route('**/schedule', changeFirst, { times: 1 })
+  await page.click('button:text-is("Approve")')
+  await page.waitForSelector('text=The post was changed since it was read')
+  await page.waitForSelector('p.caption:has-text("Two")')
   await page.click('button:text-is("Approve")')
   await page.waitForSelector('summary:has-text("Sale"):has-text("scheduled")')
   const approved = (await ask('GET', `/v1/posts/${sale.id}`)).body

@@ -32,6 +32,9 @@ test('a draft waits with who asked and when, tells of later changes, is sent bac
   const waiting = { status: 'waiting', by: writer.email, at: expect.stringMatching(/Z$/), note: null }
   const asked = await writer.ask('POST', `${path}/submit`)
   expect(asked.body).toMatchObject({ status: 'draft', review: { ...waiting, changed_at: null } })
+  const { title, base_caption, targets } = asked.body
+  const same = { title, base_caption, social_account_ids: [targets[0].social_account_id], thread: [], tags: ['spring'] }
+  for (const body of [{}, same]) expect((await writer.ask('PATCH', path, body)).body.review.changed_at).toBe(null)
   const changed = await writer.ask('PATCH', path, { base_caption: 'Another' })
   expect(changed.body.review).toEqual({ ...waiting, changed_at: expect.stringMatching(/Z$/) })
   const other = await writer.ask('POST', '/posts', await draft())
@@ -62,12 +65,40 @@ test('a draft waits with who asked and when, tells of later changes, is sent bac
     [post.id],
   )
   expect(audited.map(({ action, actor_name }) => [action, actor_name])).toEqual([
-    ...['create', 'submit', 'update'].map((verb) => [`post.${verb}`, writer.email]),
+    ...['create', 'submit', 'update', 'update', 'update'].map((verb) => [`post.${verb}`, writer.email]),
     ['post.return', editor.email],
     ['post.submit', writer.email],
     ['post.schedule', editor.email],
   ])
 })
+
+test.each(['schedule', 'queue'])(
+  'an approval by …/%s is for the draft that was read: a change or the end of the request in between refuses it',
+  async (verb) => {
+    const [writer, editor] = [await asMember('contributor'), await asMember('editor')]
+    await ask('PATCH', '/v1/posting-times', { times: [{ weekday: 1, time: '09:00' }] })
+    const { body: post } = await writer.ask('POST', '/posts', await draft())
+    const path = `/posts/${post.id}`
+    const approve = ({ updated_at }: { updated_at: string }) => {
+      return editor.ask('POST', `${path}/${verb}`, {
+        ...(verb === 'schedule' && { scheduled_at: tomorrow() }),
+        updated_at,
+      })
+    }
+    const refused = [409, 'The post was changed since it was read: read it again']
+    const asked = (await writer.ask('POST', `${path}/submit`)).body
+    const changed = (await writer.ask('PATCH', path, { base_caption: 'Never seen' })).body
+    const unseen = await approve(asked)
+    expect([unseen.status, unseen.body.detail]).toEqual(refused)
+    await writer.ask('POST', `${path}/return`, {})
+    const takenBack = await approve(changed)
+    expect([takenBack.status, takenBack.body.detail]).toEqual(refused)
+    const { body: shown } = await editor.ask('GET', path)
+    expect([shown.status, shown.review.status]).toEqual(['draft', 'returned'])
+    expect((await approve({ updated_at: 'yesterday' })).status).toBe(422)
+    expect((await approve(shown)).body.status).toBe('scheduled')
+  },
+)
 
 test('approval is asked for a draft that is ready alone', async () => {
   const { body } = await ask('POST', '/v1/posts', await draft({ social_account_ids: [] }))

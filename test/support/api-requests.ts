@@ -245,10 +245,10 @@ export function neededNames(path: string): string[] {
   return [queryNames[path] ?? [], Object.keys(neededLists[path] ?? {})].flat()
 }
 
-/** Members of bodies that name other objects. But for `bodyNames` none need be there. */
+/** Members of bodies that name other objects, or the state of one. But for `bodyNames` none need be there. */
 export const references = [
   ...['media_id', 'post_id', 'social_account_id'],
-  ...['media_ids', 'social_account_ids', 'platform_captions'],
+  ...['media_ids', 'social_account_ids', 'platform_captions', 'updated_at'],
 ]
 
 /** The example of the body without references; undefined where there is none, or where it is a form. */

@@ -15,7 +15,7 @@ import { ReviewButtons, ReviewState } from './post-review.tsx'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
 import { PartShown, Parts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
-import { send, useAnswer, useRefusal } from './query.ts'
+import { type Asked, send, useAnswer, useRefusal } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
 
@@ -27,9 +27,21 @@ export interface PostProps {
   readonly queue: Queue
 }
 
-interface ChangesProps extends PostProps {
+interface OpenedProps extends PostProps {
   /** It has a place in the queue: the moment at which it goes out. */
   queued?(at: string): void
+}
+
+/** A listed post with all of itself, and what can be done with it. An approval is for the text that is shown here. */
+export function OpenedPost(props: OpenedProps) {
+  const { post, workspace } = props
+  const asked = useAnswer<PostWithAll>(`/posts/${post.id}`)
+  return (
+    <>
+      <Changes {...props} seenAt={asked.answer?.updated_at ?? post.updated_at} />
+      <Detail {...asked} workspace={workspace} />
+    </>
+  )
 }
 
 /** Actions on a post in its state. */
@@ -41,7 +53,7 @@ const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-export function Changes({ post, workspace, queue, queued }: ChangesProps) {
+function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { readonly seenAt: string }) {
   const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
   const [copy, setCopy] = useState<Post>()
@@ -54,7 +66,7 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
     done(sent)
   }
   const addToQueue = async () => {
-    const sent = await send<Post>('POST', `/posts/${post.id}/queue`)
+    const sent = await send<Post>('POST', `/posts/${post.id}/queue`, { updated_at: seenAt })
     done(sent)
     if ('refusal' in sent) return
     const at = sent.made.scheduled_at!
@@ -94,7 +106,7 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
           Try again
         </button>
       )}
-      <ReviewButtons {...{ post, timezone, done }} />
+      <ReviewButtons {...{ post, seenAt, timezone, done }} />
       {mayPublish && queueable.includes(post.status) && (
         <QueueButton {...{ queue, timezone }} type="button" onClick={addToQueue} />
       )}
@@ -150,8 +162,8 @@ export function Changes({ post, workspace, queue, queued }: ChangesProps) {
   )
 }
 
-export function Detail({ id, workspace: { currency, timezone } }: { id: number; workspace: Workspace }) {
-  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
+function Detail({ answer, failure, workspace }: Asked<PostWithAll> & { readonly workspace: Workspace }) {
+  const { currency, timezone } = workspace
   const handles = useHandles()
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
   const { base_caption, thread, first_comment, targets, performance, engagement } = answer

@@ -42,7 +42,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     post ? draftOf(post, workspace.timezone) : { ...fresh, scheduled_at: at ?? null },
   )
   /** The post with what is known to be saved of the draft. */
-  const saved = useRef(post && { id: post.id, draft })
+  const saved = useRef(post && { id: post.id, updated_at: post.updated_at, draft })
   /** They make a draft of a post that failed; those that are done are left out. */
   const stepsAhead = useRef(post?.status === 'failed' ? stepsFromFailed() : [])
   const [refusal, setRefusal] = useState('')
@@ -91,11 +91,12 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     const sent = await takeSteps(id, [step])
     if ('refusal' in sent) return sent.refusal
     stepsAhead.current = stepsAhead.current.slice(1)
+    saved.current = { ...saved.current!, updated_at: sent.made.updated_at }
     return makeEditable(id)
   }
 
   /** A time that nobody changed isn't sent: a local time may be twice in a night. */
-  async function write(next: Draft): Promise<Sent<{ readonly id: number }>> {
+  async function write(next: Draft): Promise<Sent<Pick<Post, 'id' | 'updated_at'>>> {
     const whole = asSent(next, accounts)
     const known = saved.current
     const changes = known && changesOf(whole, asSent(known.draft, accounts))
@@ -105,7 +106,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     const sent = known
       ? await send<Post>('PATCH', `/posts/${known.id}`, changes)
       : await send<Post>('POST', '/posts', whole)
-    if ('made' in sent) saved.current = { id: sent.made.id, draft: next }
+    if ('made' in sent) saved.current = { id: sent.made.id, updated_at: sent.made.updated_at, draft: next }
     return sent
   }
 
@@ -120,11 +121,12 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     const time = timeOf(pressed)
     if (pressed !== 'queue' && time === undefined) return ''
     const path = pressed === 'queue' ? 'queue' : isScheduled ? 'reschedule' : 'schedule'
-    const scheduled = await send(
-      'POST',
-      `/posts/${sent.made.id}/${path}`,
-      time === undefined ? undefined : { scheduled_at: time },
-    )
+    const { id, updated_at } = sent.made
+    const times = time === undefined ? undefined : { scheduled_at: time }
+    const scheduled = await send('POST', `/posts/${id}/${path}`, {
+      ...times,
+      ...(path !== 'reschedule' && { updated_at }),
+    })
     if (!('refusal' in scheduled)) return ''
     const kept = isScheduled ? 'Saved' : 'Saved as a draft'
     return `${kept}, but not ${pressed === 'now' ? 'published' : 'scheduled'}: ${scheduled.refusal}`

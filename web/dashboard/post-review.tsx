@@ -35,8 +35,13 @@ export function ReviewState({ post: { review }, timezone }: ReviewProps) {
   )
 }
 
-/** Shown for drafts alone. @param done shows why a call was refused */
-export function ReviewButtons({ post, timezone, done }: ReviewProps & { done(sent: Sent<unknown>): void }) {
+interface ReviewButtonsProps extends ReviewProps {
+  readonly seenAt: string
+  done(sent: Sent<unknown>): void
+}
+
+/** Shown for drafts alone. @param seenAt `updated_at` of the post as it is shown. @param done shows why a call was refused */
+export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsProps) {
   const [isReturning, setReturning] = useState(false)
   const { id, scheduled_at } = post
   if (post.status !== 'draft') return null
@@ -59,7 +64,7 @@ export function ReviewButtons({ post, timezone, done }: ReviewProps & { done(sen
         <button
           type="button"
           title={`Schedules it for ${time(scheduled_at, timezone)}`}
-          onClick={() => call('schedule', { scheduled_at })}
+          onClick={() => call('schedule', { scheduled_at, updated_at: seenAt })}
         >
           Approve
         </button>

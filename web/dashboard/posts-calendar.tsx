@@ -9,7 +9,7 @@ import { localMoment, timeOfDay } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
-import { Changes, Detail } from './post-details.tsx'
+import { OpenedPost } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { isWaiting } from './post-review.tsx'
 import type { Queue } from './posting-times.tsx'
@@ -184,7 +184,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
       )}
       {openedPost && (
         <Dialog title={openedPost.title} close={() => open(undefined)}>
-          <Changes
+          <OpenedPost
             {...{ workspace, queue }}
             post={openedPost}
             queued={(at) => {
@@ -192,7 +192,6 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
               if (!days.includes(on)) go(on)
             }}
           />
-          <Detail id={openedPost.id} workspace={workspace} />
         </Dialog>
       )}
     </section>

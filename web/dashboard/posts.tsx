@@ -11,7 +11,7 @@ import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import { ArchiveTabs, Failure, isArchive } from './parts.tsx'
-import { Changes, Detail, type PostProps, tones, wordsOf } from './post-details.tsx'
+import { OpenedPost, type PostProps, tones, wordsOf } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
@@ -152,7 +152,7 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
 
 function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; readonly handles: Handles }) {
   const [isOpen, setOpen] = useState(false)
-  const { id, title, status, scheduled_at, targets, engagement } = post
+  const { title, status, scheduled_at, targets, engagement } = post
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -172,12 +172,7 @@ function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; r
           <span class={tones[status] ?? ''}>{isWaiting(post) ? 'waiting for approval' : status}</span>
           {scheduled_at !== null && <time dateTime={scheduled_at}>{time(scheduled_at, shown.workspace.timezone)}</time>}
         </summary>
-        {isOpen && (
-          <>
-            <Changes post={post} {...shown} />
-            <Detail id={id} workspace={shown.workspace} />
-          </>
-        )}
+        {isOpen && <OpenedPost post={post} {...shown} />}
       </details>
     </li>
   )

@@ -32,7 +32,7 @@ export const readBotAnalytics = defineOperation({
   tool: 'svc.bot_analytics',
   summary: 'Read the visits of crawlers in a period.',
   description:
-    'Which crawlers came, whose they are and what for, whether they are who they say, and which pages they read. Kept for 180 days, whatever the plan.',
+    'Which came, whose and what for, whether they are genuine, and which pages they read. Kept for 180 days, whatever the plan.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

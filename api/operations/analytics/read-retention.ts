@@ -39,7 +39,7 @@ export const readAnalyticsRetention = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/retention' },
   tool: 'svc.get_retention',
   summary: 'Count the new visitors of a period who came back later.',
-  description: 'A row for each day, week or month in which visitors came first.',
+  description: 'A row for each interval in which visitors came first.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

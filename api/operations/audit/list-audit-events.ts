@@ -11,7 +11,7 @@ export const listAudit = defineOperation({
   http: { method: 'GET', path: '/v1/audit-log' },
   tool: 'svc.list_audit_events',
   summary: 'List what was changed and by whom, newest first.',
-  description: 'Rows are never changed: each holds the hash of the one before.',
+  description: 'Each row holds the hash of the one before.',
   tag: 'Audit',
   effect: 'read',
   scope: 'audit:read',

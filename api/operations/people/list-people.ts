@@ -55,7 +55,7 @@ export const listPeople = defineOperation({
   http: { method: 'GET', path: '/v1/people' },
   tool: 'svc.list_people',
   summary: 'List people, those seen last first.',
-  description: 'A contact is one row, however many browsers it used; other visitors are anonymous rows.',
+  description: 'A contact is one row, whatever its browsers; other visitors are anonymous rows.',
   tag: 'People',
   effect: 'read',
   scope: 'analytics:read',

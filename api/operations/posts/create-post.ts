@@ -13,7 +13,7 @@ export const createPost = defineOperation({
   http: { method: 'POST', path: '/v1/posts' },
   tool: 'svc.create_post',
   summary: 'Create a post as a draft.',
-  description: 'Its `scheduled_at` is a proposal: nothing is published until the post is scheduled.',
+  description: 'Its `scheduled_at` is a proposal: only a schedule publishes it.',
   tag: 'Posts',
   effect: 'create',
   scope: 'posts:write',

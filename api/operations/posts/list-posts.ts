@@ -20,7 +20,10 @@ export const listPosts = defineOperation({
   input: {
     query: z.object({
       status: z.enum(postStatuses).optional().meta({ description: 'Only posts of this status.' }),
-      review: z.enum(reviewStatuses).optional().meta({ description: 'Review.' }),
+      review: z
+        .enum(reviewStatuses)
+        .optional()
+        .meta({ description: 'Drafts that wait for approval, or were sent back.' }),
       scheduled_from: writtenTime.optional().meta({ description: 'This time or later.' }),
       scheduled_before: writtenTime.optional().meta({ description: 'An earlier time.' }),
       ...pageQuery('post').shape,

@@ -4,6 +4,7 @@ import { lockPost, type Post, readPost } from '../../../postgres/tables/posts.ts
 import { type problem as makeProblem, problem } from '../../../schemas/errors/problems.ts'
 import type { PostStatus } from '../../../schemas/resources/post.ts'
 import { publishScope } from '../../../schemas/scopes.ts'
+import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
 import { lacking } from '../../guards/authorize.ts'
 import type { CallContext } from '../define.ts'
 
@@ -28,6 +29,16 @@ export async function lockPostIn(
 /** @throws Problem where the caller may write drafts alone, and it is none */
 export function requireWritable({ status }: Post, { scopes, actor }: Pick<CallContext, 'scopes' | 'actor'>): void {
   if (status !== 'draft' && !scopes.includes(publishScope)) throw lacking(actor.type, publishScope)
+}
+
+/**
+ * @param seenAt the post's `updated_at` as the caller read it; undefined: the caller takes the post as it is
+ * @throws Problem where the post was changed since
+ */
+export function requireAsSeen(post: Post, seenAt: WrittenTime | undefined, timeZone: string): void {
+  if (seenAt === undefined) return
+  const seen = requireDate(seenAt, timeZone, ['body', 'updated_at'])
+  if (seen.getTime() !== post.updated_at.getTime()) throw problem('post_changed')
 }
 
 /** As it is after the change. */

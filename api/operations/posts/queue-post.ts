@@ -4,10 +4,10 @@ import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { PostResource } from '../../../schemas/resources/post.ts'
+import { PostResource, QueueRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { readFreeTimes } from './free-times.ts'
-import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
 import { requireReady } from './stored.ts'
 
 export const queuePost = defineOperation({
@@ -20,14 +20,16 @@ export const queuePost = defineOperation({
   effect: 'update',
   scope: 'posts:write',
   publishes: true,
-  input: { path: z.object({ post_id: idInPath('post') }) },
+  input: { path: z.object({ post_id: idInPath('post') }), body: QueueRequest },
+  needsNoBody: true,
   output: PostResource,
-  problems: ['post_not_found', 'post_not_schedulable', 'posting_times_missing', 'posting_times_taken'],
+  problems: ['post_not_found', 'post_not_schedulable', 'post_changed', 'posting_times_missing', 'posting_times_taken'],
   emits: 'post.scheduled',
-  async handle({ path: { post_id }, workspace, clock, stores: { pg } }) {
+  async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, clock, stores: { pg } }) {
     // Two posts at once would take the same time. The workspace comes before its post, as where it is deleted.
     await holdWorkspace(pg, workspace.id)
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'failed'], 'post_not_schedulable')
+    requireAsSeen(post, seenAt, workspace.timezone)
     await requireReady(pg, workspace.id, post, [])
     const { times, free } = await readFreeTimes(pg, workspace, clock.now())
     if (times.length === 0) throw problem('posting_times_missing')

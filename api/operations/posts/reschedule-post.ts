@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
+import { PostResource, RescheduleRequest } from '../../../schemas/resources/post.ts'
 import { requireDate } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
@@ -19,7 +19,7 @@ export const reschedulePost = defineOperation({
   effect: 'update',
   scope: 'posts:write',
   publishes: true,
-  input: { path: z.object({ post_id: idInPath('post') }), body: ScheduleRequest },
+  input: { path: z.object({ post_id: idInPath('post') }), body: RescheduleRequest },
   output: PostResource,
   problems: ['post_not_found', 'post_not_reschedulable'],
   emits: 'post.scheduled',

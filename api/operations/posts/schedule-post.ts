@@ -5,7 +5,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { requireDate } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
-import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
 import { requireNone, requireReady } from './stored.ts'
 
@@ -15,18 +15,20 @@ export const schedulePost = defineOperation({
   tool: 'svc.schedule_post',
   summary: 'Schedule a draft or failed post for a time in the future.',
   description:
-    'It must be ready: see `POST /v1/posts/preview`. What a failed post has published is not published again. As a tool, it reschedules a scheduled post as well.',
+    'It must be ready: see `POST /v1/posts/preview`. Published targets are left out. As a tool, it reschedules, too.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
   publishes: true,
   input: { path: z.object({ post_id: idInPath('post') }), body: ScheduleRequest },
   output: PostResource,
-  problems: ['post_not_found', 'post_not_schedulable'],
+  problems: ['post_not_found', 'post_not_schedulable', 'post_changed'],
   emits: 'post.scheduled',
-  async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, interface: by, stores: { pg } }) {
+  async handle({ path: { post_id }, body, workspace, clock, interface: by, stores: { pg } }) {
+    const { scheduled_at, updated_at: seenAt } = body
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
     const post = await lockPostIn(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
+    requireAsSeen(post, seenAt, workspace.timezone)
     const time = requireDate(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     const late = judgeTime(time, clock.now(), scheduled_at.sent)
     if (post.status === 'scheduled') requireNone(late)

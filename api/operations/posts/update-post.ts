@@ -59,9 +59,7 @@ export const updatePost = defineOperation({
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
     await replaceChosen(pg, post, body, choice)
-    if (post.review?.status === 'waiting') {
-      await setReview(pg, post.id, { ...post.review, changed_at: new Date(clock.now()).toISOString() })
-    }
+    if (post.review?.status === 'waiting') await noteChange(pg, workspace.id, post, clock.now())
     if (isPublished) await markPostPublished(pg, post.id)
     const changed = serializePost(await readLockedPost(pg, workspace.id, post.id))
     if (isPublished) await insertOutbox(pg, workspace.id, 'post.published', changed)
@@ -133,6 +131,19 @@ function requireStaysReady(post: Post, body: Body, content: Content): void {
     [media_ids, social_account_ids, platform_captions, thread, first_comment].some((sent) => sent !== undefined)
   if (!isTouched) return
   requireNone(judgePost(post, content))
+}
+
+/** Whoever is asked for approval sees when the draft was changed. A change of its time or tags alone says nothing else. */
+async function noteChange(pg: Queryable, workspaceId: number, before: Post, now: number): Promise<void> {
+  const after = await readLockedPost(pg, workspaceId, before.id)
+  if (isDeepStrictEqual(publishedOf(after), publishedOf(before))) return
+  await setReview(pg, before.id, { ...before.review!, changed_at: new Date(now).toISOString() })
+}
+
+/** The title is seen on some networks. */
+function publishedOf({ title, base_caption, thread, first_comment, media_ids, targets }: Post): object {
+  const captions = targets.map(({ social_account_id, caption_override }) => [social_account_id, caption_override])
+  return { title, base_caption, thread, first_comment, media_ids, captions }
 }
 
 async function replaceChosen(pg: Queryable, post: Post, body: Body, choice: Choice): Promise<void> {

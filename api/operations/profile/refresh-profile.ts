@@ -6,7 +6,7 @@ export const refreshProfile = defineOperation({
   name: 'company_profile.refresh',
   http: { method: 'POST', path: '/v1/company-profile/refresh' },
   tool: 'svc.refresh_company_profile',
-  summary: 'Generate the company profile anew from its sources and the data of the workspace.',
+  summary: "Generate the company profile anew from its sources and the workspace's data.",
   tag: 'Company profile',
   effect: 'update',
   isRepeatable: false,

@@ -29,8 +29,3 @@ export const scopesOfRoles: Readonly<Record<Role, readonly HeldScope[]>> = {
 export function mayManage(role: Role): boolean {
   return scopesOfRoles[role].includes(manageScope)
 }
-
-/** `a viewer`, `an editor`. */
-export function roleWithArticle(role: Role): string {
-  return `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`
-}

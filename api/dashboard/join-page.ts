@@ -3,7 +3,7 @@ import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
-import { roleWithArticle } from '../../schemas/roles.ts'
+import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import { fault, plainPage } from './pages.ts'
 
 const texts = {

@@ -4,7 +4,7 @@
  */
 import type { OpenInvitation } from '../../postgres/tables/invitations.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
-import { roleWithArticle } from '../../schemas/roles.ts'
+import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import type { Mail } from '../reports/mailer.ts'
 import { plain } from '../reports/message.ts'
 

@@ -4,6 +4,7 @@
  * points.
  */
 import type { CaptionCounting } from './caption-lengths.ts'
+import type { CommentedPlatform } from './commented-platforms.ts'
 
 const MB = 1_000_000
 const GB = 1_000 * MB
@@ -54,6 +55,11 @@ export interface Provider {
   readonly altTextLengthMax: number | null
   /** Width by height of a post's only image; another is refused. Images of a carousel are cropped. */
   readonly aspectRatio: { readonly min: number; readonly max: number } | null
+}
+
+/** The list of networks with comments and this table can't differ. */
+interface CommentBound<Name extends Platform> {
+  readonly commentLengthMax: Name extends CommentedPlatform ? number : null
 }
 
 const pictures = ['image/jpeg', 'image/png']
@@ -211,7 +217,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     altTextLengthMax: null,
     aspectRatio: null,
   },
-}
+} satisfies { readonly [Name in Platform]: Provider & CommentBound<Name> }
 
 export function kindOf(contentType: string): MediaKind {
   return contentType.startsWith('video/') ? 'video' : 'image'

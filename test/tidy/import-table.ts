@@ -52,10 +52,16 @@ export const rooms: readonly Room[] = [
   {
     at: 'web/dashboard/',
     may: [
-      ...['web/generated/world.json', 'schemas/figure-texts.ts', 'schemas/csv-delimiter.ts'],
+      ...[
+        'web/generated/world.json',
+        'schemas/figure-texts.ts',
+        'schemas/csv-delimiter.ts',
+        'schemas/role-with-article.ts',
+      ],
       ...[
         'schemas/reference/account-fields.ts',
         'schemas/reference/campaign-query.ts',
+        'schemas/reference/commented-platforms.ts',
         'schemas/reference/currencies.ts',
         'schemas/reference/links-in-text.ts',
       ],

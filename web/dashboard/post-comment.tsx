@@ -1,8 +1,10 @@
 /** The first comment under a post: where it is written, and its outcome on a network. */
+import { commentedPlatforms } from '../../schemas/reference/commented-platforms.ts'
 import type { Account, Draft } from './post-draft.ts'
 
-/** Networks under whose posts it is published. */
-const commented: readonly Account['platform'][] = ['facebook', 'instagram', 'linkedin']
+export function isCommentedOn(platform: Account['platform']): boolean {
+  return (commentedPlatforms as readonly Account['platform'][]).includes(platform)
+}
 
 interface FirstCommentProps {
   readonly text: Draft['first_comment']
@@ -13,7 +15,7 @@ interface FirstCommentProps {
 
 /** Not there where no chosen network has one, unless one is written. */
 export function FirstComment({ text, platforms, change }: FirstCommentProps) {
-  if (text === null && !platforms.some((platform) => commented.includes(platform))) return null
+  if (text === null && !platforms.some(isCommentedOn)) return null
   return (
     <label>
       First comment, under the post on Facebook, Instagram and LinkedIn

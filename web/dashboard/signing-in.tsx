@@ -1,5 +1,6 @@
 /** How whoever is signed in gets in and out: the password, the second factor, signing out, leaving. It needs no plan. */
 import { useState } from 'preact/hooks'
+import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import { Confirm } from './dialog.tsx'
 import { Copied } from './install.tsx'
 import { may, ownRole } from './may.ts'
@@ -19,9 +20,9 @@ export function SigningIn() {
         </>
       ) : (
         <p>
-          You are {/^[aeiou]/.test(ownRole()) ? 'an' : 'a'} {ownRole()} of this workspace. Who forgets the password gets
-          a link by mail, where the sign-in page offers one. Else removal everywhere and a new invitation help. The
-          owner of another workspace gets a new password from whoever runs the service.
+          You are {roleWithArticle(ownRole())} of this workspace. Who forgets the password gets a link by mail, where
+          the sign-in page offers one. Else removal everywhere and a new invitation help. The owner of another workspace
+          gets a new password from whoever runs the service.
         </p>
       )}
       <p>

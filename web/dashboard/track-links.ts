@@ -1,8 +1,12 @@
-/** Puts tracked links in the place of the addresses in a post's captions, thread and first comment, so that its clicks and what follows are counted. */
+/**
+ * Puts tracked links in the place of the addresses in a post's captions, thread and first comment, so that its clicks and
+ * what follows are counted.
+ */
 
 import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 import type { LinkResource } from '../../schemas/resources/link.ts'
+import { isCommentedOn } from './post-comment.tsx'
 import type { Account } from './post-draft.ts'
 import { send } from './query.ts'
 import { refusalOf, request } from './request.ts'
@@ -68,7 +72,7 @@ export async function trackLinks<Draft extends Captions>(
   let found = 0
   const places: Place[] = isSplit ? [...networks, 'first comment'] : ['all']
   for (const place of places) {
-    const texts = textsOf(next, place)
+    const texts = textsOf(next, place, networks)
     const addresses = [...new Set(texts.flatMap((text) => linksIn(text).map(({ url }) => url)))]
     const shortened = new Map<string, string>()
     let refusal = ''
@@ -101,12 +105,16 @@ function makeLink(address: string, { id, title, network, account }: Made) {
   })
 }
 
-/** A network's are the captions that it shows. */
-function textsOf({ base_caption, platform_captions, thread, first_comment }: Captions, place: Place): string[] {
-  const comment = first_comment === null ? [] : [first_comment]
+/** The texts of a place that the networks show: all of them while none is chosen. */
+function textsOf(captions: Captions, place: Place, networks: readonly Network[]): string[] {
+  const { base_caption, platform_captions, thread, first_comment } = captions
+  const isCommented = networks.length === 0 || networks.some(({ platform }) => isCommentedOn(platform))
+  const comment = first_comment === null || !isCommented ? [] : [first_comment]
   if (place === 'first comment') return comment
   const parts = [{ text: base_caption, platform_captions }, ...thread]
-  if (place !== 'all') return parts.map(({ text, platform_captions: by }) => by[place.platform] ?? text)
+  const shownOn = ({ platform }: Network) => parts.map(({ text, platform_captions: by }) => by[platform] || text)
+  if (place !== 'all') return shownOn(place)
+  if (networks.length > 0) return [...networks.flatMap(shownOn), ...comment]
   return [...parts.flatMap(({ text, platform_captions: by }) => [text, ...Object.values(by)]), ...comment]
 }
 
@@ -115,7 +123,7 @@ function rewritten<Draft extends Captions>(draft: Draft, place: Place, replace: 
   if (place === 'first comment') return withComment(draft, replace)
   const captionsOf = (text: string, by: Captioned['platform_captions']) => {
     if (place === 'all') return Object.fromEntries(Object.entries(by).map(([name, own]) => [name, replace(own)]))
-    const before = by[place.platform] ?? text
+    const before = by[place.platform] || text
     const after = replace(before)
     return after === before ? by : { ...by, [place.platform]: after }
   }

@@ -1,7 +1,7 @@
 /**
- * /unsubscribe/TOKEN: ends reports, alerts, or mails about failed posts, to an address. Scanners of mail open links, so GET only shows a button; POST ends the
- * mails, as mail programs do by one click (RFC 8058). A token that we didn't make costs no look-up, and a recipient
- * who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
+ * /unsubscribe/TOKEN: ends reports, alerts, or mails about failed posts, to an address. Scanners of mail open links, so GET
+ * only shows a button; POST ends the mails, as mail programs do by one click (RFC 8058). A token that we didn't make costs
+ * no look-up, and a recipient who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
  */
 import type { Postgres } from '../postgres/client.ts'
 import { unsubscribe } from '../postgres/tables/report-recipients.ts'
@@ -68,6 +68,6 @@ export function routeUnsubscribe(
 
 /** Without a referrer: whoever knows the address can unsubscribe the recipient. */
 function page(status: number, content: string): HttpReply {
-  const shown = html(status, `<main class="sign-in"><h1>Figures by e-mail</h1>${content}</main>`)
+  const shown = html(status, `<main class="sign-in"><h1>Mails of this workspace</h1>${content}</main>`)
   return { ...shown, headers: { ...shown.headers, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } }
 }

@@ -1,6 +1,7 @@
 /**
- * The content of a report or an alert, for mail and chats alike. Names of pages and sources, and what platforms say, is
- * text that anybody sent. It is cut here, and loses what could break a line or turn the direction of writing. Whoever writes the message escapes them.
+ * The content of a report or an alert, for mail and chats alike. Names of pages and sources, and what platforms say, are
+ * text that anybody sent. It is cut here, and loses what could break a line or turn the direction of writing. Whoever
+ * writes the message escapes them.
  */
 import { reportNameLengthMax } from '../../schemas/limits/report-limits.ts'
 

@@ -5,14 +5,16 @@ import { sleep } from '../../runtime/retry.ts'
 import { publishLeaseMs, renewalLeaseMs } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, startBluesky } from '../support/bluesky-server.ts'
+import { fieldsIn } from '../support/container-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
+import { type MetaServer, page, startMeta } from '../support/meta-server.ts'
 import type { Asking, Hindrance } from '../support/provider-server.ts'
 import { endedPost, schedulePost, toldTo } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { type ServiceProcess, startPipelineProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { connectBluesky, connectMastodon, connectX, uploadFile } from '../support/social-platforms.ts'
+import { connectBluesky, connectMastodon, connectMeta, connectX, uploadFile } from '../support/social-platforms.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { startX, type XServer } from '../support/x-server.ts'
 
@@ -23,20 +25,24 @@ const ask = asking(api, () => mine.apiKey)
 let mastodon: MastodonServer
 let bluesky: BlueskyServer
 let x: XServer
+let meta: MetaServer
 const started: ServiceProcess[] = []
 let settled = { isHeld: false, release: () => {}, ended: Promise.resolve() as Promise<unknown> }
 beforeEach(async () => {
   ;[mastodon, bluesky, x] = [await startMastodon(), await startBluesky(), await startX()]
+  meta = await startMeta(() => Promise.reject(new Error('no post there has a file')))
 })
 afterEach(async () => {
   settled.release()
   await Promise.all(started.splice(0).map((one) => one.kill()))
-  await Promise.all([mastodon.close(), bluesky.close(), x.close()])
+  await Promise.all([mastodon.close(), bluesky.close(), x.close(), meta.close()])
 })
 
 async function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
   // The platforms are on this machine.
-  const made = await startPipelineProcess(stores, { ALLOW_PRIVATE_TARGETS: 'true', ...env })
+  const made = await startPipelineProcess(stores, {
+    ...{ ALLOW_PRIVATE_TARGETS: 'true', NODE_OPTIONS: meta.nodeOptions, ...env },
+  })
   started.push(made)
   return made
 }
@@ -77,6 +83,11 @@ const xPoints: Point[] = [
   { name: 'x-processing', step: 'GET /2/media/upload', how: 'hang before', isFilm: true },
   { name: 'x-before-publish', step: 'POST /2/tweets', how: 'hang before' },
   { name: 'x-after-publish', step: 'POST /2/tweets', how: 'hang after' },
+]
+/** Between a post and its first comment. */
+const commentPoints: Point[] = [
+  { name: 'facebook-before-comment', step: 'POST /v25.0/:id/comments', how: 'hang before' },
+  { name: 'facebook-after-comment', step: 'POST /v25.0/:id/comments', how: 'hang after' },
 ]
 const refreshPoint: Point = {
   name: 'bluesky-after-refresh',
@@ -131,6 +142,7 @@ test('killed between any two steps, each post is published once and none stays u
     mastodon: (await connectMastodon(stores, mine, mastodon)).json.id,
     bluesky: (await connectBluesky(stores, mine, bluesky)).json.id,
     x: (await connectX(stores, mine, x)).json.id,
+    facebook: (await connectMeta(stores, mine, 'facebook', '--page', page.id)).json.id,
   }
   // By its caption, or by the alternative text of its file.
   const filmIds = new Set<string>()
@@ -145,6 +157,7 @@ test('killed between any two steps, each post is published once and none stays u
     const size = json?.total_bytes ?? form?.file?.bytes.length
     return isFilm || json?.text === name || size === sizes.get(name)
   })
+  const onMeta = holdAt(commentPoints, (asking, { name }) => fieldsIn(asking)['message'] === name)
   // And one whose outcome can't be written, because its row is held.
   settled = { isHeld: false, release: () => {}, ended: Promise.resolve() }
   let settlingId = 0
@@ -165,6 +178,7 @@ test('killed between any two steps, each post is published once and none stays u
   }
   bluesky.hinder = onBluesky.hinder
   x.hinder = onX.hinder
+  meta.hinder = onMeta.hinder
 
   const ids: number[] = []
   const schedule = async (point: Point, account: number) => {
@@ -179,15 +193,21 @@ test('killed between any two steps, each post is published once and none stays u
   for (const point of mastodonPoints) await schedule(point, accounts.mastodon)
   for (const point of blueskyPoints) await schedule(point, accounts.bluesky)
   for (const point of xPoints) await schedule(point, accounts.x)
+  for (const { name } of commentPoints) {
+    ids.push(await schedulePost(ask, { caption: `Post: ${name}`, firstComment: name, accounts: [accounts.facebook] }))
+  }
   settlingId = await schedulePost(ask, { caption: 'mastodon-before-settle', accounts: [accounts.mastodon] })
   ids.push(settlingId)
-  const points = [...mastodonPoints, ...blueskyPoints, ...xPoints].map(({ name }) => name)
+  const points = [...mastodonPoints, ...blueskyPoints, ...xPoints, ...commentPoints].map(({ name }) => name)
 
   const killed = await start()
   await expect
-    .poll(() => points.filter((name) => ![onMastodon, onBluesky, onX].some(({ reached }) => reached.has(name))), {
-      timeout: 20_000,
-    })
+    .poll(
+      () => points.filter((name) => ![onMastodon, onBluesky, onX, onMeta].some(({ reached }) => reached.has(name))),
+      {
+        timeout: 20_000,
+      },
+    )
     .toEqual([])
   await expect
     .poll(() => settled.isHeld && mastodon.statuses.some(({ text }) => text === 'mastodon-before-settle'))
@@ -201,6 +221,7 @@ test('killed between any two steps, each post is published once and none stays u
   const onRefresh = holdAt([refreshPoint], () => true)
   mastodon.hinder = () => undefined
   x.hinder = () => undefined
+  meta.hinder = () => undefined
   bluesky.hinder = onRefresh.hinder
   bluesky.expireAccess()
   mastodon.forgetKeys()
@@ -216,6 +237,10 @@ test('killed between any two steps, each post is published once and none stays u
     bluesky: blueskyPoints.map(({ name }) => name).sort(),
     x: xPoints.map(({ name }) => name).sort(),
   })
+  const commented = meta.posts.map(({ id, text }) => [text, meta.comments.filter(({ under }) => under === id)] as const)
+  expect(commented.map(([text, comments]) => [text, comments.map((one) => one.text)]).sort()).toEqual(
+    commentPoints.map(({ name }) => [`Post: ${name}`, [name]]).sort(),
+  )
   expect((await toldTo(stores, mine.workspaceId)).filter(({ type }) => type === 'post.published')).toHaveLength(
     ids.length,
   )

@@ -1,10 +1,14 @@
 /** Requests to a platform's own hosts come to a server of this machine, as they would go out but for TLS. */
 import { connect } from 'node:net'
+import { pathToFileURL } from 'node:url'
 import { Agent, type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
+import { projectFile } from '../../runtime/paths.ts'
 
 export interface HostsHere {
   /** Connects to the platform's hosts here, and to others as before: those that came here later end first. */
   readonly agent: Dispatcher
+  /** `NODE_OPTIONS` of a process whose requests to these hosts are to come here, too. */
+  readonly nodeOptions: string
   end(): void
 }
 
@@ -17,7 +21,7 @@ export function hostsHere(origins: RegExp, url: string, isAway: () => boolean): 
     return (isAway() ? nowhere : here).dispatch(options, handler)
   })
   setGlobalDispatcher(agent)
-  return { agent, end: () => setGlobalDispatcher(before) }
+  return { agent, nodeOptions: nodeOptionsFor(origins, url), end: () => setGlobalDispatcher(before) }
 }
 
 function agentTo(port: number): Dispatcher {
@@ -27,4 +31,22 @@ function agentTo(port: number): Dispatcher {
       socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null))
     },
   })
+}
+
+/** The same for another process, as a module that it loads first. */
+function nodeOptionsFor(origins: RegExp, url: string): string {
+  const undici = pathToFileURL(projectFile('node_modules/undici/index.js')).href
+  const code = `import { connect } from 'node:net'
+import undici from '${undici}'
+const here = new undici.Agent({
+  connect: (_, done) => {
+    const socket = connect(${new URL(url).port}, '127.0.0.1')
+    socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null))
+  },
+})
+undici.setGlobalDispatcher(
+  undici.getGlobalDispatcher().compose((dispatch) => (options, handler) =>
+    ${origins}.test(String(options.origin)) ? here.dispatch(options, handler) : dispatch(options, handler)),
+)`
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`
 }

@@ -63,6 +63,8 @@ export interface MetaServer extends ProviderServer {
   readonly instagram: MadePost[]
   readonly comments: MadeComment[]
   readonly agent: Dispatcher
+  /** For a process that publishes: hosts-here.ts. */
+  readonly nodeOptions: string
 }
 
 const allPermissions = [
@@ -381,6 +383,7 @@ export async function startMeta(
   const hosts = hostsHere(/^https:\/\/graph\.(facebook\.com|threads\.net)$/, server.url, () => state.isAway)
   return Object.assign(server, {
     ...{ state, posts, comments, threads: threads.posts, instagram: instagram.posts, agent: hosts.agent },
+    nodeOptions: hosts.nodeOptions,
     close: async () => {
       hosts.end()
       await close()

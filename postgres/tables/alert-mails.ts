@@ -126,12 +126,13 @@ export async function endAlertMail(q: Queryable, claim: ClaimedMail): Promise<vo
   await q.query(`DELETE FROM alert_mails WHERE ${isClaim}`, claimOf(claim))
 }
 
-/** The message was sent. One about a post told of its accounts, too. */
+/** The message was sent. One about a post told of the accounts that it had lost by then, too. */
 export async function endSentMail(q: Queryable, claim: ClaimedMail): Promise<void> {
   await q.query(
     `WITH ended AS (DELETE FROM alert_mails WHERE ${isClaim})
      DELETE FROM alert_mails m USING (SELECT $3::bigint AS subject_id) p
-     WHERE $2 = 'post' AND m.recipient_id = $1 AND m.kind = 'account' AND NOT m.is_sending AND EXISTS (SELECT ${failedWithPost})`,
+     WHERE $2 = 'post' AND m.recipient_id = $1 AND m.kind = 'account' AND NOT m.is_sending AND m.told_at <= $5
+       AND EXISTS (SELECT ${failedWithPost})`,
     claimOf(claim),
   )
 }

@@ -92,7 +92,9 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
     const undo = post.status === 'failed' ? undefined : () => void takeBack(post)
     const message = `It goes out on ${dayInWords(day)} at ${timeOfDay(scheduled_at.slice(11))}.`
-    await change(post, guess, [['POST', `/${path}`, { scheduled_at }]], { ...nothing, message, undo })
+    // A draft that somebody changed meanwhile isn't scheduled unseen.
+    const body = path === 'schedule' ? { scheduled_at, updated_at: post.updated_at } : { scheduled_at }
+    await change(post, guess, [['POST', `/${path}`, body]], { ...nothing, message, undo })
   }
 
   async function takeBack(post: Post): Promise<void> {

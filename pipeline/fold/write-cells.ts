@@ -111,9 +111,13 @@ export async function renewCells(work: Folding): Promise<boolean> {
 
 /**
  * Writes the first of some days with stale cells anew.
+ * @returns those that were written
  * @throws {RenewalError}
  */
-export async function renewDays({ pg, ch, ensureLease }: Folding, stale: readonly BuildDay[]): Promise<void> {
+export async function renewDays(
+  { pg, ch, ensureLease }: Folding,
+  stale: readonly BuildDay[],
+): Promise<readonly BuildDay[]> {
   // Before the state is read: a later fold writes rows with a higher version.
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
@@ -127,6 +131,7 @@ export async function renewDays({ pg, ch, ensureLease }: Folding, stale: readonl
   }
   await ensureLease()
   await markCellsFresh(pg, days, version)
+  return days
 }
 
 /** As many of the days as take about as long as is allowed; one at least. */

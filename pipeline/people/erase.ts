@@ -3,18 +3,22 @@
  * answered before the erasure is folded. Each step runs under the fold's lease:
  *
  *   delete pending webhook events, replays and events ─► no event is left: note the fold's version ─► delete copies, and rows
- *   derived before ─► mark the days' cells stale, record repaired hours ─► write the days' cells anew, some at a time ─► done
+ *   derived before ─► mark the days' cells stale, record repaired hours, have contacts refreshed ─► write each day's cells
+ *   anew once, some days at a time ─► done
  *
  * A step that deletes rows begins mutations in ClickHouse, and waits for none: they take some tenths of a second for each
  * part of a table. Folds go on, until a later call finds them done. Rows that folds derive meanwhile may have the person's
  * events. So derived rows are deleted after the last event is gone: those of versions before that.
  *
  * The repaired hours make the next fold derive the remaining rows anew: events of others on a shared browser, and of
- * servers. Every step looks for what is left, and may be repeated: an erasure that died is done again, and finds less.
+ * servers. Until then those rows are missing, so an erasure that deletes them goes before all others. Every step looks for
+ * what is left, and may be repeated: an erasure that died is done again, and finds less.
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import { readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
+import { findContactsByHash } from '../../postgres/tables/contacts.ts'
 import {
   type ErasedPlace,
   type Erasure,
@@ -24,19 +28,20 @@ import {
   noteCleared,
   notePlaces,
   noteRepaired,
+  noteSuccess,
   noteTry,
 } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
-import { type BuildDay, listOpenBuilds, markCellsStale } from '../../postgres/tables/figure-builds.ts'
-import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { type BuildDay, markCellsStale } from '../../postgres/tables/figure-builds.ts'
+import { readFoldedAsOf, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { addPeopleWork } from '../../postgres/tables/people-work.ts'
 import type { Log } from '../../runtime/log.ts'
-import { cellDaysPerStatement, conversionsPerLookUp } from '../../schemas/limits/figure-limits.ts'
-import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
+import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
-import { lastClosedDay, renewDays, writeCells } from '../fold/write-cells.ts'
 import { eraseReplays } from './erase-replays.ts'
+import { touchedDays, writeSomeCells } from './erased-days.ts'
 import { erasedLookUpMs, eventsOf, findPlaces } from './erased-events.ts'
 
 /** ClickHouse takes a parameter of at most 128 KiB. */
@@ -54,11 +59,13 @@ export async function eraseNext(work: Folding, now: number, log?: Log): Promise<
   const { pg, ch, ensureLease } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
-  if (await isDeleting(ch)) return false
+  if (await isDeleting(ch, erasure.id)) return false
   await ensureLease()
   await noteTry(pg, erasure.id)
   try {
-    return await doStep(work, erasure, now)
+    const isDone = await doStep(work, erasure, now)
+    await noteSuccess(pg, erasure.id)
+    return isDone
   } catch (error) {
     log?.warn({ err: error, erasure: erasure.id }, 'an erasure failed, and is tried again after the others')
     throw error
@@ -66,16 +73,17 @@ export async function eraseNext(work: Folding, now: number, log?: Log): Promise<
 }
 
 /**
- * Whether a mutation is under way in a table that has something of people. So an erasure has a mutation a table at most.
- * @throws where one fails: ClickHouse tries it again for ever, and does no later one
+ * Whether a mutation is under way in a table that has something of people. The next step waits until all of them are done.
+ * @throws where one fails, whoever began it: ClickHouse tries it again for ever, and does no later one
  */
-async function isDeleting(ch: Pick<ClickHouse, 'query'>): Promise<boolean> {
+async function isDeleting(ch: Pick<ClickHouse, 'query'>, erasureId: number): Promise<boolean> {
   const [under] = await ch.query<{ mutations: number; failure: string }>(
     `SELECT count() AS mutations, anyIf(concat(table, ', ', mutation_id, ': ', latest_fail_reason), latest_fail_reason != '') AS failure
      FROM system.mutations WHERE database = currentDatabase() AND NOT is_done
        AND table IN ('events', 'person_events', 'replay_chunks', 'sessions', 'visitors', 'credits')`,
   )
-  if (under!.failure !== '') throw new Error(`a mutation of ClickHouse fails: ${under!.failure}`)
+  if (under!.failure !== '')
+    throw new Error(`erasure ${erasureId} waits, as a mutation of ClickHouse fails: ${under!.failure}`)
   return under!.mutations > 0
 }
 
@@ -91,11 +99,10 @@ async function doStep(work: Folding, erasure: Erasure, now: number): Promise<boo
   if (!erasure.isRepaired) {
     if (await deleteDerived(work, erasure, places, erasure.clearedVersion)) return false
     await ensureLease()
-    await repair(work, erasure.workspaceId, places, now)
-    await noteRepaired(pg, erasure.id)
+    await noteRepaired(pg, erasure.id, await repair(work, erasure, places, now))
     return false
   }
-  if (await writeSomeCells(work, await touchedDays(pg, erasure.workspaceId, places, now))) return false
+  if (await writeSomeCells(work, erasure, await touchedDays(pg, erasure.workspaceId, places, now))) return false
   await endErasure(
     pg,
     erasure.id,
@@ -107,8 +114,10 @@ async function doStep(work: Folding, erasure: Erasure, now: number): Promise<boo
 /** @returns false: no event is left, and no replay */
 async function deleteSomeEvents({ pg, ch, ensureLease }: Folding, erasure: Erasure): Promise<boolean> {
   const events = await eventsOf(pg, ch, erasure)
-  const places = withNew(erasure.places ?? [], await findPlaces(ch, events))
+  const found = await findPlaces(ch, events)
+  const places = withNew(erasure.places ?? [], found)
   if (places.length !== erasure.places?.length) await notePlaces(pg, erasure.id, places)
+  if (found.length === 0) return (await eraseReplays(ch, erasure, { waits: false })) > 0
   await forgetTold(pg, ch, erasure.workspaceId, events)
   // While the events still say which sessions were theirs.
   const ofEvents = { sql: `SELECT session FROM events WHERE ${events.sql}`, params: events.params }
@@ -210,69 +219,51 @@ function divide(places: readonly ErasedPlace[]): { visitors: readonly string[]; 
   }
 }
 
-/** Has readers count the days from `sessions`, and the next fold derive what stays. */
+/**
+ * Has readers count the days from `sessions`, and the next fold derive what stays. Contacts that the copies counted for are
+ * computed again: the person may have been identified anew meanwhile.
+ * @returns the days whose cells are to be written anew
+ */
 async function repair(
   { pg, ch }: Folding,
-  workspaceId: number,
+  { workspaceId, emailHash }: Erasure,
   places: readonly ErasedPlace[],
   now: number,
-): Promise<void> {
-  const days = await touchedDays(pg, workspaceId, places, now)
-  await markCellsStale(
-    pg,
-    days.filter(({ isRead }) => isRead),
-  )
+): Promise<BuildDay[]> {
+  const days = (await touchedDays(pg, workspaceId, places, now)).filter(({ isRead }) => isRead)
+  await markCellsStale(pg, days)
   const { visitors, serverHours } = divide(places)
+  const contactIds = await findContactsOf(pg, workspaceId, emailHash, visitors)
+  await addPeopleWork(
+    pg,
+    contactIds.map((contactId) => ({ workspaceId, contactId })),
+  )
   const left = await readHoursLeft(ch, workspaceId, visitors)
   const repaired = [...left, ...serverHours.map((hour) => ({ visitor: '0', hour }))]
   await recordRepairs(
     pg,
     repaired.map((one) => ({ workspaceId, ...one })),
   )
+  return days
 }
 
-interface TouchedDay extends BuildDay {
-  /** False: a closing of days that died may have left cells behind `cellsThrough`. */
-  readonly isRead: boolean
-  readonly isStale: boolean
-}
-
-/** Days that may have cells. */
-async function touchedDays(
+/** Contacts with the e-mail, or with one of the browsers. */
+async function findContactsOf(
   pg: Postgres,
   workspaceId: number,
-  places: readonly ErasedPlace[],
-  now: number,
-): Promise<TouchedDay[]> {
-  const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
-  return builds.flatMap(({ build, timezone, cellsThrough, staleDays }) => {
-    if (cellsThrough === null) return []
-    const own = places.map(({ hour }) => localDayAt(hour * hourMs, timezone))
-    // An hour may be of two days, where a timezone is half an hour off.
-    const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
-    const over = Math.max(cellsThrough, lastClosedDay(timezone, now))
-    const stale = new Set(staleDays)
-    return [...new Set([...own, ...later])]
-      .filter((day) => day <= over)
-      .map((day) => ({ build, workspaceId, timezone, day, isRead: day <= cellsThrough, isStale: stale.has(day) }))
-  })
-}
-
-/** @returns false: all are written */
-async function writeSomeCells(work: Folding, days: readonly TouchedDay[]): Promise<boolean> {
-  const stale = days.filter(({ isRead, isStale }) => isRead && isStale)
-  if (stale.length > 0) {
-    await renewDays(work, stale.slice(0, cellDaysPerStatement))
-    return true
+  emailHash: string | null,
+  visitors: readonly string[],
+): Promise<number[]> {
+  const named = emailHash === null ? [] : await findContactsByHash(pg, [{ workspaceId, hash: emailHash }])
+  const found = new Set(named.map(({ contactId }) => contactId))
+  for (const some of inPortions(visitors, visitorsPerLookUpMax)) {
+    const bindings = await readBindingsOfVisitors(
+      pg,
+      some.map((visitor) => ({ workspaceId, visitor })),
+    )
+    for (const { contactId } of bindings) found.add(contactId)
   }
-  const version = await takeFoldVersion(work.pg)
-  const visible = rangesOf((await readFoldState(work.pg)).folded)
-  await writeCells(
-    work.ch,
-    days.filter(({ isRead }) => !isRead),
-    { version, visible },
-  )
-  return false
+  return [...found]
 }
 
 /** Hours in which visitors have events that stay. */

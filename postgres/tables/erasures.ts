@@ -3,9 +3,9 @@ import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { columnsOf } from '../columns-of.ts'
 import { forgetSighting, inLockOrder, noteSightingAnew, type Sighting } from './contact-sightings.ts'
-import { inboxUserId } from './inbox.ts'
+import { forgetPayer } from './erased-payers.ts'
+import type { BuildDay } from './figure-builds.ts'
 import { forgetOutbox } from './outbox.ts'
-import { payerEmail, payerField } from './payer-choice.ts'
 
 /** From a moment and id on, up to another; null: to the end. */
 export interface ErasedTime {
@@ -34,7 +34,12 @@ export interface Erasure {
   readonly clearedVersion: number | null
   /** Nothing derived from the events is left but cells, and those are marked stale. */
   readonly isRepaired: boolean
+  /** Days whose cells aren't written anew yet; empty before the repair. */
+  readonly daysLeft: readonly ErasedDay[]
 }
+
+/** A local day of a build. */
+export type ErasedDay = Pick<BuildDay, 'build' | 'day'>
 
 /** A visitor's UTC hour (since 1970) with so many events that are to be removed. */
 export interface ErasedPlace {
@@ -92,71 +97,6 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
   return order!.id
 }
 
-/**
- * Forgets who paid, in the ledger. Payments stay, with what they are credited to, but no longer say by which session.
- * They are the person's by the e-mail, a user id that is theirs, or a browser. On a shared browser the time decides. A
- * payment that names several people is the one's whom its credit chooses: it loses what names the person, and keeps the rest.
- */
-async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
-  const { workspaceId, contactId, email, anonymousIds, sharedTimes } = person
-  await tx.query(
-    `WITH user_ids AS (
-       SELECT user_id FROM contacts WHERE id = $4 AND user_id != ''
-       UNION SELECT ${inboxUserId('inbox')} FROM inbox WHERE workspace_id = $1 AND email = $2
-     ), own_ids AS (
-       SELECT user_id FROM user_ids WHERE ${payerEmail('$1', 'user_ids.user_id', '$2')} = $2
-     ), own AS (
-       SELECT provider, reference, field FROM revenue_payers
-       WHERE workspace_id = $1 AND ((field = 'email' AND value = $2) OR (field = 'anonymous_id' AND value = ANY ($3::text[]))
-         OR (field = 'user_id' AND value IN (SELECT user_id FROM own_ids)))
-     ), known AS (
-       SELECT provider, reference, bool_or(field = 'anonymous_id') AS by_browser, bool_or(field != 'anonymous_id') AS by_name
-       FROM own GROUP BY provider, reference
-     ), times AS (
-       SELECT * FROM jsonb_to_recordset($5::jsonb) AS t ("anonymousId" text, "fromAt" float8, "toAt" float8)
-     ), shared AS (
-       SELECT p.id, y.provider, y.reference, y.value FROM times
-       JOIN revenue_payers y ON y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = times."anonymousId"
-       JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-         AND p.occurred_at >= to_timestamp("fromAt" / 1000) AND ("toAt" IS NULL OR p.occurred_at < to_timestamp("toAt" / 1000))
-     ), naming AS (
-       SELECT p.id, known.provider, known.reference, by_browser, by_name FROM known LEFT JOIN revenue_payments p
-         ON p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]
-     ), told AS MATERIALIZED (
-       SELECT p.id, by_browser, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id
-       FROM (SELECT id, by_browser FROM naming UNION SELECT id, true FROM shared) AS named
-       JOIN revenue_payments p ON p.id = named.id
-     ), theirs AS (
-       SELECT id, bool_or(is_payer) AS is_payer FROM (
-         SELECT told.id, by_browser, coalesce(payer.email = $2, false) OR (by_browser AND NOT EXISTS (
-           SELECT FROM contacts c WHERE c.workspace_id = $1 AND c.email = payer.email)) AS is_payer
-         FROM told CROSS JOIN LATERAL (SELECT ${payerEmail('$1', 'told.user_id', 'told.email')} AS email) AS payer) AS paid
-       -- A browser without a contact is also of a payer who is known by other means: its sessions go.
-       WHERE is_payer OR (by_browser AND $4::bigint IS NULL) GROUP BY id
-     ), whole AS (
-       -- The references that name nobody else's payment; some name no payment yet.
-       SELECT provider, reference FROM naming LEFT JOIN theirs ON theirs.id = naming.id
-       GROUP BY provider, reference HAVING bool_and(coalesce(is_payer, naming.id IS NULL AND by_name))
-     ), gone AS (
-       DELETE FROM revenue_payers WHERE workspace_id = $1 AND ((provider, reference) IN (SELECT provider, reference FROM whole)
-         OR (provider, reference, field) IN (SELECT provider, reference, field FROM own)
-         OR (field = 'anonymous_id' AND (provider, reference, value) IN (SELECT provider, reference, value FROM shared)))
-     )
-     UPDATE revenue_payments p SET visitor = NULL, session = NULL, session_at = NULL, credit_due_at = NULL, is_payer_erased = true
-     FROM theirs WHERE p.id = theirs.id`,
-    [workspaceId, email, anonymousIds, contactId, JSON.stringify(sharedTimes)],
-  )
-}
-
-/** Whether a provider or an import named the e-mail as a payer's. */
-export async function isPayer(q: Queryable, workspaceId: number, email: string): Promise<boolean> {
-  const found = await q.query(
-    `SELECT FROM revenue_payers WHERE workspace_id = $1 AND field = 'email' AND value = $2 LIMIT 1`,
-    [workspaceId, email],
-  )
-  return found.length > 0
-}
-
 /** Deletes pending webhook events about erased people's conversions. @param eventIds of one workspace */
 export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
   return forgetOutbox(tx, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
@@ -165,18 +105,28 @@ export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: 
 }
 
 const columns = `id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
-  cleared_version AS "clearedVersion", is_repaired AS "isRepaired", ${milliseconds('requested_at')} AS "requestedAt"`
+  cleared_version AS "clearedVersion", is_repaired AS "isRepaired", days_left AS "daysLeft",
+  ${milliseconds('requested_at')} AS "requestedAt"`
 
-/** The one to do next: never tried, or tried the longest ago; the oldest of several. */
+/**
+ * The one to do next: never tried, or tried the longest ago; the oldest of several. One that may have deleted rows of
+ * other people comes first until these are recorded for repair. Where it fails it gives way like any other.
+ */
 export async function nextErasure(q: Queryable): Promise<Erasure | undefined> {
   const [row] = await q.query<Erasure>(
-    `SELECT ${columns} FROM erasures WHERE done_at IS NULL ORDER BY tried_at NULLS FIRST, id LIMIT 1`,
+    `SELECT ${columns} FROM erasures WHERE done_at IS NULL
+     ORDER BY cleared_version IS NOT NULL AND NOT is_repaired AND NOT is_failing DESC, tried_at NULLS FIRST, id LIMIT 1`,
   )
   return row
 }
 
+/** To be called before a step: it counts as one that fails until `noteSuccess`, even if the process dies. */
 export async function noteTry(q: Queryable, id: number): Promise<void> {
-  await q.query('UPDATE erasures SET tried_at = clock_timestamp() WHERE id = $1', [id])
+  await q.query('UPDATE erasures SET tried_at = clock_timestamp(), is_failing = true WHERE id = $1', [id])
+}
+
+export async function noteSuccess(q: Queryable, id: number): Promise<void> {
+  await q.query('UPDATE erasures SET is_failing = false WHERE id = $1', [id])
 }
 
 /** Those that are done and still remembered. */
@@ -193,14 +143,21 @@ export async function noteCleared(q: Queryable, id: number, version: number): Pr
   await q.query('UPDATE erasures SET cleared_version = $2 WHERE id = $1', [id, version])
 }
 
-export async function noteRepaired(q: Queryable, id: number): Promise<void> {
+/** @param days whose cells are to be written anew */
+export async function noteRepaired(q: Queryable, id: number, days: readonly ErasedDay[]): Promise<void> {
+  await noteDaysLeft(q, id, days)
   await q.query('UPDATE erasures SET is_repaired = true WHERE id = $1', [id])
+}
+
+export async function noteDaysLeft(q: Queryable, id: number, days: readonly ErasedDay[]): Promise<void> {
+  const left = days.map(({ build, day }) => ({ build, day }))
+  await q.query('UPDATE erasures SET days_left = $2 WHERE id = $1', [id, JSON.stringify(left)])
 }
 
 /** Has one that is done looked up and done again. */
 export async function reopenErasure(q: Queryable, id: number): Promise<void> {
   await q.query(
-    `UPDATE erasures SET done_at = NULL, places = NULL, cleared_version = NULL, is_repaired = false
+    `UPDATE erasures SET done_at = NULL, places = NULL, cleared_version = NULL, is_repaired = false, days_left = '[]'
      WHERE id = $1 AND done_at IS NOT NULL`,
     [id],
   )

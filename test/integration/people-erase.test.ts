@@ -7,8 +7,9 @@ import { eraseNext } from '../../pipeline/people/erase.ts'
 import { type NamedPerson, type OrderedErasure, orderErasure } from '../../pipeline/people/order-erasure.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { nextErasure, readErasure } from '../../postgres/tables/erasures.ts'
+import { nextErasure, noteRepaired, noteSuccess, noteTry, readErasure } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
+import { listStaleCells } from '../../postgres/tables/figure-builds.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { type Log, makeLog } from '../../runtime/log.ts'
@@ -19,7 +20,7 @@ import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
-import { foldAll, workOn } from '../support/fold.ts'
+import { closeDaysAt, foldAll, workOn } from '../support/fold.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { jobContext } from '../support/job-context.ts'
@@ -273,6 +274,67 @@ test('while ClickHouse deletes events folds go on, and nothing stays of what the
   expect(await judgeFigures(stores, workspace.workspaceId)).toEqual(exactFigures)
   const left = 'SELECT count() AS copies FROM person_events WHERE id NOT IN (SELECT id FROM events)'
   expect(await stores.ch.query(left)).toEqual([{ copies: 0 }])
+})
+
+test('an erasure ends though late events make its days stale again after each of its steps', async () => {
+  const workspace = await prepare([...anns, ...others])
+  await closeDaysAt(stores, Date.now())
+  const { erasureId } = (await order(workspace, { email: 'ann@example.com' })) as OrderedErasure
+  const eventsRemoved = async () => (await readErasure(stores.pg, erasureId))!.events
+  while (!(await nextErasure(stores.pg))!.isRepaired) {
+    await sleep(20)
+    await foldAll(stores)
+    await eraseNext(workOn(stores), Date.now())
+  }
+  for (let round = 0; round < 10 && (await eventsRemoved()) === null; round++) {
+    await track(ingest, workspace, [event(`late-${round}`, 1), event(`late-${round}`, 20)])
+    await settlePeople(stores, ingest)
+    await eraseNext(workOn(stores), Date.now())
+  }
+  expect(await eventsRemoved()).toBe(anns.length)
+  expect((await listStaleCells(stores.pg, 10)).length).toBeGreaterThan(0)
+  await closeDaysAt(stores, Date.now())
+  expect(await judgeFigures(stores, workspace.workspaceId)).toEqual(exactFigures)
+})
+
+test('who is identified again while the events are being removed keeps none of their figures', async () => {
+  const workspace = await prepare(anns)
+  await stores.ch.command('SYSTEM STOP MERGES events')
+  try {
+    await order(workspace, { email: 'ann@example.com' })
+    await foldAll(stores)
+    for (let step = 0; step < 3; step++) expect(await eraseNext(workOn(stores), Date.now())).toBe(false)
+    const occurred_at = new Date().toISOString()
+    await track(ingest, workspace, [{ ...identify('new', 0, 'ann@example.com'), occurred_at }])
+    await settlePeople(stores, ingest)
+  } finally {
+    await stores.ch.command('SYSTEM START MERGES events')
+  }
+  await erase()
+  await settlePeople(stores, ingest)
+  const [ann, ...more] = await askPeople(api, workspace).people()
+  expect([ann!.email, ann!.event_count, ann!.conversion_count, more]).toEqual(['ann@example.com', 1, 0, []])
+  expect(Date.parse(ann!.first_seen_at!)).toBeGreaterThan(begin + 30 * 3_600_000)
+})
+
+test('an erasure that may have deleted rows of others goes before new ones until it is repaired, unless it fails', async () => {
+  const { pg } = stores
+  const { workspaceId } = await makeWorkspace(stores)
+  const insert = async (cleared: number | null) => {
+    const [row] = await pg.query<{ id: number }>(
+      `INSERT INTO erasures (workspace_id, browsers, places, cleared_version) VALUES ($1, '[]', '[]', $2) RETURNING id`,
+      [workspaceId, cleared],
+    )
+    return row!.id
+  }
+  const [cleared, another] = [await insert(1), await insert(null)]
+  const isNext = async (id: number) => expect((await nextErasure(pg))!.id).toBe(id)
+  await noteTry(pg, cleared)
+  await isNext(another)
+  await noteSuccess(pg, cleared)
+  await isNext(cleared)
+  await noteRepaired(pg, cleared, [])
+  await isNext(another)
 })
 
 /** In short every fourth of a step's calls is its last one. */

@@ -228,7 +228,7 @@ test('an erased person’s sessions are deleted whole, and chunks that came late
     requestedAt: now,
     places: null,
     clearedVersion: null,
-    isRepaired: false,
+    ...{ isRepaired: false, daysLeft: [] },
   }
   expect(await eraseReplays(stores.ch, erasure)).toBe(1)
   expect(await idsOf('', workspace)).toEqual([43, 42])

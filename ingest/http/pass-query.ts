@@ -3,7 +3,7 @@
  * nothing else:
  *
  * - A piece is left out if a reader may take its name for one that is there, or for one of ours (`svc_`). Readers differ:
- *   some ignore case, PHP reads blanks and dots as `_`.
+ *   some ignore case, PHP reads blanks and dots as `_`, and some divide the destination's query at `;` and `?`, too.
  * - All characters at which some reader divides a URL are encoded: `;`, `?`, quotes, backslashes, what isn't ASCII.
  *
  * Held by test/property/pass-query.test.ts.
@@ -20,7 +20,8 @@ import { divide, readPiece } from '../../schemas/reference/campaign-query.ts'
 export function passQuery(url: string, query: string): string {
   if (query === '') return url
   const { start, pieces, fragment } = divide(url)
-  const taken = new Set(pieces.map((piece) => comparable(readPiece(piece)[0])))
+  const readings = pieces.flatMap((piece) => [piece, ...piece.split(';'), ...piece.split(/[;?]/)])
+  const taken = new Set(readings.map((piece) => comparable(readPiece(piece)[0])))
   const room = Math.min(passedQueryBytesMax, trackingUrlBytesMax - url.length)
   const added: string[] = []
   let length = 0

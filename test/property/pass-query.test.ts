@@ -27,6 +27,11 @@ test.each([
   expect(passQuery(there, query)).toBe(there.replace('#', `${added}#`))
 })
 
+test.each(['b', 'c', 'Y', 'd'])('%s has a value for readers that divide at a semicolon or question mark', (name) => {
+  const url = 'https://example.com/a?size=m&y=a;b=1?c=2;d#f'
+  expect(passQuery(url, `${name}=2`)).toBe(url)
+})
+
 test('the first parameters within the bounds are passed on, and a destination without room gets none', () => {
   const many = (count: number, of = 'p') => Array.from({ length: count }, (_, at) => `${of}${at}=1`)
   const passed = (query: string, url = there) => passQuery(url, query).slice(url.length - '#top'.length, -'#top'.length)
@@ -44,7 +49,7 @@ const character = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...'&=%+;?#/\\@:[]._ \'"<>\0\r\n'.split('')) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('svc_', 'svc', 'utm_source', 'size', '%73', '%26', '%23', '%3D', '%zz', 'ref'),
+    arbitrary: fc.constantFrom('svc_', 'svc', 'utm_source', 'size', '%73', '%26', '%23', '%3D', '%zz', 'ref', 'b', 'y'),
   },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 3 }) },
 )

@@ -30,7 +30,8 @@ afterAll(async () => {
 })
 
 const env = { SHORT_URL_HOST: 'https://go.example.com/to/' }
-const start = () => startIngest(stores, { ...env, DATABASE_URL: proxy.url }, ingest)
+const start = (more = {}) => startIngest(stores, { ...env, DATABASE_URL: proxy.url, ...more }, ingest)
+const byCountry = { TRUSTED_PROXIES: '127.0.0.1', COUNTRY_HEADER: 'X-Country' }
 const person = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const iPhone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1'
@@ -207,11 +208,14 @@ test('other methods are 405', async () => {
 })
 
 test('redirects go on while Postgres is away, also after a restart; what can’t be looked up is 503 and never 404', async () => {
-  const targets = [{ device: 'ios', destination_url: 'https://example.com/ios' }] as const
+  const targets = [
+    { device: 'ios' as const, destination_url: 'https://example.com/ios' },
+    { countries: ['FR'], destination_url: 'https://example.com/fr' },
+  ]
   const known = await makeLink(undefined, { targets })
   expect((await follow(known.attribution_key)).status).toBe(302)
   const copy = join(stores.dataDir, 'ingest', 'links.jsonl')
-  await vi.waitUntil(() => readFileSync(copy, 'utf8').includes('/ios'), { timeout: 60_000 })
+  await vi.waitUntil(() => readFileSync(copy, 'utf8').includes('/fr'), { timeout: 60_000 })
   await proxy.set('refusing')
   const unseen = await makeLink()
   const answers = async () => {
@@ -225,11 +229,13 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
   expect(await clicksOf(known)).toHaveLength(2)
   await ingest.stop('SIGKILL')
   await proxy.set('hanging')
-  ingest = await start()
+  ingest = await start(byCountry)
   const one = await follow(known.attribution_key)
   expect([one.status, one.header('Location')]).toEqual([302, known.tracking_url])
-  const onPhone = await follow(known.attribution_key, { 'User-Agent': iPhone })
-  expect(onPhone.header('Location')).toContain('https://example.com/ios?')
+  const led = async (headers: Record<string, string>) =>
+    (await follow(known.attribution_key, headers)).header('Location')
+  expect(await led({ 'User-Agent': iPhone })).toContain('https://example.com/ios?')
+  expect(await led({ 'X-Country': 'FR' })).toContain('https://example.com/fr?')
   expect((await follow(unseen.attribution_key)).status).toBe(503)
 
   await proxy.set('refusing')
@@ -239,8 +245,7 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
 
 test('targets lead visitors of a device or country elsewhere until the link ends', async () => {
   await ingest.stop()
-  const starting = { ...env, DATABASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1', COUNTRY_HEADER: 'X-Country' }
-  ingest = await startIngest(stores, starting, ingest)
+  ingest = await start(byCountry)
   const link = await makeLink(undefined, {
     targets: [
       { device: 'ios', countries: ['DE', 'AT'], destination_url: 'https://example.com/ios-de?utm_source=a&b=ö' },

@@ -110,6 +110,24 @@ test('a page is missing if its server said so, or a meta element does; with its 
   expect(kinds).toEqual([{ kind: 'autocapture' }])
 })
 
+test('the status of a landing is of no route that the app has gone on to before consent', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'not_found=true&require_consent=true' })
+  visit.site(shop, { '/gone': { status: 404 } })
+  const consentAfter = async (goOn: string) => {
+    await visit.page.goto(`${root}/gone?x=1`)
+    await visit.page.waitForFunction('window.Svc?.anonymousId')
+    await visit.page.evaluate(`${goOn}; Svc.consent(true)`)
+    const isLate = `performance.getEntriesByType('resource').some(({ name }) => name.includes('late='))`
+    await visit.page.waitForFunction(isLate)
+    await visit.page.waitForTimeout(1_500)
+    await visit.page.evaluate('Svc.consent(false)')
+  }
+  await consentAfter(`history.pushState(null, '', '/home')`)
+  await consentAfter(`location.hash = 'top'`)
+  const events = await visit.expectSent('not_found', 1)
+  expect(events.map(({ properties }) => properties)).toEqual([{ path: '/gone' }])
+})
+
 test('a search is its term: once for all pages of its result, and not for each letter that is typed', async (context) => {
   const visit = await startVisit(surface, context, { flags: 'search=true' })
   visit.site(shop, { '/': {}, '/find': { main: '<a href="/find?q=spring+tide&page=2">2</a>' } })

@@ -64,7 +64,7 @@ export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) 
     <>
       <p>Put this into the head of your pages:</p>
       <Copied text={snippet} />
-      {isOfThisMachine(/\/\/([^/:]+|\[[^\]]+\])/.exec(snippet)?.[1] ?? '') && (
+      {isOfThisMachine(/\/\/(\[[^\]]+\]|[^/:]+)/.exec(snippet)?.[1] ?? '') && (
         <p>
           Its address works on this machine alone. For a site on the internet, whoever runs the service sets{' '}
           <code>API_HOST</code>.

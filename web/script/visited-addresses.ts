@@ -17,8 +17,10 @@ export function watchAddresses(
   parameters: string | null | undefined,
 ): void {
   const names = (parameters || usualParameters).split(/[\s,]+/)
-  const [landing] = performance.getEntriesByType('navigation') as { responseStatus?: number }[]
-  let status: string | number | undefined = landing?.responseStatus
+  const [landing] = performance.getEntriesByType('navigation') as { name: string; responseStatus?: number }[]
+  // Before this file came, an app may have gone on to a route that the server's answer isn't about.
+  const isThere = landing && pageOf(landing.name) === pageOf(location.href)
+  let status: string | number | undefined = isThere ? landing.responseStatus : undefined
   let before = document.referrer
   let timer: number | undefined
 
@@ -31,7 +33,7 @@ export function watchAddresses(
     status = document.querySelector('meta[name="svc:status"]')?.getAttribute('content') || status
     const referrer = before.replace(/[?#].*/, '')
     if (isMissingWanted && /^4(04|10)$/.test(`${status}`)) act('not_found', { path, ...(referrer && { referrer }) })
-    // The server's answer was about the landing alone.
+    // The server's answer is about the landing alone.
     status = undefined
     before = href
   })
@@ -48,6 +50,10 @@ export function watchAddresses(
       lookSoon()
     }
   }
+}
+
+function pageOf(url: string): string {
+  return url.replace(/#.*/, '')
 }
 
 function termOf(url: string, names: readonly string[]): string {

@@ -10,8 +10,9 @@ import { eraseAll } from '../../web/script/storage.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/browser.md')
-/** The first text in backquotes in each row of a table. */
-const firstOf = (heading: string) => tableOf(page, heading).map(([cell]) => /`([^`]*)`/.exec(cell!)![1]!)
+/** The texts in backquotes in the first cells of a table. */
+const namesOf = (heading: string) =>
+  tableOf(page, heading).flatMap(([cell]) => [...cell!.matchAll(/`([^`]*)`/g)].map(([, name]) => name!))
 
 test('every call that the types declare is in the table, and no other', () => {
   const declared = [...readFileSync(projectFile('web/script/svc.d.ts'), 'utf8').matchAll(/^ {2}(\w+)\(/gm)].map(
@@ -29,7 +30,7 @@ test('the stub keeps the calls that record something', () => {
 })
 
 test('every event that the script makes by itself is in the table, and the server knows it', () => {
-  expect(firstOf('## Events').sort()).toEqual(Object.keys(kindByEventName).sort())
+  expect(namesOf('## Events').sort()).toEqual(Object.keys(kindByEventName).sort())
 })
 
 describe('the flags in the table', () => {
@@ -37,7 +38,7 @@ describe('the flags in the table', () => {
   const serve = makeBrowserScript({ keys: { find, resolve: async () => find() }, apiHost: 'http://localhost' })
   const served = async (query: string) =>
     (await serve({ query: `key=a${query}`, acceptEncoding: '', ifNoneMatch: '' })).body
-  const flags = firstOf('## Flags')
+  const flags = namesOf('## Flags')
 
   test('change the script, and with another value they do not', async () => {
     const plain = await served('')
@@ -86,7 +87,7 @@ test('every key that is kept is in the table', () => {
   } finally {
     vi.unstubAllGlobals()
   }
-  expect(firstOf('## What is kept')).toEqual(erased)
+  expect(namesOf('## What is kept')).toEqual(erased)
 })
 
 describe('the page says, as the bounds do,', () => {

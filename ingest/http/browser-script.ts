@@ -11,6 +11,7 @@ import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from
 import { textVersion } from '../../runtime/http/etag.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { downloadsBit, notFoundBit, ownClicksBit, searchBit } from '../../schemas/event/measurement-bits.ts'
 import {
   lateScriptMaxAgeSeconds,
   scriptMaxAgeSeconds,
@@ -104,20 +105,18 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
 interface Flags {
   /** As the first file takes them: whether autocapture is off, and its mode of consent. */
   readonly numbers: readonly [number, number]
-  /** As the second file takes them, in bits; 0: vitals and clicks alone. The same bits stand in web/script/optional.ts. */
+  /** As the second file takes them, in bits; 0: vitals and clicks alone. */
   readonly chosen: number
 }
 
-const bits = { downloads: 1, not_found: 2, search: 4 }
-/** Autocapture, which is off, would have told of the clicks. */
-const clicksForDownloads = 8
+const bits = { downloads: downloadsBit, not_found: notFoundBit, search: searchBit }
 
 function flagsOf(query: URLSearchParams): Flags {
   const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
   const isAutocaptureOff = query.get('autocapture') === 'false'
   let chosen = 0
   for (const [name, bit] of Object.entries(bits)) if (query.get(name) === 'true') chosen += bit
-  if (isAutocaptureOff && (chosen & bits.downloads) > 0) chosen += clicksForDownloads
+  if (isAutocaptureOff && (chosen & downloadsBit) > 0) chosen += ownClicksBit
   return { numbers: [isAutocaptureOff ? 1 : 0, consentMode], chosen }
 }
 

@@ -47,6 +47,7 @@ export const rooms: readonly Room[] = [
     mayTakeTypesFrom: ['clickhouse/client.ts', 'postgres/client.ts'],
   },
   // Runs in browsers; what it imports of ours is sent to them.
+  { at: 'web/script/optional.ts', may: ['web/script/', 'schemas/event/measurement-bits.ts'] },
   { at: 'web/script/', may: [] },
   { at: 'web/player/', may: [] },
   {

@@ -3,19 +3,15 @@
  * searches on the site. Its own address says for which, as `svc.js?late=VERSION.7`. So the other sites' second file
  * doesn't grow. Each is an event beside the click or page view that it belongs to.
  */
+import { downloadsBit, notFoundBit, ownClicksBit, searchBit } from '../../schemas/event/measurement-bits.ts'
 import { describeClick, type Seen } from './clicks.ts'
 import { describeDownload, fileTypes } from './downloads.ts'
 import { guard, on } from './listen.ts'
 import { watchAddresses } from './visited-addresses.ts'
 import watch from './vitals-and-clicks.ts'
 
-/** A hexadecimal digit, as the first file has no byte to spare. Bits as in ingest/http/browser-script.ts. */
+/** A hexadecimal digit, as the first file has no byte to spare. */
 const chosen = Number.parseInt(/late=[\w-]*\.(\w)/.exec(import.meta.url)?.[1] || '0', 16)
-const downloads = 1
-const notFound = 2
-const searches = 4
-/** Autocapture is off: clicks come by no other way. */
-const clicksOfOurOwn = 8
 
 /** @returns what takes clicks and submissions */
 export default function watchMore(
@@ -24,12 +20,12 @@ export default function watchMore(
 ): (seen: Seen) => void {
   const types = fileTypes(optionOf('downloads'))
   const actOnFile = (properties: { href?: string }) => {
-    const file = chosen & downloads ? describeDownload(properties, types) : undefined
+    const file = chosen & downloadsBit ? describeDownload(properties, types) : undefined
     if (file) act('file_download', file)
   }
-  if (chosen & (notFound | searches))
-    guard(watchAddresses)(act, chosen & notFound, chosen & searches, optionOf('search'))
-  if (chosen & clicksOfOurOwn) {
+  if (chosen & (notFoundBit | searchBit))
+    guard(watchAddresses)(act, chosen & notFoundBit, chosen & searchBit, optionOf('search'))
+  if (chosen & ownClicksBit) {
     for (const type of ['click', 'auxclick'] as const) {
       on(type, (event) => actOnFile(describeClick([event, event.composedPath()])?.[1] || {}), true)
     }

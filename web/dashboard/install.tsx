@@ -5,6 +5,7 @@ import { may } from './may.ts'
 import type { Overview } from './overview-data.ts'
 import { Copy, Refusal } from './parts.tsx'
 import { send } from './query.ts'
+import { isOfThisMachine, namesThisMachine } from './this-machine.ts'
 import { goToWorkspace } from './workspaces.tsx'
 
 interface SnippetProps {
@@ -29,10 +30,6 @@ export function Install({ snippet, workspaceId }: SnippetProps & { readonly work
 
 /** Only `npm start` serves the small site, and with the key of its first workspace. */
 const firstWorkspace = 1
-
-function isOfThisMachine(host: string): boolean {
-  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(host)
-}
 
 /** Where a demo has no figures later than that, it is an old one whose visits have expired. */
 const computedWithinMs = 120_000
@@ -64,7 +61,7 @@ export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) 
     <>
       <p>Put this into the head of your pages:</p>
       <Copied text={snippet} />
-      {isOfThisMachine(/\/\/(\[[^\]]+\]|[^/:]+)/.exec(snippet)?.[1] ?? '') && (
+      {namesThisMachine(snippet) && (
         <p>
           Its address works on this machine alone. For a site on the internet, whoever runs the service sets{' '}
           <code>API_HOST</code>.

@@ -71,6 +71,7 @@ test('a post is dragged to another day, taken back, and refused where it isn’t
 test('by keyboard alone: a post is moved by days, weeks and months, let go, and refused a day that is over', async (context) => {
   const id = await makePost('Launch', `${day(10)}T09:30:00Z`)
   const page = await signIn(context)
+  await page.waitForSelector('.install')
   for (const key of ['g', 's']) await page.keyboard.press(key)
   await page.waitForURL('**/dashboard/posts')
   await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)

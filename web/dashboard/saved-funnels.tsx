@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks'
 import type { SavedFunnel } from '../../schemas/resources/saved-funnel.ts'
 import { shownValue } from './address.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { FormDialog } from './dialog.tsx'
 import { type FunnelView, stepsMin, stepsOf, textOf, withinLabel } from './funnel-address.ts'
 import { may } from './may.ts'
-import { ChangeButtons, Failure, Refusal } from './parts.tsx'
+import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
+import { DeleteSaved, SavedRow, SaveForm } from './saved-items.tsx'
 
 interface SavedFunnelsProps {
   /** The page's. */
@@ -23,67 +24,41 @@ export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
   const { refusal, done } = useRefusal()
   const [edited, setEdited] = useState<SavedFunnel>()
   const [deleted, setDeleted] = useState<SavedFunnel>()
-  const mayChange = may('analytics:write')
-  const maySave = mayChange && funnel.steps.length >= stepsMin
+  const maySave = may('analytics:write') && funnel.steps.length >= stepsMin
   if (!failure && !maySave && (answer ?? []).length === 0) return null
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const sent = await send('POST', '/funnels', { name: new FormData(form).get('name'), ...sentOf(funnel) })
-    done(sent)
-    if ('made' in sent) form.reset()
-  }
   return (
     <section class="panel" aria-label="Saved funnels">
       <h2>Saved funnels</h2>
       {failure && <Failure {...failure} />}
       <ul>
         {answer?.map((saved) => (
-          <li key={saved.id} class="saved">
-            <button type="button" class="row" onClick={() => change(viewOf(saved))}>
-              <span class="name">
-                <bdi>{saved.name}</bdi>
-              </span>
-              <span class="name label">
-                <bdi>
-                  {viewOf(saved)
-                    .steps.map(({ value }) => shownValue(value))
-                    .join(' → ')}
-                </bdi>
-                , {withinLabel(saved.within)}
-              </span>
-            </button>
-            {mayChange && (
-              <ChangeButtons
-                name={saved.name}
-                ends="Delete"
-                change={() => setEdited(saved)}
-                end={() => setDeleted(saved)}
-              />
-            )}
-          </li>
+          <SavedRow
+            key={saved.id}
+            name={saved.name}
+            apply={() => change(viewOf(saved))}
+            change={() => setEdited(saved)}
+            end={() => setDeleted(saved)}
+          >
+            <bdi>
+              {viewOf(saved)
+                .steps.map(({ value }) => shownValue(value))
+                .join(' → ')}
+            </bdi>
+            , {withinLabel(saved.within)}
+          </SavedRow>
         ))}
       </ul>
       <Refusal text={refusal} />
-      {maySave && (
-        <form class="controls" onSubmit={save}>
-          <input name="name" aria-label="Name" placeholder="Name of this funnel" maxLength={120} required />
-          <button type="submit">Save this funnel</button>
-        </form>
-      )}
+      {maySave && <SaveForm what="this funnel" path="/funnels" content={sentOf(funnel)} done={done} />}
       {edited && <ChangeFunnel {...{ edited, funnel }} close={() => setEdited(undefined)} />}
       {deleted && (
-        <Confirm
+        <DeleteSaved
           title="Delete this funnel"
-          verb="Delete"
+          path={`/funnels/${deleted.id}`}
+          name={deleted.name}
           close={() => setDeleted(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/funnels/${deleted.id}`))
-            setDeleted(undefined)
-          }}
-        >
-          <bdi>{deleted.name}</bdi> is no longer offered to anybody in the workspace. No figure changes.
-        </Confirm>
+          done={done}
+        />
       )}
     </section>
   )

@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks'
 import type { Segment } from '../../schemas/resources/segment.ts'
 import { type Filter, filterNames, type View } from './address.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, Dialog, FormDialog } from './dialog.tsx'
+import { Dialog, FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
-import { ChangeButtons, Failure, Refusal } from './parts.tsx'
+import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
+import { DeleteSaved, SavedRow, SaveForm } from './saved-items.tsx'
 import { FilterText } from './view-controls.tsx'
 
 interface SavedViewsProps {
@@ -28,29 +29,15 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
     go({ ...view, filters })
     close()
   }
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const sent = await send('POST', '/segments', {
-      name: new FormData(form).get('name'),
-      filters: byName(view.filters),
-    })
-    done(sent)
-    if ('made' in sent) form.reset()
-  }
   if (deleted) {
     return (
-      <Confirm
+      <DeleteSaved
         title="Delete this view"
-        verb="Delete"
+        path={`/segments/${deleted.id}`}
+        name={deleted.name}
         close={() => setDeleted(undefined)}
-        confirmed={async () => {
-          done(await send('DELETE', `/segments/${deleted.id}`))
-          setDeleted(undefined)
-        }}
-      >
-        <bdi>{deleted.name}</bdi> is no longer offered to anybody in the workspace. No figure changes.
-      </Confirm>
+        done={done}
+      />
     )
   }
   if (edited) return <ChangeView segment={edited} filters={view.filters} close={() => setEdited(undefined)} />
@@ -63,38 +50,26 @@ export function SavedViews({ view, go, close }: SavedViewsProps) {
       )}
       <ul aria-label="Saved views">
         {answer?.map((segment) => (
-          <li key={segment.id} class="saved">
-            <button type="button" class="row" onClick={() => apply(filtersOf(segment))}>
-              <span class="name">
-                <bdi>{segment.name}</bdi>
+          <SavedRow
+            key={segment.id}
+            name={segment.name}
+            apply={() => apply(filtersOf(segment))}
+            change={() => setEdited(segment)}
+            end={() => setDeleted(segment)}
+          >
+            {filtersOf(segment).map((filter, at) => (
+              <span key={`${filter.name} ${filter.value}`}>
+                {at > 0 && ', '}
+                <FilterText {...filter} />
               </span>
-              <span class="name label">
-                {filtersOf(segment).map((filter, at) => (
-                  <span key={`${filter.name} ${filter.value}`}>
-                    {at > 0 && ', '}
-                    <FilterText {...filter} />
-                  </span>
-                ))}
-              </span>
-            </button>
-            {mayChange && (
-              <ChangeButtons
-                name={segment.name}
-                ends="Delete"
-                change={() => setEdited(segment)}
-                end={() => setDeleted(segment)}
-              />
-            )}
-          </li>
+            ))}
+          </SavedRow>
         ))}
       </ul>
       <Refusal text={refusal} />
       {mayChange && view.filters.length === 0 && <p class="note">Filter the page first, then save its filters here.</p>}
       {mayChange && view.filters.length > 0 && (
-        <form class="controls" onSubmit={save}>
-          <input name="name" aria-label="Name" placeholder="Name of these filters" maxLength={120} required />
-          <button type="submit">Save these filters</button>
-        </form>
+        <SaveForm what="these filters" path="/segments" content={{ filters: byName(view.filters) }} done={done} />
       )}
     </Dialog>
   )

@@ -1,4 +1,4 @@
-/** Social accounts, connected as by `svc accounts connect`: by owner and admins in the dashboard. No key connects one (0034). */
+/** Social accounts, connected as by `svc accounts connect`: by owner and admins in the dashboard. No key connects one (0035). */
 import { z } from 'zod'
 import { connectAccount, disconnectAccount } from '../../../pipeline/connecting/connect-account.ts'
 import { ConnectingRefused } from '../../../pipeline/connecting/connecting-refused.ts'

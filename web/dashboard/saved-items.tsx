@@ -1,0 +1,75 @@
+/** Views and funnels that are saved under names: the row that applies one, the form that saves one, the question before one goes. */
+import type { ComponentChildren } from 'preact'
+import { Confirm } from './dialog.tsx'
+import { may } from './may.ts'
+import { ChangeButtons } from './parts.tsx'
+import { type Sent, send } from './query.ts'
+
+interface SavedRowProps {
+  readonly name: string
+  /** Its content, in words. */
+  readonly children: ComponentChildren
+  apply(): void
+  change(): void
+  end(): void
+}
+
+export function SavedRow({ name, children, apply, change, end }: SavedRowProps) {
+  return (
+    <li class="saved">
+      <button type="button" class="row" onClick={apply}>
+        <span class="name">
+          <bdi>{name}</bdi>
+        </span>
+        <span class="name label">{children}</span>
+      </button>
+      {may('analytics:write') && <ChangeButtons name={name} ends="Delete" {...{ change, end }} />}
+    </li>
+  )
+}
+
+interface SaveFormProps {
+  /** `these filters`. */
+  readonly what: string
+  readonly path: string
+  /** Sent beside the name. */
+  readonly content: object
+  done(sent: Sent<unknown>): void
+}
+
+export function SaveForm({ what, path, content, done }: SaveFormProps) {
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const sent = await send('POST', path, { name: new FormData(form).get('name'), ...content })
+    done(sent)
+    if ('made' in sent) form.reset()
+  }
+  return (
+    <form class="controls" onSubmit={save}>
+      <input name="name" aria-label="Name" placeholder={`Name of ${what}`} maxLength={120} required />
+      <button type="submit">Save {what}</button>
+    </form>
+  )
+}
+
+interface DeleteSavedProps {
+  readonly title: string
+  /** Its own. */
+  readonly path: string
+  readonly name: string
+  close(): void
+  done(sent: Sent<unknown>): void
+}
+
+export function DeleteSaved({ title, path, name, close, done }: DeleteSavedProps) {
+  const confirmed = async () => {
+    done(await send('DELETE', path))
+    close()
+  }
+  return (
+    <Confirm verb="Delete" {...{ title, close, confirmed }}>
+      <bdi>{name}</bdi> is no longer offered to anybody in the workspace. No figure changes.
+    </Confirm>
+  )
+}

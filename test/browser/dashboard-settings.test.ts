@@ -296,6 +296,7 @@ test('the company profile is generated from pages that are named here, with a qu
   try {
     const page = await signIn(context)
     await page.goto(`${withMail.url}/dashboard`)
+    await page.waitForSelector('.install')
     for (const key of ['g', 'c']) await page.keyboard.press(key)
     await page.fill('textarea', 'ftp://example.com/')
     await page.click('text=Save the pages')

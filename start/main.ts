@@ -28,7 +28,8 @@ async function main(): Promise<void> {
   process.on('uncaughtException', (error) => stop(lineOf(error), 1))
 
   try {
-    greet(await product.start())
+    const started = await product.start()
+    if (!stopping) greet(started)
   } catch (error) {
     // A stop in the middle of the start makes the rest of it fail, which says nothing new.
     if (!stopping) stop(lineOf(error), 1)

@@ -82,16 +82,12 @@ export const listPeople = defineOperation({
     const merged = [...known, ...seen.map(({ lastAt, visitor }) => ({ at: lastAt, order: 1, visitor }))]
       .sort((a, b) => b.at - a.at || a.order - b.order)
       .slice(0, query.limit)
-    const visitors = await readVisitors(
-      stores.ch,
-      rows,
-      merged.flatMap((one) => ('visitor' in one ? one.visitor : [])),
-    )
-    const shown = await readableContacts(
-      stores,
-      merged.flatMap((one) => ('contact' in one ? one.contact : [])),
-      rows,
-    )
+    const shownContacts = merged.flatMap((one) => ('contact' in one ? one.contact : []))
+    const shownVisitors = merged.flatMap((one) => ('visitor' in one ? { visitor: one.visitor, lastAt: one.at } : []))
+    const [visitors, shown] = await Promise.all([
+      readVisitors(stores.ch, rows, shownVisitors),
+      readableContacts(stores, shownContacts, rows),
+    ])
     const contactOf = new Map(shown.map((contact) => [contact.id, contact]))
     const revenue = await sumRevenueOfPeople(stores.pg, {
       ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
@@ -127,7 +123,7 @@ async function beginOf(
   }
   if (before_anonymous_id !== undefined) {
     const sought = await findVisitor(stores.ch, stores.hashes, workspace.id, before_anonymous_id)
-    const last = (await readVisitors(stores.ch, rows, [sought])).get(sought)
+    const last = (await readVisitors(stores.ch, rows, [{ visitor: sought }])).get(sought)
     return last && { contact: { at: last.lastAt, id: 0 }, visitor: { lastAt: last.lastAt, visitor: last.visitor } }
   }
   return {

@@ -121,7 +121,7 @@ async function journeyOfVisitor(
 ): Promise<Journey> {
   const { pg, ch, hashes } = stores
   const sought = await findVisitor(ch, hashes, workspace.id, anonymousId)
-  const visitor = (await readVisitors(ch, rows, [sought])).get(sought)
+  const visitor = (await readVisitors(ch, rows, [{ visitor: sought }])).get(sought)
   if (visitor === undefined) throw problem('person_not_found')
   // By the name of a hash nobody reads what a contact did.
   const bound = await readBindingsOfVisitors(pg, [{ workspaceId: workspace.id, visitor: visitor.visitor }])

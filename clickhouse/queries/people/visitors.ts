@@ -123,17 +123,49 @@ export interface VisitorTexts {
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
 /**
- * By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day. Rows lie
- * far apart, so the other columns are read only where a visitor's rows are (PREWHERE). The newest version of a row is chosen here: FINAL would read twice as much. A list as
- * a parameter is looked up in the index several times as fast as one from a subselect.
+ * By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day.
+ * @param visitors those whose last event's time is known have their texts read beside their sums
  */
 export async function readVisitors(
   ch: Reader,
-  { workspaceId, build, firstDay }: VisitorRows,
-  visitors: readonly string[],
+  rows: VisitorRows,
+  visitors: readonly (Pick<SeenVisitor, 'visitor'> & Partial<SeenVisitor>)[],
 ): Promise<Map<string, VisitorSums & VisitorTexts>> {
   if (visitors.length === 0) return new Map()
-  const sums = await ch.query<SummedRow>(
+  const lastPlaces = visitors.flatMap(({ visitor, lastAt }) =>
+    lastAt === undefined ? [] : { visitor, hour: hourOf(lastAt) },
+  )
+  const [sums, lastTexts] = await Promise.all([
+    readSums(ch, rows, visitors),
+    readTexts(ch, rows.workspaceId, lastPlaces),
+  ])
+  const lastHours = new Map(lastPlaces.map(({ visitor, hour }) => [visitor, hour]))
+  // Most visitors have all their texts in their last hour.
+  const otherPlaces = sums.flatMap((sum) => {
+    const hours = hoursOfTexts(sum)
+    const isRead = hours.every((hour) => hour === lastHours.get(sum.visitor))
+    return isRead ? [] : hours.map((hour) => ({ visitor: sum.visitor, hour }))
+  })
+  const otherTexts = await readTexts(ch, rows.workspaceId, otherPlaces)
+  return new Map(
+    sums.map(({ touches: _, lastTouchAt: __, firstTouchDay: ___, ...sum }) => {
+      const texts = otherTexts.get(sum.visitor) ?? lastTexts.get(sum.visitor) ?? noTexts
+      return [sum.visitor, { ...sum, ...texts }]
+    }),
+  )
+}
+
+/**
+ * Rows lie far apart, so the other columns are read only where a visitor's rows are (PREWHERE). The newest version of a
+ * row is chosen here: FINAL would read twice as much. A list as a parameter is looked up in the index several times as
+ * fast as one from a subselect.
+ */
+function readSums(
+  ch: Reader,
+  { workspaceId, build, firstDay }: VisitorRows,
+  visitors: readonly Pick<SeenVisitor, 'visitor'>[],
+): Promise<SummedRow[]> {
+  return ch.query<SummedRow>(
     `SELECT toString(of_visitor) AS visitor, * EXCEPT (of_visitor) FROM (
        SELECT visitor AS of_visitor, sumIf(sessions, is_read) AS sessions, sumIf(events, is_read) AS events, sumIf(conversions, is_read) AS conversions,
          toUnixTimestamp64Milli(minIf(first_at, is_read)) AS firstAt, toUnixTimestamp64Milli(max(last_at)) AS lastAt,
@@ -145,36 +177,31 @@ export async function readVisitors(
          WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32}
          ORDER BY version DESC LIMIT 1 BY visitor, day)
        GROUP BY visitor HAVING countIf(is_read) > 0)`,
-    { workspace: workspaceId, build, first_day: firstDay, visitors: visitors.map(BigInt) },
+    { workspace: workspaceId, build, first_day: firstDay, visitors: visitors.map(({ visitor }) => BigInt(visitor)) },
     // Each visitor's granule is read in each part, so two threads take a quarter less time.
     { isLong: true, settings: { max_threads: 2 } },
   )
-  const texts = await readTexts(ch, workspaceId, sums)
-  return new Map(
-    sums.map(({ touches: _, lastTouchAt: __, firstTouchDay: ___, ...sum }) => [
-      sum.visitor,
-      { ...sum, ...texts.get(sum.visitor)! },
-    ]),
-  )
 }
 
-/**
- * Reads only the hours that have these texts: the last event's, the last touch's, and those of the first day with a
- * touch.
- */
+/** The hours that have a visitor's texts: the last event's, the last touch's, and those of the first day with a touch. */
+function hoursOfTexts({ lastAt, touches, lastTouchAt, firstTouchDay: [from, to] }: SummedRow): number[] {
+  const hours = new Set([hourOf(lastAt)])
+  if (touches > 0) {
+    hours.add(hourOf(lastTouchAt))
+    for (let hour = hourOf(from); hour <= hourOf(to); hour++) hours.add(hour)
+  }
+  return [...hours]
+}
+
+const noTexts: VisitorTexts = { anonymousId: '', firstTouch: null, lastTouch: null }
+
+/** By visitor, from the events of these places alone. */
 async function readTexts(
   ch: Reader,
   workspaceId: number,
-  sums: readonly SummedRow[],
+  places: readonly Place[],
 ): Promise<Map<string, VisitorTexts>> {
-  const places: Place[] = []
-  for (const { visitor, lastAt, touches, lastTouchAt, firstTouchDay } of sums) {
-    const some = new Set([hourOf(lastAt)])
-    if (touches > 0) some.add(hourOf(lastTouchAt))
-    const [from, to] = touches > 0 ? firstTouchDay : [1, 0]
-    for (let hour = hourOf(from); hour <= hourOf(to); hour++) some.add(hour)
-    for (const hour of some) places.push({ hour, visitor })
-  }
+  if (places.length === 0) return new Map()
   interface Row {
     readonly v: string
     readonly anonymous_id: string
@@ -191,20 +218,15 @@ async function readTexts(
     params,
     { isLong: true, settings: fewRows },
   )
-  const found = new Map(rows.map((row) => [row.v, row]))
   return new Map(
-    sums.map(({ visitor }) => {
-      const row = found.get(visitor)
-      const hasTouch = row !== undefined && row.touches > 0
-      return [
-        visitor,
-        {
-          anonymousId: row?.anonymous_id ?? '',
-          firstTouch: hasTouch ? touchOf(row.first) : null,
-          lastTouch: hasTouch ? touchOf(row.last) : null,
-        },
-      ]
-    }),
+    rows.map(({ v, anonymous_id, touches, first, last }) => [
+      v,
+      {
+        anonymousId: anonymous_id,
+        firstTouch: touches > 0 ? touchOf(first) : null,
+        lastTouch: touches > 0 ? touchOf(last) : null,
+      },
+    ]),
   )
 }
 

@@ -108,13 +108,9 @@ async function runSteady(options: PairOptions, rate: number, seconds: number): P
   return { round, samples, cpuAll }
 }
 
-/** The backlog doesn't know of the segment that is still open: it must be empty for longer than one stays so. */
 async function untilShipped(installation: Installation): Promise<void> {
   const deadline = Date.now() + 120_000
-  for (let empty = 0; empty < 5 && Date.now() < deadline; ) {
-    await sleep(100)
-    empty = (await installation.backlog()).segments === 0 ? empty + 1 : 0
-  }
+  while ((await installation.backlog()).segments > 0 && Date.now() < deadline) await sleep(100)
 }
 
 function describe({ round }: Steady, ratio: number, lagP99: number, course: BacklogCourse): string {

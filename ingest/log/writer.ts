@@ -85,11 +85,6 @@ export class LogWriter<Row extends { id: number }> {
     return this.file?.number ?? 0
   }
 
-  /** Rows not yet with the shipper. */
-  get openRows(): number {
-    return this.segment?.nextRow ?? 0
-  }
-
   /**
    * Appends one row after `hasRoom`, sets its id and returns it. The row is durable once a waiter that `whenSynced` adds
    * after this call gets `true`.

@@ -33,6 +33,7 @@ import type { ManifestState, ShipJournal } from './journal.ts'
 import { loadOnce, settle } from './load.ts'
 import type { Part } from './manifest.ts'
 import type { Marks } from './marks.ts'
+import { OpenSegments } from './open-segments.ts'
 import type { SetAside } from './set-aside.ts'
 import { ShippedFolders } from './shipped-folders.ts'
 import { copyEach, sidesOf } from './sides.ts'
@@ -79,6 +80,8 @@ const pacedRowsMin = 4096
 const insertIntervalMs = 500
 
 export class Shipper {
+  /** Told of by those who write. */
+  readonly open: OpenSegments
   private readonly folders: ShippedFolders
   private readonly waiting = new WaitingSegments()
   private readonly toLoad: Frozen[] = []
@@ -90,6 +93,7 @@ export class Shipper {
   private readonly damages = new Set<string>()
 
   constructor(private readonly options: ShipperOptions) {
+    this.open = new OpenSegments(options.marks)
     this.folders = new ShippedFolders(options.folders, options.journal, options.log)
     this.stages = new Stages(options.log, () => options.count('retried', 1))
   }
@@ -115,22 +119,18 @@ export class Shipper {
     this.options.marks?.start()
   }
 
-  /** For those who take segment numbers. */
-  get marks(): Marks | undefined {
-    return this.options.marks
-  }
-
   add(segment: Segment): void {
+    this.open.sealed(segment.number)
     this.folders.addSegment(segment)
     this.waiting.push({ segment, sealedAt: performance.now(), state: 'fresh' })
     this.stages.wake()
   }
 
-  /** Segments that at least one of the two stores lacks: their bytes, number, and the age of the oldest. */
+  /** Segments that at least one of the two stores lacks: their bytes, number (with open ones), and the age of the oldest. */
   backlog(): { bytes: number; segments: number; ageMs: number } {
     const frozen = new Set([...this.toLoad, ...this.toRepair, ...this.toCopy])
     let { bytes } = this.waiting
-    let segments = this.waiting.length
+    let segments = this.open.size + this.waiting.length
     const now = performance.now()
     let oldest = this.waiting.oldest?.sealedAt ?? now
     for (const { state, sealedAt } of frozen) {

@@ -71,14 +71,14 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
       numbers: {
         take: () => {
           const number = options.numbers.take()
-          shipper!.marks?.begin(number)
+          shipper!.open.begin(number)
           return number
         },
       },
       io: options.io,
       onSealed: (segment) => shipper!.add({ ...segment, folder: 0 }),
-      onFirstRow: (number) => shipper!.marks?.gotRow(number, monotonicMs()),
-      onUnused: (number) => shipper!.marks?.unused(number),
+      onFirstRow: (number) => shipper!.open.gotRow(number, monotonicMs()),
+      onUnused: (number) => shipper!.open.unused(number),
       isLoaderBusy: () => isLoading,
       onClaimLost: (claim, id) => window.remove(claim, id),
       observeSync: options.observeSync,

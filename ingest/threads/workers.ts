@@ -64,14 +64,14 @@ export async function receiveInWorkers(node: IngestNode, program: URL): Promise<
         return { ...range }
       },
       took: (stream, number) => {
-        shippers![stream].marks?.begin(number)
+        shippers![stream].open.begin(number)
         // Only now: from its being taken on, a number is the shipper's or still to come.
         for (; ranges[0]!.end <= number; ranges.shift()) ranges[0]!.next = ranges[0]!.end
         ranges[0]!.next = number + 1
       },
-      gotRow: (stream, number, at) => shippers![stream].marks?.gotRow(number, at),
+      gotRow: (stream, number, at) => shippers![stream].open.gotRow(number, at),
       sealed: (stream, segment) => shippers![stream].add(segment),
-      unused: (stream, number) => shippers![stream].marks?.unused(number),
+      unused: (stream, number) => shippers![stream].open.unused(number),
       takePasswordTry: passwordTries.take,
       giveBackPasswordTry: passwordTries.giveBack,
       health: async () => {

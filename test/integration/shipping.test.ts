@@ -118,6 +118,17 @@ describe('shipping', () => {
   })
 })
 
+it('rows are in the backlog from the moment at which they are acknowledged, until they are stored', async () => {
+  const node = await open()
+  const waiting = () => node.stream.shipper.backlog().segments
+  expect(waiting()).toBe(0)
+  await node.append(['a'])
+  expect(waiting()).toBe(1)
+  await expect.poll(waiting).toBe(0)
+  expect(await storedUrls(stores.ch)).toEqual(['a'])
+  await node.abandon()
+})
+
 describe('a log that was damaged', () => {
   const files = async () => (await readdir(join(folder, 'bot_visits'))).filter((name) => /^\d+\.log$/.test(name)).sort()
   const setAside = async () => (await readdir(join(folder, 'set-aside'))).sort()

@@ -9,8 +9,6 @@ const mebibyte = 2 ** 20
  * their size.
  */
 export const testLogFileBytes = 16 * mebibyte
-/** After which ingest under test hands rows to its shipper. */
-export const testSegmentAgeMs = 60
 
 type Values = Readonly<Record<string, Readonly<Record<string, number>>>>
 
@@ -21,7 +19,7 @@ const smallCache = 1_000
 const testValues: Values = {
   'clickhouse/embedded/in-flight.ts': { endWaitMs: 5_000 },
   'schemas/limits/log-limits.ts': {
-    ...{ logFileBytes: testLogFileBytes, segmentAgeMs: testSegmentAgeMs, markSpacingMs: 50 },
+    ...{ logFileBytes: testLogFileBytes, segmentAgeMs: 60, markSpacingMs: 50 },
   },
   'schemas/limits/event-limits.ts': { bodyDeadlineMs: 4_000 },
   'schemas/limits/ingest-limits.ts': {

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { segmentAgeMs } from '../../schemas/limits/log-limits.ts'
-import { testSegmentAgeMs } from './compile.ts'
 import { startService } from './service-process.ts'
 import type { TestStores } from './stores.ts'
 import { makeWorkspace } from './workspace.ts'
@@ -22,25 +20,19 @@ export interface IngestAnswer {
 
 export type TestIngest = Awaited<ReturnType<typeof startIngest>>
 
-/**
- * A backlog that stays empty for longer than segments stay open is empty. Answers are counted instead of time: where
- * machines stand still, a second passes between two of them, in which ingest did nothing.
- */
-const idleAnswers = 4
 const shippedWithinMs = 120_000
 const healthWithinMs = 5_000
+const askAgainMs = 20
 
 /**
  * Waits until an ingest has stored all that it has acknowledged, also one that is being started again.
  * @param url root of its tracking interface
- * @param ageMs after which it hands rows on
  */
-export async function untilShipped(url: string, log = () => '', ageMs = segmentAgeMs): Promise<void> {
+export async function untilShipped(url: string, log = () => ''): Promise<void> {
   const deadline = Date.now() + shippedWithinMs
-  for (let idle = 0; idle < idleAnswers; await sleep(ageMs / 3)) {
+  while (!(await backlogOf(url))?.every(({ segments }) => segments === 0)) {
     if (Date.now() > deadline) throw new Error(`not shipped within two minutes: ${log()}`)
-    const backlog = await backlogOf(url)
-    idle = backlog?.every(({ segments }) => segments === 0) ? idle + 1 : 0
+    await sleep(askAgainMs)
   }
 }
 
@@ -94,7 +86,7 @@ export async function startIngest(
       }
     },
     /** Waits until all that it has acknowledged is stored. */
-    shipped: () => untilShipped(url, () => service.log, testSegmentAgeMs),
+    shipped: () => untilShipped(url, () => service.log),
   }
 }
 

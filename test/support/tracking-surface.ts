@@ -14,7 +14,6 @@ import { makeDemoSite } from '../../start/front/demo-site.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
 import type { TestWorkspace } from './api.ts'
 import { browserWithinMs, sharedBrowser } from './browser.ts'
-import { testSegmentAgeMs } from './compile.ts'
 import { foldStored } from './figures.ts'
 import { askShared } from './first-process.ts'
 import { untilShipped } from './ingest.ts'
@@ -67,7 +66,7 @@ async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
   Object.assign(surface, {
     ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
     makeWorkspace: () => askShared<TestWorkspace>('workspace'),
-    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`, undefined, testSegmentAgeMs),
+    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`),
     overview: async ({ apiKey, workspaceId }) => {
       await foldStored({ pg, ch }, workspaceId)
       const headers = { Authorization: `Bearer ${apiKey}` }

@@ -97,7 +97,7 @@ filling.for(
     await ledger.runDuring(target, async () => {
       await sleep(roundMs)
       await fillDisk(folder, leftBytes)
-      await until(async () => (ledger.failures.get(503) ?? 0) > 0, 40_000, 'filling the log')
+      await until(async () => (ledger.failures.get(503) ?? 0) > 0, 120_000, 'filling the log')
       await sleep(roundMs)
       const refused = await node.post('/track', event)
       expect(refused.status).toBe(503)

@@ -139,7 +139,8 @@ test('after killInsert resolves the insert runs no more, even when it would have
     () => 'stored',
     (error) => error,
   )
-  await sleep(1_000)
+  const running = "SELECT 1 FROM system.processes WHERE query LIKE 'INSERT INTO numbers_in%'"
+  await vi.waitUntil(async () => (await ch.query(running)).length > 0, patience)
   await vi.waitFor(() => ch.killInsert('slow-insert'), { ...patience, interval: 200 })
   expect(await outcome).toBeInstanceOf(StoreUnavailable)
   expect(clickhouse.pid).not.toBe(firstPid)

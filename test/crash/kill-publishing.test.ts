@@ -202,12 +202,7 @@ test('killed between any two steps, each post is published once and none stays u
 
   const killed = await start()
   await expect
-    .poll(
-      () => points.filter((name) => ![onMastodon, onBluesky, onX, onMeta].some(({ reached }) => reached.has(name))),
-      {
-        timeout: 20_000,
-      },
-    )
+    .poll(() => points.filter((name) => ![onMastodon, onBluesky, onX, onMeta].some(({ reached }) => reached.has(name))))
     .toEqual([])
   await expect
     .poll(() => settled.isHeld && mastodon.statuses.some(({ text }) => text === 'mastodon-before-settle'))
@@ -226,7 +221,7 @@ test('killed between any two steps, each post is published once and none stays u
   bluesky.expireAccess()
   mastodon.forgetKeys()
   const renewing = await start()
-  await expect.poll(() => onRefresh.reached.size, { timeout: 40_000 }).toBe(1)
+  await expect.poll(() => onRefresh.reached.size).toBe(1)
   await renewing.kill()
   await passLeases()
   bluesky.hinder = () => undefined
@@ -401,7 +396,7 @@ test('without Redis posts are published, and what a stopped pipeline had under w
   let held = 0
   mastodon.hinder = ({ step }) => (step === 'POST /api/v1/statuses' && held++ === 0 ? 'hang before' : undefined)
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
-  await expect.poll(() => held, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => held).toBe(1)
   expect(await pipeline.stop()).toBe(0)
   const [target] = await stores.pg.query('SELECT claimed_by FROM post_targets WHERE post_id = $1', [id])
   expect(target).toEqual({ claimed_by: null })

@@ -110,7 +110,6 @@ describe.each(clickhouseAway)('ClickHouse away under load (%s)', (mode, awayMs) 
   it(
     `refuses no event for ${awayMs / 1000} s, answers 503 to who asks for analytics, and has all events once it is back`,
     async () => {
-      let during = 0
       let slower = 0
       let whileAway: number[] = []
       const ledger = await underLoad(async ({ tookMs }) => {
@@ -120,10 +119,12 @@ describe.each(clickhouseAway)('ClickHouse away under load (%s)', (mode, awayMs) 
         const back = new AbortController()
         const measure = async () => {
           await sleep(awayMs)
-          const health = (await (await fetch(`${ingest.url}/health`)).json()) as {
-            backlog: { events: { bytes: number } }
-          }
-          during = health.backlog.events.bytes
+          await vi.waitUntil(async () => {
+            const health = (await (await fetch(`${ingest.url}/health`)).json()) as {
+              backlog: { events: { bytes: number } }
+            }
+            return health.backlog.events.bytes > 0
+          }, 60_000)
           slower = p99(tookMs.slice(quiet)) / p99(tookMs.slice(0, quiet))
         }
         const measured = measure().finally(() => back.abort())
@@ -131,7 +132,6 @@ describe.each(clickhouseAway)('ClickHouse away under load (%s)', (mode, awayMs) 
         await proxies.clickhouse.set('open')
       }, openLedger({ pauseMs }))
       expect([...ledger.failures]).toEqual([])
-      expect(during).toBeGreaterThan(0)
       expect(whileAway).toEqual([503])
       const backAt = Date.now()
       await ingest.shipped()

@@ -58,7 +58,7 @@ export async function failCalls(pid: number, syscall: string, each: number): Pro
 }
 
 async function attached(child: ChildProcess, said: () => string): Promise<void> {
-  for (let waited = 0; waited < 10_000 && child.exitCode === null; waited += 20) {
+  for (let waited = 0; waited < 60_000 && child.exitCode === null; waited += 20) {
     if (/attached/.test(said())) return
     await sleep(20)
   }

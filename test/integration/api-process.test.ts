@@ -47,7 +47,7 @@ test('starts from its environment alone, says when it is ready, shares its port 
   expect((await fetch(`http://127.0.0.1:${port}/v1/workspace`, { headers })).status).toBe(200)
   expect(await shownAddress(port)).toBe(`http://localhost:${port}`)
   const second = start({ PORT: String(port) })
-  expect(await once(second, 'exit')).toEqual([1, null])
+  expect(await once(second, 'close')).toEqual([1, null])
   expect(second.said()).toMatch(new RegExp(`^api: [^\\n]*:${port}[^\\n]*\\n$`))
   child.disconnect()
   expect(await once(child, 'exit')).toEqual([0, null])
@@ -78,6 +78,6 @@ test.each([
   ['SECRET_KEY', 'another-secret-of-forty-characters-abcdef'],
 ])('says in one line that %s is wrong, and ends', async (name, value) => {
   const child = start({ [name]: value })
-  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(await once(child, 'close')).toEqual([1, null])
   expect(child.said()).toMatch(new RegExp(`^api: ${name} [^\\n]+\\n$`))
 })

@@ -13,8 +13,8 @@ import { sleep } from '../../runtime/retry.ts'
 import type { DevFile, ProcessName } from '../../start/dev-file.ts'
 import type { FoldedStores } from './figures.ts'
 
-const startDeadlineMs = 90_000
-const setUpMs = 120_000
+/** Only against hanging: other files use the machine. */
+const startDeadlineMs = 240_000
 
 export type TestProduct = Awaited<ReturnType<typeof startProduct>>
 export type RunningProduct = ReturnType<typeof setUpProduct>
@@ -26,11 +26,11 @@ export function setUpProduct(name: string, env: Record<string, string> = {}) {
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), `svc-${name}-`))
     product = await startProduct(dataDir, env)
-  }, setUpMs)
+  })
   afterAll(async () => {
     await product?.stop()
     rmSync(dataDir, { recursive: true, force: true })
-  }, setUpMs)
+  })
   return {
     get dataDir() {
       return dataDir
@@ -65,6 +65,7 @@ export async function startProduct(dataDir: string, env: Record<string, string> 
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   const exited = once(child, 'exit')
+  const closed = once(child, 'close')
   const devFile = join(dataDir, 'dev.json')
   const dev = () => JSON.parse(readFileSync(devFile, 'utf8')) as DevFile
   await waitUntilServing(
@@ -92,10 +93,10 @@ export async function startProduct(dataDir: string, env: Record<string, string> 
       await exited
       while (pids.some(isAlive)) await sleep(20)
     },
-    /** Ctrl-C; resolves to the exit code. */
+    /** Ctrl-C; resolves to the exit code, once all its output is there. */
     stop: async () => {
       child.kill('SIGINT')
-      await exited
+      await closed
       return child.exitCode
     },
   }

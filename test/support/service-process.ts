@@ -43,7 +43,8 @@ export async function startService(
   })
   let log = ''
   child.stderr?.on('data', (text) => (log += text))
-  const exited = once(child, 'exit') as Promise<[number | null]>
+  // Its log is whole then, which at its exit may still be on its way.
+  const exited = once(child, 'close') as Promise<[number | null]>
   const [{ port }] = await Promise.race([
     once(child, 'message') as Promise<[{ port: number }]>,
     exited.then(() => {

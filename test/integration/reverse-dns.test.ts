@@ -3,12 +3,7 @@ import { keyOfAddress, makeAddressRanges } from '../../ingest/verify/address-ran
 import { makeReverseDns, type ReverseDns } from '../../ingest/verify/reverse-dns.ts'
 import { type BotVerifier, makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import { sleep } from '../../runtime/retry.ts'
-import {
-  dnsLookUpsAtOnceMax,
-  dnsLookUpsPerRequestMax,
-  dnsQuestionMs,
-  dnsWaitMs,
-} from '../../schemas/limits/bot-limits.ts'
+import { dnsLookUpsAtOnceMax, dnsLookUpsPerRequestMax, dnsWaitMs } from '../../schemas/limits/bot-limits.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 
 let server: DnsServer
@@ -39,7 +34,10 @@ const now = Date.UTC(2026, 10, 20)
 const claim = (address: string, botName = 'Googlebot') => ({ botName, address })
 async function check(address: string, botName?: string) {
   await verifier.askFor([claim(address, botName)])
-  return verifier.verify(claim(address, botName), now)
+  const verdict = () => verifier.verify(claim(address, botName), now)
+  // On a slow machine the answer comes later than is waited for.
+  await expect.poll(verdict).toMatchObject({ verified: expect.any(Boolean) })
+  return verdict()
 }
 
 test.each([
@@ -108,8 +106,8 @@ test('a list that has the address makes DNS needless, and one that hasn’t is o
   // Nobody has been asked about it yet.
   expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: null, method: 'none' })
   await listed.askFor([claim('2001:4860:4801:10::1'), claim('203.0.113.2')])
-  expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: true, method: 'reverse_dns' })
-  expect(listed.verify(claim('203.0.113.2'), now)).toEqual({ verified: false, method: 'reverse_dns' })
+  const verdicts = () => ['2001:4860:4801:10::1', '203.0.113.2'].map((one) => listed.verify(claim(one), now))
+  await expect.poll(verdicts).toEqual([true, false].map((verified) => ({ verified, method: 'reverse_dns' })))
   // The list tells alone where no name can.
   for (const [address, botName] of [
     ['203.0.113.9', 'GPTBot'],
@@ -118,7 +116,7 @@ test('a list that has the address makes DNS needless, and one that hasn’t is o
     expect(listed.verify(claim(address, botName), now)).toEqual({ verified: false, method: 'ip_range' })
   server.mode = 'fail'
   await listed.askFor([claim('203.0.113.8')])
-  await expect.poll(() => dns.find(keyOfAddress('203.0.113.8')!), { timeout: 4 * dnsQuestionMs }).toBe('unknown')
+  await expect.poll(() => dns.find(keyOfAddress('203.0.113.8')!)).toBe('unknown')
   expect(listed.verify(claim('203.0.113.8'), now)).toEqual({ verified: null, method: 'none' })
 })
 
@@ -151,7 +149,7 @@ describe('DNS that doesn’t answer', () => {
       server.mode = mode
       await verifier.askFor([claim('203.0.113.2')])
       const found = () => dns.find(keyOfAddress('203.0.113.2')!)
-      await expect.poll(found, { timeout: 4 * dnsQuestionMs }).toBe('unknown')
+      await expect.poll(found).toBe('unknown')
       expect(verifier.verify(claim('203.0.113.2'), now)).toEqual({ verified: null, method: 'none' })
       const asked = server.questions.length
       expect(verifier.askFor([claim('203.0.113.2')])).toBeNull()

@@ -82,7 +82,7 @@ test('makes one block a partition of an insert, however many its rows', async ()
 
 test('refuses rows that it cannot read, and says so apart from being away', async () => {
   const bytes = [Buffer.from('not rows')]
-  const bad = { table: 'visits', columns, bytes, token: 'bad', queryId: randomUUID(), deadlineMs: 5_000 }
+  const bad = { table: 'visits', columns, bytes, token: 'bad', queryId: randomUUID(), deadlineMs: 120_000 }
   await expect(stores.ch.insertRows(bad)).rejects.toBeInstanceOf(InsertRefused)
   await expect(stores.ch.insertRows({ ...bad, table: 'nowhere' })).rejects.toBeInstanceOf(StoreUnavailable)
 })
@@ -120,7 +120,7 @@ test('ends a query at its deadline as a store that is away', async () => {
   const started = Date.now()
   const slow = stores.ch.query('SELECT sum(cityHash64(number)) FROM numbers(1e12)', {}, { deadlineMs: 500 })
   await expect(slow).rejects.toBeInstanceOf(StoreUnavailable)
-  expect(Date.now() - started).toBeLessThan(10_000)
+  expect(Date.now() - started).toBeLessThan(60_000)
 })
 
 test('answers nothing of a statement that failed in the middle of its rows', async () => {
@@ -138,6 +138,20 @@ test('answers errors of statements with ClickHouse’s codes, integers of 64 bit
   expect(await stores.ch.query(sql)).toEqual([{ n: 9007199254740991, hash: '18446744073709551615' }])
 })
 
+/** Kills once there is something to kill. @returns what settles when it has ended */
+async function killOnceThere(kill: () => Promise<void>): Promise<{ killed: Promise<void> }> {
+  for (;;) {
+    let isOver = false
+    const killed = kill().finally(() => {
+      isOver = true
+    })
+    // It returns at once where nothing is there, before these later questions are answered.
+    for (let asked = 0; asked < 3; asked++) await stores.ch.query('SELECT 1')
+    if (!isOver) return { killed }
+    await killed
+  }
+}
+
 test('kills an insert that has not begun, and returns at once for one that is not there', async () => {
   await stores.ch.killInsert('unknown')
   const before = await count()
@@ -145,15 +159,9 @@ test('kills an insert that has not begun, and returns at once for one that is no
   const slow = beginInsert(queryId)
   const answered = new Promise<number>((resolve) => slow.on('response', (response) => resolve(response.statusCode!)))
   slow.write(rows(0, 10))
-  let isAnswered = false
-  // Returns at once until the insert has come in.
-  const kill = async () => {
-    while (!isAnswered) await stores.ch.killInsert(queryId)
-  }
-  const killed = kill()
-  await sleep(300)
+  const { killed } = await killOnceThere(() => stores.ch.killInsert(queryId))
   slow.end(rows(10, 20))
-  expect(await answered.finally(() => (isAnswered = true))).toBe(500)
+  expect(await answered).toBe(500)
   await killed
   expect(await count()).toBe(before)
 })
@@ -169,8 +177,7 @@ test('kills the inserts of its database whose ids begin so, and a fence may not 
   const elsewhere = connectClickHouse(new URL('/default', stores.clickhouseUrl).href)
   await elsewhere.killInserts('kill-me-')
   await elsewhere.close()
-  const killed = stores.ch.killInserts('kill-me-1')
-  await sleep(100)
+  const { killed } = await killOnceThere(() => stores.ch.killInserts('kill-me-1'))
   for (const insert of [ended, other]) insert.end()
   expect(await Promise.all(statuses)).toEqual([500, 200])
   await killed
@@ -178,7 +185,7 @@ test('kills the inserts of its database whose ids begin so, and a fence may not 
 
   const fence = { holds: `(SELECT count() FROM file('/etc/passwd')) > 0`, structure: 'a UInt8' }
   const reaching = { table: 'visits', columns, bytes: [rows(0, 1)], token: 'fenced', queryId: randomUUID(), fence }
-  await expect(stores.ch.insertRows({ ...reaching, deadlineMs: 5_000 })).rejects.toThrow('beyond the tables')
+  await expect(stores.ch.insertRows({ ...reaching, deadlineMs: 120_000 })).rejects.toThrow('beyond the tables')
 })
 
 /** Not by the client: to be cut in the middle, or with headers of its own. */

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { connectPostgres } from '../../postgres/client.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -38,19 +37,24 @@ test('ends a statement at its deadline, and the next one has its own again', asy
   const slow = stores.pg.query('SELECT pg_sleep(20)', [], { deadlineMs: 200 })
   await expect(slow).rejects.toBeInstanceOf(StoreUnavailable)
   const one = connectPostgres(stores.databaseUrl, { max: 1, deadlineMs: 60_000 })
-  await one.query('SELECT 1', [], { deadlineMs: 1_000 })
-  await one.query('SELECT pg_sleep(1.2)')
+  await one.query('SELECT 1')
+  await one.query('SELECT 1', [], { deadlineMs: 3_000 })
+  await one.query('SELECT pg_sleep(3.2)')
   await one.close()
 })
 
 test('answers as a store that is away when its connections are cut, and then works again', async () => {
+  const asleep = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
   const [slow] = await Promise.allSettled([
-    stores.pg.query('SELECT pg_sleep(4)'),
-    wait(200).then(() =>
-      stores.pg.query(
-        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    stores.pg.query('SELECT pg_sleep(50)'),
+    expect
+      .poll(() => stores.pg.query(asleep))
+      .toHaveLength(1)
+      .then(() =>
+        stores.pg.query(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+        ),
       ),
-    ),
   ])
   expect(slow).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) })
   expect(await stores.pg.query('SELECT 1 AS one')).toEqual([{ one: 1 }])

@@ -116,7 +116,10 @@ test.concurrent('a sender who stops is given up, one who drips goes on until the
 
 test.concurrent('a slow sender is not cut by the library under it', async () => {
   const drips = Array.from({ length: 16 }, () => ['a', 900]).flat()
-  const { text } = await exchange(port, [post('/patient', 'Content-Length: 16\r\n'), ...drips], { until: '}' })
+  const { text } = await exchange(port, [post('/patient', 'Content-Length: 16\r\n'), ...drips], {
+    until: '}',
+    waitMs: 60_000,
+  })
   expect(text).toContain('"bytes":16')
 })
 

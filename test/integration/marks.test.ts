@@ -229,7 +229,7 @@ describe('the time as of which the marks are complete', () => {
       // Moments in Postgres have fractions of a millisecond.
       expect((await completeAt()).at).toBeLessThan(answeredAt + 1)
       await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity'`)
-      await vi.waitFor(async () => expect((await completeAt()).isFresh).toBe(true), 10_000)
+      await vi.waitFor(async () => expect((await completeAt()).isFresh).toBe(true), 60_000)
       if (!isRestarted) await node.abandon()
     }
     expect((await completeAt()).at).toBeLessThan(answeredAt + 1)
@@ -247,10 +247,10 @@ describe('the time as of which the marks are complete', () => {
     const failsSince = await readPostgresClock(stores.pg)
     await node.append(['a'])
     await node.shipped()
-    await sleep(700)
+    await untilPublished()
     const [before, { at }] = [await marks(), await completeAt()]
     await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity'`)
-    await vi.waitFor(async () => expect(await completeAt()).toEqual({ at, isFresh: true }), 10_000)
+    await vi.waitFor(async () => expect(await completeAt()).toEqual({ at, isFresh: true }), 60_000)
     expect(at).toBeLessThan(failsSince + 1)
     expect(await marks()).toEqual(before)
     noteMark.mockRestore()
@@ -308,7 +308,7 @@ describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads tha
     }
     const sending = Promise.all([send(), send(), send()])
     let leasesSeen = 0
-    for (let looks = 0; looks < 60; looks++) {
+    for (let looks = 0; looks < 60 || leasesSeen < workers; looks++) {
       const leases = await stores.pg.query<{ from: number; through: number; at: number }>(
         `SELECT first_segment * ${segmentRowsMax} AS from, shipped_through AS through,
            extract(epoch FROM greatest(complete_at, 'epoch'))::float8 * 1000 AS at
@@ -326,10 +326,11 @@ describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads tha
     isSending = false
     await sending
     expect(leasesSeen).toBe(workers)
+    await vi.waitFor(async () => {
+      const through = await marks()
+      const isBelow = (id: number) => through.some((mark) => id <= mark && leaseOf(id) === leaseOf(mark))
+      expect(answered.filter(({ id }) => !isBelow(id))).toEqual([])
+    }, 60_000)
     expect(await ingest.stop()).toBe(0)
-    const through = await marks()
-    expect(answered.filter(({ id }) => !through.some((mark) => id <= mark && leaseOf(id) === leaseOf(mark)))).toEqual(
-      [],
-    )
   })
 })

@@ -64,7 +64,7 @@ async function startPipeline(): Promise<Running> {
   return { ...process, get, metric }
 }
 
-const eventually = <T>(what: () => Promise<T>) => expect.poll(what, { timeout: 50_000, interval: 100 })
+const eventually = <T>(what: () => Promise<T>) => expect.poll(what, { timeout: 120_000, interval: 100 })
 
 async function emptyRedis(): Promise<void> {
   const client = new Redis(redis.url)
@@ -103,7 +103,11 @@ test('runs its jobs by schedule, says how it is, and ends with code 0 when told 
 
 test('a restart leaves schedules that are well and knows when jobs succeeded; others, and a Redis that was emptied, have them anew', async () => {
   const queue = openQueue()
-  const schedules = async () => (await queue.getJobSchedulers()).map(({ key, next }) => ({ key, next }))
+  const schedules = async () => {
+    const all = (await queue.getJobSchedulers()).sort((one, other) => (one.key < other.key ? -1 : 1))
+    // One is due every minute: it may have been run meanwhile, and goes on by its interval.
+    return all.map(({ key, next, every }) => ({ key, next: key === 'delete-workspaces' ? next! % every! : next }))
+  }
   const before = await schedules()
   expect(before).toHaveLength(5)
   await insertOldEvent()
@@ -113,12 +117,13 @@ test('a restart leaves schedules that are well and knows when jobs succeeded; ot
   const succeeded = /^svc_job_last_success_seconds\{.*job="expire-data".*\} \d/m
   await eventually(async () => (await pipeline.get('/metrics')).text).toMatch(succeeded)
   expect(await schedules()).toEqual(before)
-  expect(await queue.getJobCounts('waiting', 'active', 'failed')).toEqual({ waiting: 0, active: 0, failed: 0 })
+  const none = { waiting: 0, active: 0, failed: 0 }
+  await eventually(() => queue.getJobCounts('waiting', 'active', 'failed')).toEqual(none)
   expect(await oldEvents()).toBe(1)
   await emptyRedis()
   await eventually(oldEvents).toBe(0)
   const expected = ['delete-workspaces', 'expire-data', 'expire-deliveries', 'expire-idempotency', 'expire-salts']
-  await eventually(async () => (await schedules()).map(({ key }) => key).sort()).toEqual(expected)
+  await eventually(async () => (await schedules()).map(({ key }) => key)).toEqual(expected)
   // As after a clock that was ahead when the next run was set.
   await insertOldEvent()
   await queue.removeJobScheduler('expire-data')

@@ -84,8 +84,12 @@ test('after a restore, posts of a time before the given one become drafts, also 
       held[1],
     ])
   })
-  publisher = runPublisher(stores, new Date(Date.now() + 300))
-  await sleep(400)
+  const [last] = await stores.pg.query<{ at: Date }>('SELECT max(scheduled_at) AS at FROM posts WHERE id = ANY ($1)', [
+    held,
+  ])
+  const given = last!.at.getTime() + 300
+  publisher = runPublisher(stores, new Date(given))
+  await sleep(given + 100 - Date.now())
   expect((await endedPost(ask, await schedulePost(ask, due))).status).toBe('published')
   for (const id of held) {
     const { body } = await ask<ShownPost>('GET', `/v1/posts/${id}`)
@@ -129,7 +133,7 @@ test('a target that is refused fails the post; scheduled anew, only that target 
 test('a rate limit is waited out, and fails the target for good after so many attempts', async () => {
   const id = await account()
   const posted = await schedulePost(ask, { caption: 'Too often [simulate:rate_limit]', accounts: [id] })
-  await expect.poll(async () => (await accountShown(id)).health_status, { timeout: 30_000 }).toBe('warning')
+  await expect.poll(async () => (await accountShown(id)).health_status).toBe('warning')
   const post = await endedPost(ask, posted)
   expect(post.targets[0]!.publish_result).toEqual({
     error: { code: 'rate_limited', message: expect.any(String), retryable: true },

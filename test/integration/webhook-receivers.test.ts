@@ -92,8 +92,11 @@ test('a receiver that hangs, or trickles, is cut at its deadline, and delays nob
     const timer = setInterval(() => response.write('x'), 200)
     response.on('close', () => clearInterval(timer))
   }
-  await register(rawUrl)
-  await register(trickling.url)
+  const hanging = [(await register(rawUrl)).id, (await register(trickling.url)).id]
+  const hold = (until: string) =>
+    stores.pg.query(`UPDATE webhook_endpoints SET held_until = ${until} WHERE id = ANY ($1)`, [hanging])
+  // Their deadlines don't run before all is prepared.
+  await hold(`now() + interval '1 hour'`)
   const events = 3 * webhookInFlightMax
   for (let at = 0; at < events; at++) await makeLink(`for those who hang ${at}`)
 
@@ -102,6 +105,9 @@ test('a receiver that hangs, or trickles, is cut at its deadline, and delays nob
   const asThem = asking(api, () => theirs.apiKey)
   await asThem('POST', '/v1/webhooks', { url: `${receiver.url}/theirs` })
   await register(`${receiver.url}/mine`)
+  const connectedBefore = rawSockets.size
+  await hold('NULL')
+  await vi.waitUntil(() => rawSockets.size > connectedBefore && trickling.received.length > 0, patience)
   await asThem('POST', '/v1/links', { label: 'x', destination_url: 'https://example.com/' })
   await makeLink('for all')
   await vi.waitUntil(() => receiver.received.length >= 2, patience)

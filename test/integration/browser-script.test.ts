@@ -165,7 +165,7 @@ test('where replay is on the second file is told by its address, and a third is 
     const late = configOf(await ask(ofKey()))[2] as string
     expect(late).toMatch(new RegExp(`^svc\\.js\\?late=[\\w-]{6}&25=${ingest.key}#$`))
     return late
-  }, 10_000)
+  }, 60_000)
   const late = await ask(address.slice('svc.js'.length, -1))
   expect(late.headers['cache-control']).toBe('public, max-age=31536000, immutable')
   const [, version] = /svc\.js\?replay=([\w-]{6})/.exec(late.text)!
@@ -178,5 +178,5 @@ test('where replay is on the second file is told by its address, and a third is 
   expect(recorder.text).toContain('rrweb')
   expect((await ask('?replay=another')).headers['cache-control']).toBe('public, max-age=3600')
   await changeWorkspace(stores.pg, ingest.workspaceId, { replayEnabled: false })
-  await vi.waitFor(async () => expect(configOf(await ask(ofKey()))[2]).toMatch(/late=[\w-]{6}#$/), 10_000)
+  await vi.waitFor(async () => expect(configOf(await ask(ofKey()))[2]).toMatch(/late=[\w-]{6}#$/), 60_000)
 })

@@ -246,7 +246,7 @@ describe('the stores', () => {
       expect(await said()).toMatchObject(ok('no client event id'))
       const packed = Buffer.alloc(16 * 500)
       for (let at = 0; at < 500; at++) packed.writeUInt32LE(at + 1, at * 16)
-      await vi.waitFor(() => claims.claim(packed))
+      await vi.waitFor(() => claims.claim(packed), 60_000)
       await heldSince(2)
       const short = [{ outcome: 'warning', text: expect.stringMatching(/for 2 of 24 hours.*DEDUP_CLAIMS_MAX/) }]
       expect(await said()).toMatchObject(short)

@@ -132,7 +132,7 @@ it(
     await ledger.runDuring(target, async () => {
       for (const [round, workers] of others.entries()) {
         await sleep(roundMs / 2 + draw() * roundMs)
-        if (round === 0) await vi.waitFor(expectAcknowledged, 30_000)
+        if (round === 0) await vi.waitFor(expectAcknowledged, 60_000)
         for (const end of leasesOnDisk()) leases.add(end)
         await node.stop(round % 4 === 1 ? 'SIGTERM' : 'SIGKILL')
         node = await start(workers)

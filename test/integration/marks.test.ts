@@ -90,7 +90,7 @@ describe('the mark of a lease', () => {
     const node = await open()
     claims.isAway = true
     const [plain, claimed] = await node.append(['plain', 'claimed'], [null, { hi: 5, lo: 35 }])
-    await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['plain']), 10_000)
+    await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['plain']), 60_000)
     await untilPublished()
     expect((await marks())[0]).toBeLessThan(claimed!)
     claims.isAway = false
@@ -149,7 +149,7 @@ describe('rows that ClickHouse has lost with the power, behind a mark', () => {
     isPostgresAway = true
     let node = await open({ bootId: 'another boot' })
     await node.append(['new'])
-    await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c', 'new']), 10_000)
+    await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c', 'new']), 60_000)
     expect(node.stream.shipper.backlog().segments).toBeGreaterThan(0)
     await node.abandon()
     expect(await repairs()).toEqual([])

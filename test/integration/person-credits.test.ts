@@ -39,7 +39,7 @@ test('a link has the conversion of whoever came by it, on whichever browser that
   const link = (await ask('POST', '/v1/links', { label: 'Sale', destination_url: 'https://example.com/' })).body
   // Ingest is told of new links within a moment.
   const followed = () => fetch(`http://127.0.0.1:${ingest.port}/l/${link.attribution_key}`, { redirect: 'manual' })
-  await vi.waitFor(async () => expect((await followed()).status).toBe(302), 10_000)
+  await vi.waitFor(async () => expect((await followed()).status).toBe(302), 60_000)
   await send(view('laptop', 20), conversion('laptop', 60), view('phone', 0, { url: link.tracking_url }))
   expect(await read(`/v1/links/${link.id}`)).toMatchObject({ visits: { visitors: 1, sessions: 1, conversions: 0 } })
   await send(identify('phone', 40, 'ann@example.com'), identify('laptop', 41, 'ann@example.com'))

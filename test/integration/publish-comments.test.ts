@@ -115,7 +115,7 @@ test('a publisher that ends between the post and its comment leaves the comment 
   let held = 0
   meta.hinder = (asking) => (isCommenting(asking) && held++ === 0 ? 'hang after' : undefined)
   const id = await schedulePost(ask, { caption: 'Ended', firstComment: comment, accounts: [account] })
-  await expect.poll(() => held, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => held).toBe(1)
   await on.publisher.close()
   on.publisher = runPublisher(stores, undefined, on.server.agent)
   expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({
@@ -162,7 +162,7 @@ test('a limit delays the comment alone, and the post says so meanwhile', async (
   const id = await schedulePost(ask, { caption: 'Later', firstComment: comment, accounts: [account] })
   const targetNow = async () => (await ask('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body[0].targets[0]
   const message = expect.stringMatching(/^The post is published, its first comment isn't yet: /)
-  await expect.poll(targetNow, { timeout: 30_000 }).toMatchObject({
+  await expect.poll(targetNow).toMatchObject({
     ...{ status: 'publishing', publish_result: { error: { code: 'rate_limited', message } } },
   })
   isLimited = false

@@ -120,7 +120,7 @@ test('a pipeline that stops behind the request leaves one post, which the next o
   const account = await connectPage()
   hinderFirst({ Stopped: ['hang after'] })
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
-  await expect.poll(() => on.server.posts.length, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => on.server.posts.length).toBe(1)
   await on.publisher.close()
   // It is listed late.
   answerOnce(on.server, 'GET /v25.0/:id/published_posts', { status: 200, body: { data: [] } })
@@ -147,8 +147,8 @@ test('a limit is waited for as long as Meta says; others’ posts and a crowd of
   const id = await schedulePost(ask, { caption: 'Waits', accounts: [account] })
   const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
   const due = () => stores.pg.query<{ due: Date }>(sql, [id])
-  await expect.poll(async () => (await due()).length, { timeout: 10_000 }).toBe(1)
-  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - 19 * 60_000)).toBeLessThan(10_000)
+  await expect.poll(async () => (await due()).length).toBe(1)
+  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - 19 * 60_000)).toBeLessThan(60_000)
 })
 
 test('a token that is over, and one that lacks a permission, expire the account with Meta’s words', async () => {

@@ -278,7 +278,7 @@ test('a pipeline that stops behind the request leaves one post, which the next o
     await schedulePost(ask, { caption: 'Stopped on the page', accounts: [page] }),
     await schedulePost(ask, { caption: 'Stopped for an hour', accounts: [person] }),
   ]
-  await expect.poll(() => on.server.posts.length, { timeout: 15_000 }).toBe(3)
+  await expect.poll(() => on.server.posts.length).toBe(3)
   await on.publisher.close()
   const hourAgo = `UPDATE post_targets SET sent_at = sent_at - interval '1 hour' WHERE post_id = $1`
   await stores.pg.query(hourAgo, [ids[2]])
@@ -336,8 +336,8 @@ test('a quota of a day that is used up is waited for until midnight UTC, at most
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [await connect()] })
   const sql = `SELECT next_attempt_at AS due FROM post_targets WHERE post_id = $1 AND publish_result ? 'error'`
   const due = () => stores.pg.query<{ due: Date }>(sql, [id])
-  await expect.poll(async () => (await due()).length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(async () => (await due()).length).toBe(1)
   const dayMs = 86_400_000
   const waitMs = Math.min(publishWaitMaxMs, dayMs - (Date.now() % dayMs))
-  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - waitMs)).toBeLessThan(10_000)
+  expect(Math.abs((await due())[0]!.due.getTime() - Date.now() - waitMs)).toBeLessThan(60_000)
 })

@@ -117,7 +117,7 @@ test.each(losses)(
       return hindrance?.()
     }
     const ids = await Promise.all(captions.map(schedule))
-    await expect.poll(() => on.server.statuses.some(({ text }) => text === 'Lost'), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => on.server.statuses.some(({ text }) => text === 'Lost')).toBe(true)
     on.server.forgetKeys()
     for (const id of ids) expect((await endedPost(ask, id)).status).toBe('published')
     expect(on.server.statuses.map(({ text }) => text).sort()).toEqual([...captions, 'Twice'].sort())
@@ -226,11 +226,11 @@ test('a platform that hangs takes half of the places, whatever number of account
   on.server.hinder = () => 'hang before'
   const hanging = () => on.server.asked.length
   const before = hanging()
-  await expect.poll(() => hanging() - before, { timeout: 10_000 }).toBe(publishAtOnceMax / 2)
+  await expect.poll(() => hanging() - before).toBe(publishAtOnceMax / 2)
   const other = await makeAccount(stores, mine.workspaceId, 'x')
   const startedAt = performance.now()
   const post = await endedPost(ask, await schedulePost(ask, { caption: 'Elsewhere', accounts: [other] }))
   expect(post.status).toBe('published')
-  expect(performance.now() - startedAt).toBeLessThan(providerRequestMs / 2)
+  expect(performance.now() - startedAt).toBeLessThan(providerRequestMs)
   expect(hanging() - before).toBe(publishAtOnceMax / 2)
 })

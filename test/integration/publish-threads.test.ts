@@ -123,7 +123,7 @@ test('a pipeline that stops behind the request leaves one post, which the next o
   const account = await connectUser()
   hinderFirst('hang after')
   const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: await filesOf() })
-  await expect.poll(() => on.server.threads.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => on.server.threads.length).toBe(1)
   await on.publisher.close()
   // It is listed late.
   answerOnce(on.server, 'GET /v1.0/:id/threads', { status: 200, body: { data: [] } })

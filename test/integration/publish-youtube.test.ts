@@ -135,7 +135,7 @@ test.each([
     hinderLast(`hang ${when}`)
     const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account], media: [await movieOf()] })
     const puts = () => on.server.asked.filter(({ step }) => step.startsWith('PUT ')).length
-    await expect.poll(puts, { timeout: 30_000 }).toBe(1)
+    await expect.poll(puts).toBe(1)
     await on.publisher.close()
     // One that is there is listed late.
     answerOnce(on.server, 'GET /youtube/v3/playlistItems', { status: 200, body: { items: [] } })
@@ -158,7 +158,7 @@ test('a quota is waited for until midnight in California, and a limit of uploads
     on.server.hinder = ({ step }) => (step.startsWith('POST /upload') ? answer : undefined)
     const id = await schedulePost(ask, { caption: 'Limited', accounts: [account], media: [movie] })
     const read = async () => (await ask('GET', `/v1/posts/${id}`)).body.targets[0].publish_result
-    await expect.poll(read, { timeout: 15_000 }).toMatchObject(failed('rate_limited', 'answered 40', true))
+    await expect.poll(read).toMatchObject(failed('rate_limited', 'answered 40', true))
     const [row] = await stores.pg.query<{ wait: number }>(
       'SELECT extract(epoch FROM next_attempt_at - now())::float8 * 1000 AS wait FROM post_targets WHERE post_id = $1',
       [id],

@@ -60,7 +60,7 @@ test('what is due counts from its time on, and what is done or due later does no
     ])
   }
   try {
-    await expect.poll(shown, { timeout: 10_000 }).toEqual([
+    await expect.poll(shown).toEqual([
       ...['outbox', 'webhooks', 'people', 'figures_of_people', 'payments', 'erasures'].map((queue) => [queue, 2]),
       ...[
         ['outbox', '100'],

@@ -22,7 +22,7 @@ const ingest = setUpIngest(stores)
 async function switchReplay(isOn: boolean): Promise<void> {
   await changeWorkspace(stores.pg, ingest.workspaceId, { replayEnabled: isOn })
   const wanted = isOn ? 202 : 403
-  await vi.waitFor(async () => expect((await sendChunk(ingest, { session: 'probe' })).status).toBe(wanted), 10_000)
+  await vi.waitFor(async () => expect((await sendChunk(ingest, { session: 'probe' })).status).toBe(wanted), 60_000)
 }
 
 beforeAll(() => switchReplay(true))
@@ -151,7 +151,7 @@ test('a session that has reached its limit is refused, and others go on', async 
         // A key may send so much in a second.
         expect(answer.status).toBe(202)
       },
-      { timeout: 10_000, interval: 300 },
+      { timeout: 60_000, interval: 300 },
     )
   }
   const over = await ingest.post('/replay', { ...chunk, sequence: fitting }, { 'User-Agent': browserAgent })
@@ -178,7 +178,7 @@ test('chunks use up nothing of their key’s events, but the bytes of their work
   await vi.waitFor(async () => {
     const sent = [await small.post('/track', event), await small.post('/track', event)]
     expect(sent.map(({ status }) => status)).toEqual([202, 429])
-  }, 10_000)
+  }, 60_000)
   expect([await send(4), await send(5)]).toEqual([202, 429])
   const metrics = await (await fetch(`http://127.0.0.1:${small.port}/metrics`)).text()
   expect(metrics).not.toMatch(/ingest_events_refused_total\{.*reason="(invalid|unknown_key)"/)
@@ -200,7 +200,7 @@ test('chunks of more objects than a thread parses in a second are put off', asyn
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 429, 429])
     const refused = answers.find(({ status }) => status === 429)!
     expect([refused.headers.get('retry-after'), refused.body.detail]).toEqual(['1', trackingRefusals.keyRate.detail])
-  }, 10_000)
+  }, 60_000)
 })
 
 test('bots and programs are refused', async () => {

@@ -234,7 +234,7 @@ test('the pipeline credits by itself what comes, and again when its payer become
     )
   try {
     await pay({ email: 'ada@example.com', occurred_at: '2025-11-20T11:00:00Z' })
-    await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'none', credited: true }])
+    await expect.poll(credited).toEqual([{ rule: 'none', credited: true }])
     // It wouldn't be its turn for a week.
     const later = `UPDATE revenue_payments SET credit_due_at = now() + interval '7 days' WHERE workspace_id = $1`
     await stores.pg.query(later, [workspace.id])
@@ -242,7 +242,7 @@ test('the pipeline credits by itself what comes, and again when its payer become
     // However late people are brought up to date.
     await stores.pg.query(`UPDATE inbox SET copied_at = now() - interval '1 hour'`)
     await mergeAndRefreshPeople(stores)
-    await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'touch', credited: true }])
+    await expect.poll(credited).toEqual([{ rule: 'touch', credited: true }])
   } finally {
     await creditLoop.close()
   }

@@ -118,7 +118,7 @@ export async function reschedule(ask: Ask, id: number, by: 'schedule' | 'resched
 }
 
 /** The post once it is published or has failed. Asks for the list: a post alone comes with its performance, which is dear. */
-export async function endedPost(ask: Ask, id: number, withinMs = 60_000): Promise<ShownPost> {
+export async function endedPost(ask: Ask, id: number, withinMs = 120_000): Promise<ShownPost> {
   for (const deadline = Date.now() + withinMs; ; await sleep(100)) {
     const [post] = (await ask<ShownPost[]>('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body
     if (post?.id === id && (post.status === 'published' || post.status === 'failed')) return post

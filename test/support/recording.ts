@@ -24,7 +24,7 @@ export async function recordedWorkspace(surface: TrackingSurface, share = 100): 
   await vi.waitFor(async () => {
     const response = await fetch(script, { headers: { Host: productHost } })
     expect(await response.text()).toContain(`&${share}=${workspace.trackingKey}`)
-  }, 15_000)
+  }, 60_000)
   return workspace
 }
 

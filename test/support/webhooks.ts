@@ -18,7 +18,7 @@ import type { TestStores } from './stores.ts'
 
 export type ShownDelivery = z.output<typeof WebhookDeliveryResource>
 
-export const patience = { timeout: 30_000, interval: 20 }
+export const patience = { timeout: 60_000, interval: 20 }
 
 export interface TestSenderOptions {
   readonly allowPrivate?: boolean

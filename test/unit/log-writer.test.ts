@@ -60,11 +60,11 @@ describe('group commit', () => {
     io.syncFailures = 1
     io.headerFailures = 2
     const failed = expect(appendDurably(log, 'failed')).rejects.toThrow('not durable')
-    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(false))
+    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(false), 60_000)
     // Long past its age, and until then a kill may bring the group back.
     for (; !log.writer.hasRoom(1, 4096); await sleep(20)) expect(log.sealed).toEqual([])
     await failed
-    await vi.waitFor(() => expect(log.sealed).toHaveLength(1))
+    await vi.waitFor(() => expect(log.sealed).toHaveLength(1), 60_000)
     expect([...(await readRows(log, log.sealed)).keys()]).toEqual([before])
   })
 
@@ -75,7 +75,7 @@ describe('group commit', () => {
     // The write fails, and then every try to open another file.
     io.writeFailures = 5
     const failed = appendDurably(log, 'failed')
-    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(false))
+    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(false), 60_000)
     await expect(failed).rejects.toThrow('not durable')
     let waited = 0
     for (; !log.writer.hasRoom(1, 4096) && waited < 10_000; waited += 20) await sleep(20)

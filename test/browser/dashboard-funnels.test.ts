@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -57,14 +57,15 @@ test('a funnel is put together by keyboard, stands in the address, and Back take
   await page.waitForSelector(`${list('Events')} .row`)
   await page.keyboard.press('w')
   await page.waitForURL('**/dashboard?days=7')
-  for (const key of ['g', 'f']) await page.keyboard.press(key)
+  await goBy(page, 'f')
   await page.waitForURL('**/dashboard/funnels?days=7')
   await page.waitForSelector(`${list('Funnel')} .empty:has-text("Add two or more steps")`)
   expect(await page.textContent('nav [aria-current="page"]')).toBe('Funnels')
   await page.waitForSelector('datalist option[value="/prices"]', { state: 'attached' })
-  expect(await page.$$eval('#suggested-event option', (all) => all.map((one) => one.getAttribute('value')))).toContain(
-    `${markup}\\*`,
-  )
+  // The events are asked for apart.
+  await expect
+    .poll(() => page.$$eval('#suggested-event option', (all) => all.map((one) => one.getAttribute('value'))))
+    .toContain(`${markup}\\*`)
 
   await page.focus('input[aria-label^="Step 1"]')
   await page.keyboard.type('/')

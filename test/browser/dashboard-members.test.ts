@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setPlan } from '../../postgres/tables/workspaces.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { list, look, playwrightWithinMs, setUpDashboard, violations } from '../support/dashboard.ts'
 import { memberPassword } from '../support/members.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', isMailSetUp: true })
@@ -23,6 +23,7 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await look(page, 'members')
 
   const theirs = await (await page.context().browser()!.newContext()).newPage()
+  theirs.setDefaultTimeout(playwrightWithinMs)
   const requested: string[] = []
   theirs.on('request', (request) => requested.push(request.headers()['referer'] ?? ''))
   await theirs.goto(`${api.url}${link.pathname}${link.search}`)
@@ -70,6 +71,8 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await theirs.goto(`${api.url}/dashboard`)
   await theirs.waitForSelector('h1:has-text("Sign in")')
   await theirs.click('text=Forgot your password?')
+  // The page before has a field of that name, too.
+  await theirs.waitForURL('**/dashboard/forgot')
   await theirs.fill('[name="email"]', 'nobody@example.com')
   await look(theirs, 'forgot')
   await theirs.keyboard.press('Enter')

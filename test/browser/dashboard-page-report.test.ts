@@ -59,6 +59,8 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
   ])
   expect((await rows()).map((row) => row.slice(0, 4))).toEqual([['direct', '4', '4', '50 %']])
   await page.keyboard.press('Escape')
+  // As it goes it gives the focus back.
+  await page.waitForSelector('dialog', { state: 'detached' })
   await page.focus(`${list('Pages')} >> text=Page report`)
   await page.keyboard.press('Enter')
   expect(lines[0]).toBe(

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { isLong } from '../support/short-form.ts'
@@ -152,6 +152,9 @@ test('each card is a tab of the chart, whose values are the API’s', async (con
     await expect
       .poll(() => page.$$eval('.chart .unseen td', (all) => all.map((one) => one.textContent)), { message: name })
       .toEqual(texts)
+    // The chart is drawn anew a moment after the table: before that the pointer would be over the other one.
+    const label = await page.textContent('.chart caption')
+    await page.waitForSelector(`.chart .u-series:nth-child(2) .u-label:text-is("${label}")`)
     // The middle of seven days.
     await page.hover('.u-over')
     await expect
@@ -233,7 +236,7 @@ test('card and tabs stand in the address: reload, other pages and Back keep them
     .toBe(7)
   expect(await chosen()).toEqual(shown)
   await page.unroute('**/api/v1/analytics/overview?*')
-  for (const key of ['g', 'p']) await page.keyboard.press(key)
+  await goBy(page, 'p')
   await page.waitForSelector(list('People'))
   await page.goBack()
   await ready(page)
@@ -268,6 +271,8 @@ test('a row says what it was before, the map filters, and dragging over the char
   const first = before.top_sources.find(({ source }) => row!.startsWith(source))
   expect(row).toContain(`before ${first?.visitors ?? 0}`)
 
+  // The chart is made anew once it has the series of before.
+  await page.waitForSelector('.chart .u-label:text-is("Before")')
   const box = (await (await page.waitForSelector('.u-over')).boundingBox())!
   await page.mouse.move(box.x + box.width * 0.3, box.y + 50)
   await page.mouse.down()
@@ -280,7 +285,7 @@ test('a row says what it was before, the map filters, and dragging over the char
   await page.waitForURL('**/dashboard?country=%21BR&tab=map')
   // With another range, the compared period is the one before that range.
   const asks = (question: string) =>
-    page.waitForRequest((request) => decodeURIComponent(request.url()).includes(question), { timeout: 15_000 })
+    page.waitForRequest((request) => decodeURIComponent(request.url()).includes(question))
   const ofDay = ((await asked<AnalyticsOverview>('overview?days=1')).metrics as { previous_range: { start: string } })
     .previous_range.start
   await page.goto(`${api.url}/dashboard?days=7`)

@@ -14,7 +14,7 @@ import { isLong } from './short-form.ts'
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** As long as `expect.poll` waits: machines have been twenty times as slow for minutes. */
-const playwrightWithinMs = 60_000
+export const playwrightWithinMs = 60_000
 
 interface Served {
   readonly stores: { readonly pg: Postgres }
@@ -39,6 +39,11 @@ export function setUpDashboard({ stores, api, mine }: Served) {
     await page.goto(`${api.url}/dashboard/sign-in?token=${token}`)
     return page
   }
+}
+
+/** Goes by G and a second key. They are sent together: a slow machine would outlast the time between them. */
+export async function goBy(page: Page, key: string): Promise<void> {
+  await Promise.all([page.keyboard.press('g'), page.keyboard.press(key)])
 }
 
 /** The part of a page with that name. */

@@ -1,6 +1,6 @@
 /** The dashboard: who is signed in or has a shared link, where the address is, and the page for it. */
 import { render } from 'preact'
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
@@ -73,7 +73,8 @@ function App() {
   showRole(current)
   const isKnown = workspace !== undefined && (isShared || joined !== undefined)
   const failure = ofWorkspace ?? (isKnown ? undefined : ofJoined)
-  useEffect(() => {
+  // Before anything of the page is seen, as its keys are: a quick Back is followed, too.
+  useLayoutEffect(() => {
     const onBack = () => setPlace(placeOf)
     addEventListener('popstate', onBack)
     // Another link was put into the address.
@@ -155,7 +156,7 @@ function NoPage({ navigate }: { navigate(path: string): void }) {
 /** Keys of every page. A second key after G isn't the overview's. */
 function useGoKeys(navigate: (path: string) => void, help: () => void): void {
   const goAt = useRef(0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onSecond = (event: KeyboardEvent) => {
       const path = Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
       goAt.current = 0

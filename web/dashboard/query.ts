@@ -95,8 +95,11 @@ export function useAnswer<Answer>(
       let waitMs = isShared ? Math.max(againMs, liveMs) : againMs
       isAsking = true
       const startedAt = performance.now()
+      const endedBefore = endedWrites
       try {
         const bodies = await Promise.all(asked.split(' ').map((one) => read(one, leaving.signal)))
+        // A write ended meanwhile: this may be of before it, and would take back what is shown of it.
+        if (endedWrites !== endedBefore) return ask()
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
         setFailed(undefined)
@@ -166,6 +169,7 @@ interface Write {
 const underWay = new Map<string, Promise<Sent<unknown>>>()
 /** Says `answered` after the last write under way: it may have changed whatever is shown, which is asked for anew then. */
 const writes = new EventTarget()
+let endedWrites = 0
 /**
  * Writes whose answer was lost, by the resource they change. A repeat keeps its key, unless another write to the resource
  * came in between: then it is a new request.
@@ -189,6 +193,7 @@ export function send<Answer>(
   underWay.set(name, sending)
   void sending.finally(() => {
     underWay.delete(name)
+    endedWrites += 1
     // The next one of several begins at once.
     setTimeout(() => underWay.size === 0 && writes.dispatchEvent(new Event('answered')))
   })

@@ -1,5 +1,5 @@
 /** Single keys: the ranges by their letter, and whatever else docs/dashboard.md lists. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import {
   type Comparison,
   localDay,
@@ -50,7 +50,8 @@ export function KeysDialog({ close }: { close(): void }) {
 
 /** Calls for each key that isn't meant for a field, a dialog or the browser. */
 export function usePageKeys(press: (key: string, event: KeyboardEvent) => void): void {
-  useEffect(() => {
+  // Before anything of the page is seen: a quick key is heard, too.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { key, target, ctrlKey, metaKey, altKey } = event
       const isTyped = target instanceof Element && target.closest('input, select, textarea, dialog') !== null

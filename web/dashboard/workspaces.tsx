@@ -33,8 +33,8 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
 /** The session goes on there; the page begins anew. */
 export function goToWorkspace(id: number): void {
   endRequests()
-  // Gone back to from the browser's memory, the page begins anew.
-  addEventListener('pageshow', () => location.reload())
+  // Gone back to from the browser's memory, the page begins anew. One that is still loading is shown first, and goes on.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   const form = document.createElement('form')
   form.method = 'post'
   form.action = '/dashboard/workspace'

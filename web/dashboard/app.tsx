@@ -16,7 +16,7 @@ import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WaitingCount } from './waiting-count.tsx'
-import { WorkspaceName } from './workspaces.tsx'
+import { leavePage, WorkspaceName } from './workspaces.tsx'
 
 const pages = {
   '/dashboard': 'Overview',
@@ -110,7 +110,7 @@ function App() {
           Shortcuts
         </button>
         {!isShared && (
-          <form method="post" action="/dashboard/sign-out">
+          <form method="post" action="/dashboard/sign-out" onSubmit={leavePage}>
             <button type="submit">Sign out</button>
           </form>
         )}

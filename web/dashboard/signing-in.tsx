@@ -5,6 +5,7 @@ import { Confirm } from './dialog.tsx'
 import { Copied } from './install.tsx'
 import { may, ownRole } from './may.ts'
 import { send } from './query.ts'
+import { leavePage } from './workspaces.tsx'
 
 export function SigningIn() {
   return (
@@ -33,7 +34,7 @@ export function SigningIn() {
         <a href="/dashboard/browsers">Signed-in browsers</a>
       </p>
       <div class="controls">
-        <form method="post" action="/dashboard/sign-out">
+        <form method="post" action="/dashboard/sign-out" onSubmit={leavePage}>
           <button type="submit">Sign out of this browser</button>
         </form>
         {!may('workspace:own') && <Leave />}

@@ -30,11 +30,16 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
   )
 }
 
-/** The session goes on there; the page begins anew. */
-export function goToWorkspace(id: number): void {
+/** As the page's last form is sent. An answer that came now, that nobody is signed in, would lead elsewhere. */
+export function leavePage(): void {
   endRequests()
   // Gone back to from the browser's memory, the page begins anew. One that is still loading is shown first, and goes on.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
+}
+
+/** The session goes on there; the page begins anew. */
+export function goToWorkspace(id: number): void {
+  leavePage()
   const form = document.createElement('form')
   form.method = 'post'
   form.action = '/dashboard/workspace'

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { setUpApi } from '../support/api.ts'
-import { list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -54,7 +54,7 @@ function luminanceOf(colour: string): number {
 test('each share on the page is the API’s figure; the average leaves out what still runs', async (context) => {
   const page = await signIn(context)
   await page.waitForSelector('nav')
-  for (const key of ['g', 'e']) await page.keyboard.press(key)
+  await goBy(page, 'e')
   await page.waitForURL('**/dashboard/retention')
   expect(await page.textContent('nav [aria-current="page"]')).toBe('Retention')
 

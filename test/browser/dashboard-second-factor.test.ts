@@ -23,6 +23,8 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   await page.click(`${list('Members')} >> text=Require a second factor`)
   await page.waitForSelector('dialog >> text=You have no second factor yourself')
   await keyboard.press('Escape')
+  // As it goes, the focus goes back to its button.
+  await page.waitForSelector('dialog', { state: 'detached' })
   await page.focus(`${list('Signing in')} >> text=Second factor`)
   await keyboard.press('Enter')
   await page.waitForSelector('text=Set it up')
@@ -53,6 +55,7 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
     await page.fill('[name="password"]', memberPassword)
     await keyboard.press('Enter')
     await page.waitForSelector('h1:has-text("Enter a code")')
+    await page.waitForSelector('[name="code"]:focus')
   }
   await passPassword()
   await look(page, 'sign-in-code')

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Frame, Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { goBy, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
@@ -67,7 +67,7 @@ async function openReplay(dashboard: Page, session: number): Promise<Frame> {
     const found = dashboard.frames().find((one) => one.url().endsWith('/dashboard/player'))
     expect(found).toBeDefined()
     return found!
-  }, 15_000)
+  }, 60_000)
   await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
   return frame
 }
@@ -95,7 +95,7 @@ test('a recording is found in the list, and played, paused, sought and sped up b
 
   const dashboard = await signIn(context)
   await dashboard.waitForSelector('nav')
-  for (const key of ['g', 'r']) await dashboard.keyboard.press(key)
+  await goBy(dashboard, 'r')
   await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
   expect(await violations(dashboard)).toEqual([])
   const person = await dashboard.getAttribute('section[aria-label="Replays"] td a', 'href')
@@ -117,9 +117,12 @@ test('a recording is found in the list, and played, paused, sought and sped up b
   await dashboard.keyboard.press('Enter')
   await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 60_000)
   // The pointer stands where the visitor clicked.
-  expect(await dashboard.evaluate(`document.querySelector('.pointer').hidden`)).toBe(false)
+  await expect.poll(() => dashboard.evaluate(`document.querySelector('.pointer').hidden`)).toBe(false)
 
   await dashboard.waitForSelector('.beside >> text=signed_up')
+  // While it plays, it goes on from the place that is sought.
+  await dashboard.waitForSelector('output:has-text("0:20 /")')
+  await dashboard.waitForSelector('button:text-is("Play")')
   await dashboard.click('.beside button')
   await vi.waitFor(async () => {
     expect(await bodyText(frame)).toContain('A second later')

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { card, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { card, goBy, list, look, playwrightWithinMs, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
@@ -32,6 +32,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
 
   const guest = await owner.context().browser()!.newContext()
   context.onTestFinished(() => guest.close())
+  guest.setDefaultTimeout(playwrightWithinMs)
   const page = await guest.newPage()
   const sent: { path: string; headers: Record<string, string> }[] = []
   page.on('request', (request) => {
@@ -51,8 +52,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   for (const hidden of ['form', 'select[aria-label="Workspace"]', list('Recent events')]) {
     expect([hidden, await page.$$(hidden)]).toEqual([hidden, []])
   }
-  await page.keyboard.press('g')
-  await page.keyboard.press('p')
+  await goBy(page, 'p')
   expect(await page.$$eval('nav a', (all) => all.map((one) => one.textContent))).toEqual([
     ...['Overview', 'Funnels', 'Retention'],
   ])
@@ -85,8 +85,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   expect(page.url()).toBe(link.replace('#', '/retention?days=7&tab=map#'))
   await page.goto(link.replace('#', '/funnels?step=path:/b&step=event:signup#'))
   await page.waitForSelector('text=1 of 1 visitors went all the way')
-  await page.keyboard.press('g')
-  await page.keyboard.press('o')
+  await goBy(page, 'o')
   await card(page, 'visitors', '2')
   await page.click(`${list('Pages')} .row:has-text("/b")`)
   await page.waitForSelector(`${list('Before and after')} .row:has-text("The session ended here")`)

@@ -32,6 +32,7 @@ test('link, outbound, button and control clicks are captured, with what was clic
   const [link] = await visit.expectSent('link_click')
   expect(link!.url).toBe(`${root}/`)
   expect(JSON.stringify(link!.properties)).toContain('/prices')
+  await visit.expectSent('pageview', 2)
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview', 3)
   await visit.page.click('#outside')

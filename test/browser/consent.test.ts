@@ -82,6 +82,9 @@ test('nothing is asked for or kept before consent; with it what was held is sent
     medium: 'email',
   })
 
+  // Measurements that are on their way would come after the withdrawal.
+  const measured = () => visit.sent('web_vital').map(({ properties }) => properties!['metric'])
+  await expect.poll(measured).toEqual(expect.arrayContaining(['FCP', 'LCP']))
   const before = visit.network.seen.length
   await visit.page.evaluate(`{
     Svc.consent(false)

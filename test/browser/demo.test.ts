@@ -1,7 +1,7 @@
 /** The demo site as a newcomer meets it: clicked through, and read in the overview. */
 import { expect, test } from 'vitest'
 import { productRoot, setUpSurface } from '../support/tracking-surface.ts'
-import { startVisit } from '../support/visits.ts'
+import { startVisit, untilLate, untilNoted } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
@@ -11,15 +11,17 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   const { page } = visit
   await page.goto(`${productRoot}/demo/?utm_source=readme&utm_medium=docs`)
   await visit.expectSent('pageview', 1)
+  // The first act ends the search for the largest paint.
+  await untilNoted(visit, 'largest-contentful-paint', `({ element }) => element?.className === 'picture'`)
   await page.click('#next-tide')
   expect(await page.textContent('#tide')).toContain('16:38')
-  await page.waitForFunction('document.querySelector(".picture").complete')
-  await page.waitForTimeout(300)
+  await visit.expectSent('button_click', 1)
   await page.click('nav a[href="/demo/prices"]')
   await visit.expectSent('pageview', 2)
   await page.click('[data-plan=sloop]')
   await page.click('#unseen')
   await visit.expectSent('plan_chosen')
+  await visit.expectSent('button_click', 2)
   await page.click('nav a[href="/demo/sign-up"]')
   // The script sees what is done once it is there.
   await visit.expectSent('pageview', 3)
@@ -27,6 +29,7 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   await page.fill('#full-name', 'Ada Lovelace')
   await page.click('#sign-up button')
   await visit.expectSent('signup')
+  await visit.expectSent('button_click', 3)
   expect(await page.textContent('#outcome')).toContain('Thank you')
   await page.click('nav a[href="/demo/app/"]')
   await visit.expectSent('pageview', 4)
@@ -37,6 +40,8 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   await visit.expectSent('pageview', 6)
   await page.click('header .name')
   await visit.expectSent('pageview', 7)
+  // The page that this leads to isn't there: nothing waits for a second file that is still on its way.
+  await untilLate(visit)
   await page.click('#outbound', { noWaitAfter: true })
   await visit.expectSent('outbound_click')
 
@@ -107,6 +112,8 @@ test('works without the script, as any page should, and what is done before it h
   network.decide = ({ url }) => (url.pathname === '/svc.js' ? isHeld.then(() => undefined) : undefined)
   await page.goto(`${productRoot}/demo/sign-up`, { waitUntil: 'commit' })
   await page.fill('#email', 'ada@example.com')
+  // The page's own script, which is deferred, has run by then.
+  await page.waitForLoadState('domcontentloaded')
   await page.click('#sign-up button')
   await expect.poll(() => page.textContent('#outcome')).toContain('Thank you')
   expect(visit.sent()).toEqual([])

@@ -1,7 +1,7 @@
 /** Measurements that a snippet may ask for beside vitals and clicks: downloads, missing pages, searches on the site. */
 import { expect, test } from 'vitest'
 import { setUpSurface } from '../support/tracking-surface.ts'
-import { root, shop, startVisit, type Visit, visitShop } from '../support/visits.ts'
+import { root, shop, startVisit, untilLate, type Visit, visitShop } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
@@ -18,7 +18,7 @@ const ids = ['paper', 'archive', 'book', 'page', 'mail', 'ignored', 'masked']
 
 /** Clicks all of them, which lead nowhere, after the second file is there. */
 async function clickAll(visit: Visit): Promise<void> {
-  await expect.poll(() => visit.sent('web_vital').length).toBeGreaterThan(0)
+  await untilLate(visit)
   await visit.page.evaluate(stay)
   for (const id of ids) await visit.page.click(`#${id}`)
 }
@@ -56,7 +56,7 @@ test('a download that takes the page with it is sent; a site names its own exten
   const snippet = visit.snippet.replace('<script', '<script data-svc-downloads=".EPUB, mobi"')
   visit.site(shop, { '/': { snippet, main: files }, '/files/tides.epub': { snippet: '' } })
   await visit.page.goto(`${root}/`)
-  await expect.poll(() => visit.sent('web_vital').length).toBeGreaterThan(0)
+  await untilLate(visit)
   await visit.page.click('#book')
   await visit.page.waitForURL('**/tides.epub')
   expect(await sentProperties(visit, 'file_download', 1)).toEqual([
@@ -84,6 +84,7 @@ test('a page is missing if its server said so, or a meta element does; with its 
   await visit.expectSent('not_found', 2)
   await visit.page.goto(`${root}/fine`)
   await expect.poll(() => visit.sent('pageview').length).toBe(4)
+  await untilLate(visit)
   // A route that the app doesn't know, and one that it does.
   await visit.page.evaluate(`{
     history.pushState(null, '', '/lost')
@@ -117,12 +118,11 @@ test('the status of a landing is of no route that the app has gone on to before 
     await visit.page.goto(`${root}/gone?x=1`)
     await visit.page.waitForFunction('window.Svc?.anonymousId')
     await visit.page.evaluate(`${goOn}; Svc.consent(true)`)
-    const isLate = `performance.getEntriesByType('resource').some(({ name }) => name.includes('late='))`
-    await visit.page.waitForFunction(isLate)
-    await visit.page.waitForTimeout(1_500)
-    await visit.page.evaluate('Svc.consent(false)')
+    await untilLate(visit)
   }
   await consentAfter(`history.pushState(null, '', '/home')`)
+  await visit.page.waitForTimeout(1_500)
+  await visit.page.evaluate('Svc.consent(false)')
   await consentAfter(`location.hash = 'top'`)
   const events = await visit.expectSent('not_found', 1)
   expect(events.map(({ properties }) => properties)).toEqual([{ path: '/gone' }])
@@ -135,7 +135,7 @@ test('a search is its term: once for all pages of its result, and not for each l
   await visit.expectSent('site_search', 1)
   await visit.page.click('a')
   await visit.expectSent('pageview', 2)
-  await expect.poll(() => visit.sent('web_vital').length).toBeGreaterThan(2)
+  await untilLate(visit)
   // By the page's own clock: a machine under load delays both it and the script's.
   await visit.page.evaluate(`(async () => {
     for (const term of ['n', 'ne', 'nea', 'neap', 'neap']) {

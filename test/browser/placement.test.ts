@@ -72,6 +72,9 @@ test('a second file that didn’t come is asked for again, and what it measures 
   expect(asked).toBe(2)
   await visit.page.close({ runBeforeUnload: true })
   await visit.expectSent('page_leave')
+  // The largest paint is known as the page goes, and sent after its end.
+  const measured = () => visit.sent('web_vital').map(({ properties }) => properties!['metric'])
+  await expect.poll(measured).toEqual(expect.arrayContaining(['FCP', 'LCP']))
   const metrics = (await visit.stored('web_vital')).map(({ properties }) => properties['metric'])
   expect(metrics).toEqual(expect.arrayContaining(['FCP', 'LCP']))
 })
@@ -79,11 +82,12 @@ test('a second file that didn’t come is asked for again, and what it measures 
 test('a click on a link before the second file is there is captured, if the next page takes its time', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': { main: '<img src="/slow.svg" alt=""><a href="/next">Next</a>' }, '/next': { snippet: '' } })
-  visit.network.decide = ({ url }) => {
+  const isLateSent = () => visit.network.seen.some(({ url, status }) => url.searchParams.has('late') && status === 200)
+  visit.network.decide = async ({ url }) => {
     if (url.pathname === '/slow.svg') return { afterMs: 5_000, headers: { 'Content-Type': 'image/svg+xml' }, body: '' }
-    return url.pathname === '/next'
-      ? { afterMs: 600, headers: { 'Content-Type': 'text/html' }, body: 'next' }
-      : undefined
+    if (url.pathname !== '/next') return undefined
+    await expect.poll(isLateSent).toBe(true)
+    return { afterMs: 600, headers: { 'Content-Type': 'text/html' }, body: 'next' }
   }
   await visit.page.goto(`${root}/`, { waitUntil: 'commit' })
   await visit.expectSent('pageview')
@@ -141,6 +145,8 @@ test('consent that is refused on a page that waits for it ends recording in the 
   }
   await visit.page.evaluate('Svc.consent(true)')
   await visit.expectSent('pageview')
+  // The id reaches the other tab's process a moment later.
+  await expect.poll(() => other.evaluate('localStorage.svc_aid ?? null')).not.toBeNull()
   await other.evaluate('Svc.consent(false)')
   await expect.poll(() => visit.page.evaluate('Svc.anonymousId()')).toBeNull()
   expect(await visit.page.evaluate('Object.keys(localStorage)')).toEqual([])

@@ -88,6 +88,7 @@ test('a page under a strict policy is recorded, and nothing of it that is masked
   // The last chunk is sent while the page goes.
   await visit.page.goto(`${root}/next`)
   await vi.waitFor(async () => {
+    expect(visit.network.pending).toBe(0)
     const pages = new Set((await storedChunks(surface, visit.workspace)).map(({ page_id }) => page_id))
     expect(pages.size).toBe(2)
   }, 60_000)
@@ -181,7 +182,7 @@ test('where replay is off, or the session isn’t one of those, the recorder isn
   off.site(shop, { '/': { main } })
   await off.page.goto(`${root}/`)
   await off.page.click('#change')
-  await vi.waitFor(() => expect(askedFor(off, /svc\.js\?late=/).length).toBe(1), 15_000)
+  await vi.waitFor(() => expect(askedFor(off, /svc\.js\?late=/).length).toBe(1), 60_000)
   await off.page.waitForTimeout(1_000)
   expect(askedFor(off, recorderUrl)).toEqual([])
 })
@@ -197,7 +198,7 @@ test('a page that stays open is recorded from its first session on that is one o
   const ids = `<script>localStorage.svc_aid = '${browser}'; localStorage.svc_sid = '${stored(false)}'</script>`
   visit.site(shop, { '/': { head: ids, main } })
   await visit.page.goto(`${root}/`)
-  await vi.waitFor(() => expect(askedFor(visit, /svc\.js\?late=.*&50=/).length).toBe(1), 15_000)
+  await vi.waitFor(() => expect(askedFor(visit, /svc\.js\?late=.*&50=/).length).toBe(1), 60_000)
   await visit.page.waitForTimeout(2_000)
   expect(askedFor(visit, recorderUrl)).toEqual([])
   await visit.page.evaluate(`localStorage.svc_sid = '${stored(true)}'`)
@@ -217,7 +218,7 @@ test('a recording that is refused ends, and the page goes on', async (context) =
       await visit.page.click('#change')
       expect(askedFor(visit, /growth\/replay$/).some(({ status }) => status === 403)).toBe(true)
     },
-    { timeout: 30_000, interval: 1_000 },
+    { timeout: 60_000, interval: 1_000 },
   )
   const sent = askedFor(visit, /growth\/replay$/).length
   await visit.page.click('#change')

@@ -99,6 +99,8 @@ export const shop = 'shop.localhost'
 export const root = `http://${shop}`
 
 const settleMs = 150
+/** As long as `expect.poll` waits. */
+const playwrightWithinMs = 60_000
 
 /** Begins one; it ends with the test. It needs a browser: see `demand`. */
 export async function startVisit(
@@ -125,6 +127,7 @@ export async function startVisit(
   context.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
   })
+  context.setDefaultTimeout(playwrightWithinMs)
   const page = await context.newPage()
   const flags = options.flags === undefined ? '' : `&${options.flags}`
   const scriptUrl = `${productRoot}/svc.js?key=${workspace.trackingKey}${flags}`
@@ -166,6 +169,26 @@ export async function visitShop(
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview')
   return visit
+}
+
+/** Waits until the page has its second file: what is done from then on, that file sees at once. */
+export async function untilLate({ page }: Pick<Visit, 'page'>): Promise<void> {
+  // One evaluation, as policies of pages let in no other. The page itself asked for the file earlier, and has it earlier.
+  await page.evaluate(`(async () => {
+    for (;;) {
+      const late = performance.getEntriesByType('resource').find(({ name }) => name.includes('late='))
+      if (late) return void (await import(late.name.replace(/#.*/, '') + '#0'))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })()`)
+}
+
+/** Waits until the browser has noted a measurement of that type that fits. @param fits a function of an entry, as text */
+export async function untilNoted({ page }: Pick<Visit, 'page'>, type: string, fits = '() => true'): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    const look = (list) => list.getEntries().some(${fits}) && resolve()
+    new PerformanceObserver(look).observe({ type: '${type}', buffered: true })
+  })`)
 }
 
 function siteOf(pages: Readonly<Record<string, SitePage>>, ownSnippet: string): Site {

@@ -7,6 +7,9 @@ import { number } from './format.ts'
 import { Refusal } from './parts.tsx'
 import { consult, type Sent, send } from './query.ts'
 
+/** The API makes the links of a portion one by one, which a machine with much to do takes long for. */
+const withinMs = 120_000
+
 /** Rows that are shown, refused ones first. */
 const rowsShown = 200
 
@@ -69,7 +72,7 @@ function ImportDialog({ close }: { close(): void }) {
   }
 
   async function makeAll(): Promise<void> {
-    setMade(await takeAll(portions, (csv) => send('POST', '/links/import', { csv })))
+    setMade(await takeAll(portions, (csv) => send('POST', '/links/import', { csv }, { withinMs })))
     setProgress('')
   }
 

@@ -8,17 +8,20 @@ import { foldWhatIsThere } from '../support/fold.ts'
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true, apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
 
+/** All is in the hour before this one: with a midnight between a view and its leave they would count for two days. */
+const begin = (Math.floor(Date.now() / 3_600_000) - 1) * 3_600_000
+
 const event = (visitor: number, path: string, more: EventLike = {}) =>
   makeEventRow({
-    ...{ workspace_id: mine.workspaceId, visitor, session: 1, path, occurred_at: Date.now() - 600_000 },
+    ...{ workspace_id: mine.workspaceId, visitor, session: 1, path, occurred_at: begin },
     ...{ title: '<b>Page</b>', screen_width: 390, language: 'de-AT', url: 'https://shop.example.com/', ...more },
   })
 
 test('the report of pages is sorted by keyboard, saved as it stands, and filters; a screen is no filter', async (context) => {
-  const leave = { kind: 'page_leave' as const, occurred_at: Date.now() - 500_000 }
+  const leave = { kind: 'page_leave' as const, occurred_at: begin + 100_000 }
   await insertEventRows(stores.ch, [
     ...[1, 2, 3].map((visitor) => event(visitor, '/often')),
-    ...[1, 2].map((visitor) => event(visitor, '/long', { occurred_at: Date.now() - 550_000 })),
+    ...[1, 2].map((visitor) => event(visitor, '/long', { occurred_at: begin + 50_000 })),
     event(1, '/long', { ...leave, engagement_ms: 90_000, scroll_depth: 80 }),
     event(4, '/brief'),
     event(4, '/brief', { ...leave, engagement_ms: 1_000, scroll_depth: 25 }),
@@ -76,15 +79,14 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
 
 test('pages before and after the filtered one lead on by keyboard, and a hostile path is text', async (context) => {
   const hostile = '/"><svg/onload=document.title=1>\u202Egnp'
-  const at = Date.now() - 400_000
   await insertEventRows(stores.ch, [
     ...[11, 12].flatMap((visitor) => [
-      event(visitor, '/start', { occurred_at: at }),
-      event(visitor, '/middle', { occurred_at: at + 1_000 }),
-      event(visitor, '/middle', { occurred_at: at + 2_000 }),
+      event(visitor, '/start', { occurred_at: begin }),
+      event(visitor, '/middle', { occurred_at: begin + 1_000 }),
+      event(visitor, '/middle', { occurred_at: begin + 2_000 }),
     ]),
-    event(12, hostile, { occurred_at: at + 3_000 }),
-    event(13, '/middle', { occurred_at: at }),
+    event(12, hostile, { occurred_at: begin + 3_000 }),
+    event(13, '/middle', { occurred_at: begin }),
   ])
   await foldWhatIsThere(stores)
   const page = await signIn(context)

@@ -146,7 +146,8 @@ function plainMembers(members: Members): Members {
 }
 
 function withoutBounds(whole: JsonSchema): JsonSchema {
-  const { maxLength: _, maxItems: __, maxProperties: ___, additionalProperties: ____, ...schema } = plain(whole)
+  const { maximum: _, maxLength: __, maxItems: ___, maxProperties: ____, ...others } = plain(whole)
+  const { additionalProperties: _____, ...schema } = others
   return schema
 }
 

@@ -2,10 +2,12 @@
 
 import { devices, type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
 import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
+import type { ShareRange } from '../../schemas/link-shares.ts'
 import type { LinkDevice } from '../../schemas/resources/link.ts'
 import type { Sender } from '../event-context.ts'
 import type { LinkTarget, VisitorTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'
+import { drawShare } from './draw-share.ts'
 import { countryOfSender } from './find-place.ts'
 import { makeUnnamedVisitors } from './hash-ids.ts'
 import { keptReferrer } from './page-url.ts'
@@ -23,7 +25,10 @@ export interface LinkRequest {
 }
 
 export interface ClickReader {
-  /** The first of the link's targets that fits the visitor's device and country; null: the link's own URL. */
+  /**
+   * The first of the link's targets that fits the visitor's device and country and takes the visitor's draw; null: the
+   * link's own URL. No program draws: search engines and previews see what the shares leave.
+   */
   targetFor(link: LinkTarget, sender: Sender): VisitorTarget | null
   /** A person's, and neither ahead of a click nor a HEAD. */
   isClick(request: LinkRequest): boolean
@@ -50,13 +55,21 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
   const row = makeLinkClickRow()
 
   return {
-    targetFor: ({ targets }, sender) => {
+    targetFor: ({ id, workspaceId, targets }, sender) => {
       if (targets.length === 0) return null
-      const own = linkDeviceOf(userAgents(sender.userAgent))
+      const agent = userAgents(sender.userAgent)
+      const own = linkDeviceOf(agent)
       const country = countryOfSender(sender, countries)
+      const takes = ({ audience, from, to }: ShareRange) => {
+        if (agent.program !== null) return false
+        const drawn = drawShare(id, visitorOf(workspaceId, sender.address, agent.text, sender.receivedAt), audience)
+        return from <= drawn && drawn < to
+      }
       const fitting = targets.find(
-        ({ device, countries: codes }) =>
-          (device === null || device === own) && (codes === '' || codes.includes(country)),
+        ({ device, countries: codes, share }) =>
+          (device === null || device === own) &&
+          (codes === '' || codes.includes(country)) &&
+          (share === undefined || takes(share)),
       )
       return fitting ?? null
     },

@@ -21,6 +21,7 @@ import {
 } from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
+import { type ShareRange, shareRanges } from '../../schemas/link-shares.ts'
 import type { LinkDevice, TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import type { LinkPreview } from '../../schemas/resources/link-preview.ts'
 import { makeLookUps } from './look-ups.ts'
@@ -73,6 +74,8 @@ export interface VisitorTarget {
   readonly device: LinkDevice | null
   /** Codes with commas between, since one text takes less memory than a list; empty: any. */
   readonly countries: string
+  /** Left out: it takes all of them. */
+  readonly share?: ShareRange
   readonly url: string
   /** Without parameters: clicks are counted by it. */
   readonly destinationUrl: string
@@ -211,9 +214,10 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
 
 /** About what an object takes in memory beside its texts: links with many short targets count as well. */
 const targetOwnBytes = 100
-const sizeOf = ({ url, destinationUrl, countries }: VisitorTarget) =>
-  targetOwnBytes + url.length + destinationUrl.length + countries.length
-const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + linkDestinationLengthMax + 3 * linkTargetCountriesMax
+const sizeOf = ({ url, destinationUrl, countries, share }: VisitorTarget) =>
+  targetOwnBytes + url.length + destinationUrl.length + countries.length + (share?.audience.length ?? 0)
+/** Countries stand in the audience, too. */
+const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + linkDestinationLengthMax + 6 * linkTargetCountriesMax
 /** More than an argon2id hash with its parameters has. */
 const passwordHashBytesMax = 200
 /** Texts beyond Latin take two bytes a character. */
@@ -231,13 +235,15 @@ const linkBytesMax =
   trackingUrlBytesMax + expiredUrlBytesMax + passwordHashBytesMax + previewBytesMax + linkTargetsMax * targetBytesMax
 
 function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url, ...row }: LinkRow): LinkTarget {
+  const ranges = shareRanges(row.targets)
   return {
     ...{ id, workspaceId: workspace_id, postId: post_id, url: tracking_url },
     expiresAt: expires_at?.getTime() ?? null,
     expiredUrl: expired_url === null ? null : trackingUrlOf(expired_url, {}),
-    targets: row.targets.map(({ device = null, countries = [], destination_url }) => ({
+    targets: row.targets.map(({ device = null, countries = [], destination_url }, at) => ({
       device,
       countries: countries.join(),
+      ...(ranges[at] && { share: ranges[at] }),
       url: trackingUrlOf(destination_url, row.tracking_params),
       destinationUrl: destination_url,
     })),

@@ -24,7 +24,7 @@ export interface TrackedLink {
   readonly expires_at: Date | null
   /** Null: from `expires_at` on the link leads nowhere. */
   readonly expired_url: string | null
-  /** Instead of the destination, for visitors of a device or of countries. */
+  /** Instead of the destination, for visitors of a device, of countries or of a share. */
   readonly targets: readonly TrackedLinkTarget[]
   readonly tags: readonly string[]
   /** Its hash is read by redirects alone. */

@@ -1,12 +1,13 @@
 /** Tracked links: the input that creates one, how it is shown, and its clicks. */
 import { z } from 'zod'
 import { destinationProblem } from '../event/tracking-url.ts'
-import { idOrNull } from '../lax.ts'
+import { idOrNull, laxInt } from '../lax.ts'
 import {
   linkDestinationLengthMax,
   linkDestinationLengthMin,
   linkLabelLengthMax,
   linkPasswordLengthMax,
+  linkShareMax,
   linksCreatedMax,
   linksPasswordsMax,
   linkTagLengthMax,
@@ -16,6 +17,7 @@ import {
   linkUtmLengthMax,
 } from '../limits/api-limits.ts'
 import { linkKeyProblem } from '../link-key.ts'
+import { excessiveShares } from '../link-shares.ts'
 import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
@@ -31,7 +33,7 @@ const url = z
     const message = destinationProblem(url)
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
-const destination = url.meta({ description: 'Where it leads: http or https, no credentials.' })
+const destination = url.meta({ description: 'Where it leads: http or https.' })
 const label = z.string().min(1).max(linkLabelLengthMax)
 const expiry = {
   expires_at: writtenTime.nullable().optional().meta({ description: 'When it ends; null: never.' }),
@@ -58,18 +60,25 @@ const target = z
       .max(linkTargetCountriesMax)
       .transform((codes) => [...new Set(codes)])
       .optional(),
+    share: laxInt({ ge: 1, le: linkShareMax }),
     destination_url: url,
   })
   .refine(
-    ({ device, countries = [] }) => device !== undefined || countries.length > 0,
-    'It needs a device or countries',
+    ({ device, countries = [], share }) => device !== undefined || countries.length > 0 || share !== undefined,
+    'It needs a device, countries or a share',
   )
+const sharesText = `Shares of targets with the same device and countries come to ${linkShareMax} at most`
 const targets = z
   .array(target)
   .max(linkTargetsMax)
+  .superRefine((targets, context) => {
+    for (const at of excessiveShares(targets)) {
+      context.addIssue({ code: 'custom', path: [at, 'share'], message: sharesText })
+    }
+  })
   .nullable()
   .optional()
-  .meta({ description: 'By device and country; the first that fits.' })
+  .meta({ description: 'By device, country, share in %; first that fits.' })
 
 const password = z
   .string()
@@ -152,6 +161,7 @@ const LinkTarget = z
       .array(z.string().meta({ examples: ['DE'] }))
       .optional()
       .meta({ description: 'Likewise.' }),
+    share: z.int().optional().meta({ description: 'Percent of these visitors; all, where it is left out.' }),
     destination_url: z.string(),
   })
   .meta({ id: 'TrackedLinkTarget' })

@@ -40,6 +40,7 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   expect(await page.textContent(list('Preview card'))).toBe(card)
   await page.click('text=Add a destination')
   await page.selectOption('[aria-label="Device 1"]', 'ios')
+  await page.getByLabel('Share of visitors 1, %').fill('30')
   await page.fill('[name="target_url"]', 'https://example.com/app')
   await page.fill('input[name="key"]', 'docs')
   await page.click('text=Make a link')
@@ -49,7 +50,8 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   await page.waitForSelector('[name="target_url"]', { state: 'detached' })
   expect([await destination.inputValue(), await campaign.getByLabel('Source').inputValue()]).toEqual(['', ''])
   const preview = { title: 'Half price', description: 'Only <today>', image_url: 'https://cdn.example/card.png' }
-  expect(await spring()).toMatchObject({ utm_source: 'news', utm_medium: 'social', preview })
+  const targets = [{ device: 'ios', share: 30, destination_url: 'https://example.com/app' }]
+  expect(await spring()).toMatchObject({ utm_source: 'news', utm_medium: 'social', preview, targets })
 
   await page.waitForSelector(link)
   await page.fill('[aria-label="Search links"]', 'spring-26')
@@ -62,7 +64,10 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   await page.waitForURL('**/dashboard/links')
   await ask('PATCH', `/v1/links/${(await spring())['id']}`, {
     ...{ password: 'sesame', expires_at: '2100-01-01T09:00:00Z', expired_url: 'https://example.com/over' },
-    targets: [{ device: 'ios', countries: ['DE'], destination_url: 'https://example.com/app' }],
+    targets: [
+      { device: 'ios', countries: ['DE'], destination_url: 'https://example.com/app' },
+      { countries: ['DE'], share: 30, destination_url: 'https://example.com/de' },
+    ],
   })
   await page.reload()
   await page.click(link)
@@ -70,6 +75,7 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   const settings = await page.locator(`${section} ${list('Settings')} li`).allTextContents()
   expect(settings.map((text) => text.replace(/January.*|Jan.*|1\/1\/.*/, ''))).toEqual([
     'iPhone, iPad in Germanyhttps://example.com/app',
+    expect.stringMatching(/^30\s?% of visitors: Germanyhttps:\/\/example\.com\/de$/),
     'All othershttps://example.com/?utm_source=news',
     'PasswordVisitors are asked for one',
     expect.stringContaining('End'),
@@ -190,11 +196,14 @@ test('links have pages, with clicks and where they led, and the archived ones an
     `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at, target_url)
      VALUES (${mine.workspaceId}, ${made.at(-1)!.id}, 'click', 7, now(), 'https://example.com/app')`,
   )
+  const targets = [{ share: 40, destination_url: 'https://example.com/app' }]
+  await ask('PATCH', `/v1/links/${made.at(-1)!.id}`, { targets })
   const page = await signIn(context)
   await page.click('nav >> text=Links')
   await page.waitForSelector(`${section} summary:has-text("Link 100"):has-text("0 clicks")`)
   await page.click(`${section} summary:has-text("Link 101"):has-text("1 click")`)
-  await page.waitForSelector(`${list('Where they led')} >> text=https://example.com/app`)
+  const where = `${list('Where they led')} li:has-text("https://example.com/app")`
+  expect(await page.textContent(where)).toMatch(/app40\s?% of visitors1$/)
   await page.waitForSelector(`${list('Days')} figcaption:has-text("most in a day: 1")`)
   await page.click('text=Older')
   await expect.poll(() => page.locator(`${section} summary`).count()).toBe(1)

@@ -48,6 +48,15 @@ async function follow(key: string, headers: Record<string, string> = {}, method 
   return { status: Number(text.slice(9, 12)), header, text }
 }
 
+/** As many browsers as make it next to certain that a share of 33 % has one, whatever the day's salt. */
+const phones = Array.from(
+  { length: 60 },
+  (_, at) => `Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 Chrome/${80 + at}.0 Mobile Safari/537.36`,
+)
+
+const followLocation = async ({ attribution_key: key }: TrackedLink, agent: string, method = 'GET') =>
+  (await follow(key, { 'User-Agent': agent }, method)).header('Location')
+
 async function clicksOf({ id }: TrackedLink): Promise<Record<string, unknown>[]> {
   await ingest.shipped()
   return stores.ch.query('SELECT * FROM link_clicks WHERE link_id = {id:UInt32} ORDER BY id', { id })
@@ -217,6 +226,7 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
   const targets = [
     { device: 'ios' as const, destination_url: 'https://example.com/ios' },
     { countries: ['FR'], destination_url: 'https://example.com/fr' },
+    { device: 'android' as const, share: 50, destination_url: 'https://example.com/half' },
   ]
   const known = await makeLink(undefined, { targets })
   expect((await follow(known.attribution_key)).status).toBe(302)
@@ -233,6 +243,8 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
   }
   await answers()
   expect(await clicksOf(known)).toHaveLength(2)
+  const ofPhones = () => Promise.all(phones.map((agent) => followLocation(known, agent)))
+  const divided = await ofPhones()
   await ingest.stop('SIGKILL')
   await proxy.set('hanging')
   ingest = await start(byCountry)
@@ -242,6 +254,7 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
     (await follow(known.attribution_key, headers)).header('Location')
   expect(await led({ 'User-Agent': iPhone })).toContain('https://example.com/ios?')
   expect(await led({ 'X-Country': 'FR' })).toContain('https://example.com/fr?')
+  expect(await ofPhones()).toEqual(divided)
   expect((await follow(unseen.attribution_key)).status).toBe(503)
 
   await proxy.set('refusing')
@@ -294,6 +307,23 @@ test('targets lead visitors of a device or country elsewhere until the link ends
   await updateLink(stores.pg, link, { ...link, expires_at: new Date(0), expired_url: 'https://example.com/over' })
   const expired = async () => (await follow(link.attribution_key, { 'User-Agent': iPhone })).header('Location')
   await expect.poll(expired).toBe('https://example.com/over')
+})
+
+test('shares divide people by link and visitor, programs get the rest, and clicks count by where they led', async () => {
+  const link = await makeLink(undefined, {
+    targets: ['a', 'b'].map((path) => ({ share: 33, destination_url: `https://example.com/${path}` })),
+  })
+  const pathOf = (location: string | undefined) => new URL(location!).pathname
+  const paths: string[] = []
+  for (const agent of phones) paths.push(pathOf(await followLocation(link, agent)))
+  expect(new Set(paths)).toEqual(new Set(['/a', '/b', '/sale']))
+  const again = [...phones.entries()].slice(0, 10)
+  for (const [at, agent] of again) expect(pathOf(await followLocation(link, agent, 'HEAD'))).toBe(paths[at])
+  for (const agent of ['Googlebot/2.1', 'facebookexternalhit/1.1', ''])
+    expect(await followLocation(link, agent)).toBe(link.tracking_url)
+  const rows = await clicksOf(link)
+  const led = rows.filter(({ kind }) => kind === 'click').map(({ target_url }) => target_url)
+  expect(led).toEqual(paths.map((path) => (path === '/sale' ? '' : `https://example.com${path}`)))
 })
 
 test('a full log loses clicks and no redirect, and the loss is counted', async () => {

@@ -115,12 +115,35 @@ describe('POST /v1/links', () => {
       [{ targets: [{ ...target, destination_url: 'ftp://example.com' }] }, 'value_error'],
       [{ targets: [{ ...target, countries: ['EU'] }] }, 'value_error'],
       [{ targets: [{ countries: [], destination_url: target.destination_url }] }, 'value_error'],
+      [{ targets: [{ ...target, share: 0 }] }, 'greater_than_equal'],
+      [{ targets: [{ ...target, share: 100 }] }, 'less_than_equal'],
+      [{ targets: [{ ...target, share: 33.3 }] }, 'int_from_float'],
+      [{ targets: [{ ...target, share: null }] }, 'int_type'],
     ] as const) {
       const { status, body } = await create({ ...valid, ...given })
       const loc = expect.arrayContaining(['body', Object.keys(given)[0]])
       expect([given, status, body.detail]).toMatchObject([given, 422, [{ type, loc }]])
     }
     expect(await list()).toEqual([])
+  })
+
+  test('shares of the same visitors come to 99 at most, and are shown as they were sent', async () => {
+    const destination_url = 'https://example.com/half'
+    const of = (share: number, countries: string[]) => ({ share, countries, destination_url })
+    const refused = await create({ ...valid, targets: [of(50, ['DE', 'AT']), target, of(50, ['at', 'de'])] })
+    expect(refused.body.detail).toMatchObject([
+      {
+        loc: ['body', 'targets', 2, 'share'],
+        msg: 'Value error, Shares of targets with the same device and countries come to 99 at most',
+      },
+    ])
+    const targets = [
+      of(50, ['DE', 'AT']),
+      of(49, ['AT', 'DE']),
+      { ...target, share: 99 },
+      { share: 99, destination_url },
+    ]
+    expect(await create({ ...valid, targets })).toMatchObject({ status: 200, body: { targets } })
   })
 
   test('takes another key where one is taken, and gives up only after some', async () => {

@@ -1,7 +1,7 @@
 /** How a tracked link is set: where it leads, for whom elsewhere, until when, by which password, and its preview. */
 import type { TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import { countryName } from './filter-values.ts'
-import { time } from './format.ts'
+import { percent, time } from './format.ts'
 import type { Link } from './link-form.tsx'
 import { PreviewCard } from './link-preview.tsx'
 import { deviceNames } from './link-targets.tsx'
@@ -48,10 +48,13 @@ function Setting({ name, value }: { readonly name: string; readonly value: strin
   )
 }
 
-function visitorsOf({ device, countries = [] }: TrackedLinkTarget): string {
+/** Whom a target is for, in words. */
+export function visitorsOf({ device, countries = [], share }: TrackedLinkTarget): string {
   const places = countries.map(countryName).join(', ')
   const named = device === undefined ? '' : deviceNames[device]
-  return [named, places].filter((text) => text !== '').join(' in ')
+  const who = [named, places].filter((text) => text !== '').join(' in ')
+  if (share === undefined) return who
+  return `${percent(share)} of visitors${who && `: ${who}`}`
 }
 
 function endOf({ expires_at: at }: Link, timezone: string): string {

@@ -7,6 +7,7 @@ export const deviceNames = { ios: 'iPhone, iPad', android: 'Android', desktop: '
 const devices = { '': 'Any device', ...deviceNames }
 /** As many as the API takes. */
 const targetsMax = 10
+const shareMax = 99
 
 interface Row {
   readonly id: number
@@ -19,8 +20,8 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
   const raise = (at: number) => setRows([...rows.slice(0, at - 1), rows[at]!, rows[at - 1]!, ...rows.slice(at + 1)])
   return (
     <fieldset class="targets">
-      <legend>Other destinations by device and country</legend>
-      {rows.length > 0 && <p class="note">The first that fits a visitor counts.</p>}
+      <legend>Other destinations by device, country and share</legend>
+      {rows.length > 0 && <p class="note">The first that fits a visitor counts. {ofShares}</p>}
       <ol>
         {rows.map(({ id, target }, at) => (
           <li key={id} class="controls">
@@ -36,6 +37,15 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
               aria-label={`Countries ${at + 1}, with commas between; empty: any`}
               placeholder="Countries: Germany, AT"
               defaultValue={target?.countries?.map(countryName).join(', ')}
+            />
+            <input
+              name="target_share"
+              type="number"
+              min="1"
+              max={shareMax}
+              aria-label={`Share of visitors ${at + 1}, %; empty: all`}
+              placeholder="Share of visitors, %"
+              defaultValue={target?.share}
             />
             <input
               name="target_url"
@@ -74,17 +84,27 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
   )
 }
 
+const ofShares = `Shares for the same device and countries come to ${shareMax} % at most; the rest goes on.`
+
 /** Takes the targets' fields out of a form's data. A country that has no such name is left to the API's refusal. */
 export function takeTargets(data: FormData): TrackedLinkTarget[] {
-  const [named, places, urls] = ['target_device', 'target_countries', 'target_url'].map((name) => {
+  const fields = ['target_device', 'target_countries', 'target_share', 'target_url']
+  const [named, places, shares, urls] = fields.map((name) => {
     const texts = data.getAll(name).map(String)
     data.delete(name)
     return texts
-  }) as [string[], string[], string[]]
+  }) as [string[], string[], string[], string[]]
   return urls.map((destination_url, at) => {
     const device = named[at] as TrackedLinkTarget['device'] | ''
     const texts = places[at]!.split(',').map((text) => text.trim())
     const countries = texts.filter((text) => text !== '').map((text) => countryCode(text) ?? text)
-    return { ...(device && { device }), ...(countries.length > 0 && { countries }), destination_url }
+    const share = shares[at] ? Number(shares[at]) : undefined
+    // In the API's order, so that changesOf finds what is as before.
+    return {
+      ...(share !== undefined && { share }),
+      ...(device && { device }),
+      ...(countries.length > 0 && { countries }),
+      destination_url,
+    }
   })
 }

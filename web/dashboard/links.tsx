@@ -11,7 +11,7 @@ import { EditLink, ExpiryFields, type Link, PasswordField, takePassword } from '
 import { ImportLinks } from './link-import.tsx'
 import { PreviewFields, takePreview } from './link-preview.tsx'
 import { LinkSearch, soughtLinks } from './link-search.tsx'
-import { LinkSettings } from './link-settings.tsx'
+import { LinkSettings, visitorsOf } from './link-settings.tsx'
 import { ChosenTag, chosenTag, TagChips, TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
@@ -210,7 +210,11 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
             {(answer.targets.length > 0 || lists.targets.some(({ destination_url: url }) => url !== null)) && (
               <Clicks
                 title="Where they led"
-                rows={lists.targets.map(({ destination_url: url, clicks: n }) => [url ?? 'The link’s destination', n])}
+                rows={lists.targets.map(({ destination_url: url, clicks: n }) => [
+                  url ?? 'The link’s destination',
+                  n,
+                  sharesTo(url, answer.targets),
+                ])}
               />
             )}
             <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'None', n])} />
@@ -222,15 +226,27 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
   )
 }
 
-function Clicks({ title, rows }: { title: string; rows: readonly (readonly [name: string, clicks: number])[] }) {
+/** The shares of visitors that are led to `url` as the link is set now; empty where none is a share. */
+function sharesTo(url: string | null, targets: LinkWithAll['targets']): string {
+  const shared = targets.filter(({ destination_url, share }) => destination_url === url && share !== undefined)
+  return shared.map(visitorsOf).join('; ')
+}
+
+interface ClicksProps {
+  readonly title: string
+  readonly rows: readonly (readonly [name: string, clicks: number, note?: string])[]
+}
+
+function Clicks({ title, rows }: ClicksProps) {
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
       {rows.length === 0 && <p class="empty">No clicks yet.</p>}
       <ul>
-        {rows.map(([name, clicks]) => (
+        {rows.map(([name, clicks, note]) => (
           <li key={name} class="event">
             <bdi class="name">{name}</bdi>
+            {note && <span class="label">{note}</span>}
             <span>{number(clicks)}</span>
           </li>
         ))}

@@ -20,7 +20,7 @@ const LinksQuery = z.object({
   limit: laxInt({
     ge: 1,
     le: listLimitMax,
-    description: `All when left out, up to ${linksListedMax}.`,
+    description: `All by default, up to ${linksListedMax}.`,
   }),
   before_id: beforeId('link'),
   status: z.enum(linkStatuses).default('active').meta({ description: 'Status.' }),

@@ -14,7 +14,7 @@ export const updateLink = defineOperation({
   http: { method: 'PATCH', path: '/v1/links/{link_id}' },
   tool: 'svc.update_link',
   summary: 'Change a tracked link.',
-  description: 'Fields that are left out stay. A past `expires_at` ends it at once.',
+  description: 'Fields left out stay. A past `expires_at` ends it at once.',
   tag: 'Links',
   effect: 'update',
   scope: 'links:write',

@@ -1,0 +1,15 @@
+/** Draws that choose among targets with shares. */
+import { deriveHashKey, hash64, hashed } from '../../runtime/crypto/hash.ts'
+import type { Hash64 } from '../../schemas/event/row.ts'
+
+/** No secret is needed: the visitor's hash has the day's salt in it. */
+const key = deriveHashKey('', 'shares of links')
+
+/**
+ * The percent, 0–99, that a visitor draws for an audience of a link: the same each time, on each node. Draws for other
+ * links and audiences tell nothing of it.
+ */
+export function drawShare(linkId: number, { hi, lo }: Hash64, audience: string): number {
+  hash64(key, linkId, `${hi} ${lo} ${audience}`)
+  return hashed.lo % 100
+}

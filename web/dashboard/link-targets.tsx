@@ -44,7 +44,7 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
               min="1"
               max={shareMax}
               aria-label={`Share of visitors ${at + 1}, %; empty: all`}
-              placeholder="Share of visitors, %"
+              placeholder="Share, %"
               defaultValue={target?.share}
             />
             <input

@@ -38,6 +38,9 @@ export const ofFewRows: Readonly<Record<string, number>> = {
   optimize_move_to_prewhere_if_final: 1,
 }
 
+/** A second thread would take as long to begin as one takes for all rows of such a statement. */
+export const onOneThread: Readonly<Record<string, number>> = { max_threads: 1 }
+
 /** One workspace's rows of a range; those before `readableFrom` are as if they weren't there. */
 export interface ReadableSpan extends Span {
   readonly workspaceId: number

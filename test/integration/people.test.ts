@@ -134,7 +134,9 @@ describe('pages', () => {
     const events = Array.from({ length: 40 }, (_, nth) =>
       nth % 3 === 0 ? identify(`v${nth}`, nth, `c${nth}@example.com`) : view(`v${nth}`, nth >> 1),
     )
-    await send(...events, { event_name: 'pageview', url: 'https://example.com/', occurred_at: at(10) })
+    // More sessions than a page of visitors is looked for among.
+    const often = Array.from({ length: 20 }, (_, nth) => view('v1', 25 + nth, { session_id: `again-${nth}` }))
+    await send(...events, ...often, { event_name: 'pageview', url: 'https://example.com/', occurred_at: at(10) })
     const all = await ask().people()
     expect(all).toHaveLength(41)
     const times = all.map((one) => one.last_seen_at)

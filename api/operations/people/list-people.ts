@@ -3,13 +3,13 @@
  * from ClickHouse, those left out that are bound to a contact. At the same moment contacts come before visitors.
  */
 import { z } from 'zod'
-import { findVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import {
   isOriginOfVisitors,
   readNewestVisitors,
-  readVisitors,
   type SeenVisitor,
-} from '../../../clickhouse/queries/people/visitors.ts'
+} from '../../../clickhouse/queries/people/newest-visitors.ts'
+import { findVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
+import { readVisitors } from '../../../clickhouse/queries/people/visitors.ts'
 import { columnEnd } from '../../../clickhouse/queries/reader.ts'
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact } from '../../../postgres/tables/contacts.ts'
@@ -155,7 +155,8 @@ async function readAnonymous(
   for (let days = 0, portion = 2 * limit; ; ) {
     // A match may lie on any day, however lately its visitor was seen: a search looks at all days at once.
     const fromDay = q === undefined ? Math.max(firstDay, lastDay - days) : rows.firstDay
-    const seen = await readNewestVisitors(ch, { ...rows, fromDay, since: oldest, before: from, limit: portion, q })
+    const page = { fromDay, since: oldest, before: from, limit: portion, q }
+    const { visitors: seen, isCut } = await readNewestVisitors(ch, { ...rows, ...page })
     const bindings =
       seen.length === 0
         ? []
@@ -166,7 +167,7 @@ async function readAnonymous(
     const bound = new Set(bindings.map(({ visitor }) => visitor))
     found.push(...seen.filter(({ visitor, isFound }) => isFound && !bound.has(visitor)))
     if (found.length >= limit) break
-    if (seen.length === portion) {
+    if (isCut) {
       from = seen.at(-1)!
       portion *= 4
     } else {

@@ -1,14 +1,13 @@
-/** Visitors as people: the last seen ones, their figures, and their events. */
+/** Visitors as people: their figures and their events. */
 import type { Touch } from '../../../schemas/event/touch.ts'
 import { hourMs } from '../../../schemas/time/time-zone.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
+import { onOneThread, type Reader } from '../reader.ts'
 import { hoursOfVisitors, pairsIn } from './copy-events.ts'
-
-type Reader = Pick<ClickHouse, 'query'>
+import type { SeenVisitor } from './newest-visitors.ts'
 
 /** A workspace's rows in use, within the days that it may read. */
 export interface VisitorRows {
@@ -17,86 +16,6 @@ export interface VisitorRows {
   /** The earliest local day that may be read. */
   readonly firstDay: number
 }
-
-export interface SeenVisitor {
-  /** Decimal text. */
-  readonly visitor: string
-  readonly lastAt: number
-}
-
-export interface NewestVisitors extends VisitorRows {
-  /** Days from this one on are looked at. */
-  readonly fromDay: number
-  /** Only those last seen since; milliseconds since 1970. */
-  readonly since: number
-  /** Only those last seen before this one; at the same moment, those with lower hashes. */
-  readonly before: SeenVisitor
-  readonly limit: number
-  /** Only those with a session that began by a source or campaign with these letters. */
-  readonly q: string | undefined
-}
-
-export interface FoundVisitor extends SeenVisitor {
-  /** Whether a session began by a source or campaign with the letters; true without letters. */
-  readonly isFound: boolean
-}
-
-/**
- * Visitors by last-seen time, newest first; ties by hash, greatest first. The newest version of a session's row has the
- * latest time, so all versions may be read for it. How a session began, only the newest version says: with letters come
- * all visitors of whom any version has them, and which of them are found.
- */
-export function readNewestVisitors(
-  ch: Reader,
-  { workspaceId, build, fromDay, since, before, limit, q }: NewestVisitors,
-): Promise<FoundVisitor[]> {
-  const ofDays =
-    'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND visitor != 0'
-  const newest = (which: string, having: string) =>
-    `SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions WHERE ${ofDays} AND ${which}
-     GROUP BY visitor HAVING last >= ${moment('since')} AND (last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64}) AND ${having}
-     ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`
-  // A search may go through all days, in few columns.
-  const candidates = newest('1', `countIf(${hasLetters}) > 0`)
-  const seen =
-    q === undefined
-      ? `SELECT *, true AS found FROM (${newest(`last_at >= ${moment('since')}`, '1')})`
-      : `SELECT visitor AS seen_visitor, max(last_at) AS last, countIf(${hasLetters}) > 0 AS found FROM sessions FINAL
-         WHERE ${ofDays} AND visitor IN (SELECT seen_visitor FROM (${candidates})) GROUP BY visitor`
-  return ch.query<FoundVisitor>(
-    `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt, found AS isFound
-     FROM (${seen}) ORDER BY last DESC, seen_visitor DESC`,
-    {
-      ...{ workspace: workspaceId, build, from_day: fromDay, since, limit, q: q ?? '' },
-      ...{ before: before.lastAt, before_visitor: before.visitor },
-    },
-    q === undefined ? { settings: fewRows } : {},
-  )
-}
-
-/** A second thread would take as long to begin as one takes for the rows. */
-const fewRows = { max_threads: 1 }
-
-/**
- * Whether any session may have begun by a source or campaign with these letters. Mostly none has, and then nobody has to be
- * looked for: the two columns have few texts, so this takes a fraction of the time.
- */
-export async function isOriginOfVisitors(
-  ch: Reader,
-  { workspaceId, build, firstDay }: VisitorRows,
-  q: string,
-): Promise<boolean> {
-  const found = await ch.query(
-    `SELECT 1 FROM sessions
-     WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {first_day:UInt16} AND (${hasLetters})
-     LIMIT 1`,
-    { workspace: workspaceId, build, first_day: firstDay, q },
-  )
-  return found.length > 0
-}
-
-const hasLetters =
-  'positionCaseInsensitiveUTF8(source, {q:String}) > 0 OR positionCaseInsensitiveUTF8(campaign, {q:String}) > 0'
 
 export interface VisitorSums {
   readonly visitor: string
@@ -107,10 +26,11 @@ export interface VisitorSums {
   readonly lastAt: number
 }
 
-interface SummedRow extends VisitorSums {
-  readonly touches: number
+interface SummedVisitor extends VisitorSums {
+  /** 0: no day has a touch. */
   readonly lastTouchAt: number
-  readonly firstTouchDay: readonly [firstAt: number, lastAt: number]
+  /** The first day with a touch: when the visitor was seen on it. */
+  readonly firstTouchDay: Pick<VisitorSums, 'firstAt' | 'lastAt'> | undefined
 }
 
 /** Texts of a visitor that only events have. */
@@ -148,47 +68,70 @@ export async function readVisitors(
   })
   const otherTexts = await readTexts(ch, rows.workspaceId, otherPlaces)
   return new Map(
-    sums.map(({ touches: _, lastTouchAt: __, firstTouchDay: ___, ...sum }) => {
+    sums.map(({ lastTouchAt: _, firstTouchDay: __, ...sum }) => {
       const texts = otherTexts.get(sum.visitor) ?? lastTexts.get(sum.visitor) ?? noTexts
       return [sum.visitor, { ...sum, ...texts }]
     }),
   )
 }
 
+/** A row of `visitors`. */
+interface VisitorDay extends VisitorSums {
+  readonly day: number
+  readonly touchAt: number
+  readonly isTouched: boolean
+}
+
 /**
- * Rows lie far apart, so the other columns are read only where a visitor's rows are (PREWHERE). The newest version of a
- * row is chosen here: FINAL would read twice as much. A list as a parameter is looked up in the index several times as
- * fast as one from a subselect.
+ * Rows lie far apart, so the other columns are read only where a visitor's rows are (PREWHERE), and all versions come:
+ * FINAL would read twice as much. Adding up here takes two thirds of the time that it takes ClickHouse. A list as a
+ * parameter is looked up in the index several times as fast as one from a subselect.
  */
-function readSums(
+async function readSums(
   ch: Reader,
   { workspaceId, build, firstDay }: VisitorRows,
   visitors: readonly Pick<SeenVisitor, 'visitor'>[],
-): Promise<SummedRow[]> {
-  return ch.query<SummedRow>(
-    `SELECT toString(of_visitor) AS visitor, * EXCEPT (of_visitor) FROM (
-       SELECT visitor AS of_visitor, sumIf(sessions, is_read) AS sessions, sumIf(events, is_read) AS events, sumIf(conversions, is_read) AS conversions,
-         toUnixTimestamp64Milli(minIf(first_at, is_read)) AS firstAt, toUnixTimestamp64Milli(max(last_at)) AS lastAt,
-         countIf(touch_source != '') AS touches, toUnixTimestamp64Milli(maxIf(touch_at, touch_source != '')) AS lastTouchAt,
-         argMinIf((toUnixTimestamp64Milli(first_at), toUnixTimestamp64Milli(last_at)), day, touch_source != '') AS firstTouchDay
-       FROM (
-         SELECT visitor, day, day >= {first_day:UInt16} AS is_read, first_at, last_at, sessions, events, conversions, touch_at, touch_source
-         FROM visitors PREWHERE visitor IN {visitors:Array(UInt64)}
-         WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32}
-         ORDER BY version DESC LIMIT 1 BY visitor, day)
-       GROUP BY visitor HAVING countIf(is_read) > 0)`,
-    { workspace: workspaceId, build, first_day: firstDay, visitors: visitors.map(({ visitor }) => BigInt(visitor)) },
+): Promise<SummedVisitor[]> {
+  const rows = await ch.query<VisitorDay>(
+    `SELECT toString(visitors.visitor) AS visitor, day, sessions, events, conversions, toUnixTimestamp64Milli(first_at) AS firstAt,
+       toUnixTimestamp64Milli(last_at) AS lastAt, toUnixTimestamp64Milli(touch_at) AS touchAt, touch_source != '' AS isTouched
+     FROM visitors PREWHERE visitors.visitor IN {visitors:Array(UInt64)}
+     WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} ORDER BY version`,
+    { workspace: workspaceId, build, visitors: visitors.map(({ visitor }) => BigInt(visitor)) },
     // Each visitor's granule is read in each part, so two threads take a quarter less time.
     { isLong: true, settings: { max_threads: 2 } },
   )
+  const daysOf = new Map<string, Map<number, VisitorDay>>()
+  for (const row of rows) {
+    // The newer one of two versions of a day comes later.
+    const days = daysOf.get(row.visitor) ?? new Map<number, VisitorDay>()
+    daysOf.set(row.visitor, days.set(row.day, row))
+  }
+  return [...daysOf].flatMap(([visitor, days]) => sumOf(visitor, [...days.values()], firstDay) ?? [])
+}
+
+/** @returns undefined where none of the days may be read */
+function sumOf(visitor: string, days: readonly VisitorDay[], firstDay: number): SummedVisitor | undefined {
+  const read = days.filter(({ day }) => day >= firstDay)
+  if (read.length === 0) return undefined
+  const touched = days.filter(({ isTouched }) => isTouched).sort((one, other) => one.day - other.day)
+  const sum = (name: 'sessions' | 'events' | 'conversions') => read.reduce((total, day) => total + day[name], 0)
+  return {
+    ...{ visitor, sessions: sum('sessions'), events: sum('events'), conversions: sum('conversions') },
+    firstAt: Math.min(...read.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...days.map(({ lastAt }) => lastAt)),
+    lastTouchAt: Math.max(0, ...touched.map(({ touchAt }) => touchAt)),
+    firstTouchDay: touched[0],
+  }
 }
 
 /** The hours that have a visitor's texts: the last event's, the last touch's, and those of the first day with a touch. */
-function hoursOfTexts({ lastAt, touches, lastTouchAt, firstTouchDay: [from, to] }: SummedRow): number[] {
+function hoursOfTexts({ lastAt, lastTouchAt, firstTouchDay }: SummedVisitor): number[] {
   const hours = new Set([hourOf(lastAt)])
-  if (touches > 0) {
+  if (firstTouchDay !== undefined) {
     hours.add(hourOf(lastTouchAt))
-    for (let hour = hourOf(from); hour <= hourOf(to); hour++) hours.add(hour)
+    const last = hourOf(firstTouchDay.lastAt)
+    for (let hour = hourOf(firstTouchDay.firstAt); hour <= last; hour++) hours.add(hour)
   }
   return [...hours]
 }
@@ -216,7 +159,7 @@ async function readTexts(
        argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS first, argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS last
      FROM events WHERE ${sql} GROUP BY visitor`,
     params,
-    { isLong: true, settings: fewRows },
+    { isLong: true, settings: onOneThread },
   )
   return new Map(
     rows.map(({ v, anonymous_id, touches, first, last }) => [

@@ -1,6 +1,6 @@
 /** Reads a request for a short link: where it leads the visitor, and the row of the click. */
 
-import { devices, type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
+import { devices, type Hash64, type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
 import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { ShareRange } from '../../schemas/link-shares.ts'
 import type { LinkDevice } from '../../schemas/resources/link.ts'
@@ -60,9 +60,11 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       const agent = userAgents(sender.userAgent)
       const own = linkDeviceOf(agent)
       const country = countryOfSender(sender, countries)
+      let visitor: Hash64 | undefined
       const takes = ({ audience, from, to }: ShareRange) => {
         if (agent.program !== null) return false
-        const drawn = drawShare(id, visitorOf(workspaceId, sender.address, agent.text, sender.receivedAt), audience)
+        visitor ??= visitorOf(workspaceId, sender.address, agent.text, sender.receivedAt)
+        const drawn = drawShare(id, visitor, audience)
         return from <= drawn && drawn < to
       }
       const fitting = targets.find(

@@ -3,9 +3,9 @@
  * the log can't take it, the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
  * table is looked up first. While that fails the answer is 503, since an existing link must not be told to be gone.
  * A link that has expired leads elsewhere or nowhere, and its requests are no clicks. Until then its targets lead visitors
- * of a device, a country or a share to addresses of their own. A link with a password answers with a form, and a click is the POST
- * with the right one. Programs that make previews get a page in place of the redirect, where the link has a preview. The
- * query of the short URL goes along to where the link leads (pass-query.ts).
+ * of a device, a country or a share to addresses of their own. A link with a password answers with a form, and a click is
+ * the POST with the right one. Programs that make previews get a page in place of the redirect, where the link has a
+ * preview. The query of the short URL goes along to where the link leads (pass-query.ts).
  *
  * Held by test/integration/link-redirect.test.ts, link-passwords.test.ts and link-previews.test.ts there.
  */

@@ -33,7 +33,7 @@ const url = z
     const message = destinationProblem(url)
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
-const destination = url.meta({ description: 'Where it leads: http or https.' })
+const destination = url.meta({ description: 'Where it leads: http(s), no credentials.' })
 const label = z.string().min(1).max(linkLabelLengthMax)
 const expiry = {
   expires_at: writtenTime.nullable().optional().meta({ description: 'When it ends; null: never.' }),
@@ -67,7 +67,7 @@ const target = z
     ({ device, countries = [], share }) => device !== undefined || countries.length > 0 || share !== undefined,
     'It needs a device, countries or a share',
   )
-const sharesText = `Shares of targets with the same device and countries come to ${linkShareMax} at most`
+const sharesText = `Shares of targets with the same device and countries come to ${linkShareMax} at most: the rest goes on to the link’s destination`
 const targets = z
   .array(target)
   .max(linkTargetsMax)
@@ -78,7 +78,7 @@ const targets = z
   })
   .nullable()
   .optional()
-  .meta({ description: 'By device, country, share in %; first that fits.' })
+  .meta({ description: 'By device, country, share %; first fit.' })
 
 const password = z
   .string()

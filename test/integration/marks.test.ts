@@ -293,20 +293,20 @@ describe('the time as of which the marks are complete', () => {
 })
 
 describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads that take events', (workers) => {
-  it('no event that was answered before the marks are complete is above them, and all soon are below', async () => {
+  it('no event that was answered before the marks are complete is above them, all soon are below, and so they are after a stop', async () => {
     const ingest = await startIngest({ ...stores, dataDir: folder }, { INGEST_WORKERS: String(workers) })
     const answered: { id: number; at: number }[] = []
     let isSending = true
-    const send = async () => {
-      const event = { tracking_key: ingest.key, event_name: 'pageview', url: 'https://example.com/' }
-      while (isSending) {
-        // A connection of its own each time: any of the threads gets it.
-        const answer = await ingest.post('/track', { ...event, anonymous_id: 'v' }, { Connection: 'close' })
-        answered.push({ id: answer.body.event_id!, at: Date.now() })
-        await sleep(10)
-      }
+    const event = { tracking_key: ingest.key, event_name: 'pageview', url: 'https://example.com/', anonymous_id: 'v' }
+    const sendOne = async () => {
+      // A connection of its own each time: any of the threads gets it.
+      const answer = await ingest.post('/track', event, { Connection: 'close' })
+      answered.push({ id: answer.body.event_id!, at: Date.now() })
     }
-    const sending = Promise.all([send(), send(), send()])
+    const sendMany = async () => {
+      for (; isSending; await sleep(10)) await sendOne()
+    }
+    const sending = Promise.all([sendMany(), sendMany(), sendMany()])
     let leasesSeen = 0
     for (let looks = 0; looks < 60 || leasesSeen < workers; looks++) {
       const leases = await stores.pg.query<{ from: number; through: number; at: number }>(
@@ -326,11 +326,13 @@ describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads tha
     isSending = false
     await sending
     expect(leasesSeen).toBe(workers)
-    await vi.waitFor(async () => {
+    const above = async () => {
       const through = await marks()
-      const isBelow = (id: number) => through.some((mark) => id <= mark && leaseOf(id) === leaseOf(mark))
-      expect(answered.filter(({ id }) => !isBelow(id))).toEqual([])
-    }, 60_000)
+      return answered.filter(({ id }) => !through.some((mark) => id <= mark && leaseOf(id) === leaseOf(mark)))
+    }
+    await expect.poll(above).toEqual([])
+    await Promise.all([sendOne(), sendOne(), sendOne()])
     expect(await ingest.stop()).toBe(0)
+    expect(await above()).toEqual([])
   })
 })

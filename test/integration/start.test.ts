@@ -159,7 +159,7 @@ test('leaves no process behind when the supervisor alone is killed, and starts a
   const supervisor = Number(readFileSync(join(dataDir, 'lock'), 'utf8').split(' ')[0])
   process.kill(supervisor, 'SIGKILL')
   product = await startProduct(dataDir)
-  for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false)
+  for (const pid of pids) expect(isAlive(pid)).toBe(false)
   expect(product.dev).toMatchObject({ api_key, tracking_key, workspace_id })
   expect(product.output).not.toContain(api_key)
   expect(await workspace()).toBe(200)

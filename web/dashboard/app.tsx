@@ -9,14 +9,14 @@ import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Failure, PageLink } from './parts.tsx'
-import { useAnswer } from './query.ts'
+import { signOutSent, useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
 import { addressOf, isShared, pageAt } from './shared-page.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WaitingCount } from './waiting-count.tsx'
-import { leavePage, WorkspaceName } from './workspaces.tsx'
+import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {
   '/dashboard': 'Overview',
@@ -110,7 +110,7 @@ function App() {
           Shortcuts
         </button>
         {!isShared && (
-          <form method="post" action="/dashboard/sign-out" onSubmit={leavePage}>
+          <form method="post" action="/dashboard/sign-out" onSubmit={signOutSent}>
             <button type="submit">Sign out</button>
           </form>
         )}

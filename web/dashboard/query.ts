@@ -57,12 +57,21 @@ const signedOut = 'you are signed out. Sign in again in another tab, and go on h
 /** Somebody may be writing. */
 const hasForm = () => document.querySelector('main form, dialog form') !== null
 
+/** Within this time a sign-out has led to the sign-in, or goes nowhere. */
+const signOutWithinMs = 30_000
+let signOutSentAt = Number.NEGATIVE_INFINITY
+
+/** The form that signs out was sent: an answer that nobody is signed in doesn't lead elsewhere meanwhile. */
+export function signOutSent(): void {
+  signOutSentAt = performance.now()
+}
+
 async function read(path: string, signal: AbortSignal): Promise<unknown> {
   const answer = await request(path, { signal })
   const { response, body } = answer
   if (response.status === 401) {
     if (isShared) throw new Missing(revoked)
-    if (hasForm()) throw new Error(signedOut)
+    if (hasForm() || performance.now() - signOutSentAt < signOutWithinMs) throw new Error(signedOut)
     location.assign(`/dashboard/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
     return new Promise(() => undefined)
   }

@@ -21,7 +21,7 @@ export function showWorkspace(id: number): void {
 
 const end = new AbortController()
 
-/** The page is left for another workspace, or by signing out: questions about this one are neither asked nor answered any more. */
+/** The page is left for another workspace: questions about this one are neither asked nor answered any more. */
 export function endRequests(): void {
   end.abort()
 }

@@ -4,8 +4,7 @@ import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import { Confirm } from './dialog.tsx'
 import { Copied } from './install.tsx'
 import { may, ownRole } from './may.ts'
-import { send } from './query.ts'
-import { leavePage } from './workspaces.tsx'
+import { send, signOutSent } from './query.ts'
 
 export function SigningIn() {
   return (
@@ -34,7 +33,7 @@ export function SigningIn() {
         <a href="/dashboard/browsers">Signed-in browsers</a>
       </p>
       <div class="controls">
-        <form method="post" action="/dashboard/sign-out" onSubmit={leavePage}>
+        <form method="post" action="/dashboard/sign-out" onSubmit={signOutSent}>
           <button type="submit">Sign out of this browser</button>
         </form>
         {!may('workspace:own') && <Leave />}

@@ -7,6 +7,8 @@ interface Unsaved {
 }
 
 const held = new Set<Unsaved>()
+/** The browser needn't ask any more. */
+let isPageLeft = false
 
 /** @param is whether the part of the page that calls it holds what isn't saved */
 export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
@@ -14,7 +16,9 @@ export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
     if (!is) return
     const own = { keptAt }
     held.add(own)
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    const ask = (event: BeforeUnloadEvent) => {
+      if (!isPageLeft) event.preventDefault()
+    }
     addEventListener('beforeunload', ask)
     return () => {
       held.delete(own)
@@ -28,4 +32,10 @@ export function mayLeave(to?: string): boolean {
   const path = to && new URL(to, location.href).pathname
   const isLost = [...held].some(({ keptAt }) => keptAt === undefined || keptAt !== path)
   return !isLost || confirm("Leave without saving? What you changed isn't saved.")
+}
+
+/** For a page that ends with a form: the browser would ask when the page has ended its requests already. */
+export function mayLeavePage(): boolean {
+  isPageLeft = mayLeave()
+  return isPageLeft
 }

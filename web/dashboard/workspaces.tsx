@@ -1,6 +1,7 @@
 /** The name of the workspace; for a member of several, the choice between them. */
 import type { Joined } from './may.ts'
 import { endRequests } from './request.ts'
+import { mayLeavePage } from './unsaved.ts'
 
 interface NameProps {
   /** Undefined until it is known. */
@@ -14,7 +15,10 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
     <select
       aria-label="Workspace"
       value={shown?.id ?? ''}
-      onChange={(event) => goToWorkspace(Number(event.currentTarget.value))}
+      onChange={({ currentTarget }) => {
+        if (mayLeavePage()) goToWorkspace(Number(currentTarget.value))
+        else currentTarget.value = String(shown?.id ?? '')
+      }}
     >
       {!shown && (
         <option value="" disabled>
@@ -30,16 +34,11 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
   )
 }
 
-/** As the page's last form is sent. An answer that came now, that nobody is signed in, would lead elsewhere. */
-export function leavePage(): void {
+/** The session goes on there; the page begins anew. */
+export function goToWorkspace(id: number): void {
   endRequests()
   // Gone back to from the browser's memory, the page begins anew. One that is still loading is shown first, and goes on.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
-}
-
-/** The session goes on there; the page begins anew. */
-export function goToWorkspace(id: number): void {
-  leavePage()
   const form = document.createElement('form')
   form.method = 'post'
   form.action = '/dashboard/workspace'

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{d as r}from"./chunk-E5YSOCHQ.js";var a=new Set;function i(e,{keptAt:o}){r(()=>{if(!e)return;let t={keptAt:o};a.add(t);let n=s=>s.preventDefault();return addEventListener("beforeunload",n),()=>{a.delete(t),removeEventListener("beforeunload",n)}},[e,o])}function f(e){let o=e&&new URL(e,location.href).pathname;return![...a].some(({keptAt:n})=>n===void 0||n!==o)||confirm("Leave without saving? What you changed isn't saved.")}export{i as a,f as b};

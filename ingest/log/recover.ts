@@ -45,7 +45,9 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
 
   const buffer = Buffer.allocUnsafeSlow(files.fileBytes)
   for (const number of numbers) {
-    const bytes = await readWhole(files.pathOf(number), buffer)
+    // The next file's header says where this one ends. Files are of full size from the first: most of it may be unused.
+    const knownEnd = headers.get(number + 1)?.previousEnd ?? Number.POSITIVE_INFINITY
+    const bytes = await readWhole(files.pathOf(number), buffer.subarray(0, knownEnd))
     if (headers.get(number) === null) {
       // Its groups carry the file's number themselves; only where the file before it ends is lost.
       await options.setAside(
@@ -54,8 +56,7 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
         bytes.subarray(0, fileHeaderBytes),
       )
     }
-    // The next file's header says where this one ends.
-    const content = findGroups(bytes, number, headers.get(number + 1)?.previousEnd ?? Number.POSITIVE_INFINITY)
+    const content = findGroups(bytes, number, knownEnd)
     for (const { start, end } of content.damages) {
       await options.setAside(
         damageName(options.folder, number, start),

@@ -45,7 +45,8 @@ export class FileKeeper {
   ) {
     const { files, segments } = folder.recovered
     this.writingFile = folder.newestFile
-    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: performance.now() })
+    // One without rows has nothing to be loaded again from.
+    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: Number.NEGATIVE_INFINITY })
     for (const segment of segments) {
       this.addSegment(segment)
       this.recovered.add(segment.number)

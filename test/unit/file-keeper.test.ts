@@ -1,0 +1,57 @@
+/** Files of the log that are found at start are let go of once none of their rows may be loaded again. */
+import { closeSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { diskIo, LogFiles } from '../../ingest/log/files.ts'
+import { fileHeaderBytes } from '../../ingest/log/format.ts'
+import type { Segment } from '../../ingest/log/segment.ts'
+import { FileKeeper } from '../../ingest/ship/file-keeper.ts'
+import { ShipJournal } from '../../ingest/ship/journal.ts'
+import { retiredFileKeepMs } from '../../schemas/limits/log-limits.ts'
+import { setUpLogFolder, silent, smallFileBytes } from '../support/log-fixture.ts'
+
+let folder: string
+setUpLogFolder((made) => {
+  folder = made
+})
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const sweepMs = 5_000
+
+/** Files 1 to 4, of which the last is written; @returns the numbers of those that are there after each time */
+async function keptAfter(rows: readonly Segment[], timesMs: readonly number[]): Promise<number[][]> {
+  const { files } = await LogFiles.open(join(folder, 'log'), smallFileBytes, diskIo)
+  for (let number = 1; number <= 4; number++) closeSync((await files.openNext(fileHeaderBytes)).fd)
+  const journal = await ShipJournal.open(join(folder, 'journal'), 'boot', 600_000, silent)
+  const found = { files: [1, 2, 3], segments: [...rows] }
+  const options = { bytesMax: Number.POSITIVE_INFINITY, journal, log: silent }
+  const keeper = new FileKeeper({ folder: 0, files, recovered: found, newestFile: 4 }, options)
+  const done = { dropped: {}, rows: 1, hasSides: false, keys: [], segments: rows }
+  if (rows.length > 0) keeper.manifestDone({ id: 2, part: 'all', ...done })
+  const kept: number[][] = []
+  for (const ms of timesMs) {
+    keeper.start()
+    vi.advanceTimersByTime(ms)
+    await keeper.close()
+    const names = await readdir(files.folder)
+    kept.push(names.flatMap((name) => (/^\d+\.log$/.test(name) ? Number.parseInt(name, 10) : [])).sort())
+  }
+  await files.settle()
+  await journal.close()
+  return kept
+}
+
+test('those without rows go at once, so that starts in a row don’t fill the disk', async () => {
+  expect(await keptAfter([], [sweepMs])).toEqual([[4]])
+})
+
+test('those with rows stay for as long as a power loss may take these from ClickHouse, and later ones behind them', async () => {
+  const segment = { number: 1, folder: 0, file: 2, start: fileHeaderBytes, end: 8192, rows: 1, rowFormat: 1 }
+  expect(await keptAfter([segment], [sweepMs, retiredFileKeepMs])).toEqual([[2, 3, 4], [4]])
+})

@@ -16,6 +16,8 @@ export interface Recovered {
   readonly segments: Segment[]
   /** Oldest first. One without segments is kept as well: its header says where the one before it ends. */
   readonly files: number[]
+  /** Those of them that have nothing behind their header. */
+  readonly unused: number[]
   /** Where the newest file ends. */
   readonly newestEnd: number
   readonly bytes: number
@@ -36,9 +38,10 @@ export interface RecoverOptions {
 export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
   const { files, numbers, log } = options
   const segments: Segment[] = []
+  const unused: number[] = []
   let newestEnd = fileHeaderBytes
   let total = 0
-  if (numbers.length === 0) return { segments, files: [], newestEnd, bytes: total }
+  if (numbers.length === 0) return { segments, files: [], unused, newestEnd, bytes: total }
 
   const headers = new Map<number, FileHeader | null>()
   for (const number of numbers) headers.set(number, await readHeader(files.pathOf(number), number))
@@ -66,10 +69,11 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
     }
     if (content.isTorn) log.info({ file: number, at: content.end }, 'cut the torn tail of an unacknowledged group')
     segments.push(...(await segmentsOf(content.groups, number, options)))
+    if (content.end === fileHeaderBytes && content.damages.length === 0 && !content.isTorn) unused.push(number)
     newestEnd = content.end
     total += content.end
   }
-  return { segments, files: [...numbers], newestEnd, bytes: total }
+  return { segments, files: [...numbers], unused, newestEnd, bytes: total }
 }
 
 /** Null when the file's first bytes aren't its header. */

@@ -20,7 +20,7 @@ interface KeptFile {
 export interface ShippedFolder {
   readonly folder: number
   readonly files: Pick<LogFiles, 'fileBytes' | 'pathOf' | 'release'>
-  readonly recovered: Pick<Recovered, 'files' | 'segments'>
+  readonly recovered: Pick<Recovered, 'files' | 'segments' | 'unused'>
   /** The file that is written now, which stays. Infinity: none is, and none stays. */
   readonly newestFile: number
 }
@@ -43,10 +43,11 @@ export class FileKeeper {
     private readonly folder: ShippedFolder,
     private readonly options: FileKeeperOptions,
   ) {
-    const { files, segments } = folder.recovered
+    const { files, segments, unused } = folder.recovered
     this.writingFile = folder.newestFile
-    // One without rows has nothing to be loaded again from.
-    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: Number.NEGATIVE_INFINITY })
+    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: performance.now() })
+    // Nothing can be loaded again from these.
+    for (const file of unused) this.kept.get(file)!.doneAt = Number.NEGATIVE_INFINITY
     for (const segment of segments) {
       this.addSegment(segment)
       this.recovered.add(segment.number)

@@ -126,7 +126,7 @@ export class Shipper {
     this.stages.wake()
   }
 
-  /** Segments that at least one of the two stores lacks: their bytes and age without open ones, their number with them. */
+  /** Segments that at least one of the two stores lacks: bytes and age of sealed ones, the number of all. */
   backlog(): { bytes: number; segments: number; ageMs: number } {
     const frozen = new Set([...this.toLoad, ...this.toRepair, ...this.toCopy])
     let { bytes } = this.waiting

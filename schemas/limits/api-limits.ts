@@ -73,7 +73,7 @@ export const linkTagLengthMax = 50
 export const linkTargetsMax = 10
 /** Countries of a target: more than there are. */
 export const linkTargetCountriesMax = 300
-/** Percent of visitors that targets with one audience take together: somebody comes to what stands behind them. */
+/** Percent of visitors that targets with one audience take together: some are left for the next target or the destination. */
 export const linkShareMax = 99
 /** Links read with one statement: up to 38 MB, with the longest destination, end, targets and preview that each may have. */
 export const linksReadEach = 250

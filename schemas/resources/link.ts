@@ -67,7 +67,7 @@ const target = z
     ({ device, countries = [], share }) => device !== undefined || countries.length > 0 || share !== undefined,
     'It needs a device, countries or a share',
   )
-const sharesText = `Shares of targets with the same device and countries come to ${linkShareMax} at most: the rest goes on to the link’s destination`
+const sharesText = `Shares of targets with the same device and countries come to ${linkShareMax} at most: the rest goes on to the next target or the link’s destination`
 const targets = z
   .array(target)
   .max(linkTargetsMax)

@@ -134,7 +134,7 @@ describe('POST /v1/links', () => {
     expect(refused.body.detail).toMatchObject([
       {
         loc: ['body', 'targets', 2, 'share'],
-        msg: 'Value error, Shares of targets with the same device and countries come to 99 at most: the rest goes on to the link’s destination',
+        msg: 'Value error, Shares of targets with the same device and countries come to 99 at most: the rest goes on to the next target or the link’s destination',
       },
     ])
     const targets = [

@@ -135,7 +135,7 @@ describe('pages', () => {
       nth % 3 === 0 ? identify(`v${nth}`, nth, `c${nth}@example.com`) : view(`v${nth}`, nth >> 1),
     )
     // More sessions than a page of visitors is looked for among.
-    const often = Array.from({ length: 20 }, (_, nth) => view('v1', 25 + nth, { session_id: `again-${nth}` }))
+    const often = Array.from({ length: 40 }, (_, nth) => view('v1', 25 + nth, { session_id: `again-${nth}` }))
     await send(...events, ...often, { event_name: 'pageview', url: 'https://example.com/', occurred_at: at(10) })
     const all = await ask().people()
     expect(all).toHaveLength(41)

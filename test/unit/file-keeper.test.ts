@@ -25,11 +25,11 @@ afterEach(() => {
 const sweepMs = 5_000
 
 /** Files 1 to 4, of which the last is written; @returns the numbers of those that are there after each time */
-async function keptAfter(rows: readonly Segment[], timesMs: readonly number[]): Promise<number[][]> {
+async function keptAfter(rows: readonly Segment[], unused: number[], timesMs: readonly number[]): Promise<number[][]> {
   const { files } = await LogFiles.open(join(folder, 'log'), smallFileBytes, diskIo)
   for (let number = 1; number <= 4; number++) closeSync((await files.openNext(fileHeaderBytes)).fd)
   const journal = await ShipJournal.open(join(folder, 'journal'), 'boot', 600_000, silent)
-  const found = { files: [1, 2, 3], segments: [...rows] }
+  const found = { files: [1, 2, 3], segments: [...rows], unused }
   const options = { bytesMax: Number.POSITIVE_INFINITY, journal, log: silent }
   const keeper = new FileKeeper({ folder: 0, files, recovered: found, newestFile: 4 }, options)
   const done = { dropped: {}, rows: 1, hasSides: false, keys: [], segments: rows }
@@ -47,11 +47,14 @@ async function keptAfter(rows: readonly Segment[], timesMs: readonly number[]): 
   return kept
 }
 
-test('those without rows go at once, so that starts in a row don’t fill the disk', async () => {
-  expect(await keptAfter([], [sweepMs])).toEqual([[4]])
+test.each([
+  { unused: [1, 2, 3], kept: [[4], [4]] },
+  { unused: [1, 3], kept: [[2, 3, 4], [4]] },
+])('unused ones go at once, up to one that has something: $unused', async ({ unused, kept }) => {
+  expect(await keptAfter([], unused, [sweepMs, retiredFileKeepMs])).toEqual(kept)
 })
 
 test('those with rows stay for as long as a power loss may take these from ClickHouse, and later ones behind them', async () => {
   const segment = { number: 1, folder: 0, file: 2, start: fileHeaderBytes, end: 8192, rows: 1, rowFormat: 1 }
-  expect(await keptAfter([segment], [sweepMs, retiredFileKeepMs])).toEqual([[2, 3, 4], [4]])
+  expect(await keptAfter([segment], [1, 3], [sweepMs, retiredFileKeepMs])).toEqual([[2, 3, 4], [4]])
 })

@@ -1,5 +1,6 @@
 /** Asks the API as the owner who is signed in, or by a shared link: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
+import { beginAnewAfterBack } from './after-back.ts'
 import { type ApiAnswer, Missing, Refused, type RequestOptions, refusalOf, request } from './request.ts'
 import { isShared } from './shared-page.ts'
 
@@ -57,13 +58,14 @@ const signedOut = 'you are signed out. Sign in again in another tab, and go on h
 /** Somebody may be writing. */
 const hasForm = () => document.querySelector('main form, dialog form') !== null
 
-/** Within this time a sign-out has led to the sign-in, or goes nowhere. */
+/** After this time a sign-out counts as cancelled. */
 const signOutWithinMs = 30_000
 let signOutSentAt = Number.NEGATIVE_INFINITY
 
-/** The form that signs out was sent: an answer that nobody is signed in doesn't lead elsewhere meanwhile. */
+/** The form that signs out was sent. A 401 doesn't navigate meanwhile: that would cancel the form. */
 export function signOutSent(): void {
   signOutSentAt = performance.now()
+  beginAnewAfterBack()
 }
 
 async function read(path: string, signal: AbortSignal): Promise<unknown> {

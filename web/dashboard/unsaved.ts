@@ -34,7 +34,7 @@ export function mayLeave(to?: string): boolean {
   return !isLost || confirm("Leave without saving? What you changed isn't saved.")
 }
 
-/** For a page that ends with a form: the browser would ask when the page has ended its requests already. */
+/** For a page that ends its requests and then sends a form: the browser would ask too late. */
 export function mayLeavePage(): boolean {
   isPageLeft = mayLeave()
   return isPageLeft

@@ -114,7 +114,7 @@ export function AddWorkspace({ close }: FormProps) {
           ...{ name: data.get('name'), timezone: data.get('timezone') },
         })
       }
-      made={({ id }) => goToWorkspace(id)}
+      made={({ id }) => void goToWorkspace(id)}
     >
       <Name value="" />
       <Timezone value={Intl.DateTimeFormat().resolvedOptions().timeZone} />

@@ -1,4 +1,5 @@
 /** The name of the workspace; for a member of several, the choice between them. */
+import { beginAnewAfterBack } from './after-back.ts'
 import type { Joined } from './may.ts'
 import { endRequests } from './request.ts'
 import { mayLeavePage } from './unsaved.ts'
@@ -16,8 +17,7 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
       aria-label="Workspace"
       value={shown?.id ?? ''}
       onChange={({ currentTarget }) => {
-        if (mayLeavePage()) goToWorkspace(Number(currentTarget.value))
-        else currentTarget.value = String(shown?.id ?? '')
+        if (!goToWorkspace(Number(currentTarget.value))) currentTarget.value = String(shown?.id ?? '')
       }}
     >
       {!shown && (
@@ -34,11 +34,11 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
   )
 }
 
-/** The session goes on there; the page begins anew. */
-export function goToWorkspace(id: number): void {
+/** The session goes on there; the page begins anew. @returns false where something unsaved is to stay */
+export function goToWorkspace(id: number): boolean {
+  if (!mayLeavePage()) return false
   endRequests()
-  // Gone back to from the browser's memory, the page begins anew. One that is still loading is shown first, and goes on.
-  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
+  beginAnewAfterBack()
   const form = document.createElement('form')
   form.method = 'post'
   form.action = '/dashboard/workspace'
@@ -47,4 +47,5 @@ export function goToWorkspace(id: number): void {
   form.append(field)
   document.body.append(form)
   form.submit()
+  return true
 }

@@ -152,7 +152,8 @@ async function readAnonymous(
   const lastDay = localDayAt(Math.min(before.lastAt, now), timezone)
   const firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
   let from = before
-  for (let days = 0, portion = 2 * limit; ; ) {
+  // Rows are of sessions, and the newest ones stand there in several versions.
+  for (let days = 0, portion = 4 * limit; ; ) {
     // A match may lie on any day, however lately its visitor was seen: a search looks at all days at once.
     const fromDay = q === undefined ? Math.max(firstDay, lastDay - days) : rows.firstDay
     const page = { fromDay, since: oldest, before: from, limit: portion, q }

@@ -32,7 +32,7 @@ export interface FoundVisitors {
   readonly isCut: boolean
 }
 
-/** Columns are named with their table where an alias of a statement hides them. */
+/** Qualified by the table: an alias `visitor` would hide the column. */
 const ofDays =
   'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND sessions.visitor != 0'
 const isBehind = (row: string) => `${row} < (${moment('before')}, {before_visitor:UInt64})`

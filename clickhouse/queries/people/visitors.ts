@@ -7,7 +7,6 @@ import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
 import { onOneThread, type Reader } from '../reader.ts'
 import { hoursOfVisitors, pairsIn } from './copy-events.ts'
-import type { SeenVisitor } from './newest-visitors.ts'
 
 /** A workspace's rows in use, within the days that it may read. */
 export interface VisitorRows {
@@ -15,6 +14,13 @@ export interface VisitorRows {
   readonly build: number
   /** The earliest local day that may be read. */
   readonly firstDay: number
+}
+
+export interface SoughtVisitor {
+  /** Decimal text. */
+  readonly visitor: string
+  /** The last event’s time, where it is known: texts of its hour are read beside the sums. */
+  readonly lastAt?: number
 }
 
 export interface VisitorSums {
@@ -42,14 +48,11 @@ export interface VisitorTexts {
 
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
-/**
- * By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day.
- * @param visitors those whose last event's time is known have their texts read beside their sums
- */
+/** By visitor; one that has no rows that may be read is not there. First and last touch count from whichever day. */
 export async function readVisitors(
   ch: Reader,
   rows: VisitorRows,
-  visitors: readonly (Pick<SeenVisitor, 'visitor'> & Partial<SeenVisitor>)[],
+  visitors: readonly SoughtVisitor[],
 ): Promise<Map<string, VisitorSums & VisitorTexts>> {
   if (visitors.length === 0) return new Map()
   const lastPlaces = visitors.flatMap(({ visitor, lastAt }) =>
@@ -90,7 +93,7 @@ interface VisitorDay extends VisitorSums {
 async function readSums(
   ch: Reader,
   { workspaceId, build, firstDay }: VisitorRows,
-  visitors: readonly Pick<SeenVisitor, 'visitor'>[],
+  visitors: readonly SoughtVisitor[],
 ): Promise<SummedVisitor[]> {
   const rows = await ch.query<VisitorDay>(
     `SELECT toString(visitors.visitor) AS visitor, day, sessions, events, conversions, toUnixTimestamp64Milli(first_at) AS firstAt,

@@ -98,6 +98,21 @@ async function erase(log?: Log): Promise<void> {
   } while (!(await eraseNext(workOn(stores), Date.now(), log)))
 }
 
+/** @param meanwhile done while ClickHouse has begun to delete Ann's events, and can't */
+async function eraseAnnWhile(workspace: TestWorkspace, meanwhile: () => Promise<void>): Promise<void> {
+  await stores.ch.command('SYSTEM STOP MERGES events')
+  try {
+    await order(workspace, { email: 'ann@example.com' })
+    await foldAll(stores)
+    for (let step = 0; step < 3; step++) expect(await eraseNext(workOn(stores), Date.now())).toBe(false)
+    await meanwhile()
+  } finally {
+    await stores.ch.command('SYSTEM START MERGES events')
+  }
+  await erase()
+  await settlePeople(stores, ingest)
+}
+
 /** As the command does, where it isn't about its words. @returns the number of events */
 async function eraseBy(workspace: TestWorkspace, named: NamedPerson): Promise<number> {
   const { erasureId } = (await order(workspace, named)) as OrderedErasure
@@ -251,11 +266,7 @@ test('nothing is exported while somebody’s events wait to be removed', async (
 test('while ClickHouse deletes events folds go on, and nothing stays of what they derive from them', async () => {
   const workspace = await prepare([...anns, ...others])
   const other = await makeWorkspace(stores)
-  await stores.ch.command('SYSTEM STOP MERGES events')
-  try {
-    await order(workspace, { email: 'ann@example.com' })
-    await foldAll(stores)
-    for (let step = 0; step < 3; step++) expect(await eraseNext(workOn(stores), Date.now())).toBe(false)
+  await eraseAnnWhile(workspace, async () => {
     const hours = [...anns, ...others].map(({ occurred_at }) => Math.floor(Date.parse(String(occurred_at)) / 3_600_000))
     await recordRepairs(
       stores.pg,
@@ -265,11 +276,7 @@ test('while ClickHouse deletes events folds go on, and nothing stays of what the
     await settlePeople(stores, ingest)
     expect((await askPeople(api, other).people()).length).toBe(1)
     expect(await nextErasure(stores.pg)).toBeDefined()
-  } finally {
-    await stores.ch.command('SYSTEM START MERGES events')
-  }
-  await erase()
-  await settlePeople(stores, ingest)
+  })
   expect(await shownOf(workspace)).toEqual(aloneShown)
   expect(await judgeFigures(stores, workspace.workspaceId)).toEqual(exactFigures)
   const left = 'SELECT count() AS copies FROM person_events WHERE id NOT IN (SELECT id FROM events)'
@@ -299,19 +306,11 @@ test('an erasure ends though late events make its days stale again after each of
 
 test('who is identified again while the events are being removed keeps none of their figures', async () => {
   const workspace = await prepare(anns)
-  await stores.ch.command('SYSTEM STOP MERGES events')
-  try {
-    await order(workspace, { email: 'ann@example.com' })
-    await foldAll(stores)
-    for (let step = 0; step < 3; step++) expect(await eraseNext(workOn(stores), Date.now())).toBe(false)
+  await eraseAnnWhile(workspace, async () => {
     const occurred_at = new Date().toISOString()
     await track(ingest, workspace, [{ ...identify('new', 0, 'ann@example.com'), occurred_at }])
     await settlePeople(stores, ingest)
-  } finally {
-    await stores.ch.command('SYSTEM START MERGES events')
-  }
-  await erase()
-  await settlePeople(stores, ingest)
+  })
   const [ann, ...more] = await askPeople(api, workspace).people()
   expect([ann!.email, ann!.event_count, ann!.conversion_count, more]).toEqual(['ann@example.com', 1, 0, []])
   expect(Date.parse(ann!.first_seen_at!)).toBeGreaterThan(begin + 30 * 3_600_000)

@@ -1,11 +1,11 @@
 /** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
-import type { Authenticated } from '../../postgres/tables/api-keys.ts'
+import type { Standing } from '../../postgres/tables/api-keys.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { publishScope, viewScope } from '../../schemas/scopes.ts'
 import type { Operation } from '../operations/define.ts'
 
 /** Refuses by the key alone. */
-export type Guard = (key: Authenticated) => void
+export type Guard = (key: Standing) => void
 
 /** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. Other members need none. */
 export const requirePlan: Guard = (key) => {
@@ -29,12 +29,12 @@ export const refuseSharedLink: Guard = (key) => {
 
 type Needs = Pick<Operation, 'scope' | 'isShared' | 'publishes'>
 
-export function requireScope({ scopes, actorType }: Authenticated, { scope, isShared, publishes }: Needs): void {
+export function requireScope({ scopes, actorType }: Standing, { scope, isShared, publishes }: Needs): void {
   if (isShared && scopes.includes(viewScope)) return
   const missing = [scope, ...(publishes ? [publishScope] : [])].find((one) => !scopes.includes(one))
   if (missing !== undefined) throw lacking(actorType, missing)
 }
 
-export function lacking(actorType: Authenticated['actorType'], scope: string) {
+export function lacking(actorType: Standing['actorType'], scope: string) {
   return actorType === 'user' ? problem('role_insufficient') : problem('scope_missing', scope)
 }

@@ -37,6 +37,12 @@ export interface Authenticated {
   readonly workspace: Workspace
 }
 
+/** The part that the refusals of a workspace depend on. */
+export type Standing = Pick<
+  Authenticated,
+  'actorType' | 'scopes' | 'plan_key' | 'isMember' | 'lacksFactor' | 'workspace'
+>
+
 export interface ListedApiKey {
   readonly id: number
   readonly kind: KeyKind

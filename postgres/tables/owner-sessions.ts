@@ -8,7 +8,7 @@ import {
 } from '../../schemas/limits/api-limits.ts'
 import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
 import type { Queryable } from '../client.ts'
-import { type Authenticated, planOfMember } from './api-keys.ts'
+import { type Authenticated, planOfMember, type Standing } from './api-keys.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
 
 /**
@@ -73,21 +73,15 @@ export async function beginBrowserSession(
 
 /** The session that holds at a moment, with the scopes of the role in its workspace; null for none. Notes its use. */
 export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<Authenticated | null> {
-  interface Row extends Workspace {
+  interface Row extends StandingRow {
     session_id: number
     session_owner: number
     email: string
     expires_at: Date
     last_used_at: Date | null
-    session_plan: PlanKey | null
-    role: Role | null
-    has_factor: boolean
   }
   const [row] = await q.query<Row>(
-    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, s.last_used_at, m.role,
-       ${planOfMember('so')} AS session_plan,
-       EXISTS (SELECT FROM second_factors f WHERE f.owner_id = s.owner_id AND f.enabled_at IS NOT NULL) AS has_factor,
-       ${workspaceColumns}
+    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, s.last_used_at, ${standingColumns}
      FROM browser_sessions s
      JOIN workspaces w ON w.id = s.workspace_id
      JOIN owners o ON o.id = w.owner_id
@@ -97,16 +91,46 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
     [sha256Of(token), now],
   )
   if (row === undefined) return null
-  const { session_id, session_owner, email, expires_at, last_used_at, session_plan, role, has_factor, ...workspace } =
-    row
+  const { session_id, session_owner, email, expires_at, last_used_at, ...standing } = row
   // Seldom, so that looking at pages writes little.
   if (last_used_at === null || last_used_at.getTime() <= now - sessionUseMs) {
     await q.query('UPDATE browser_sessions SET last_used_at = $2 WHERE id = $1', [session_id, new Date(now)])
   }
   return {
-    ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email },
+    ...{ id: session_id, ownerId: session_owner, name: email, expiresAt: expires_at },
+    ...standingOf(standing),
+  }
+}
+
+/** How sessions of an account stand in each workspace that it is a member of, oldest first. Those being deleted have no members. */
+export async function listStandings(q: Queryable, ownerId: number): Promise<Standing[]> {
+  const rows = await q.query<StandingRow>(
+    `SELECT ${standingColumns} FROM members m
+     JOIN workspaces w ON w.id = m.workspace_id
+     JOIN owners o ON o.id = w.owner_id
+     JOIN owners so ON so.id = m.owner_id
+     WHERE m.owner_id = $1 ORDER BY w.id`,
+    [ownerId],
+  )
+  return rows.map(standingOf)
+}
+
+interface StandingRow extends Workspace {
+  readonly session_plan: PlanKey | null
+  readonly role: Role | null
+  readonly has_factor: boolean
+}
+
+/** Names the account `so`, its membership `m`, the workspace `w` and its owner `o`. */
+const standingColumns = `m.role, ${planOfMember('so')} AS session_plan,
+  EXISTS (SELECT FROM second_factors f WHERE f.owner_id = so.id AND f.enabled_at IS NOT NULL) AS has_factor,
+  ${workspaceColumns}`
+
+function standingOf({ session_plan, role, has_factor, ...workspace }: StandingRow): Standing {
+  return {
+    actorType: 'user',
     scopes: role === null ? [] : [...scopesOfRoles[role]],
-    ...{ expiresAt: expires_at, plan_key: session_plan, isMember: role !== null },
+    ...{ plan_key: session_plan, isMember: role !== null },
     ...{ lacksFactor: workspace.second_factor_required && !has_factor, workspace },
   }
 }

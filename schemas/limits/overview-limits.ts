@@ -55,6 +55,10 @@ export const channelSourcesMax = 10_000
 export const conversionsDefault = 50
 export const conversionsMax = 200
 export const touchesOfConversionMax = 20
+/** Figures of all workspaces at a glance: their local days up to now, workspaces with figures, and those that are read at a time. */
+export const glanceDays = 7
+export const glanceWorkspacesMax = 50
+export const glancesAtOnce = 2
 /** Attempts at an overview when its cells are rewritten during the reading. */
 export const overviewAttemptsMax = 3
 export const recentEventsMax = 50

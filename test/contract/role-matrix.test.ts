@@ -58,6 +58,7 @@ test('operations of sessions need a scope that no key can have, but for these re
   expect(operations.filter(({ scope }) => !ofKeys(scope))).toEqual([])
   expect(ofSessions.filter(({ scope }) => ofKeys(scope)).map(({ name, scope }) => [name, scope])).toEqual([
     ['workspace.list', 'workspace:read'],
+    ['workspace.glance', 'workspace:read'],
     ['workspace.settings', 'workspace:read'],
     ['overview.read_lists', 'analytics:read'],
     ['member.leave', 'workspace:read'],

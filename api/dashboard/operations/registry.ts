@@ -5,6 +5,7 @@ import type { Operation } from '../../operations/define.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
 import { ofChatChannels } from './chat-channels.ts'
 import { eraseThisPerson } from './erase-person.ts'
+import { readAllWorkspaces } from './glance.ts'
 import { makeMemberOperations } from './members.ts'
 import { ofReportRecipients } from './report-recipients.ts'
 import { requireFactor } from './require-second-factor.ts'
@@ -29,7 +30,8 @@ export function makeSessionOperations(
   return [
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
-    ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, requireFactor, readOwnLists],
+    ...[listOwnWorkspaces, readAllWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace],
+    ...[requireFactor, readOwnLists],
     ...[
       ...ofReportRecipients,
       ...ofChatChannels,

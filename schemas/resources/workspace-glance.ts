@@ -1,0 +1,33 @@
+/** All workspaces of whoever is signed in at a glance, as the dashboard shows them. */
+import { z } from 'zod'
+
+const counts = { visitors: z.int(), pageviews: z.int() }
+
+/** Those of the workspace's overview for as many days, in its timezone. */
+export const GlanceFigures = z.object({
+  live_visitors: z.int(),
+  ...counts,
+  /** Null where the days before aren't kept in full. */
+  previous: z.object(counts).nullable(),
+  /** One for each local day, `YYYY-MM-DD`. */
+  days: z.array(z.object({ day: z.string(), visitors: z.int() })),
+})
+
+export const WorkspaceGlance = z.object({
+  id: z.int(),
+  name: z.string(),
+  /** The session is in it. */
+  is_current: z.boolean(),
+  figures: GlanceFigures.nullable(),
+  /**
+   * Why there are none: the code of the problem that the workspace itself would answer with, no event has come yet, or as many
+   * workspaces as may have figures have some.
+   */
+  without: z
+    .enum([
+      ...(['plan_missing', 'workspace_access_denied', 'second_factor_missing', 'role_insufficient'] as const),
+      ...(['no_event', 'too_many'] as const),
+    ])
+    .nullable(),
+})
+export type WorkspaceGlance = z.output<typeof WorkspaceGlance>

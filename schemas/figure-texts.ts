@@ -40,8 +40,13 @@ export function makeFigureTexts(locale?: string) {
 
 /** The change in per cent; undefined where one side is too small to tell. */
 export function change(name: ComparedName, now: Compared, before: Compared): number | undefined {
-  if (before[name] <= 0 || Math.min(baseOf(name, now), baseOf(name, before)) < changeBaseMin) return undefined
-  return Math.round(((now[name] - before[name]) / before[name]) * 100)
+  return changeOf(now[name], before[name], Math.min(baseOf(name, now), baseOf(name, before)))
+}
+
+/** The same of two numbers. @param base how many the one of less is made of, such as visitors */
+export function changeOf(now: number, before: number, base: number): number | undefined {
+  if (before <= 0 || base < changeBaseMin) return undefined
+  return Math.round(((now - before) / before) * 100)
 }
 
 /** How many the figure is made of. Payments aren't counted: conversions come nearest to them, where there are any. */

@@ -28,10 +28,15 @@ const pages = {
   '/dashboard/links': 'Links',
   '/dashboard/company': 'Company',
   '/dashboard/settings': 'Settings',
+  '/dashboard/workspaces': 'All workspaces',
 } as const
+/** Needs no workspace. The choice at the top leads to it. */
+const allWorkspacesPath = '/dashboard/workspaces'
 /** They have range and filters, which go along from one to another. Shared links show them. */
 const figurePages: readonly string[] = ['/dashboard', '/dashboard/funnels', '/dashboard/retention']
 const shownPages = Object.entries(pages).filter(([path]) => !isShared || figurePages.includes(path))
+const navPages = shownPages.filter(([path]) => path !== allWorkspacesPath)
+const loadAllWorkspaces = () => import('./all-workspaces.tsx').then(({ AllWorkspacesPage }) => AllWorkspacesPage)
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/funnels': () => import('./funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
@@ -53,7 +58,7 @@ const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
     r: '/dashboard/replays',
   },
   s: '/dashboard/posts',
-  ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings' },
+  ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings', w: allWorkspacesPath },
 }
 const secondKeyWithinMs = 1_500
 /** Until a page follows another role. */
@@ -96,10 +101,10 @@ function App() {
     <>
       <header>
         <h1>
-          <WorkspaceName shown={workspace ?? current} joined={joined} />
+          <WorkspaceName shown={workspace ?? current} joined={joined} showAll={() => navigate(allWorkspacesPath)} />
         </h1>
         <nav aria-label="Pages">
-          {shownPages.map(([path, name]) => (
+          {navPages.map(([path, name]) => (
             <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
               {name}
               {path === '/dashboard/posts' && <WaitingCount />}
@@ -116,7 +121,9 @@ function App() {
         )}
       </header>
       {hasHelp && <KeysDialog close={() => setHelp(false)} />}
-      {failure && (!isKnown || failure.isMissing) ? (
+      {!isShared && pathname === allWorkspacesPath && joined !== undefined ? (
+        <Later key={pathname} load={loadAllWorkspaces} props={{}} />
+      ) : failure && (!isKnown || failure.isMissing) ? (
         <main>
           <Failure {...failure} />
           {workspace === undefined && current !== undefined && <SigningIn />}
@@ -128,10 +135,10 @@ function App() {
   )
 
   function pageOf() {
-    const shown = { workspace: workspace!, navigate }
     if (!shownPages.some(([path]) => path === pathname)) return <NoPage navigate={navigate} />
     const load = chunks[pathname]
-    if (load !== undefined) return <Later key={pathname} load={load} search={search} {...shown} />
+    const props = { search, workspace: workspace!, navigate }
+    if (load !== undefined) return <Later key={pathname} load={load} props={props} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
 }

@@ -2,7 +2,7 @@
 import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { decimalsOf } from '../../schemas/reference/currencies.ts'
 
-export { type ComparedName, change, changeText } from '../../schemas/figure-texts.ts'
+export { type ComparedName, change, changeOf, changeText } from '../../schemas/figure-texts.ts'
 
 const whole = new Intl.NumberFormat()
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })

@@ -13,8 +13,14 @@ export interface PageProps {
 }
 export type Page = ComponentType<PageProps>
 
-export function Later({ load, ...props }: PageProps & { load(): Promise<Page> }) {
-  const [loaded, setLoaded] = useState<{ readonly page: Page }>()
+interface LaterProps<Props> {
+  load(): Promise<ComponentType<Props>>
+  /** Those of the page. */
+  readonly props: Props
+}
+
+export function Later<Props extends object>({ load, props }: LaterProps<Props>) {
+  const [loaded, setLoaded] = useState<{ readonly page: ComponentType<Props> }>()
   const [since, setSince] = useState<Date>()
   useEffect(() => {
     load().then(

@@ -25,8 +25,8 @@ const keyMeanings = [
   isShared
     ? ['G, then O F E', 'go to overview, funnels, retention']
     : [
-        'G, then O F E P R S L C T',
-        'go to overview, funnels, retention, people, replays, posts, links, company, settings',
+        'G, then O F E P R S L C T W',
+        'go to overview, funnels, retention, people, replays, posts, links, company, settings, all workspaces',
       ],
   ['?', 'this list'],
 ] as const

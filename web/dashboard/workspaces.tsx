@@ -4,20 +4,28 @@ import type { Joined } from './may.ts'
 import { endRequests } from './request.ts'
 import { mayLeavePage } from './unsaved.ts'
 
+/** The option that is no workspace. */
+const all = 'all'
+
 interface NameProps {
   /** Undefined until it is known. */
   readonly shown: Pick<Joined, 'id' | 'name'> | undefined
   readonly joined: readonly Joined[] | undefined
+  /** Leads to the page of all. */
+  showAll(): void
 }
 
-export function WorkspaceName({ shown, joined = [] }: NameProps) {
+export function WorkspaceName({ shown, joined = [], showAll }: NameProps) {
   if (joined.length < 2) return shown ? <bdi>{shown.name}</bdi> : <>Dashboard</>
   return (
     <select
       aria-label="Workspace"
       value={shown?.id ?? ''}
       onChange={({ currentTarget }) => {
-        if (!goToWorkspace(Number(currentTarget.value))) currentTarget.value = String(shown?.id ?? '')
+        const chosen = currentTarget.value
+        if (chosen !== all && goToWorkspace(Number(chosen))) return
+        currentTarget.value = String(shown?.id ?? '')
+        if (chosen === all) showAll()
       }}
     >
       {!shown && (
@@ -30,6 +38,8 @@ export function WorkspaceName({ shown, joined = [] }: NameProps) {
           {one.name}
         </option>
       ))}
+      <hr />
+      <option value={all}>All workspaces</option>
     </select>
   )
 }

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi()
+const signIn = setUpDashboard({ stores, api, mine })
+
+test('the choice at the top leads to all workspaces with their figures, which are searched, and a click opens one', async (context) => {
+  const names = ['Bakery <b>', 'Harbour', 'Lighthouse', ...Array.from({ length: 8 }, (_, at) => `Client ${at}`)]
+  const made = await Promise.all(names.map((name) => makeWorkspace(stores, { name })))
+  const [bakery, harbour, lapsed] = made.map(({ workspaceId }) => workspaceId) as [number, number, number]
+  await stores.pg.query(`INSERT INTO members (workspace_id, owner_id, role) SELECT unnest($1::int[]), $2, 'viewer'`, [
+    made.map(({ workspaceId }) => workspaceId),
+    mine.ownerId,
+  ])
+  await setPlan(stores.pg, lapsed, null)
+  const day = 86_400_000
+  const visits = (workspace_id: number, count: number, occurred_at: number) =>
+    Array.from({ length: count }, (_, at) => makeEventRow({ workspace_id, visitor: at + 1, occurred_at }))
+  const now = Date.now()
+  await insertEventRows(stores.ch, [
+    ...[...visits(harbour, 30, now - 8 * day), ...visits(harbour, 45, now - 1_000)],
+    ...visits(bakery, 2, now - 1_000),
+  ])
+  await foldWhatIsThere(stores)
+
+  const page = await signIn(context)
+  await page.selectOption('select[aria-label="Workspace"]', 'all')
+  await page.waitForURL('**/dashboard/workspaces')
+  const cards = page.locator(`${list('All workspaces')} li`)
+  await expect.poll(() => cards.count()).toBe(12)
+  expect(await cards.locator('h3 bdi').allTextContents()).toEqual(
+    expect.arrayContaining(['Harbour', 'Bakery <b>', 'Lighthouse']),
+  )
+  const [first, second] = [cards.nth(0), cards.nth(1)]
+  expect(await first.textContent()).toMatch(/^Harbour\s*● 45 nowVisitors45 ▲ 50 %Page views45 ▲ 50 %/)
+  expect(await second.textContent()).toMatch(/^Bakery <b>\s*● 2 nowVisitors2 –/)
+  expect(await first.locator('svg').getAttribute('aria-label')).toMatch(/^Visitors by day\. .*: 0, .*: 45$/)
+  await cards.filter({ hasText: 'Lighthouse' }).getByText('its plan has lapsed').waitFor()
+  await cards.filter({ hasText: 'open now' }).getByText('Waiting for the first event').waitFor()
+  await look(page, 'workspaces')
+
+  await page.route('**/api/v1/workspaces/glance', (route) => route.fulfill({ status: 502, body: 'x' }))
+  await page.waitForSelector('.failure:has-text("The service answered 502")')
+  expect(await cards.count()).toBe(12)
+  await page.unroute('**/api/v1/workspaces/glance')
+  await page.waitForSelector('.failure', { state: 'detached' })
+
+  await page.keyboard.press('/')
+  await page.keyboard.type('HARB')
+  await expect.poll(() => cards.count()).toBe(1)
+  await page.fill('[type="search"]', 'nothing of the kind')
+  await page.waitForSelector('text=No workspace has that in its name.')
+  await page.fill('[type="search"]', 'harb')
+  await first.click({ position: { x: 60, y: 90 } })
+  await page.waitForURL('**/dashboard')
+  await page.waitForSelector('[data-card="visitors"] strong:text-is("45")')
+  expect(await page.inputValue('select[aria-label="Workspace"]')).toBe(String(harbour))
+
+  await page.selectOption('select[aria-label="Workspace"]', String(lapsed))
+  await page.waitForSelector('main :text("has not selected a plan")')
+  await goBy(page, 'w')
+  await page.getByRole('button', { name: 'Bakery <b>' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('[data-card="visitors"] strong:text-is("2")')
+})

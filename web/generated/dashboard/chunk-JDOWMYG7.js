@@ -1,0 +1,2 @@
+/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
+var o;function n(e){o=e}function r(e){return o?.scopes.includes(e)??!1}function t(){return o?.role??""}export{n as a,r as b,t as c};

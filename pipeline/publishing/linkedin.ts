@@ -47,7 +47,7 @@ import {
 import { linkedinComments } from './linkedin-comments.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
-import { lookTwice } from './look-up.ts'
+import { lookTwice, outcomeUnknown } from './look-up.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
 import { countIn, objectIn, odd, textIn } from './request.ts'
 
@@ -62,7 +62,7 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
     const { sentAt, text, media } = publication
     const isTextAlone = media.length === 0 && linksIn(text).length === 0
     if (isTextAlone && Date.now() - sentAt!.getTime() < linkedinRepeatMs) return null
-    throw unknown()
+    throw outcomeUnknown('LinkedIn')
   },
 
   async prepare(call, { text, media }) {
@@ -125,12 +125,6 @@ function figuresIn({ reactionSummaries, commentSummary }: Readonly<Record<string
   return { likes, comments: countIn(Object(commentSummary).count), shares: null, views: null }
 }
 
-const unknown = () =>
-  new ProviderError(
-    { kind: 'unknown', code: 'outcome_unknown' },
-    "LinkedIn didn't say whether it published the post. Look there first: scheduling it again publishes it again",
-  )
-
 const publishedAs = (id: string): Published => ({
   externalId: id,
   url: `https://www.linkedin.com/feed/update/${id}/`,
@@ -145,7 +139,7 @@ async function findOnPage(call: Calling, { text, sentAt }: Publication, known: K
   const others = await known(same)
   const found = same.find((id) => !others.has(id))
   if (found !== undefined) return publishedAs(found)
-  if (recent.length === linkedinPostsEach) throw unknown()
+  if (recent.length === linkedinPostsEach) throw outcomeUnknown('LinkedIn')
   return null
 }
 

@@ -14,6 +14,12 @@ export async function lookTwice<Found>(
   return look()
 }
 
+/** Where a platform lists no posts: an earlier attempt may have published it. */
+export function outcomeUnknown(label: string): ProviderError {
+  const said = `${label} didn't say whether it published the post. Look there first: scheduling it again publishes it again`
+  return new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+}
+
 /**
  * The first of those with the same text that is no other target's.
  * @param same their ids, among publications since the first attempt

@@ -51,24 +51,70 @@ export function formBody(
   fields: Readonly<Record<string, string>>,
   { name = 'file', start = 0, end = media.bytes } = {},
 ): SentBody {
+  const { contentType } = media
+  return multipartBody(fields, [
+    { name, contentType, bytes: end - start, read: () => readMedia(media, { start, end: end - 1 }) },
+  ])
+}
+
+/** A file of a form. */
+export interface FormFile {
+  /** Name of its field. */
+  readonly name: string
+  readonly contentType: string
+  readonly bytes: number
+  read(): AsyncIterable<Uint8Array>
+}
+
+/** The file as it is. */
+export function formFile(name: string, media: PublishedMedia): FormFile {
+  const { contentType, bytes } = media
+  return { name, contentType, bytes, read: () => readMedia(media) }
+}
+
+/** The same, save that a JPEG is the picture alone. It is read twice, so that few are held in memory at a time. */
+export async function formPicture(name: string, media: PublishedMedia): Promise<FormFile> {
+  const lengthOf = async () => Number((await pictureBody(media)).headers['content-length'])
+  return {
+    ...{ name, contentType: media.contentType, bytes: await lengthOf() },
+    read: async function* () {
+      yield* (await pictureBody(media)).body
+    },
+  }
+}
+
+/** A form with fields, and files behind them. */
+export function multipartBody(fields: Readonly<Record<string, string>>, files: readonly FormFile[]): SentBody {
   const boundary = `svc-${randomBytes(16).toString('hex')}`
   const part = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`
   const said = Object.entries(fields).map(([field, value]) => `${part(`name="${field}"`)}\r\n${value}\r\n`)
-  const [, ending] = media.contentType.split('/') as [string, string]
-  const file = `${part(`name="${name}"; filename="media.${ending}"`)}Content-Type: ${media.contentType}\r\n\r\n`
-  const before = Buffer.from(said.join('') + file)
+  const heads = files.map(({ name, contentType }, at) => {
+    const filename = fileNameOf(contentType, at)
+    const head = `${part(`name="${name}"; filename="${filename}"`)}Content-Type: ${contentType}\r\n\r\n`
+    return Buffer.from(at === 0 ? head : `\r\n${head}`)
+  })
+  const before = Buffer.from(said.join(''))
   const after = Buffer.from(`\r\n--${boundary}--\r\n`)
+  const ownBytes = heads.reduce((sum, { length }) => sum + length, before.length + after.length)
+  const bytes = files.reduce((sum, file) => sum + file.bytes, ownBytes)
   return {
-    headers: {
-      'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': String(before.length + end - start + after.length),
-    },
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(bytes) },
     body: (async function* () {
       yield before
-      yield* readMedia(media, { start, end: end - 1 })
+      for (const [at, file] of files.entries()) {
+        yield heads[at]!
+        yield* file.read()
+      }
       yield after
     })(),
   }
+}
+
+/** How a form calls its file, by its place. */
+export function fileNameOf(contentType: string, at: number): string {
+  const [, ending] = contentType.split('/') as [string, string]
+  // By its ending Discord knows what can be played.
+  return `media${at === 0 ? '' : at + 1}.${ending === 'quicktime' ? 'mov' : ending}`
 }
 
 /** JSON in which files stand as base64: as strings, wherever `json` has one of `files`. */

@@ -175,7 +175,7 @@ export function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   const own = Object(body['error']) as Record<string, unknown>
   const texts = [
     ...[body['message'], body['error_description'], body['error'], own['error_user_msg'], own['message']],
-    ...[first?.['message'], body['detail']],
+    ...[first?.['message'], body['detail'], body['description']],
   ]
   const said = texts.find((text) => typeof text === 'string' && text !== '')
   const text = cutText(String(said ?? 'no reason given'))
@@ -194,10 +194,12 @@ function kindOf({ status, body }: Answer): ErrorKind {
 }
 
 /**
- * By `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky, X) or from
+ * By the seconds in the answer (Discord, Telegram), or by `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky, X) or from
  * now (Pinterest), or as a date (Mastodon). Platforms name that window in all of their answers.
  */
-function waitOf({ header }: Answer, kind: ErrorKind): number | undefined {
+function waitOf({ header, body }: Answer, kind: ErrorKind): number | undefined {
+  const seconds = body['retry_after'] ?? Object(body['parameters']).retry_after
+  if (typeof seconds === 'number' && seconds >= 0) return Math.ceil(seconds * 1000)
   const after = header('retry-after')
   if (after !== undefined) return /^\d+$/.test(after) ? Number(after) * 1000 : untilDate(after)
   if (kind !== 'rate_limited') return undefined

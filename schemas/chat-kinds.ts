@@ -15,7 +15,7 @@ const chats: readonly Chat[] = [
   { kind: 'slack', name: 'Slack', hosts: /^hooks\.slack(-gov)?\.com$/, paths: /^\/services\/./ },
   {
     ...{ kind: 'discord', name: 'Discord', hosts: /^((ptb|canary)\.)?discord(app)?\.com$/ },
-    paths: /^\/api(\/v\d+)?\/webhooks\/\d+\/[\w-]+$/,
+    paths: /^\/api(?:\/v\d+)?\/webhooks\/(?<id>\d+)\/(?<token>[\w-]+)$/,
   },
   {
     ...{ kind: 'teams', name: 'Microsoft Teams', paths: /^\/./ },
@@ -38,4 +38,12 @@ export function chatOf({
 }: URL): (Pick<Chat, 'kind' | 'name'> & { isWebhook: boolean }) | undefined {
   const chat = chats.find(({ hosts }) => hosts.test(hostname))
   return chat && { kind: chat.kind, name: chat.name, isWebhook: chat.paths.test(pathname) }
+}
+
+/** The id and the token in the address of an incoming webhook of Discord; undefined where it is none. */
+export function discordWebhookIn(address: URL): { id: string; token: string } | undefined {
+  const chat = chats.find(({ kind }) => kind === 'discord')!
+  if (chatOf(address)?.kind !== chat.kind || address.protocol !== 'https:' || address.port !== '') return undefined
+  const { id, token } = chat.paths.exec(address.pathname)?.groups ?? {}
+  return id === undefined || token === undefined ? undefined : { id, token }
 }

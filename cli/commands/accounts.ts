@@ -25,7 +25,7 @@ export const connectAccount = defineCommand({
     type: {
       value: 'TYPE',
       meaning:
-        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, pinterest, youtube, tiktok), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+        'How: oauth (mastodon, x, linkedin, threads, instagram, facebook, pinterest, youtube, tiktok), app_password (bluesky), bot_token (telegram), webhook (discord), or simulated, which publishes nowhere. By the secret.',
     },
     url: {
       value: 'URL',
@@ -37,11 +37,15 @@ export const connectAccount = defineCommand({
         'The page to publish as, by its number; of instagram the one on Facebook. On linkedin without it as the person.',
     },
     board: { value: 'ID', meaning: 'The board on Pinterest that is pinned to, by its number.' },
+    channel: {
+      value: 'NAME',
+      meaning: 'The channel on Telegram: --channel @name, or --channel=-1001234567890.',
+    },
     privacy: { value: 'WHO', meaning: `Who sees the posts on TikTok: ${privacies.join(', ')}.` },
     secret: {
       value: 'S',
       meaning:
-        "An access token (mastodon, linkedin, threads, instagram, facebook, pinterest), Bluesky's app password, the four values of an app on X, the three of a client of Google's, or JSON (tiktok).",
+        "An access token (mastodon, linkedin, threads, instagram, facebook, pinterest), Bluesky's app password, the four values of an app on X, the three of a client of Google's, JSON (tiktok), a bot's token (telegram), or a webhook's address (discord).",
     },
     'secret-file': secretFileOption,
     handle: {

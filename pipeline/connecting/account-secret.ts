@@ -2,9 +2,12 @@
  * Secrets as platforms give them: a token, lines, or JSON. JSON has the names of an OAuth server's answer to a sign-in, and may have
  * further members.
  */
+import { discordWebhookIn } from '../../schemas/chat-kinds.ts'
+import type { DiscordCredentials } from '../publishing/discord.ts'
 import type { MetaCredentials } from '../publishing/meta-api.ts'
 import type { OAuth1Keys } from '../publishing/oauth1.ts'
 import type { ExpiringToken, Renewal } from '../publishing/oauth2.ts'
+import type { TelegramCredentials } from '../publishing/telegram.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 
 const renewalFields = ['refresh_token', 'client_id', 'client_secret'] as const
@@ -64,6 +67,21 @@ function renewalOf(given: Readonly<Record<string, unknown>>): Renewal | null {
 export function tokenIn(secret: string): { accessToken: string } {
   if (isToken(secret)) return { accessToken: secret }
   throw new ConnectingRefused('secret', 'must be an access token')
+}
+
+/** @param secret a bot's token, which goes into a path. @throws ConnectingRefused */
+export function botTokenIn(secret: string): TelegramCredentials {
+  if (/^\d{1,20}:[\w-]{20,}$/.test(secret)) return { token: secret }
+  throw new ConnectingRefused('secret', "must be a bot's token, as @BotFather gives it")
+}
+
+/** @param secret the address of an incoming webhook. @throws ConnectingRefused */
+export function discordCredentialsIn(secret: string): DiscordCredentials {
+  const address = URL.canParse(secret) ? new URL(secret) : null
+  const webhook = address && discordWebhookIn(address)
+  // A query would name a thread of the channel, or another version of the answer.
+  if (webhook && address.search === '' && address.hash === '') return webhook
+  throw new ConnectingRefused('secret', 'must be the address of a webhook: https://discord.com/api/webhooks/…')
 }
 
 /** The access token of a user begins with the user's id, which shows values in another order. */

@@ -14,6 +14,7 @@ import {
 } from '../../postgres/tables/social-accounts.ts'
 import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
+import { isHandleChosen } from '../../schemas/reference/account-fields.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 
 export interface Connection {
@@ -45,8 +46,8 @@ export async function connectAccount(tx: Queryable, { account: wanted, sealed, m
   }
   // Elsewhere the platform tells the handle: an account of the same one was made anew.
   const isOther = sealed !== null && (before?.external_id ?? wanted.externalId) !== wanted.externalId
-  if (platform === 'linkedin' && isOther) {
-    throw new ConnectingRefused(null, `linkedin ${wanted.handle} is another account: name another handle`)
+  if (isHandleChosen(platform) && isOther) {
+    throw new ConnectingRefused(null, `${platform} ${wanted.handle} is another account: name another handle`)
   }
   const handle = before === null ? wanted.handle : await renameSocialAccount(tx, before, wanted.handle)
   const account = await connectSocialAccount(tx, { ...wanted, handle })

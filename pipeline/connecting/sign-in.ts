@@ -24,16 +24,27 @@ import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import { ProviderError, type Reach } from '../publishing/adapter.ts'
 import { realPlatforms } from '../publishing/adapters.ts'
 import { openSession } from '../publishing/bluesky.ts'
+import { describeDiscord } from '../publishing/discord.ts'
 import { describeFacebook } from '../publishing/facebook.ts'
 import { describeInstagram } from '../publishing/instagram.ts'
 import { describeLinkedin } from '../publishing/linkedin.ts'
 import { describeMastodon } from '../publishing/mastodon.ts'
 import { describePinterest } from '../publishing/pinterest.ts'
+import { describeTelegram } from '../publishing/telegram.ts'
 import { describeThreads } from '../publishing/threads.ts'
 import { describeTiktok } from '../publishing/tiktok.ts'
 import { describeX } from '../publishing/x.ts'
 import { describeYoutube } from '../publishing/youtube.ts'
-import { googleRenewalIn, metaTokenIn, renewableTokenIn, tiktokTokenIn, tokenIn, xKeysIn } from './account-secret.ts'
+import {
+  botTokenIn,
+  discordCredentialsIn,
+  googleRenewalIn,
+  metaTokenIn,
+  renewableTokenIn,
+  tiktokTokenIn,
+  tokenIn,
+  xKeysIn,
+} from './account-secret.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 import { withoutSecret } from './without-secret.ts'
 
@@ -70,6 +81,8 @@ const signIns: Readonly<Record<Platform, (given: GivenAccount, reach: Reach) => 
   pinterest: signInToPinterest,
   youtube: async ({ secret }, { signal }) => describeYoutube(googleRenewalIn(secret), signal),
   tiktok: signInToTiktok,
+  telegram: signInToTelegram,
+  discord: signInToDiscord,
 }
 
 interface Way {
@@ -179,6 +192,20 @@ async function signInToTiktok({ secret, privacy }: GivenAccount, { signal }: Rea
     throw new ConnectingRefused('privacy', `must be one of ${privacies.join(', ')}, got \`${privacy}\``)
   }
   return describeTiktok(tiktokTokenIn(secret), privacy as Privacy, signal)
+}
+
+async function signInToTelegram({ secret, channel }: GivenAccount, { signal }: Reach): Promise<Account> {
+  if (!/^(?:@\w{1,64}|-?\d{1,20})$/.test(channel!)) {
+    throw new ConnectingRefused('channel', `must be ${fieldsOfPlatforms.telegram.required.channel}`)
+  }
+  const credentials = botTokenIn(secret)
+  return { credentials, ...(await describeTelegram(credentials, channel!, signal)) }
+}
+
+async function signInToDiscord({ secret, handle }: GivenAccount, { signal }: Reach): Promise<Account> {
+  const credentials = discordCredentialsIn(secret)
+  const found = await describeDiscord(credentials, signal)
+  return { credentials, ...found, handle: handle ?? found.handle }
 }
 
 function numberOf(page: string): number {

@@ -17,6 +17,8 @@ const socialHosts: ReadonlyMap<string, string> = new Map([
   ['bsky.app', 'bluesky'],
   ['mastodon.social', 'mastodon'],
   ['threads.net', 'threads'],
+  ['t.me', 'telegram'],
+  ['discord.gg', 'discord'],
 ])
 
 /** @param evidence is added to */

@@ -5,12 +5,14 @@ import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Adapter } from './adapter.ts'
 import { bluesky } from './bluesky.ts'
+import { discord } from './discord.ts'
 import { facebook } from './facebook.ts'
 import { instagram } from './instagram.ts'
 import { linkedin } from './linkedin.ts'
 import { mastodon } from './mastodon.ts'
 import { pinterest } from './pinterest.ts'
 import { simulated } from './simulated.ts'
+import { telegram } from './telegram.ts'
 import { threads } from './threads.ts'
 import { tiktok } from './tiktok.ts'
 import { x } from './x.ts'
@@ -33,6 +35,8 @@ export const realPlatforms = {
   pinterest: { connectionType: 'oauth', adapter: pinterest as Adapter },
   youtube: { connectionType: 'oauth', adapter: youtube as Adapter },
   tiktok: { connectionType: 'oauth', adapter: tiktok as Adapter },
+  telegram: { connectionType: 'bot_token', adapter: telegram as Adapter },
+  discord: { connectionType: 'webhook', adapter: discord as Adapter },
 } as const satisfies Record<Platform, RealPlatformEntry>
 
 export interface Connected {

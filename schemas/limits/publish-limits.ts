@@ -102,6 +102,8 @@ export const tiktokArrivalMs = 3 * second
 /** How long a post's processing is watched in one attempt, and then the review that a public post's id waits for. */
 export const tiktokProcessingMs = 5 * minute
 export const tiktokReviewMs = 1 * minute
+/** One request to Telegram or Discord to publish a text: without its answer nobody can tell what became of the post. */
+export const chatPublishMs = 1 * minute
 /** The renewal of a session, for all who wait for it: the requests, and writing what they gave. */
 export const renewalMs = 1 * minute
 /** As long no other process renews it, if the one that does dies. Whoever waits for another's looks this often. */

@@ -1,7 +1,7 @@
 /** The values that connect an account of a platform, beside its secret: the command's options and the fields of the dashboard's form. */
 import type { Platform } from './providers.ts'
 
-export const accountFields = ['url', 'page', 'board', 'privacy', 'handle'] as const
+export const accountFields = ['url', 'page', 'board', 'channel', 'privacy', 'handle'] as const
 export type AccountField = (typeof accountFields)[number]
 
 /** Who sees the posts of an account on TikTok. */
@@ -28,6 +28,13 @@ export const fieldsOfPlatforms: Readonly<Record<Platform, TakenFields>> = {
   pinterest: { required: { board: 'the number of the board on Pinterest' }, optional: [] },
   youtube: { required: {}, optional: [] },
   tiktok: { required: { privacy: privacies.join(', ') }, optional: [] },
+  telegram: { required: { channel: 'the channel on Telegram, by its @name or number' }, optional: [] },
+  discord: { required: {}, optional: ['handle'] },
+}
+
+/** The platform names no account by itself: whoever connects one may choose its handle. */
+export function isHandleChosen(platform: Platform): boolean {
+  return fieldsOfPlatforms[platform].optional.includes('handle')
 }
 
 export function takes(platform: Platform, field: AccountField): boolean {

@@ -6,7 +6,7 @@
  *   mastodon     graphemes; a link is 23, a mention of `@ann@example.social` is as long as `@ann`
  *   x            most scripts count 1, CJK and emoji 2, a link 23 (the configuration of twitter-text 3)
  *   threads      an emoji counts as many as its bytes, any other character 1
- *   utf16        UTF-16 code units (TikTok)
+ *   utf16        UTF-16 code units (TikTok, Telegram)
  *   bytes        UTF-8 bytes (YouTube)
  */
 import { parse } from 'tldts'

@@ -20,6 +20,8 @@ export const platforms = [
   'pinterest',
   'youtube',
   'tiktok',
+  'telegram',
+  'discord',
 ] as const
 export type Platform = (typeof platforms)[number]
 
@@ -35,6 +37,8 @@ export interface KindLimits {
 export interface Provider {
   readonly label: string
   readonly captionLengthMax: number
+  /** A caption under media, where it has another bound; null: the same. */
+  readonly mediaCaptionLengthMax: number | null
   readonly captionCounting: CaptionCounting
   /** Bytes of a caption in UTF-8, beside its length; null: no bound. */
   readonly captionBytesMax: number | null
@@ -55,6 +59,8 @@ export interface Provider {
   readonly altTextLengthMax: number | null
   /** Width by height of a post's only image; another is refused. Images of a carousel are cropped. */
   readonly aspectRatio: { readonly min: number; readonly max: number } | null
+  /** Sides of any image: pixels of both together, and how many times as long as the other one may be. */
+  readonly imageSides: { readonly sumMax: number; readonly ratioMax: number } | null
 }
 
 /** The list of networks with comments and this table can't differ. */
@@ -69,6 +75,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   x: {
     label: 'X',
     captionLengthMax: 280,
+    mediaCaptionLengthMax: null,
     captionCounting: 'x',
     captionBytesMax: null,
     takesThreads: true,
@@ -80,10 +87,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1000,
     aspectRatio: null,
+    imageSides: null,
   },
   bluesky: {
     label: 'Bluesky',
     captionLengthMax: 300,
+    mediaCaptionLengthMax: null,
     captionCounting: 'graphemes',
     captionBytesMax: 3000,
     takesThreads: true,
@@ -95,10 +104,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1000,
     aspectRatio: null,
+    imageSides: null,
   },
   threads: {
     label: 'Threads',
     captionLengthMax: 500,
+    mediaCaptionLengthMax: null,
     captionCounting: 'threads',
     captionBytesMax: null,
     takesThreads: true,
@@ -110,10 +121,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 20,
     altTextLengthMax: 1000,
     aspectRatio: null,
+    imageSides: null,
   },
   mastodon: {
     label: 'Mastodon',
     captionLengthMax: 500,
+    mediaCaptionLengthMax: null,
     captionCounting: 'mastodon',
     captionBytesMax: null,
     takesThreads: true,
@@ -125,10 +138,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1500,
     aspectRatio: null,
+    imageSides: null,
   },
   instagram: {
     label: 'Instagram',
     captionLengthMax: 2200,
+    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -140,10 +155,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 10,
     altTextLengthMax: 1000,
     aspectRatio: { min: 0.8, max: 1.91 },
+    imageSides: null,
   },
   facebook: {
     label: 'Facebook',
     captionLengthMax: 63_206,
+    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -155,10 +172,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1000,
     aspectRatio: null,
+    imageSides: null,
   },
   linkedin: {
     label: 'LinkedIn',
     captionLengthMax: 3000,
+    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -170,10 +189,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 4086,
     aspectRatio: null,
+    imageSides: null,
   },
   pinterest: {
     label: 'Pinterest',
     captionLengthMax: 500,
+    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -186,10 +207,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 2,
     altTextLengthMax: 500,
     aspectRatio: null,
+    imageSides: null,
   },
   youtube: {
     label: 'YouTube',
     captionLengthMax: 5000,
+    mediaCaptionLengthMax: null,
     captionCounting: 'bytes',
     captionBytesMax: null,
     takesThreads: false,
@@ -201,10 +224,12 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: null,
     aspectRatio: null,
+    imageSides: null,
   },
   tiktok: {
     label: 'TikTok',
     captionLengthMax: 2200,
+    mediaCaptionLengthMax: null,
     captionCounting: 'utf16',
     captionBytesMax: null,
     takesThreads: false,
@@ -216,8 +241,49 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: null,
     aspectRatio: null,
+    imageSides: null,
+  },
+  telegram: {
+    label: 'Telegram',
+    captionLengthMax: 4096,
+    mediaCaptionLengthMax: 1024,
+    captionCounting: 'utf16',
+    captionBytesMax: null,
+    takesThreads: false,
+    commentLengthMax: null,
+    refusesRepeats: false,
+    needs: null,
+    image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
+    video: { countMax: 10, bytesMax: 50 * MB, contentTypes: ['video/mp4'] },
+    mixedMax: 10,
+    altTextLengthMax: null,
+    aspectRatio: null,
+    imageSides: { sumMax: 10_000, ratioMax: 20 },
+  },
+  discord: {
+    label: 'Discord',
+    captionLengthMax: 2000,
+    mediaCaptionLengthMax: null,
+    captionCounting: 'code_points',
+    captionBytesMax: null,
+    takesThreads: false,
+    commentLengthMax: null,
+    refusesRepeats: false,
+    needs: null,
+    // Servers that were boosted take more; a webhook doesn't tell.
+    image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
+    video: { countMax: 10, bytesMax: 10 * MB, contentTypes: films },
+    mixedMax: 10,
+    altTextLengthMax: 1024,
+    aspectRatio: null,
+    imageSides: null,
   },
 } satisfies { readonly [Name in Platform]: Provider & CommentBound<Name> }
+
+/** A caption may be so long with so many images and videos. */
+export function captionLengthMaxOf({ captionLengthMax, mediaCaptionLengthMax }: Provider, mediaCount: number): number {
+  return mediaCount > 0 ? (mediaCaptionLengthMax ?? captionLengthMax) : captionLengthMax
+}
 
 export function kindOf(contentType: string): MediaKind {
   return contentType.startsWith('video/') ? 'video' : 'image'

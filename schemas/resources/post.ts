@@ -135,7 +135,7 @@ const PostReview = z
     status: z.enum(reviewStatuses),
     by: z.string().meta({ description: 'Who asked for approval, or sent it back.' }),
     at: dateTime,
-    changed_at: dateTime.nullable().meta({ description: 'When it was last changed since then.' }),
+    changed_at: dateTime.nullable().meta({ description: 'The last change since then.' }),
     note: z.string().nullable(),
   })
   .meta({ id: 'PostReview' })

@@ -12,7 +12,7 @@ const accountStatuses = ['connected', 'disconnected', 'expired'] as const
 export type AccountStatus = (typeof accountStatuses)[number]
 const healthStatuses = ['ok', 'warning', 'error'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
-export const connectionTypes = ['simulated', 'oauth', 'app_password'] as const
+export const connectionTypes = ['simulated', 'oauth', 'app_password', 'bot_token', 'webhook'] as const
 export type ConnectionType = (typeof connectionTypes)[number]
 
 export const SocialAccountResource = z
@@ -37,7 +37,7 @@ const field = plainLine(accountFieldLengthMax).min(1).optional()
 export const SocialAccountConnect = z.object({
   platform: z.enum(platforms),
   secret: z.string().min(1).max(accountSecretLengthMax),
-  ...{ url: field, page: field, board: field, privacy: field },
+  ...{ url: field, page: field, board: field, channel: field, privacy: field },
   handle: nameOf(socialAccountNameLengthMax).optional(),
   display_name: nameOf(socialAccountNameLengthMax).optional(),
   /** The account that these are to be new credentials of: those of another one are refused. */

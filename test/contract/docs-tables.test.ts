@@ -80,7 +80,8 @@ test('docs/posts.md has what each platform takes, as the table of providers says
   const needed = { media: 'an image or a video', image: 'an image', video: 'a video', nothing: '' }
   const meant = Object.entries(providers).map(([platform, provider]) => [
     `\`${platform}\``,
-    number(provider.captionLengthMax),
+    number(provider.captionLengthMax) +
+      (provider.mediaCaptionLengthMax === null ? '' : `, under media ${number(provider.mediaCaptionLengthMax)}`),
     `\`${provider.captionCounting}\`${provider.captionBytesMax === null ? '' : `, ${number(provider.captionBytesMax)} bytes`}`,
     provider.takesThreads ? 'yes' : 'no',
     provider.commentLengthMax === null ? 'none' : number(provider.commentLengthMax),

@@ -120,8 +120,17 @@ test.each<[object, string]>([
     'secret: Value error, must be JSON with access_token, refresh_token, client_key and client_secret',
   ],
   [
+    { platform: 'telegram', channel: 'shop' },
+    'channel: Value error, must be the channel on Telegram, by its @name or number',
+  ],
+  [{ platform: 'telegram', channel: '@shop' }, "secret: Value error, must be a bot's token, as @BotFather gives it"],
+  [
+    { platform: 'discord' },
+    'secret: Value error, must be the address of a webhook: https://discord.com/api/webhooks/…',
+  ],
+  [
     { platform: 'myspace' },
-    "platform: Input should be 'x', 'bluesky', 'threads', 'mastodon', 'instagram', 'facebook', 'linkedin', 'pinterest', 'youtube' or 'tiktok'",
+    "platform: Input should be 'x', 'bluesky', 'threads', 'mastodon', 'instagram', 'facebook', 'linkedin', 'pinterest', 'youtube', 'tiktok', 'telegram' or 'discord'",
   ],
   [{ platform: 'x', secret: `${secret}\0` }, 'secret: Value error, NUL characters are not allowed'],
   [{ platform: 'x', secret: secret.repeat(300) }, 'secret: String should have at most 4096 characters'],

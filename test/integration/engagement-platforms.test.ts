@@ -4,6 +4,7 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { day, hour, minute } from '../../schemas/limits/units.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
 import { startBluesky } from '../support/bluesky-server.ts'
+import { startDiscord, webhookUrl } from '../support/discord-server.ts'
 import { engagementReader, readMeasured } from '../support/engagement.ts'
 import { pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { film, jpeg } from '../support/media-files.ts'
@@ -104,6 +105,17 @@ test('YouTube is asked for several videos at once; hidden likes are null, and a 
   expect(await engagementOf(second!)).toMatchObject({ views: null, gone_at: new Date(clock.now()).toISOString() })
   expect(asked()).toHaveLength(2)
   expect(await counts()).toEqual({ limited: 2, read: 1, gone: 1 })
+})
+
+test('Discord is asked for one message each, and counts reactions; one that was deleted is gone', async () => {
+  const server = await forTest(startDiscord())
+  const { json } = await connectTo(stores, mine, 'discord', '--secret', webhookUrl)
+  const [kept, deleted] = await publish(json.id, ['Stays', 'Goes'])
+  server.state.reactions = [{ count: 3 }, { count: 4 }]
+  remove(server.messages, ({ content }) => content === 'Goes')
+  await later().read()
+  expect(await engagementOf(kept!)).toMatchObject({ likes: 7, comments: null, shares: null, views: null, ...isThere })
+  expect(await engagementOf(deleted!)).toMatchObject(isGone)
 })
 
 test('X is asked for several posts at once; a deleted one is gone, and one that it only doesn’t show is asked for again', async () => {

@@ -9,7 +9,10 @@ import busboy from 'busboy'
 import { listening } from './listening.ts'
 
 export interface Asking {
-  /** `POST /api/v1/statuses`: ids in the path, URNs, or numbers of two digits or more, alone or two, are `:id`. */
+  /**
+   * `POST /api/v1/statuses`: ids in the path, URNs, or numbers of two digits or more, alone or two, are `:id`. So are a
+   * bot with its token, and a webhook with its token and message.
+   */
   readonly step: string
   readonly id: string
   readonly query: URLSearchParams
@@ -24,6 +27,8 @@ export interface Asking {
 
 export interface SentForm {
   readonly fields: Readonly<Record<string, string>>
+  readonly files: readonly SentFile[]
+  /** The only one. */
   readonly file: SentFile | undefined
 }
 
@@ -104,6 +109,9 @@ export async function startProviderServer(routes: Routes): Promise<ProviderServe
   return server
 }
 
+const idInPath =
+  /(?<=\/)((?<=\/webhooks\/)\d+\/[\w-]+(?:\/messages\/\d+)?|\d{2,}(?:_\d+)?|urn%3A[^/]+|bot\d+:[\w-]+)(?=\/|$)/
+
 async function readAsking(request: IncomingMessage): Promise<Asking> {
   const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
   const parts: Buffer[] = []
@@ -112,7 +120,7 @@ async function readAsking(request: IncomingMessage): Promise<Asking> {
   const headers = request.headers as Record<string, string | undefined>
   const type = headers['content-type'] ?? ''
   let id = ''
-  const path = pathname.replace(/(?<=\/)(\d{2,}(?:_\d+)?|urn%3A[^/]+)(?=\/|$)/, (found) => {
+  const path = pathname.replace(idInPath, (found) => {
     id = decodeURIComponent(found)
     return ':id'
   })
@@ -126,7 +134,7 @@ async function readAsking(request: IncomingMessage): Promise<Asking> {
 
 async function readForm(bytes: Buffer, headers: Asking['headers']): Promise<SentForm> {
   const fields: Record<string, string> = {}
-  let file: SentForm['file']
+  const files: SentFile[] = []
   const parser = busboy({ headers: headers as Record<string, string>, defParamCharset: 'utf8' })
   parser.on('field', (name, value) => {
     fields[name] = value
@@ -135,10 +143,10 @@ async function readForm(bytes: Buffer, headers: Asking['headers']): Promise<Sent
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => {
-      file = { name, bytes: Buffer.concat(chunks), contentType, filename: filename ?? '' }
+      files.push({ name, bytes: Buffer.concat(chunks), contentType, filename: filename ?? '' })
     })
   })
   parser.end(bytes)
   await once(parser, 'close')
-  return { fields, file }
+  return { fields, files, file: files.length === 1 ? files[0] : undefined }
 }

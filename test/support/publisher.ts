@@ -126,6 +126,23 @@ export async function endedPost(ask: Ask, id: number, withinMs = 120_000): Promi
   }
 }
 
+/** Waits until a limit delays a post. Ends the wait. @returns how long it would have been, in seconds */
+export async function endLimit({ pg }: Pick<TestStores, 'pg'>, postId: number): Promise<number> {
+  for (;;) {
+    const [limited] = await pg.query<{ wait: number }>(
+      `UPDATE post_targets SET next_attempt_at = now() FROM post_targets before
+       WHERE before.id = post_targets.id AND post_targets.post_id = $1 AND before.publish_result->'error'->>'code' = 'rate_limited'
+       RETURNING extract(epoch FROM before.next_attempt_at - now())::float8 AS wait`,
+      [postId],
+    )
+    if (limited !== undefined) {
+      await pg.query('UPDATE social_accounts SET held_until = now() WHERE held_until IS NOT NULL')
+      return limited.wait
+    }
+    await sleep(50)
+  }
+}
+
 /** The result of a post's first target. */
 export const resultOf = ({ targets }: ShownPost) => targets[0]!.publish_result
 

@@ -152,6 +152,14 @@ test('images that Instagram would refuse or crop are told of, those of unknown s
   expect(codes('instagram', [asset(0, {}), asset(1, { width: 399, height: 500 })])).toEqual(['image_cropped'])
 })
 
+test('Telegram takes a shorter caption under media, and no image whose sides are too long', () => {
+  const of = (length: number, media: ReturnType<typeof asset>[]) => codes('telegram', media, 'a'.repeat(length))
+  expect([of(1024, [asset(0)]), of(1025, [asset(0)]), of(4096, [])]).toEqual([[], ['caption_too_long'], []])
+  const sized = (width: number, height: number) => codes('telegram', [asset(0, { width, height }), asset(1)])
+  expect([sized(5000, 5000), sized(200, 10)]).toEqual([[], []])
+  expect([sized(5001, 5000), sized(10, 201)]).toEqual([['image_shape'], ['image_shape']])
+})
+
 test('an account whose calls fail is told of with what it says, and stops nothing', () => {
   const { issues, targets } = judgeReadiness({
     ...{ baseCaption: 'a', firstComment: null, thread: [], media: [], captions: new Map() },

@@ -60,12 +60,20 @@ const labels: Readonly<Record<AccountField, string>> = {
   url: 'URL of the server',
   page: 'Number of the page',
   board: 'Number of the board',
+  channel: 'Channel',
   privacy: 'Who sees the posts',
   handle: 'Handle',
 }
 const privacyNames = { everyone: 'Everyone', followers: 'Followers', friends: 'Friends', self: 'Only you' }
 
-const inputModes = { url: 'url', page: 'numeric', board: 'numeric', privacy: 'none', handle: 'text' } as const
+const inputModes = {
+  url: 'url',
+  page: 'numeric',
+  board: 'numeric',
+  channel: 'text',
+  privacy: 'none',
+  handle: 'text',
+} as const
 
 /** The server of X is none of a person's choice. */
 const isAsked = (platform: Platform, field: AccountField) => platform !== 'x' || field !== 'url'
@@ -151,6 +159,7 @@ function knownOf(field: AccountField, renewed: Account | undefined): string {
   if (field === 'handle') return handle
   if (field === 'url') return String(metadata['url'] ?? '')
   if (field === 'board') return String(metadata['board_id'] ?? '')
+  if (field === 'channel') return String(metadata['channel'] ?? '')
   if (platform === 'facebook') return id ?? ''
   return platform === 'linkedin' ? (/organization:(\d+)$/.exec(id ?? '')?.[1] ?? '') : ''
 }

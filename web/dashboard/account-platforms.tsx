@@ -35,6 +35,17 @@ export const platformForms: Readonly<Record<Platform, PlatformForm>> = {
       </>
     ),
   },
+  discord: {
+    name: 'Discord',
+    secret: 'The address of a webhook',
+    isLong: false,
+    help: (
+      <>
+        In the channel’s settings, under <em>Integrations → Webhooks</em>, make a webhook and copy its URL.{' '}
+        <Guide part="discord" />
+      </>
+    ),
+  },
   facebook: { name: 'Facebook', secret: token, isLong: true, help: meta },
   instagram: { name: 'Instagram', secret: token, isLong: true, help: meta },
   linkedin: {
@@ -68,6 +79,17 @@ export const platformForms: Readonly<Record<Platform, PlatformForm>> = {
       <>
         Make an app and a token in <Away to="https://developers.pinterest.com/apps/">Pinterest’s developer portal</Away>
         . <Guide part="pinterest" />
+      </>
+    ),
+  },
+  telegram: {
+    name: 'Telegram',
+    secret: 'The token of a bot',
+    isLong: false,
+    help: (
+      <>
+        Make a bot with <Away to="https://t.me/BotFather">@BotFather</Away>, and make it an administrator of the channel
+        that may post. <Guide part="telegram" />
       </>
     ),
   },

@@ -1,5 +1,5 @@
 import { invalid } from '../../../schemas/errors/problems.ts'
-import { providers } from '../../../schemas/reference/providers.ts'
+import { captionLengthMaxOf, providers } from '../../../schemas/reference/providers.ts'
 import { PostCreate, PostPreview } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { namedIn, readChoice } from './choice.ts'
@@ -12,7 +12,7 @@ export const previewPost = defineOperation({
   http: { method: 'POST', path: '/v1/posts/preview' },
   tool: 'svc.preview_post',
   summary: 'Check a post against the limits of its platforms, without writing anything.',
-  description: "Unknown accounts and media are issues. `loc` is the issue's place in the body; warnings stop nothing.",
+  description: 'Unknown accounts and media are issues. `loc` is a place in the body; warnings stop nothing.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',
@@ -36,7 +36,7 @@ export const previewPost = defineOperation({
         platform: account.platform,
         caption,
         character_count: characterCount,
-        character_limit: providers[account.platform].captionLengthMax,
+        character_limit: captionLengthMaxOf(providers[account.platform], choice.media.length),
         media_count: choice.media.length,
         thread: thread.map((part, at) => ({
           caption: part.caption,

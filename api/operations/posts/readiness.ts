@@ -8,6 +8,7 @@ import { lengthOf } from '../../../schemas/code-points.ts'
 import { counted } from '../../../schemas/errors/validation-errors.ts'
 import { byteLength, captionCountings } from '../../../schemas/reference/caption-lengths.ts'
 import {
+  captionLengthMaxOf,
   kindOf,
   type MediaKind,
   type Platform,
@@ -85,7 +86,7 @@ function judgeTarget(account: Placed<SocialAccount>, content: Content) {
   const caption = override ?? baseCaption
   const lengthOn = captionCountings[provider.captionCounting]
   const characterCount = lengthOn(caption)
-  judgeCaption(provider, caption, characterCount, (message) => {
+  judgeCaption(provider, { text: caption, count: characterCount, mediaCount: media.length }, (message) => {
     const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]
     report('caption_too_long', path, message, caption)
   })
@@ -100,19 +101,27 @@ function judgeTarget(account: Placed<SocialAccount>, content: Content) {
   return { issues, target: { account, caption, characterCount, thread: parts, comment, isValid } }
 }
 
+interface JudgedCaption {
+  readonly text: string
+  readonly count: number
+  readonly mediaCount: number
+}
+
 function judgeCaption(
-  { label, captionLengthMax, captionCounting, captionBytesMax }: Provider,
-  caption: string,
-  count: number,
+  provider: Provider,
+  { text, count, mediaCount }: JudgedCaption,
   refuse: (message: string) => void,
   named = 'this one',
 ): void {
+  const { label, captionCounting, captionBytesMax, mediaCaptionLengthMax } = provider
   const unit = captionCounting === 'bytes' ? 'bytes' : 'characters'
-  if (count > captionLengthMax) {
-    refuse(`${label} takes captions of at most ${captionLengthMax} ${unit}, ${named} has ${count}`)
+  const max = captionLengthMaxOf(provider, mediaCount)
+  if (count > max) {
+    const under = mediaCount > 0 && mediaCaptionLengthMax !== null ? ' under images and videos' : ''
+    refuse(`${label} takes captions of at most ${max} ${unit}${under}, ${named} has ${count}`)
     return
   }
-  const bytes = captionBytesMax === null ? 0 : byteLength(caption)
+  const bytes = captionBytesMax === null ? 0 : byteLength(text)
   if (captionBytesMax !== null && bytes > captionBytesMax) {
     refuse(`${label} takes captions of at most ${captionBytesMax} bytes, ${named} has ${bytes}`)
   }
@@ -139,7 +148,7 @@ function judgeThread(
     const place = ['thread', at]
     const textPlace = captions.has(platform) ? [...place, 'platform_captions', platform] : place
     const refuse = (message: string) => report('caption_too_long', textPlace, message, text)
-    judgeCaption(provider, text, characterCount, refuse, `part ${at + 2}`)
+    judgeCaption(provider, { text, count: characterCount, mediaCount: media.length }, refuse, `part ${at + 2}`)
     const same = [caption, ...texts].findIndex((one) => one.trim() === text.trim())
     if (refusesRepeats && same <= at) {
       report('thread_repeats', textPlace, `${label} refuses a text twice: part ${at + 2} is part ${same + 1}`, text)
@@ -244,7 +253,9 @@ function judgeAsset(provider: Provider, asset: Placed<PostedMedia>, isAlone: boo
       report('alt_text_missing', path, 'The image has no alternative text', id)
     }
   }
-  if (kind === 'image' && isOddlyShaped(provider, asset)) {
+  if (kind === 'image' && isBeyondSides(provider, asset)) {
+    report('image_shape', path, `${label} takes no image of this shape`, id)
+  } else if (kind === 'image' && isOddlyShaped(provider, asset)) {
     if (isAlone) report('image_shape', path, `${label} takes no image of this shape`, id)
     else report('image_cropped', path, `${label} crops images of this shape`, id)
   }
@@ -254,4 +265,9 @@ function isOddlyShaped({ aspectRatio }: Provider, { width, height }: PostedMedia
   if (aspectRatio === null || !width || !height) return false
   const ratio = width / height
   return ratio < aspectRatio.min || ratio > aspectRatio.max
+}
+
+function isBeyondSides({ imageSides }: Provider, { width, height }: PostedMedia): boolean {
+  if (imageSides === null || !width || !height) return false
+  return width + height > imageSides.sumMax || Math.max(width / height, height / width) > imageSides.ratioMax
 }

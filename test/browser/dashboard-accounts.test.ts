@@ -25,6 +25,8 @@ test('an account is connected once its token is right, publishes, and is connect
   const platform = page.getByRole('combobox', { name: 'Platform' })
   await platform.selectOption('tiktok')
   await look(page, 'connect-tiktok')
+  await platform.selectOption('telegram')
+  await field('channel').fill('@shop')
   await platform.selectOption('mastodon')
   const away = page.locator('dialog a[target="_blank"]')
   expect(await away.first().getAttribute('rel')).toBe('noreferrer')

@@ -9,8 +9,8 @@ import { goToWorkspace } from './workspaces.tsx'
 
 type Figures = NonNullable<WorkspaceGlance['figures']>
 
-/** The server asks for each workspace apart. */
-const glanceMs = 15_000
+/** Seldom: the figures of each workspace are statements of their own. */
+const glanceMs = 60_000
 /** More are searched by their names. */
 const unsearchedMax = 10
 

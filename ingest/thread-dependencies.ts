@@ -129,7 +129,7 @@ export function makeReceiver(
   const { observeAnswer } = watched
   const redirect = makeRedirect({
     ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
-    clicks: makeClickReader({ salts, countries }),
+    clicks: makeClickReader({ salts, countries, placeDetail: config.placeDetail }),
     passwords: makeLinkPasswords(passwordTries),
     writer: linkClicks,
     countRequest: watched.countLinkRequest,

@@ -20,12 +20,26 @@ export interface LinkClickCounts {
   readonly lastClickedAt: number | null
 }
 
-export type ClickList = 'day' | 'country' | 'referrer' | 'target'
+/** Keys of the lists, in SQL over rows of `link_clicks`. An unknown one is empty. */
+const listKeys = {
+  country: "if(country = toFixedString('', 2), '', toString(country))",
+  referrer: hostOfUrl('referrer'),
+  target: 'target_url',
+  device: "if(device = 'unknown', '', toString(device))",
+  browser: 'toString(browser)',
+  system: 'toString(os)',
+  city: 'toString(city)',
+  way: 'toString(way)',
+} as const
+
+export type ClickList = 'day' | keyof typeof listKeys
 
 export interface ListedClicks {
   readonly list: ClickList
-  /** A day since 1970, a country's code (unknown: two NUL), a host (unknown: empty), or a target's URL (none: empty). */
+  /** A day since 1970, a country's code, a host, a target's URL (none: empty), or as the column has it. Unknown: empty. */
   readonly name: string
+  /** That of a city's region, where it is known; else empty. */
+  readonly region_name: string
   readonly clicks: number
 }
 
@@ -42,28 +56,32 @@ const listed = 10
 const targetsListed = 20
 
 /**
- * People's clicks on one link: each local day with any from `daysFrom` on, and the countries, hosts and targets with most.
+ * People's clicks on one link: each local day with any from `daysFrom` on, and the names with most of all other lists.
  * Clicks that count once are listed where the first of them is, so that each list adds up to them.
  */
 export function readClickLists(
   ch: Reader,
   { workspaceId, linkId, readableFrom, daysFrom, timezone }: ClickListsQuery,
 ): Promise<ListedClicks[]> {
-  const list = (name: ClickList, key: string, order: string) =>
-    `SELECT * FROM (SELECT '${name}' AS list, toString(${key}) AS name, count() AS clicks FROM counted ${order})`
-  const most = (rows: number) => `GROUP BY name ORDER BY clicks DESC, name LIMIT ${rows}`
+  const lists = Object.keys(listKeys).map((list) => `'${list}'`)
+  // A list's rows are all of one pass: each use of `counted` would read the clicks anew.
   return ch.query<ListedClicks>(
     `WITH counted AS (
-       SELECT min(occurred_at) AS first_at, argMin(country, occurred_at) AS first_country,
-         argMin(${hostOfUrl('referrer')}, occurred_at) AS first_host,
-         argMin(target_url, occurred_at) AS first_target
+       SELECT min(occurred_at) AS first_at,
+         argMin(([${Object.values(listKeys).join()}], toString(region_name)), (occurred_at, id)) AS first
        FROM link_clicks
        WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND kind = 'click' AND occurred_at >= ${moment('from')}
        GROUP BY ${countedOnce})
-     ${list('day', 'toInt32(toDate(first_at, {timezone:String}))', `WHERE first_at >= ${moment('daysFrom')} GROUP BY name`)}
-     UNION ALL ${list('country', 'first_country', most(listed))}
-     UNION ALL ${list('referrer', 'first_host', most(listed))}
-     UNION ALL ${list('target', 'first_target', most(targetsListed))}`,
+     SELECT list, name, region_name, clicks FROM (
+       SELECT list, name, maxIf(first.2, list = 'city') AS region_name, count() AS clicks,
+         row_number() OVER (PARTITION BY list ORDER BY clicks DESC, name) AS place
+       FROM counted
+       ARRAY JOIN ['day', ${lists.join()}] AS list,
+         arrayPushFront(first.1, toString(toInt32(toDate(first_at, {timezone:String})))) AS name
+       WHERE list != 'day' OR first_at >= ${moment('daysFrom')}
+       GROUP BY list, name)
+     WHERE list = 'day' OR place <= if(list = 'target', ${targetsListed}, ${listed})
+     ORDER BY list, place`,
     { workspace: workspaceId, link: linkId, from: readableFrom, daysFrom, timezone },
   )
 }

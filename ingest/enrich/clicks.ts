@@ -3,12 +3,14 @@
 import { devices, type Hash64, type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
 import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { ShareRange } from '../../schemas/link-shares.ts'
+import { linkWays, wayOfQuery } from '../../schemas/link-ways.ts'
+import { cityKey } from '../../schemas/reference/places.ts'
 import type { LinkDevice } from '../../schemas/resources/link.ts'
 import type { Sender } from '../event-context.ts'
 import type { LinkTarget, VisitorTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'
 import { drawShare } from './draw-share.ts'
-import { countryOfSender } from './find-place.ts'
+import { countryOfSender, keptArea, type PlaceDetail, placeOfSender } from './find-place.ts'
 import { makeUnnamedVisitors } from './hash-ids.ts'
 import { keptReferrer } from './page-url.ts'
 import type { SaltOfDay } from './salted-memory.ts'
@@ -47,9 +49,10 @@ export interface ClickReaderOptions {
   readonly salts: SaltOfDay
   /** Null: no address is looked up. */
   readonly countries: Countries | null
+  readonly placeDetail: PlaceDetail
 }
 
-export function makeClickReader({ salts, countries }: ClickReaderOptions): ClickReader {
+export function makeClickReader({ salts, countries, placeDetail }: ClickReaderOptions): ClickReader {
   const userAgents = makeUserAgents()
   const visitorOf = makeUnnamedVisitors(salts)
   const row = makeLinkClickRow()
@@ -81,6 +84,8 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       const { sender } = request
       const agent = userAgents(sender.userAgent)
       const visitor = visitorOf(link.workspaceId, sender.address, agent.text, sender.receivedAt)
+      const { country, area } = placeOfSender(sender, countries)
+      const { city, region, regionName } = keptArea(area, placeDetail)
       row.workspace_id = link.workspaceId
       row.occurred_at = sender.receivedAt
       row.kind = kindOf(agent, request)
@@ -89,11 +94,15 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       row.link_id = link.id
       row.post_id = link.postId ?? 0
       row.device = agent.device
-      row.country = countryOfSender(sender, countries)
+      row.way = wayOfQuery(request.query)
+      row.country = country
       row.referrer = referrerOf(request)
       row.target_url = target?.destinationUrl ?? ''
       row.browser = agent.browser
       row.os = agent.os
+      row.city = cityKey(city, region, country)
+      // It tells of a city alone: its key has the region's code.
+      row.region_name = city === '' ? '' : regionName
       row.bot_name = agent.program?.name ?? ''
       return row
     },
@@ -122,7 +131,7 @@ function kindOf({ program }: Agent, { isHead, isPrefetch }: LinkRequest): number
 function makeLinkClickRow(): LinkClickRow {
   return {
     ...{ id: 0, workspace_id: 0, occurred_at: 0, kind: linkClickKinds.click, visitor: { hi: 0, lo: 0 } },
-    ...{ link_id: 0, post_id: 0, device: 0, country: noCountry, event_name: clickEventName },
-    ...{ referrer: '', target_url: '', browser: '', os: '', bot_name: '' },
+    ...{ link_id: 0, post_id: 0, device: 0, way: linkWays.link, country: noCountry, event_name: clickEventName },
+    ...{ referrer: '', target_url: '', browser: '', os: '', city: '', region_name: '', bot_name: '' },
   }
 }

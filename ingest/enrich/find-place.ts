@@ -7,7 +7,7 @@
 import type { Config } from '../../runtime/config.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { countryOfZone } from '../../schemas/reference/country-zones.ts'
-import { noArea } from '../../schemas/reference/places.ts'
+import { type Area, noArea } from '../../schemas/reference/places.ts'
 import type { Sender } from '../event-context.ts'
 import { type Countries, nowhere, type Place } from './countries.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
@@ -20,10 +20,10 @@ export function findPlace(countries: Countries | null, detail: PlaceDetail): Ste
     // The proxy's header is about the connection: it says nothing about an address that a server forwards.
     const { country, area } = event.ip ? (countries?.placeOf(event.ip) ?? nowhere) : placeOfSender(sender, countries)
     row.country = country === noCountry && event.timezone ? (countryOfZone(event.timezone) ?? noCountry) : country
-    const kept = detail === 'country' ? noArea : area
+    const kept = keptArea(area, detail)
     row.region = kept.region
     row.region_name = kept.regionName
-    row.city = detail === 'city' ? kept.city : ''
+    row.city = kept.city
     return undefined
   }
 }
@@ -34,9 +34,16 @@ export function countryOfSender(sender: Sender, countries: Countries | null): st
   return country === noCountry && countries !== null ? countries.of(sender.address) : country
 }
 
-function placeOfSender(sender: Sender, countries: Countries | null): Place {
+/** The place of the request's own connection. */
+export function placeOfSender(sender: Sender, countries: Countries | null): Place {
   const { country, area } = sender
   if (countries === null || area !== noArea) return { country, area }
   const found = countries.placeOf(sender.address)
   return country === noCountry || country === found.country ? found : { country, area: noArea }
+}
+
+/** As exactly as the operator wants it stored. */
+export function keptArea(area: Area, detail: PlaceDetail): Area {
+  if (detail === 'city') return area
+  return detail === 'country' || area === noArea ? noArea : { ...area, city: '' }
 }

@@ -126,12 +126,15 @@ const linkClickColumns = [
   { name: 'link_id', type: 'UInt32' },
   { name: 'post_id', type: 'UInt32' },
   { name: 'device', type: 'UInt8' },
+  { name: 'way', type: 'UInt8' },
   { name: 'country', type: 'FixedString(2)' },
   { name: 'event_name', type: 'String' },
   { name: 'referrer', type: 'String' },
   { name: 'target_url', type: 'String' },
   { name: 'browser', type: 'String' },
   { name: 'os', type: 'String' },
+  { name: 'city', type: 'String' },
+  { name: 'region_name', type: 'String' },
   { name: 'bot_name', type: 'String' },
 ] as const satisfies readonly Column[]
 

@@ -18,6 +18,7 @@ import {
 } from '../limits/api-limits.ts'
 import { linkKeyProblem } from '../link-key.ts'
 import { excessiveShares } from '../link-shares.ts'
+import { type LinkWay, linkWays } from '../link-ways.ts'
 import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
@@ -223,18 +224,26 @@ const LinkClicks = z
   })
   .meta({ id: 'TrackedLinkClicks' })
 
+const mostClicks = <Names extends z.ZodRawShape>(
+  names: Names,
+  description = 'By clicks, at most 10; an unknown one is empty.',
+) => z.array(z.object({ ...names, clicks: count })).meta({ description })
+const ways = Object.keys(linkWays) as [LinkWay, ...LinkWay[]]
+
 const LinkClickLists = z
   .object({
     days: z.array(z.object({ day: z.string(), clicks: count })).meta({ description: 'The last 30 local days.' }),
-    countries: z
-      .array(z.object({ country: z.string(), clicks: count }))
-      .meta({ description: 'By clicks, at most 10; an unknown one is empty.' }),
-    referrers: z
-      .array(z.object({ host: z.string(), clicks: count }))
-      .meta({ description: 'By clicks, at most 10; an unknown one is empty.' }),
-    targets: z
-      .array(z.object({ destination_url: z.string().nullable(), clicks: count }))
-      .meta({ description: 'By clicks, at most 20, earlier ones too; null: the link’s own destination.' }),
+    countries: mostClicks({ country: z.string() }),
+    referrers: mostClicks({ host: z.string() }),
+    targets: mostClicks(
+      { destination_url: z.string().nullable() },
+      'By clicks, at most 20, earlier ones too; null: the link’s own destination.',
+    ),
+    devices: mostClicks({ device: z.string() }),
+    browsers: mostClicks({ browser: z.string() }),
+    systems: mostClicks({ system: z.string() }),
+    cities: mostClicks({ city: z.string(), label: z.string() }, 'Likewise: `Berlin, DE-BE`, and how to show it.'),
+    ways: mostClicks({ way: z.enum(ways) }, 'By the link or its QR code.'),
   })
   .meta({ id: 'TrackedLinkClickLists' })
 

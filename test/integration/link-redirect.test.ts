@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import {
   insertLink,
   insertLinkWithKey,
@@ -10,6 +11,7 @@ import {
   type TrackedLink,
   updateLink,
 } from '../../postgres/tables/links.ts'
+import { startApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { newLink } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -324,6 +326,43 @@ test('shares divide people by link and visitor, programs get the rest, and click
   const rows = await clicksOf(link)
   const led = rows.filter(({ kind }) => kind === 'click').map(({ target_url }) => target_url)
   expect(led).toEqual(paths.map((path) => (path === '/sale' ? '' : `https://example.com${path}`)))
+})
+
+test('clicks are listed by device, browser, system, city and way, which the destination isn’t told', async () => {
+  await ingest.stop()
+  ingest = await start({ TRUSTED_PROXIES: '127.0.0.1', COUNTRY_HEADER: 'CF-IPCountry' })
+  const link = await makeLink()
+  const berlin = { 'CF-IPCountry': 'DE', 'CF-Region-Code': 'BE', 'CF-Region': 'Land Berlin', 'CF-IPCity': 'Berlin' }
+  const lead = async (query: string, headers: Record<string, string>) =>
+    expect((await follow(link.attribution_key + query, headers)).header('Location')).toBe(link.tracking_url)
+  await lead('?svc_qr=1', { 'User-Agent': iPhone, ...berlin })
+  await lead('?svc_qr=2&Svc_Qr=1', { 'CF-IPCountry': 'AT' })
+  await lead('?svc_qr=1', { 'User-Agent': phones[0]! })
+  await lead('?svc_qr=1', { 'User-Agent': 'Googlebot/2.1' })
+  await ingest.shipped()
+  const api = await startApi(stores)
+  const { workspaceId } = ingest
+  const { apiKey } = (await createApiKey(stores.pg, { workspaceId, name: 'clicks', scopes: ['links:read'] }))!
+  const answer = await api.ask(`/v1/links/${link.id}`, { key: apiKey })
+  const { click_lists } = (await answer.json()) as { click_lists: object }
+  await api.close()
+  const once = { clicks: 1 }
+  expect(click_lists).toMatchObject({
+    devices: [
+      { device: 'mobile', clicks: 2 },
+      { device: 'desktop', ...once },
+    ],
+    browsers: ['Chrome', 'Firefox', 'Safari'].map((browser) => ({ browser, ...once })),
+    systems: ['Android', 'Linux', 'iOS'].map((system) => ({ system, ...once })),
+    cities: [
+      { city: '', label: '', clicks: 2 },
+      { city: 'Berlin, DE-BE', label: 'Berlin, Land Berlin', ...once },
+    ],
+    ways: [
+      { way: 'qr', clicks: 2 },
+      { way: 'link', ...once },
+    ],
+  })
 })
 
 test('a full log loses clicks and no redirect, and the loss is counted', async () => {

@@ -197,7 +197,7 @@ describe('GET /v1/links/{link_id}', () => {
         click_lists: { days: { day: string; clicks: number }[] }
       }
       expect(shown).toEqual({ ...body, click_counts: noClicks, visits: noVisits, revenue: noRevenue })
-      expect(click_lists).toMatchObject({ countries: [], referrers: [] })
+      expect(click_lists).toMatchObject({ countries: [], referrers: [], devices: [], ways: [] })
       const days = Array.from({ length: 30 }, (_, before) => new Date(Date.now() - before * 86_400_000))
       expect(click_lists.days).toEqual(
         days.reverse().map((day) => ({ day: day.toISOString().slice(0, 10), clicks: 0 })),
@@ -279,6 +279,12 @@ describe('GET /v1/links/{link_id}', () => {
         { destination_url: null, clicks: 1 },
         { destination_url: 'https://example.com/app', clicks: 1 },
       ],
+      // Rows of before columns were added, or without a user agent.
+      devices: [{ device: '', clicks: 2 }],
+      browsers: [{ browser: '', clicks: 2 }],
+      systems: [{ system: '', clicks: 2 }],
+      cities: [{ city: '', label: '', clicks: 2 }],
+      ways: [{ way: 'link', clicks: 2 }],
     })
   })
 })

@@ -10,6 +10,8 @@ import { findLink } from '../../../postgres/tables/links.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
+import type { LinkWay } from '../../../schemas/link-ways.ts'
+import { cityLabel } from '../../../schemas/reference/places.ts'
 import { LinkWithClicks } from '../../../schemas/resources/link.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
@@ -91,8 +93,15 @@ function shownLists(lists: readonly ListedClicks[], days: readonly Day[]) {
       day: new Date(number * dayMs).toISOString().slice(0, 10),
       clicks: ofDay.get(number) ?? 0,
     })),
-    countries: of('country').map(({ name, clicks }) => ({ country: name.replaceAll('\0', ''), clicks })),
+    countries: of('country').map(({ name, clicks }) => ({ country: name, clicks })),
     referrers: of('referrer').map(({ name, clicks }) => ({ host: name, clicks })),
     targets: of('target').map(({ name, clicks }) => ({ destination_url: name || null, clicks })),
+    devices: of('device').map(({ name, clicks }) => ({ device: name, clicks })),
+    browsers: of('browser').map(({ name, clicks }) => ({ browser: name, clicks })),
+    systems: of('system').map(({ name, clicks }) => ({ system: name, clicks })),
+    cities: of('city').map(({ name, region_name, clicks }) => ({
+      ...{ city: name, label: cityLabel(name, region_name), clicks },
+    })),
+    ways: of('way').map(({ name, clicks }) => ({ way: name as LinkWay, clicks })),
   }
 }

@@ -1,9 +1,11 @@
 /** Tracked links in the dashboard: made, refused, found, shown as they are set, changed, archived, and imported from a file. */
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { renderSVG } from 'uqr'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { startIngest } from '../support/ingest.ts'
 import { asking } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -11,6 +13,8 @@ const signIn = setUpDashboard({ stores, api, mine })
 const ask = asking(api, () => mine.apiKey)
 const section = list('Links')
 const link = `${section} summary:has-text("Spring")`
+const iPhone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1'
 const spring = async () => (await ask<Record<string, unknown>[]>('GET', '/v1/links?q=spring')).body[0]!
 
 test('a link is made with a key, a campaign, tags, a preview and targets, and refused in words; it is found, and shown as it is set', async (context) => {
@@ -216,6 +220,38 @@ test('links have pages, with clicks and where they led, and the archived ones an
   await page.waitForSelector(`${section} .empty:has-text("None is archived")`)
   await page.goBack()
   await page.waitForSelector(`${section} summary:has-text("Link 101")`)
+})
+
+test('a scan of the drawn code counts as one, with its device, and goes on without the mark', async (context) => {
+  const made = { label: 'Spring', destination_url: 'https://example.com/' }
+  const { post_url, tracking_url } = (await ask<Record<string, string>>('POST', '/v1/links', made)).body
+  const page = await signIn(context)
+  await page.click('nav >> text=Links')
+  await page.click(link)
+  const drawn = decodeURIComponent((await page.getAttribute('img.qr', 'src'))!)
+  const scanned = `${post_url}?svc_qr=1`
+  expect(drawn).toBe(`data:image/svg+xml,${renderSVG(scanned, { border: 4 })}`)
+  const ingest = await startIngest(stores)
+  try {
+    const { pathname, search } = new URL(scanned)
+    const headers = { 'User-Agent': iPhone }
+    const url = `http://127.0.0.1:${ingest.port}${pathname}${search}`
+    expect((await fetch(url, { redirect: 'manual', headers })).headers.get('Location')).toBe(tracking_url)
+    await ingest.shipped()
+  } finally {
+    await ingest.stop()
+  }
+  await page.setViewportSize({ width: 390, height: 900 })
+  await page.reload()
+  await page.click(link)
+  await page.waitForSelector(list('Ways'))
+  const shown = ['Ways', 'Devices', 'Browsers', 'Systems'].map((title) => page.locator(list(title)))
+  const texts = await Promise.all(shown.map((one) => one.textContent()))
+  expect(texts).toEqual(['WaysQR code1', 'DevicesMobile1', 'BrowsersSafari1', 'SystemsiOS1'])
+  const boxes = await Promise.all(shown.map(async (one) => (await one.boundingBox())!))
+  for (const [at, { y, height }] of boxes.slice(0, -1).entries())
+    expect(boxes[at + 1]!.y).toBeGreaterThanOrEqual(y + height)
+  await look(page, 'link-clicks')
 })
 
 test('a file is looked at before its links are made, with what is there already and what is refused', async (context) => {

@@ -56,6 +56,7 @@ export const rooms: readonly Room[] = [
       ...[
         'web/generated/world.json',
         'schemas/figure-texts.ts',
+        'schemas/link-ways.ts',
         'schemas/csv-delimiter.ts',
         'schemas/role-with-article.ts',
       ],
@@ -132,7 +133,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   '@rrweb/replay': ['web/player/'],
   '@rrweb/types': ['web/script/replay/'],
   uplot: ['web/dashboard/chart.tsx'],
-  uqr: ['api/dashboard/second-factor/account-page.ts', 'web/dashboard/links.tsx'],
+  uqr: ['api/dashboard/second-factor/account-page.ts', 'web/dashboard/qr-code.tsx'],
   'uWebSockets.js': ['runtime/http/'],
   'web-vitals': ['web/script/vitals-and-clicks.ts'],
   'world-atlas': ['web/bundle/world-map.ts'],

@@ -1,27 +1,23 @@
 /** Tracked links: made here, copied, and what they led to. */
 import { useState } from 'preact/hooks'
-import { renderSVG } from 'uqr'
 import { ownUtm } from '../../schemas/reference/campaign-query.ts'
-import type { LinkWithClicks } from '../../schemas/resources/link.ts'
-import { ClickDays } from './click-days.tsx'
-import { money, number, time } from './format.ts'
+import { number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { CampaignFields, destinationProps, ownFields, useDestination } from './link-campaign.tsx'
 import { EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'
 import { ImportLinks } from './link-import.tsx'
+import { LinkNumbers } from './link-numbers.tsx'
 import { PreviewFields, takePreview } from './link-preview.tsx'
 import { LinkSearch, soughtLinks } from './link-search.tsx'
-import { LinkSettings, visitorsOf } from './link-settings.tsx'
+import { LinkSettings } from './link-settings.tsx'
 import { ChosenTag, chosenTag, TagChips, TagField, tagsOf } from './link-tags.tsx'
 import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
-import { ArchiveTabs, Copy, Facts, Failure, isArchive, Refusal } from './parts.tsx'
-import { send, useAnswer, useRefusal } from './query.ts'
+import { ArchiveTabs, Copy, Failure, isArchive, Refusal } from './parts.tsx'
+import { send, useRefusal } from './query.ts'
 import { serverNow } from './request.ts'
-
-type LinkWithAll = (typeof LinkWithClicks)['_output']
 
 const listed = 100
 
@@ -147,7 +143,7 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
             <Refusal text={refusal} />
             <p class="label">{link.post_url}</p>
             <LinkSettings link={link} timezone={workspace.timezone} />
-            <Numbers id={link.id} workspace={workspace} />
+            <LinkNumbers id={link.id} workspace={workspace} />
             {may('links:write') && (
               <button type="button" aria-label={`Change ${link.label}`} onClick={() => edit(true)}>
                 Change
@@ -177,123 +173,4 @@ function Expiry({ at, timezone }: { readonly at: string | null; readonly timezon
   if (at === null) return null
   if (Date.parse(at) <= serverNow()) return <span class="bad">expired</span>
   return <span class="label">until {time(at, timezone)}</span>
-}
-
-function Numbers({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
-  const { answer, failure } = useAnswer<LinkWithAll>(`/links/${id}`)
-  if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
-  const { click_counts: clicks, click_lists: lists, visits, revenue } = answer
-  const shown = (value: number | undefined) => (value === undefined ? '–' : number(value))
-  return (
-    <>
-      <Facts
-        facts={[
-          ['Clicks', shown(clicks?.clicks)],
-          ['Clicks of crawlers', shown(clicks?.bots)],
-          ['Visitors', shown(visits?.visitors)],
-          ['Sessions', shown(visits?.sessions)],
-          ['Conversions', shown(visits?.conversions)],
-          ['Revenue', revenue === null ? '–' : money(revenue.revenue_cents, currency)],
-        ]}
-      />
-      <div class="columns">
-        {lists && (
-          <>
-            <section aria-label="Days">
-              <h3>Clicks of the last {lists.days.length} days</h3>
-              <ClickDays days={lists.days} />
-            </section>
-            <Clicks
-              title="Countries"
-              rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])}
-            />
-            {(answer.targets.length > 0 || lists.targets.some(({ destination_url: url }) => url !== null)) && (
-              <Clicks
-                title="Where they led"
-                rows={lists.targets.map(({ destination_url: url, clicks: n }) => [
-                  url ?? 'The link’s destination',
-                  n,
-                  sharesTo(url, answer.targets),
-                ])}
-              />
-            )}
-            <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'None', n])} />
-          </>
-        )}
-        <QrCode text={answer.post_url} />
-      </div>
-    </>
-  )
-}
-
-/** The shares of visitors that are led to `url` as the link is set now; empty where none is a share. */
-function sharesTo(url: string | null, targets: LinkWithAll['targets']): string {
-  const shared = targets.filter(({ destination_url, share }) => destination_url === url && share !== undefined)
-  return shared.map(visitorsOf).join('; ')
-}
-
-interface ClicksProps {
-  readonly title: string
-  readonly rows: readonly (readonly [name: string, clicks: number, note?: string])[]
-}
-
-function Clicks({ title, rows }: ClicksProps) {
-  return (
-    <section aria-label={title}>
-      <h3>{title}</h3>
-      {rows.length === 0 && <p class="empty">No clicks yet.</p>}
-      <ul>
-        {rows.map(([name, clicks, note]) => (
-          <li key={name} class="event">
-            <bdi class="name">{name}</bdi>
-            {note && <span class="label">{note}</span>}
-            <span>{number(clicks)}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-/** In the browser's language. */
-function countryName(code: string): string {
-  return (code && new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' }).of(code)) || 'Unknown'
-}
-
-/** The empty margin that ISO/IEC 18004 asks for, so that cameras find the code on any ground. */
-const quietModules = 4
-
-/** Pixels of each side: enough for a poster's corner. */
-const pngPixels = 1024
-
-/** @param source an image that may be drawn at any size */
-async function savePng(source: string, name: string): Promise<void> {
-  const image = new Image(pngPixels, pngPixels)
-  image.src = source
-  await image.decode()
-  const canvas = document.createElement('canvas')
-  canvas.width = canvas.height = pngPixels
-  canvas.getContext('2d')!.drawImage(image, 0, 0, pngPixels, pngPixels)
-  const link = document.createElement('a')
-  link.href = canvas.toDataURL('image/png')
-  link.download = name
-  link.click()
-}
-
-/** For print: it leads where the short link does. */
-function QrCode({ text }: { text: string }) {
-  const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(text, { border: quietModules }))}`
-  const name = text.slice(text.lastIndexOf('/') + 1)
-  return (
-    <section aria-label="QR code">
-      <h3>QR code</h3>
-      <img class="qr" src={source} alt={`QR code of ${text}`} width={160} height={160} />
-      <a href={source} download={`${name}.svg`}>
-        Download SVG
-      </a>{' '}
-      <button type="button" class="link" onClick={() => savePng(source, `${name}.png`)}>
-        Download PNG
-      </button>
-    </section>
-  )
 }

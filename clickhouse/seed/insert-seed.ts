@@ -5,7 +5,7 @@ import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts
 import type { ClickHouse } from '../client.ts'
 import type { SeedRows } from './constants-sql.ts'
 import { type Portion, planPortions } from './plan.ts'
-import { makeStatement, makeStatementOf, selectBrowsers } from './rows-sql.ts'
+import { makeStatement, makeStatementOf, type SeedLink, selectBrowsers } from './rows-sql.ts'
 
 /** Some of the events aren't there. */
 export class SeedIncomplete extends Error {
@@ -33,12 +33,16 @@ const insertSettings = {
   min_insert_block_size_bytes: 1_000_000_000,
 }
 
+interface KnownRows {
+  /** The visitor of a browser as decimal text, as ingest has it: its people can be merged, credited and erased then. */
+  readonly visitorOf: (anonymousId: string) => string
+  /** At least one. */
+  readonly links: readonly SeedLink[]
+}
+
 interface Inserting {
-  /**
-   * The visitor of a browser as decimal text, as ingest has it: its people can be merged, credited and erased then. For few
-   * events; without it visitors are made up as well.
-   */
-  readonly visitorOf?: (anonymousId: string) => string
+  /** For few events; without it visitors are made up as well, and nobody comes by a link. */
+  readonly known?: KnownRows
   readonly signal?: AbortSignal
   /** Told after each insert. */
   inserted?(done: number, all: number): void
@@ -51,13 +55,13 @@ interface Inserting {
 export async function insertSeed(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   rows: SeedRows,
-  { visitorOf, signal, inserted }: Inserting = {},
+  { known, signal, inserted }: Inserting = {},
 ): Promise<number> {
   const portions = planPortions(rows)
   let done = 0
   const insert = async (portion: Portion) => {
     const options = { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings }
-    await ch.command(await statementOf(ch, rows, portion, visitorOf), {}, options)
+    await ch.command(await statementOf(ch, rows, portion, known), {}, options)
     done++
     inserted?.(done, portions.length)
   }
@@ -87,13 +91,14 @@ async function statementOf(
   ch: Pick<ClickHouse, 'query'>,
   rows: SeedRows,
   portion: Portion,
-  visitorOf: Inserting['visitorOf'],
+  known: KnownRows | undefined,
 ): Promise<string> {
-  if (visitorOf === undefined) return makeStatement(rows, portion)
+  if (known === undefined) return makeStatement(rows, portion)
   const browsers = await ch.query<{ visitor: string; anonymous_id: string }>(
     selectBrowsers(rows, portion),
     {},
     { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings },
   )
-  return makeStatementOf(rows, portion, new Map(browsers.map((one) => [one.visitor, visitorOf(one.anonymous_id)])))
+  const visitors = new Map(browsers.map((one) => [one.visitor, known.visitorOf(one.anonymous_id)]))
+  return makeStatementOf(rows, portion, visitors, known.links)
 }

@@ -57,17 +57,33 @@ export function selectBrowsers(rows: SeedRows, portion: Portion): string {
   return `SELECT DISTINCT toString(visitor) AS visitor, anonymous_id FROM (${selectEvents(rows, portion)}) WHERE anonymous_id != ''`
 }
 
+/** A tracked link by which the visits of a campaign's source and medium come. */
+export interface SeedLink {
+  readonly id: number
+  readonly source: string
+  readonly medium: string
+  /** That of its clicks. */
+  readonly referrer: string
+}
+
 /**
- * As `makeStatement`, with other visitors, and without hashes of e-mails.
+ * As `makeStatement`, with other visitors and with links, and without hashes of e-mails.
  * @param visitors decimal texts, by those of `selectBrowsers`
  */
-export function makeStatementOf(rows: SeedRows, portion: Portion, visitors: ReadonlyMap<string, string>): string {
+export function makeStatementOf(
+  rows: SeedRows,
+  portion: Portion,
+  visitors: ReadonlyMap<string, string>,
+  links: readonly SeedLink[],
+): string {
   const [known, wanted] = [[...visitors.keys()], [...visitors.values()]].map(
     (all) => `CAST([${all.join()}] AS Array(UInt64))`,
   )
-  return `${insertInto} SELECT * REPLACE (
-      transform(visitor, ${known}, ${wanted}, visitor) AS visitor, 0 AS email_hash)
-    FROM (${selectEvents(rows, portion)})`
+  const campaigns = links.map(({ id, source, medium }) => `source = '${source}' AND medium = '${medium}', ${id}`)
+  return `${insertInto} SELECT * EXCEPT (led_by) REPLACE (
+      transform(visitor, ${known}, ${wanted}, visitor) AS visitor, 0 AS email_hash, led_by AS link_id,
+      if(led_by = 0, url, concat(url, '&svc_link_id=', toString(led_by))) AS url)
+    FROM (SELECT *, toUInt32(multiIf(${[...campaigns, '0'].join()})) AS led_by FROM (${selectEvents(rows, portion)}))`
 }
 
 /** Values that several columns are made of. */

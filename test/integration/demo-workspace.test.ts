@@ -67,6 +67,17 @@ test('a workspace that only has the name is left alone, and two at once make one
   expect(await eventsOf(made[0]!.id)).toBe(count)
   const crawled = 'SELECT DISTINCT operator FROM bot_visits WHERE workspace_id = {workspace:UInt32}'
   expect((await stores.ch.query(crawled, { workspace: made[0]!.id })).length).toBeGreaterThan(3)
+  // Visitors of a link aren't more than its clicks, and one link is a poster's.
+  const links = await stores.ch.query<{ clicks: number; sessions: number; scans: number }>(
+    `SELECT countIf(kind = 'click') AS clicks, countIf(way = 'qr') AS scans, any(sessions) AS sessions
+     FROM link_clicks JOIN (SELECT link_id, uniqExact(session) AS sessions FROM events
+       WHERE workspace_id = {workspace:UInt32} AND link_id != 0 GROUP BY link_id) AS visits USING (link_id)
+     WHERE workspace_id = {workspace:UInt32} GROUP BY link_id`,
+    { workspace: made[0]!.id },
+  )
+  expect(links).toHaveLength(4)
+  for (const { clicks, sessions } of links) expect(clicks).toBeGreaterThanOrEqual(sessions)
+  expect(links.filter(({ scans }) => scans > 0)).toHaveLength(1)
   // As ingest has them, so that people are merged, credited and erased by their browsers.
   const browsers = await stores.ch.query<{ visitor: string; anonymous_id: string }>(
     `SELECT DISTINCT toString(visitor) AS visitor, anonymous_id FROM events

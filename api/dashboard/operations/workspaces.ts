@@ -1,9 +1,10 @@
 /**
- * The owner's workspaces and their settings. One may be a demo, with made-up visits, people, crawlers and payments: to look
+ * The owner's workspaces and their settings. One may be a demo, with made-up visits, links, people, crawlers and payments: to look
  * around before there are own ones.
  */
 import { z } from 'zod'
 import type { ClickHouse } from '../../../clickhouse/client.ts'
+import { insertClicks } from '../../../clickhouse/seed/insert-clicks.ts'
 import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
 import { insertSeed } from '../../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
@@ -31,6 +32,7 @@ import { scopesOfRoles } from '../../../schemas/roles.ts'
 import { manageScope, ownScope } from '../../../schemas/scopes.ts'
 import { defineOperation, type Stores } from '../../operations/define.ts'
 import { serializeWorkspace } from '../../operations/workspace/get-workspace.ts'
+import { fillLinks } from '../demo-links.ts'
 import { fillPeople } from '../demo-people.ts'
 
 const demoName = 'Demo'
@@ -179,11 +181,14 @@ async function fill(
   const shape = { events: demoEvents, workspaces: 1, days: demoDays, largestShare: 1, until }
   const lease = await leaseSegments(pg, segmentLeaseSize, 'seed')
   const rows = { ...shape, seed: workspaceId, hasAllClientEventIds: false, workspaceIds: [workspaceId] }
+  const links = await fillLinks(pg, workspaceId)
+  const visitorOf = (anonymousId: string) => hashes.visitorOf(workspaceId, anonymousId)
   const through = await insertSeed(
     ch,
     { ...rows, eventsOf: eventsByWorkspace(shape), lease },
-    { visitorOf: (anonymousId) => hashes.visitorOf(workspaceId, anonymousId) },
+    { known: { visitorOf, links } },
   )
+  await insertClicks(ch, { workspaceId, lastId: through, links })
   await insertCrawls(ch, { workspaceId, lastId: through, until })
   await fillPeople({ pg, ch }, workspaceId, until)
   await advanceMark(pg, lease, through)

@@ -45,7 +45,7 @@ test('the choice at the top leads to all workspaces with their figures, which ar
 
   await page.route('**/api/v1/workspaces/glance', (route) => route.fulfill({ status: 502, body: 'x' }))
   // It asks once a minute, and once the network is back.
-  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await page.evaluate(`dispatchEvent(new Event('online'))`)
   await page.waitForSelector('.failure:has-text("The service answered 502")')
   expect(await cards.count()).toBe(12)
   await page.unroute('**/api/v1/workspaces/glance')

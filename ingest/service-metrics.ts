@@ -2,6 +2,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { StreamName } from '../schemas/event/row.ts'
+import type { ExclusionReason } from '../schemas/exclusions.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
 import type { DropReason } from './enrich/facts.ts'
 import type { Reason } from './http/receive.ts'
@@ -17,6 +18,9 @@ export function watchMetrics(metrics: Metrics) {
   const accepted = metrics.counter('ingest_events_accepted_total', 'Events answered 202 and new.')
   const deduplicated = metrics.counter('ingest_events_deduplicated_total', 'Events answered 202 as repeats.')
   const refused = metrics.counter('ingest_events_refused_total', 'Events not accepted, by reason.', ['reason'])
+  const excluded = metrics.counter('ingest_events_excluded_total', 'Events that a workspace leaves out, by reason.', [
+    'reason',
+  ])
   const dropped = metrics.counter('ingest_fields_dropped_total', 'Fields of accepted events not kept, by reason.', [
     'reason',
   ])
@@ -43,6 +47,7 @@ export function watchMetrics(metrics: Metrics) {
     countRefused(reason: Reason, events: number): void {
       if (events > 0) refused.inc({ reason }, events)
     },
+    countExcluded: (reason: ExclusionReason) => excluded.inc({ reason }),
     countDropped: (reason: DropReason) => dropped.inc({ reason }),
     countLinkRequest: (outcome: LinkOutcome) => linkRequests.inc({ outcome }),
     countChunk: (outcome: ChunkOutcome) => chunks.inc({ outcome }),

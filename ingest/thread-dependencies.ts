@@ -119,6 +119,7 @@ export function makeReceiver(
     log,
     countAccepted: watched.countAccepted,
     countRefused: watched.countRefused,
+    countExcluded: watched.countExcluded,
   }
   const events = new Receiver(options)
   // Chunks have rates and counts of their own: a recording uses up nothing of its key's events.
@@ -129,7 +130,7 @@ export function makeReceiver(
   const { observeAnswer } = watched
   const redirect = makeRedirect({
     ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
-    clicks: makeClickReader({ salts, countries, placeDetail: config.placeDetail }),
+    clicks: makeClickReader({ salts, countries, placeDetail: config.placeDetail, exclusionsOf: keys.exclusionsOf }),
     passwords: makeLinkPasswords(passwordTries),
     writer: linkClicks,
     countRequest: watched.countLinkRequest,

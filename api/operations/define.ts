@@ -83,6 +83,8 @@ export interface CallContext {
   readonly config: CallConfig
   readonly log: Log
   readonly requestId: string
+  /** Where the call came from, empty where that isn't known. It is stored nowhere. */
+  readonly address: string
   /** For what a tool may do beyond its route; hardly any operation asks. */
   readonly interface: Interface
   /** Mutations alone: work on files once the change is committed. Where it fails, a sweep has to do it later. */

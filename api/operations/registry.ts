@@ -12,6 +12,7 @@ import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
+import { getExclusions, updateExclusions } from './exclusions/exclusions.ts'
 import { changeSavedFunnel, createSavedFunnel, listSavedFunnels, removeSavedFunnel } from './funnels/saved-funnels.ts'
 import { changeGoal, createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
@@ -115,6 +116,8 @@ export const operations: readonly Operation[] = [
   createSavedFunnel,
   changeSavedFunnel,
   removeSavedFunnel,
+  getExclusions,
+  updateExclusions,
   listPeople,
   readJourney,
   listReplays,

@@ -108,7 +108,7 @@ export async function runAdmitted(call: Call, key: Authenticated, gateway: Gatew
 }
 
 async function runOperation(call: Call, key: Authenticated, gateway: Gateway): Promise<Outcome> {
-  const { operation, requestId } = call
+  const { operation, requestId, address } = call
   const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs, answerDeadlineMs } = gateway
   requireScope(key, operation)
   const raw = await call.readInput(key.workspace.id)
@@ -125,6 +125,7 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
     log,
     config,
     requestId,
+    address,
     interface: call.interface,
     onCommit: () => {
       throw new Error('only mutations commit something')

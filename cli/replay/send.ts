@@ -12,6 +12,8 @@ export interface SendCounts {
   accepted: number
   deduplicated: number
   rejected: number
+  /** By rules of the workspace; not there where there are none. */
+  excluded?: number
   /** Batches that had to be sent again. */
   retries: number
 }
@@ -38,6 +40,7 @@ interface BatchAnswer {
   accepted: number
   deduplicated: number
   rejected: { index: number; detail: { loc?: unknown[]; msg?: string }[] }[]
+  excluded?: unknown[]
 }
 
 export interface Sender {
@@ -86,11 +89,12 @@ export function makeSender(
     }
   }
 
-  function count(sent: number, { accepted, deduplicated, rejected }: BatchAnswer): void {
+  function count(sent: number, { accepted, deduplicated, rejected, excluded }: BatchAnswer): void {
     counts.sent += sent
     counts.accepted += accepted
     counts.deduplicated += deduplicated
     counts.rejected += rejected.length
+    if (excluded !== undefined) counts.excluded = (counts.excluded ?? 0) + excluded.length
     for (const { detail } of rejected) {
       const reason = detail.map(({ loc, msg }) => `${loc?.at(-1)}: ${msg}`).join('; ')
       if (shown.has(reason) || shown.size >= 10) continue

@@ -8,6 +8,7 @@ import { cityKey } from '../../schemas/reference/places.ts'
 import type { LinkDevice } from '../../schemas/resources/link.ts'
 import type { Sender } from '../event-context.ts'
 import type { LinkTarget, VisitorTarget } from '../tables/links.ts'
+import type { KeyTable } from '../tables/tracking-key-table.ts'
 import type { Countries } from './countries.ts'
 import { drawShare } from './draw-share.ts'
 import { countryOfSender, keptArea, type PlaceDetail, placeOfSender } from './find-place.ts'
@@ -34,6 +35,8 @@ export interface ClickReader {
   targetFor(link: LinkTarget, sender: Sender): VisitorTarget | null
   /** A person's, and neither ahead of a click nor a HEAD. */
   isClick(request: LinkRequest): boolean
+  /** Whether the link's workspace leaves the visitor out, by address or country: the request is no row then. */
+  isExcluded(link: LinkTarget, request: LinkRequest): boolean
   /** Whether a program that makes previews of links asks. */
   isPreview(request: LinkRequest): boolean
   /**
@@ -50,9 +53,10 @@ export interface ClickReaderOptions {
   /** Null: no address is looked up. */
   readonly countries: Countries | null
   readonly placeDetail: PlaceDetail
+  readonly exclusionsOf: KeyTable['exclusionsOf']
 }
 
-export function makeClickReader({ salts, countries, placeDetail }: ClickReaderOptions): ClickReader {
+export function makeClickReader({ salts, countries, placeDetail, exclusionsOf }: ClickReaderOptions): ClickReader {
   const userAgents = makeUserAgents()
   const visitorOf = makeUnnamedVisitors(salts)
   const row = makeLinkClickRow()
@@ -79,6 +83,12 @@ export function makeClickReader({ salts, countries, placeDetail }: ClickReaderOp
       return fitting ?? null
     },
     isClick: (request) => kindOf(userAgents(request.sender.userAgent), request) === linkClickKinds.click,
+    isExcluded: ({ workspaceId }, { sender }) => {
+      const exclusions = exclusionsOf(workspaceId)
+      if (exclusions === null) return false
+      const country = countryOfSender(sender, countries)
+      return exclusions.reasonFor({ address: sender.address, country, url: '', path: '' }) !== null
+    },
     isPreview: (request) => kindOf(userAgents(request.sender.userAgent), request) === linkClickKinds.preview,
     read: (link, request, target) => {
       const { sender } = request

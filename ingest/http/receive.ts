@@ -14,17 +14,20 @@ import {
   validateReplay,
   validateTrack,
 } from '../../schemas/event/event-validator.ts'
+import type { ExclusionReason } from '../../schemas/exclusions.ts'
 import { type JsonValue, parseJsonBody } from '../../schemas/json-body.ts'
 import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { Appender } from '../append.ts'
 import type { Enricher } from '../enrich/enrich.ts'
 import type { IngestWorkspace, Sender, TrackedWorkspace } from '../event-context.ts'
+import { exclusionOf } from '../exclusion-matcher.ts'
 import type { ReplayReceiver } from '../replay/receive-chunk.ts'
 import type { KeyTable } from '../tables/tracking-key-table.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
 import type { Capacity } from './capacity.ts'
 import type { KeyRate } from './key-rate.ts'
+import { batchBody, botBody, type Excluded, excludedAnswer, type Rejected, trackBody } from './tracking-bodies.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 
 export interface Answer {
@@ -59,6 +62,7 @@ export interface ReceiveOptions {
   readonly log: Log
   readonly countAccepted: (events: number, deduplicated: number) => void
   readonly countRefused: (reason: Reason, events: number) => void
+  readonly countExcluded: (reason: ExclusionReason) => void
 }
 
 /** Upper bounds of a row's bytes in the log, given the bytes of the request that it came in. */
@@ -169,40 +173,47 @@ export class Receiver {
       .catch((error) => this.fail(respond, error))
   }
 
-  private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+  private track(event: TrackBody, workspace: TrackedWorkspace, sender: Sender, respond: Respond): void {
     const known = this.options.appender.findDuplicate('event', event.client_event_id, workspace)
     if (known !== 0) {
-      this.whenRowsSynced([known], respond, 1, () => trackAnswer(known, true))
+      this.whenRowsSynced([known], respond, 1, () => trackBody(known, true))
       return
     }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') return this.refuse(respond, 'invalid', 422, enriched.detail)
+    const reason = exclusionOf(event, enriched, sender, workspace)
+    if (reason !== null) {
+      this.options.countExcluded(reason)
+      return respond(excludedAnswer(reason))
+    }
     const id = this.options.appender.append(enriched)
     this.options.appender.whenRowSynced(enriched.stream, (isDurable) => {
       if (!isDurable) return this.refuseUnsynced(respond, 1)
       this.options.countAccepted(1, 0)
-      respond({ status: 202, body: trackAnswer(id, false) })
+      respond({ status: 202, body: trackBody(id, false) })
     })
   }
 
-  private trackBatch(body: JsonValue, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+  private trackBatch(body: JsonValue, workspace: TrackedWorkspace, sender: Sender, respond: Respond): void {
     const { events } = body.value as { events: unknown[] }
-    const rejected: { index: number; detail: ValidationError[] }[] = []
+    const rejected: Rejected[] = []
+    const excluded: Excluded[] = []
     const ids: number[] = []
     let duplicates = 0
     for (const [index, event] of events.entries()) {
       const faults = validateBatchEvent(event, index, body.hasUnstorableText)
-      const detail = faults ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
-      if (Array.isArray(detail)) rejected.push({ index, detail: boundedErrors(detail) })
-      else {
-        ids.push(detail.id)
-        if (detail.isDuplicate) duplicates++
+      const outcome = faults ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
+      if (Array.isArray(outcome)) rejected.push({ index, detail: outcome })
+      else if (typeof outcome === 'string') {
+        this.options.countExcluded(outcome)
+        excluded.push({ index, reason: outcome })
+      } else {
+        ids.push(outcome.id)
+        if (outcome.isDuplicate) duplicates++
       }
     }
     if (rejected.length > 0) this.options.countRefused('invalid', rejected.length)
-    this.whenRowsSynced(ids, respond, duplicates, () =>
-      JSON.stringify({ accepted: ids.length, deduplicated: duplicates, event_ids: ids, rejected }),
-    )
+    this.whenRowsSynced(ids, respond, duplicates, () => batchBody(ids, duplicates, rejected, { excluded }))
   }
 
   private trackBots(body: JsonValue, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
@@ -221,31 +232,24 @@ export class Receiver {
       return this.refuse(respond, 'invalid', 422, visits.rejected[0]!.detail, undefined, 0)
     }
     this.whenRowsSynced(ids, respond, duplicates, () =>
-      visits.isBatch
-        ? JSON.stringify({
-            accepted: ids.length,
-            deduplicated: duplicates,
-            event_ids: ids,
-            bots,
-            rejected: visits.rejected.map(({ index, detail }) => ({ index, detail: boundedErrors(detail) })),
-          })
-        : JSON.stringify({ accepted: true, event_id: ids[0], deduplicated: duplicates > 0, bot: bots[0] }),
+      visits.isBatch ? batchBody(ids, duplicates, visits.rejected, { bots }) : botBody(ids, duplicates, bots),
     )
   }
 
   private appendEvent(
     event: TrackEvent,
     index: number,
-    workspace: IngestWorkspace,
+    workspace: TrackedWorkspace,
     sender: Sender,
-  ): Appended | ValidationError[] {
+  ): Appended | ExclusionReason | ValidationError[] {
     const known = this.options.appender.findDuplicate('event', event.client_event_id, workspace)
     if (known !== 0) return { id: known, isDuplicate: true }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') {
       return enriched.detail.map((error) => ({ ...error, loc: [...locInBatch(index), ...error.loc.slice(1)] }))
     }
-    return { id: this.options.appender.append(enriched), isDuplicate: false }
+    const reason = exclusionOf(event, enriched, sender, workspace)
+    return reason ?? { id: this.options.appender.append(enriched), isDuplicate: false }
   }
 
   /** Answers 202 with `body()` once the rows `ids` are synced. */
@@ -273,10 +277,6 @@ export class Receiver {
     const shown = typeof detail === 'string' ? detail : boundedErrors(detail)
     respond({ status, body: JSON.stringify({ detail: shown }), ...(retryAfter === undefined ? {} : { retryAfter }) })
   }
-}
-
-function trackAnswer(id: number, isDuplicate: boolean): string {
-  return `{"accepted":true,"event_id":${id},"deduplicated":${isDuplicate}}`
 }
 
 function countOf(endpoint: Endpoint, body: unknown): number {

@@ -44,6 +44,7 @@ import { trackingRefusals } from './tracking-refusals.ts'
 export type LinkOutcome =
   | 'stored'
   | 'not_stored'
+  | 'excluded'
   | 'expired'
   | 'unknown'
   | 'unavailable'
@@ -87,6 +88,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   /** The row is filled from the request, so this comes before the answer. */
   function store(link: LinkTarget, asked: LinkRequest, target: VisitorTarget | null): void {
     try {
+      if (clicks.isExcluded(link, asked)) return countRequest('excluded')
       if (capacity.refusal() !== null || !writer.hasRoom(1, linkClickBytesMax)) return countRequest('not_stored')
       writer.append(clicks.read(link, asked, target), null, null)
       writer.whenSynced((isDurable) => countRequest(isDurable ? 'stored' : 'not_stored'))

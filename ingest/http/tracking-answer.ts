@@ -13,6 +13,7 @@ export type WriteAnswer = (
 ) => void
 
 const statusLines: Record<number, string> = {
+  200: '200 OK',
   202: '202 Accepted',
   400: '400 Bad Request',
   401: '401 Unauthorized',

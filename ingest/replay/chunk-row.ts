@@ -2,7 +2,6 @@
 import type { ReplayBody } from '../../schemas/event/event.ts'
 import { noCountry, type ReplayChunkRow } from '../../schemas/event/row.ts'
 import { clockSkewMaxMs, eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
-import { countryOfZone } from '../../schemas/reference/country-zones.ts'
 import { parseEventTime } from '../../schemas/time/date-time.ts'
 import { makeNamedSessions, makeNamedVisitors } from '../enrich/hash-ids.ts'
 import { makePageUrl, readPageUrl } from '../enrich/page-url.ts'
@@ -46,7 +45,7 @@ export function makeChunkRows(secretKey: string): MakeChunkRow {
     row.bytes = body.events.length
     row.json_bytes = facts.jsonBytes
     row.device = agent.device
-    row.country = country === noCountry && body.timezone ? (countryOfZone(body.timezone) ?? noCountry) : country
+    row.country = country
     row.page_id = body.page_id
     row.session_id = body.session_id
     row.anonymous_id = body.anonymous_id

@@ -10,7 +10,8 @@ import type { Clock } from '../../runtime/clock.ts'
 import { valueError } from '../../schemas/errors/validation-errors.ts'
 import type { ReplayBody } from '../../schemas/event/event.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
-import type { ReplayChunkRow } from '../../schemas/event/row.ts'
+import { noCountry, type ReplayChunkRow } from '../../schemas/event/row.ts'
+import type { ExclusionReason } from '../../schemas/exclusions.ts'
 import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import {
   replayBytesPerSecondMax,
@@ -23,20 +24,23 @@ import {
   replayUnpackingMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { countryOfZone } from '../../schemas/reference/country-zones.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Countries } from '../enrich/countries.ts'
 import { countryOfSender } from '../enrich/find-place.ts'
+import { makePageUrl, readPageUrl } from '../enrich/page-url.ts'
 import { makeUserAgents } from '../enrich/user-agents.ts'
 import type { Sender, TrackedWorkspace } from '../event-context.ts'
 import { makeKeyRate } from '../http/key-rate.ts'
 import type { Answer, Reason } from '../http/receive.ts'
+import { excludedAnswer } from '../http/tracking-bodies.ts'
 import { trackingRefusals } from '../http/tracking-refusals.ts'
 import type { LogWriter } from '../log/writer.ts'
 import { type ChunkSender, makeChunkRows } from './chunk-row.ts'
 import { countEvents, readEvents, unpackEvents } from './read-events.ts'
 
 /** The fate of a chunk: the labels of the metric. */
-export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full' | 'day_full'
+export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full' | 'day_full' | 'excluded'
 
 export interface ReplayOptions {
   readonly secretKey: string
@@ -81,6 +85,12 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
     return keyNodeRate.allows(key, nodes, now) && threadNodeRate.allows('', nodes, now)
   }
 
+  /** As of an event: where nothing else tells, by the browser's time zone. */
+  function countryOf({ timezone }: ReplayBody, sender: Sender): string {
+    const country = countryOfSender(sender, countries)
+    return country === noCountry && timezone ? (countryOfZone(timezone) ?? noCountry) : country
+  }
+
   /** Why the chunk isn't worth unpacking; null where it is. */
   function refusalOf(body: ReplayBody, workspace: TrackedWorkspace, isBot: boolean): Answer | null {
     if (workspace.replayShare === 0) return refuse('replay_off', trackingRefusals.replayOff)
@@ -121,13 +131,32 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
   return {
     receive: async (body, workspace, sender) => {
       const agent = agentOf(sender.userAgent)
+      const country = countryOf(body, sender)
+      const excluded = exclusionOf(body, country, sender, workspace)
+      if (excluded !== null) {
+        countChunk('excluded')
+        return excludedAnswer(excluded)
+      }
       const refusal = refusalOf(body, workspace, agent.program !== null)
       if (refusal !== null) return refusal
       const { receivedAt } = sender
-      return store(body, workspace, { agent, country: countryOfSender(sender, countries), receivedAt })
+      return store(body, workspace, { agent, country, receivedAt })
     },
   }
 }
+
+/** Why a chunk is left out; null: it is taken. The script ends the recording of the page then. */
+function exclusionOf(
+  { url = '' }: ReplayBody,
+  country: string,
+  { address }: Sender,
+  { exclusions }: TrackedWorkspace,
+): ExclusionReason | null {
+  if (exclusions === null) return null
+  readPageUrl(url ?? '', page)
+  return exclusions.reasonFor({ address, country, url: page.url, path: page.path })
+}
+const page = makePageUrl()
 
 /** Bytes that were stored of each workspace on the current day. */
 function makeDayBytes(clock: Clock) {

@@ -11,8 +11,10 @@
  */
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
+import type { Exclusions } from '../../schemas/exclusions.ts'
 import { isTrackingKeyShaped } from '../../schemas/keys.ts'
-import type { TrackedWorkspace } from '../event-context.ts'
+import type { ExclusionMatcher, TrackedWorkspace } from '../event-context.ts'
+import { makeExclusionMatcher } from '../exclusion-matcher.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
 /** A live key, as Postgres holds it. */
@@ -22,6 +24,8 @@ export interface KeyRow {
   readonly timezone: string
   /** Sessions of a hundred that are recorded. */
   readonly replay_share: number
+  /** JSON of `Exclusions`; null where the workspace leaves nothing out. */
+  readonly exclusions: string | null
   readonly retires_at: Date | null
 }
 
@@ -31,7 +35,16 @@ export interface KeyTableOptions extends ReplicatedTableOptions {
 }
 
 /** `find` answers the workspaces of live keys only. */
-export type KeyTable = ReplicatedTable<TrackedWorkspace>
+export interface KeyTable extends ReplicatedTable<TrackedWorkspace> {
+  /** The rules of a workspace with a live key; null where it leaves nothing out. */
+  exclusionsOf(workspaceId: number): ExclusionMatcher | null
+}
+
+interface Rules {
+  /** As Postgres has them. */
+  readonly text: string
+  readonly matcher: ExclusionMatcher
+}
 
 interface Entry {
   readonly workspace: TrackedWorkspace
@@ -42,6 +55,8 @@ interface Entry {
 export function makeKeyTable(options: KeyTableOptions): KeyTable {
   const { file, keepsCopy = true, clock, log } = options
   let entries = new Map<string, Entry>()
+  /** By workspace, where it has any. */
+  let exclusions = new Map<number, Rules>()
   let written = ''
 
   function live(entry: Entry | undefined): TrackedWorkspace | undefined {
@@ -50,7 +65,21 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   }
 
   function take(rows: readonly CopiedRow[]): void {
-    entries = new Map(rows.map((row) => [row.key, entryOf(row)]))
+    const before = exclusions
+    exclusions = new Map()
+    entries = new Map(rows.map((row) => [row.key, entryOf(row, matcherOf(row, before))]))
+  }
+
+  /** Rules that stay as they were aren't read again. */
+  function matcherOf(
+    { workspace_id: id, exclusions: text }: CopiedRow,
+    before: typeof exclusions,
+  ): Rules['matcher'] | null {
+    if (text === undefined || text === null) return null
+    const known = exclusions.get(id) ?? before.get(id)
+    const rules = known?.text === text ? known : { text, matcher: makeExclusionMatcher(JSON.parse(text) as Exclusions) }
+    exclusions.set(id, rules)
+    return rules.matcher
   }
 
   async function writeCopy(rows: readonly KeyRow[]): Promise<void> {
@@ -64,7 +93,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     }
   }
 
-  return replicateTable(options, {
+  const table = replicateTable<TrackedWorkspace>(options, {
     name: 'tracking keys',
     size: () => entries.size,
     find: (key) => live(entries.get(key)),
@@ -73,7 +102,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     lookUp: async (key) => {
       const row = await options.findKey(key)
       if (row === null) return null
-      const entry = entryOf(row)
+      const entry = entryOf(row, matcherOf(row, exclusions))
       entries.set(key, entry)
       return entry.workspace
     },
@@ -84,17 +113,22 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     },
     readCopy: async () => take((JSON.parse(await readFile(file, 'utf8')) as { keys: CopiedRow[] }).keys),
   })
+  return { ...table, exclusionsOf: (workspaceId) => exclusions.get(workspaceId)?.matcher ?? null }
 }
 
-/** A row of Postgres, or of the copy, where the date is text. A copy that an older version has written says nothing of replay. */
-type CopiedRow = Omit<KeyRow, 'retires_at' | 'replay_share'> & {
+/** A row of Postgres, or of the copy, where the date is text. A copy that an older version has written says nothing of replay and exclusions. */
+type CopiedRow = Omit<KeyRow, 'retires_at' | 'replay_share' | 'exclusions'> & {
   readonly retires_at: Date | string | null
   readonly replay_share?: number
+  readonly exclusions?: string | null
 }
 
-function entryOf({ workspace_id, timezone, replay_share = 0, retires_at }: CopiedRow): Entry {
+function entryOf(
+  { workspace_id, timezone, replay_share = 0, retires_at }: CopiedRow,
+  exclusions: ExclusionMatcher | null,
+): Entry {
   return {
-    workspace: { id: workspace_id, timezone, replayShare: replay_share },
+    workspace: { id: workspace_id, timezone, replayShare: replay_share, exclusions },
     retiresAt: retires_at === null ? Number.POSITIVE_INFINITY : new Date(retires_at).getTime(),
   }
 }

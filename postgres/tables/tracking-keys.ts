@@ -9,13 +9,16 @@ export interface TrackingKey {
   readonly timezone: string
   /** Sessions of a hundred that are recorded; 0 while replay is off. */
   readonly replay_share: number
+  /** JSON of `Exclusions`; null where the workspace leaves nothing out. */
+  readonly exclusions: string | null
   /** A rotated key goes on until then. */
   readonly retires_at: Date | null
 }
 
 const liveKeys = `SELECT k.key, k.workspace_id, w.timezone,
-    CASE WHEN w.replay_enabled THEN w.replay_share ELSE 0 END AS replay_share, k.retires_at
-  FROM tracking_keys k JOIN workspaces w ON w.id = k.workspace_id
+    CASE WHEN w.replay_enabled THEN w.replay_share ELSE 0 END AS replay_share,
+    (to_jsonb(e) - 'workspace_id')::text AS exclusions, k.retires_at
+  FROM tracking_keys k JOIN workspaces w ON w.id = k.workspace_id LEFT JOIN exclusions e ON e.workspace_id = w.id
   WHERE (k.retires_at IS NULL OR k.retires_at > now())`
 
 /** Makes a key for the workspace, beside those it has. */

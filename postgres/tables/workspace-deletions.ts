@@ -84,7 +84,7 @@ const endings: readonly (readonly [table: string, change: string])[] = [
 const tables: readonly Part[] = [
   ...accessTables,
   ...([['webhook_deliveries'], ['webhook_endpoints'], ['outbox'], ['idempotency_records']] satisfies Part[]),
-  ...([['company_profile_media'], ['company_profiles'], ['links'], ['posting_times']] satisfies Part[]),
+  ...([['company_profile_media'], ['company_profiles'], ['links'], ['posting_times'], ['exclusions']] satisfies Part[]),
   ...([['goals'], ['notes'], ['segments'], ['saved_funnels']] satisfies Part[]),
   ...([['traffic_alerts'], ['invitation_mails']] satisfies Part[]),
   ...([['post_media', ofPosts], ['post_targets', ofPosts], ['posts'], ['media'], ['social_accounts']] satisfies Part[]),

@@ -23,6 +23,7 @@ const added = [
   ),
   ...['POST /v1/posts/{post_id}/submit', 'POST /v1/posts/{post_id}/return'],
   ...['POST /v1/posts/{post_id}/queue', 'GET /v1/posting-times', 'PATCH /v1/posting-times'],
+  ...['GET /v1/exclusions', 'PATCH /v1/exclusions'],
   ...['GET /v1/goals', 'POST /v1/goals', 'PATCH /v1/goals/{goal_id}', 'DELETE /v1/goals/{goal_id}'],
   ...['GET /v1/notes', 'POST /v1/notes', 'PATCH /v1/notes/{note_id}', 'DELETE /v1/notes/{note_id}'],
   ...['GET /v1/segments', 'POST /v1/segments', 'PATCH /v1/segments/{segment_id}', 'DELETE /v1/segments/{segment_id}'],

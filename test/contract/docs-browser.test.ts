@@ -34,7 +34,7 @@ test('every event that the script makes by itself is in the table, and the serve
 })
 
 describe('the flags in the table', () => {
-  const find = () => ({ id: 1, timezone: 'UTC', replayShare: 0 })
+  const find = () => ({ id: 1, timezone: 'UTC', replayShare: 0, exclusions: null })
   const serve = makeBrowserScript({ keys: { find, resolve: async () => find() }, apiHost: 'http://localhost' })
   const served = async (query: string) =>
     (await serve({ query: `key=a${query}`, acceptEncoding: '', ifNoneMatch: '' })).body

@@ -90,7 +90,7 @@ test('the answers are those of the list, each with its status, and no others', (
   )
   // Without a text of their own.
   const plain = tableOf(page, '## Answers').filter(([, detail]) => !detail!.includes('`'))
-  expect(plain.map(([status]) => status)).toEqual(['202', '307', '422'])
+  expect(plain.map(([status]) => status)).toEqual(['200', '202', '307', '422'])
 })
 
 /** The bounds of the tracking interface as its description states them, written here once more, by hand. */

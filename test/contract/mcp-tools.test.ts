@@ -63,6 +63,8 @@ const withoutTool = [
   'saved_funnel.create',
   'saved_funnel.update',
   'saved_funnel.delete',
+  'exclusions.get',
+  'exclusions.update',
   'replay.list',
   'replay.get',
   'link.bulk_create',

@@ -140,7 +140,8 @@ describe.each(mutations.map((operation) => [operation.name, operation] as const)
 
     const theirs = await send(operation, await madePath(operation, asker(others)), key, { from: others })
     expect([theirs.status, theirs.replayed]).toEqual([200, null])
-    expect(theirs.body).not.toBe(first.body)
+    // Equal rules look alike: their answer names no workspace.
+    if (operation.name !== 'exclusions.update') expect(theirs.body).not.toBe(first.body)
 
     const again = await send(operation, await madePath(operation, asker(mine)), undefined)
     expect([again.status, again.replayed]).toEqual([200, null])

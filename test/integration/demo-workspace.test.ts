@@ -32,7 +32,7 @@ async function makeOwner() {
           mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
         },
         log: pino({ level: 'silent' }),
-        requestId: 'test',
+        ...{ requestId: 'test', address: '' },
         onCommit: () => {},
         path: undefined,
         query: undefined,

@@ -24,7 +24,9 @@ interface Target extends SharedTarget {
 
 /** Where each of the visitors is led; empty: to the link's own destination. */
 function led(id: number, targets: readonly Target[], userAgent = desktop): string[] {
-  const { targetFor } = makeClickReader({ salts: { current: () => salt }, countries: null, placeDetail: 'city' })
+  const { targetFor } = makeClickReader({
+    ...{ salts: { current: () => salt }, countries: null, placeDetail: 'city', exclusionsOf: () => null },
+  })
   const ranges = shareRanges(targets)
   const link = {
     ...{

@@ -14,6 +14,8 @@ export interface IngestAnswer {
     event_ids?: number[]
     deduplicated?: boolean | number
     rejected?: { index: number; detail: unknown }[]
+    excluded?: { index: number; reason: string }[]
+    reason?: string
     detail?: unknown
   }
 }

@@ -139,6 +139,7 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO revenue_rates VALUES ($1, 'EUR', 'USD', now(), 1)`,
       `INSERT INTO ad_spend VALUES ($1, now(), 's', 'c', 'EUR', 1, 1, now())`,
       `INSERT INTO posting_times VALUES ($1, 1, 540)`,
+      `INSERT INTO exclusions VALUES ($1, '{192.0.2.1}', '{}', '{}', '{}')`,
       `INSERT INTO goals (workspace_id, name, kind, value) VALUES ($1, 'n', 'path', '/')`,
       `INSERT INTO notes (workspace_id, day, text) VALUES ($1, now(), 't')`,
       `INSERT INTO segments (workspace_id, name, filters) VALUES ($1, 'n', '{}')`,

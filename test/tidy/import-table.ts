@@ -110,7 +110,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
     ...['runtime/http/trusted-proxy.ts', 'runtime/http/network-of.ts', 'runtime/outbound/public-address.ts'],
-    ...['ingest/enrich/countries.ts', 'ingest/verify/address-ranges.ts'],
+    ...['ingest/enrich/countries.ts', 'ingest/verify/address-ranges.ts', 'schemas/exclusions.ts'],
   ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],

@@ -49,7 +49,7 @@ test.each([
 ])('what is served is within its bounds, from %s', async (host) => {
   let replayShare = 0
   const script = makeBrowserScript({
-    keys: { find: () => ({ id: 1, timezone: 'UTC', replayShare }), resolve: async () => 'unknown' },
+    keys: { find: () => ({ id: 1, timezone: 'UTC', replayShare, exclusions: null }), resolve: async () => 'unknown' },
     apiHost: `https://${host}`,
   })
   const bytesOf = async (query: string) => {

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { type KeyRow, makeKeyTable } from '../../ingest/tables/tracking-key-table.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { silent } from '../support/log-fixture.ts'
-import { away, fakeTable, setUpTableFolder, until } from '../support/table-folder.ts'
+import { away, fakeTable, setUpTableFolder, turn, until } from '../support/table-folder.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`
 const rowOf = (name: string, workspace_id: number, retires_at: Date | null = null): KeyRow => ({
-  ...{ key: keyOf(name), workspace_id, timezone: 'Europe/Berlin', replay_share: 0, retires_at },
+  ...{ key: keyOf(name), workspace_id, timezone: 'Europe/Berlin', replay_share: 0, exclusions: null, retires_at },
 })
 const { pathOf, started } = setUpTableFolder()
 
@@ -67,7 +67,7 @@ test('a start with Postgres away goes on with the keys of the last time, which o
   const later = makeStore(rowOf('a', 1))
   later.isDown = true
   const table = await startTable(later)
-  expect(table.find(keyOf('a'))).toEqual({ id: 1, timezone: 'Europe/Berlin', replayShare: 0 })
+  expect(table.find(keyOf('a'))).toEqual({ id: 1, timezone: 'Europe/Berlin', replayShare: 0, exclusions: null })
   expect(table.find(keyOf('revoked'))).toMatchObject({ id: 3 })
   expect(table.find(keyOf('ended'))).toBeUndefined()
   later.isDown = false
@@ -75,6 +75,30 @@ test('a start with Postgres away goes on with the keys of the last time, which o
   await until(() => table.find(keyOf('revoked')) === undefined && later.lists >= 2)
   await table.close()
   expect(await readFile(pathOf('keys.json'), 'utf8')).not.toContain('revoked')
+})
+
+test('the rules of a workspace hold without Postgres, too, and are read anew only where they have changed', async () => {
+  const rules = (address: string) => JSON.stringify({ addresses: [address], countries: [], paths: [], hostnames: [] })
+  const store = makeStore({ ...rowOf('a', 1), exclusions: rules('192.0.2.1') }, rowOf('b', 2))
+  await (await startTable(store)).close()
+  store.isDown = true
+  const table = await startTable(store)
+  const found = () => table.find(keyOf('a'))?.exclusions
+  const reason = (address: string) => found()?.reasonFor({ address, country: '', url: '', path: '' })
+  expect([reason('192.0.2.1'), reason('192.0.2.2'), table.exclusionsOf(1), table.exclusionsOf(2)]).toEqual([
+    ...['address', null, found(), null],
+  ])
+  const before = found()
+  const reads = store.lists
+  store.isDown = false
+  store.notify()
+  await until(() => store.lists > reads)
+  await turn()
+  expect(found()).toBe(before)
+  store.rows[0] = { ...store.rows[0]!, exclusions: rules('192.0.2.2') }
+  store.notify()
+  await until(() => reason('192.0.2.2') === 'address')
+  expect(reason('192.0.2.1')).toBeNull()
 })
 
 test('a change that comes while the table is read is read after it', async () => {

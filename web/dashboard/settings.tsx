@@ -5,6 +5,7 @@ import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { ChatChannels } from './chat-channels.tsx'
+import { TrafficLeftOut } from './exclusions.tsx'
 import { number, percent } from './format.ts'
 import { HowToSend } from './install.tsx'
 import type { PageProps } from './later.tsx'
@@ -70,6 +71,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         </section>
         <SigningIn />
       </div>
+      <TrafficLeftOut />
       <Accounts timezone={timezone} />
       {may('workspace:manage') && (
         <>

@@ -1,0 +1,59 @@
+/** Traffic that a workspace leaves out. They are no tools: people decide it once. */
+import { readExclusions, replaceExclusions } from '../../../postgres/tables/exclusions.ts'
+import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { readAddressRange } from '../../../schemas/exclusions.ts'
+import { Exclusions, ExclusionsForCaller, ExclusionsUpdate } from '../../../schemas/resources/exclusions.ts'
+import { defineOperation } from '../define.ts'
+
+export const getExclusions = defineOperation({
+  name: 'exclusions.get',
+  http: { method: 'GET', path: '/v1/exclusions' },
+  summary: 'Get the rules by which traffic is left out.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: {},
+  output: ExclusionsForCaller,
+  handle: async ({ workspace, address, stores: { pg } }) => ({
+    ...copied(await readExclusions(pg, workspace.id)),
+    caller_address: entryOf(address),
+  }),
+})
+
+/** The answer has no address of the caller: repeats under an `Idempotency-Key` are stored. */
+export const updateExclusions = defineOperation({
+  name: 'exclusions.update',
+  http: { method: 'PATCH', path: '/v1/exclusions' },
+  summary: 'Replace lists of the rules by which traffic is left out. Lists that are left out stay.',
+  description: 'It holds for events that come in from some seconds later on. Those that are stored stay.',
+  tag: 'Analytics',
+  effect: 'update',
+  scope: 'analytics:write',
+  input: { body: ExclusionsUpdate },
+  output: Exclusions,
+  async handle({ body, workspace, stores: { pg } }) {
+    await holdWorkspace(pg, workspace.id)
+    const before = await readExclusions(pg, workspace.id)
+    const { addresses, countries, paths, hostnames } = body
+    await replaceExclusions(pg, workspace.id, {
+      addresses: addresses ?? before.addresses,
+      countries: countries ?? before.countries,
+      paths: paths ?? before.paths,
+      hostnames: hostnames ?? before.hostnames,
+    })
+    return copied(await readExclusions(pg, workspace.id))
+  },
+})
+
+function copied({ addresses, countries, paths, hostnames }: Awaited<ReturnType<typeof readExclusions>>) {
+  return {
+    ...{ addresses: [...addresses], countries: [...countries] },
+    ...{ paths: [...paths], hostnames: [...hostnames] },
+  }
+}
+
+/** A browser changes the second half of its IPv6 address every day. */
+function entryOf(address: string): string | null {
+  const read = readAddressRange(address.includes(':') ? `${address}/64` : address)
+  return 'entry' in read ? read.entry : null
+}

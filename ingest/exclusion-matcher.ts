@@ -1,0 +1,53 @@
+/**
+ * Applies the rules by which a workspace leaves traffic out. They are read once for each change, so that an event costs a few
+ * look-ups, and none without rules. Imports enrich events by themselves and never come here. Held by
+ * test/unit/exclusions.test.ts and test/integration/exclusions.test.ts.
+ */
+
+import type { TrackEvent } from '../schemas/event/event.ts'
+import { noCountry } from '../schemas/event/row.ts'
+import { canonicalHost, type ExclusionReason, type Exclusions } from '../schemas/exclusions.ts'
+import { matchesFilter, readPattern } from '../schemas/session-filters.ts'
+import { hostOf } from './enrich/page-url.ts'
+import type { Enriched, ExclusionMatcher, Sender, TrackedWorkspace } from './event-context.ts'
+import { keyOfAddress, makeAddressRanges } from './verify/address-ranges.ts'
+
+export function makeExclusionMatcher({ addresses, countries, paths, hostnames }: Exclusions): ExclusionMatcher {
+  const ranges = makeAddressRanges(addresses)
+  const codes = new Set(countries)
+  const patterns = paths.map(readPattern)
+  const hosts = new Set(hostnames)
+  const endings = hostnames.filter((each) => each.startsWith('*.')).map((each) => each.slice(1))
+
+  function hasAddress(address: string): boolean {
+    const key = addresses.length > 0 ? keyOfAddress(address) : null
+    return key !== null && ranges.has(key)
+  }
+
+  function isElsewhere(url: string): boolean {
+    if (hostnames.length === 0) return false
+    const host = canonicalHost(hostOf(url))
+    return host !== '' && !hosts.has(host) && !endings.some((ending) => host.endsWith(ending))
+  }
+
+  return {
+    reasonFor: ({ address, country, url, path }) => {
+      if (hasAddress(address)) return 'address'
+      if (codes.has(country)) return 'country'
+      if (isElsewhere(url)) return 'hostname'
+      return patterns.length > 0 && path !== '' && matchesFilter(path, patterns) ? 'path' : null
+    },
+  }
+}
+
+/** Why an event is left out; null: it counts. The country of a crawler's event isn't known. */
+export function exclusionOf(
+  event: TrackEvent,
+  { row }: Exclude<Enriched, { stream: 'rejected' }>,
+  sender: Sender,
+  { exclusions }: TrackedWorkspace,
+): ExclusionReason | null {
+  if (exclusions === null) return null
+  const country = 'country' in row ? row.country : noCountry
+  return exclusions.reasonFor({ address: event.ip || sender.address, country, url: row.url, path: row.path })
+}

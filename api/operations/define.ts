@@ -114,6 +114,8 @@ export interface Operation<
   readonly http: { readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly path: `/v1/${string}` }
   /** The name as a tool for models, where it is one. */
   readonly tool?: `svc.${string}`
+  /** Parameters of the query, and members of the answer, that the tool is shown without: its list has no room for them. */
+  readonly restOnly?: readonly string[]
   /** One sentence, shown in the OpenAPI document. */
   readonly summary: string
   /** More than the sentence, where there is more to say. */

@@ -59,11 +59,11 @@ function makeTool(
   all: readonly Operation[],
   schemasOf: (operation: Operation) => ToolSchemas,
 ): Tool {
-  const { tool: name, input, output, effect, isRepeatable } = operation
+  const { tool: name, input, output, effect, isRepeatable, restOnly = [] } = operation
   if (input.form !== undefined || isFileOutput(output))
     throw new Error(`${name} has files, which no tool takes or gives`)
   const inPath = new Set(Object.keys(input.path?.shape ?? {}))
-  const inQuery = new Set(Object.keys(input.query?.shape ?? {}))
+  const inQuery = new Set(Object.keys(input.query?.shape ?? {}).filter((member) => !restOnly.includes(member)))
   const takesKey = effect !== 'read'
   const { input: inputSchema, output: outputSchema, isList } = schemasOf(operation)
   return {

@@ -38,7 +38,7 @@ export function makeToolSchemas(all: readonly Operation[]): (operation: Operatio
 }
 
 /** @returns the arguments of all parts of the input, as one flat object */
-function inputSchemaOf({ input, effect, tool }: Operation, { said, bounds }: Told): JsonSchema {
+function inputSchemaOf({ input, effect, tool, restOnly = [] }: Operation, { said, bounds }: Told): JsonSchema {
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   const definitions: Record<string, JsonSchema> = {}
@@ -47,6 +47,7 @@ function inputSchemaOf({ input, effect, tool }: Operation, { said, bounds }: Tol
     if (part === undefined) continue
     const { root, $defs } = rootOf(part, 'input')
     for (const [name, schema] of Object.entries((root['properties'] ?? {}) as Record<string, JsonSchema>)) {
+      if (restOnly.includes(name)) continue
       if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
       const shown = plain(part === input.query ? oneOrMore(schema) : schema)
       const bounded = withNewBounds(name, withNewMembers(name, shown, said), bounds)
@@ -200,7 +201,7 @@ function outputSchemaOf(
   { said, shownBy }: Told,
 ): Omit<ToolSchemas, 'input'> {
   const { effect, tool: own } = operation
-  const { root, $defs: definitions } = rootOf(operation.output, 'output')
+  const { root, $defs: definitions } = shownOutputOf(operation)
   const isRead = effect === 'read'
   const refer = (name: string) => {
     const tool = shownBy.get(name)
@@ -223,8 +224,8 @@ function toolsByDefinition(all: readonly Operation[]): ReadonlyMap<string, strin
   const isList = ({ output }: Operation) => output instanceof z.ZodArray
   const reading = all.filter(({ effect, tool }) => effect === 'read' && tool !== undefined)
   for (const operation of [...reading.filter(isList), ...reading.filter((one) => !isList(one))]) {
-    const { output, tool } = operation
-    const { root, $defs: definitions } = rootOf(output, 'output')
+    const { tool } = operation
+    const { root, $defs: definitions } = shownOutputOf(operation)
     const refer = (name: string, isShown: boolean) => {
       if (isShown && !found.has(name)) found.set(name, tool!)
       return undefined
@@ -267,6 +268,14 @@ function plainMembersOf(output: z.ZodType): Members {
   const members = (outlineOf(root, { definitions, levels: 1, isDescribed: false })['properties'] ?? {}) as Members
   membersOfOutput.set(output, members)
   return members
+}
+
+/** The answer's schema, without the members that the tool has no room for. */
+function shownOutputOf({ output, restOnly }: Operation) {
+  const { root, $defs } = rootOf(output, 'output')
+  if (restOnly === undefined) return { root, $defs }
+  const members = Object.entries(root['properties'] as Members).filter(([name]) => !restOnly.includes(name))
+  return { root: { ...root, properties: Object.fromEntries(members) } as JsonSchema, $defs }
 }
 
 /** The schema itself, also where it has an `id` and is a reference into its own definitions. */

@@ -1,5 +1,6 @@
 /** Events of a range by name, and by a value of one of their properties. Held by test/property/event-names.test.ts. */
 import {
+  eventSeriesRowsMax,
   propertyNameLengthMax,
   propertyNamesEventsMax,
   propertyNamesMax,
@@ -19,6 +20,8 @@ export interface EventNamesRequest extends EventsOfRange {
   /** Undefined: events are told apart by their names alone. Else only those that have it, and whose name the filter wants. */
   readonly property: string | undefined
   readonly limit: number
+  /** Where buckets begin, ascending, in milliseconds since 1970. Undefined: rows are counted as a whole alone. */
+  readonly bucketStarts?: readonly number[] | undefined
 }
 
 export interface EventNameGroup {
@@ -34,39 +37,75 @@ export interface EventNameGroup {
   readonly last_ms: number
 }
 
+/** A row's events in one bucket: the row's place in the list, the bucket's begin, and counts. Empty buckets have none. */
+export type BucketCount = readonly [row: number, start: number, events: number, visitors: number]
+
 export interface EventNameGroups {
-  /** Distinct names in the range, with any number of events. */
+  /** Distinct visitors in the range, with any events. */
   readonly visitors: number
   readonly groups: readonly EventNameGroup[]
+  /** Those of the first `eventSeriesRowsMax` groups; empty where no buckets are asked for. */
+  readonly counts: readonly BucketCount[]
 }
 
 /** Vitals and leaves of pages count for the visitors of the range alone, as in `recent_events`. */
 const isShown = "kind NOT IN ('web_vital','page_leave')"
 
+interface Row extends EventNameGroup {
+  readonly is_whole: number
+  /** In the first row alone. */
+  readonly counts?: readonly BucketCount[]
+}
+
+/** By one statement (two with a filter of channels), with buckets and without. */
 export async function readEventNames(ch: Reader, request: EventNamesRequest): Promise<EventNameGroups> {
-  const { filters, property, limit } = request
+  const { filters, property, limit, bucketStarts } = request
   const chosen = await isOfChosen(ch, request)
   const { wantedEventSql } = selectionOf(filters ?? new Map(), undefined)
   const isWanted =
     property === undefined ? '1' : `${wantedEventSql?.('toString(event_name)') ?? '1'} AND ${hasProperty('property')}`
   const value = property === undefined ? "''" : `substringUTF8(${propertyValue('property')},1,${propertyValueShownMax})`
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
-  const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(
-    `WITH ${coverageSql} AS coverage
-     SELECT * FROM (
+  const shown = `SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,toString(event_name) AS event,${value} AS value
+    FROM events WHERE ${counted} AND ${isShown} AND ${isWanted}`
+  const list = `SELECT * FROM (
        SELECT 0 AS is_whole,event,value,toString(argMax(event_kind,(at,event_id))) AS kind,count() AS events,
          uniqExactIf(visitor,visitor!=0) AS visitors,uniqExactIf(cityHash64(visitor,session),visitor!=0) AS sessions,
          countIf(event_kind='conversion') AS conversions,max(at) AS last_ms
-       FROM (SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,toString(event_name) AS event,${value} AS value
-         FROM events WHERE ${counted} AND ${isShown} AND ${isWanted})
+       FROM (${shown})
        GROUP BY event,value
        UNION ALL SELECT 1,'','','',0,uniqExactIf(visitor,visitor!=0),0,0,0 FROM events WHERE ${counted})
-     ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`,
-    { ...chosen.params, property, limit: limit + 1 },
+     ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`
+  const rows = await ch.query<Row>(
+    `WITH ${coverageSql} AS coverage${bucketStarts === undefined ? ` ${list}` : withCounts(list, shown)}`,
+    { ...chosen.params, property, limit: limit + 1, ...(bucketStarts && { bucket_starts: bucketStarts }) },
     { settings: composedStatement },
   )
   const [whole, ...groups] = rows
-  return { visitors: whole!.visitors, groups: groups.map(({ is_whole: _, ...group }) => group) }
+  return {
+    visitors: whole!.visitors,
+    groups: groups.map(({ is_whole: _, counts: __, ...group }) => group),
+    counts: whole!.counts ?? [],
+  }
+}
+
+const columns = ['is_whole', 'event', 'value', 'kind', 'events', 'visitors', 'sessions', 'conversions', 'last_ms']
+
+/**
+ * SQL of the list with the counts of its first rows in each bucket. Both parts read one snapshot, so events of the buckets add up.
+ * @param shown SQL of the events that rows are made of
+ */
+function withCounts(list: string, shown: string): string {
+  // The first element is the whole.
+  return `,
+    (SELECT groupArray((${columns.join(',')})) FROM (${list})) AS listed,
+    arrayMap(one->(one.2,one.3),arraySlice(listed,2,${eventSeriesRowsMax})) AS keys,
+    (SELECT groupArray((place-1,start,n,distinct_visitors)) FROM (
+      SELECT indexOf(keys,(event,value)) AS place,roundDown(at,{bucket_starts:Array(Int64)}) AS start,
+        count() AS n,uniqExactIf(visitor,visitor!=0) AS distinct_visitors
+      FROM (${shown}) WHERE place>0 GROUP BY place,start)) AS of_buckets
+    SELECT ${columns.map((name, at) => `listed[nth].${at + 1} AS ${name}`).join(',')},if(nth=1,of_buckets,[]) AS counts
+    FROM (SELECT arrayJoin(arrayEnumerate(listed)) AS nth) ORDER BY nth`
 }
 
 /**

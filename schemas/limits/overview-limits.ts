@@ -27,6 +27,8 @@ export const pagesByRevenueMax = 5_000
 export const pagesByRevenueLengthMax = 200_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */
 export const eventNamesMax = 1_000
+/** Rows that a series counts, the first ones: a chart can't tell more lines apart, and there may be 2,000 buckets. */
+export const eventSeriesRowsMax = 10
 export const propertyNameLengthMax = 200
 /** Names of properties in one answer, and the newest events that they are looked for in. */
 export const propertyNamesMax = 100

@@ -1,5 +1,6 @@
 /** Events of a range by name, or by a value of one property. docs/metrics.md says what the figures mean. */
 import { z } from 'zod'
+import { eventSeriesRowsMax } from '../limits/overview-limits.ts'
 import { dateTime } from './date-time.ts'
 import { Range } from './range.ts'
 
@@ -17,7 +18,19 @@ const EventNameRow = z
   })
   .meta({ id: 'EventNameRow' })
 
+const EventNamesPoint = z
+  .object({
+    ...{ label: z.string(), start: dateTime, end: dateTime },
+    rows: z
+      .array(z.object({ events: z.int(), visitors: z.int() }))
+      .describe(`Of the first ${eventSeriesRowsMax} rows, in their order.`),
+  })
+  .meta({ id: 'EventNamesPoint' })
+
 export const EventNames = z
-  .object({ range: Range, visitors: z.int(), properties: z.array(z.string()), rows: z.array(EventNameRow) })
+  .object({
+    ...{ range: Range, visitors: z.int(), properties: z.array(z.string()), rows: z.array(EventNameRow) },
+    series: z.array(EventNamesPoint).optional().describe('With `interval` alone.'),
+  })
   .meta({ id: 'EventNames' })
 export type EventNames = z.output<typeof EventNames>

@@ -141,6 +141,19 @@ test('a tool refers to the list that shows the members of its object', () => {
   })
 })
 
+test('a tool shows neither the parameters nor the members of the answer that REST alone has', () => {
+  const some = tools.filter(({ operation }) => operation.restOnly !== undefined)
+  expect(some.map(({ shown }) => shown.name)).toEqual(['svc.analytics_events'])
+  for (const { shown, operation, inputOf } of some) {
+    const membersOf = (schema: unknown) => Object.keys((schema as { shape: object }).shape)
+    const ofRest = [...membersOf(operation.input.query), ...membersOf(operation.output)]
+    expect(ofRest).toEqual(expect.arrayContaining([...operation.restOnly!]))
+    const ofTool = [shown.inputSchema, shown.outputSchema].flatMap((one) => Object.keys(one['properties'] as object))
+    expect(ofTool.filter((name) => operation.restOnly!.includes(name))).toEqual([])
+    expect(inputOf({ interval: 'day', days: 7 }).query).toEqual({ days: 7 })
+  }
+})
+
 test(`the whole list has at most ${toolsListTokensMax} tokens`, () => {
   const bytes = Buffer.byteLength(JSON.stringify({ tools: tools.map(({ shown }) => shown) }))
   expect(bytes / tokenBytes).toBeLessThanOrEqual(toolsListTokensMax)

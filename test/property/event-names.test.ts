@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { kinds } from '../../schemas/event/row.ts'
+import { eventSeriesRowsMax } from '../../schemas/limits/overview-limits.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { perCent, visitorsOf } from '../oracle/counters.ts'
 import { byTime, countDistinct, groupBy, kind, pairOf, visitorOf } from '../oracle/facts.ts'
 import { fits } from '../oracle/filters.ts'
+import { bucketsOf } from '../oracle/range.ts'
 import { makeKey } from '../support/api.ts'
 import { isLong } from '../support/short-form.ts'
 import {
@@ -27,6 +29,7 @@ const { stores, ask, expectRefused } = setUpSites()
 
 const cases = fc.record({
   site: sites,
+  interval: fc.constantFrom(undefined, 'hour' as const, 'day' as const, 'week' as const, 'month' as const),
   range: someRanges,
   filters: someFilters,
   property: fc.constantFrom(undefined, undefined, 'plan', 'n', 'no "such" \\ thing'),
@@ -48,9 +51,10 @@ const countSessions = (events: readonly EventRow[]) =>
 
 test('every row equals a computation over the raw events', async () => {
   let listed = 0
-  for (const { placed, tell, range, filters, property, names } of await drawCases(stores, cases, runs)) {
+  let inSeries = 0
+  for (const { placed, tell, range, interval, filters, property, names } of await drawCases(stores, cases, runs)) {
     const asked = property === undefined ? filters : { ...filters, property, event: names }
-    const question = `events?${queryOf({ ...range, ...asked, limit: '1000' })}`
+    const question = `events?${queryOf({ ...range, ...(interval && { interval }), ...asked, limit: '1000' })}`
     const answer = await ask<EventNames>(question, placed.apiKey)
     const [start, end] = [Date.parse(answer.range.start), Date.parse(answer.range.end)]
     const { property: _, ...own } = asked as Record<string, string[]>
@@ -63,10 +67,12 @@ test('every row equals a computation over the raw events', async () => {
       return value === undefined || !isWanted ? [] : [{ event, key: JSON.stringify([event.event_name, value]) }]
     })
     const visitors = visitorsOf(inRange)
+    const rowsOf = new Map<string, readonly EventRow[]>()
     const expected = [...groupBy(keyed, ({ key }) => key)].map(([key, some]) => {
       const events = some.map(({ event }) => event).sort(byTime)
       const [event, value] = JSON.parse(key) as [string, string | null]
       const last = events.at(-1)!
+      rowsOf.set(JSON.stringify([event, value]), events)
       return {
         ...{ event, value, kind: kindNames[last.kind], events: events.length, visitors: visitorsOf(events) },
         sessions: countSessions(events),
@@ -85,8 +91,56 @@ test('every row equals a computation over the raw events', async () => {
     )
     expect([answer.visitors, answer.rows], tell(question)).toEqual([visitors, expected])
     listed += expected.length
+    const first = expected
+      .slice(0, eventSeriesRowsMax)
+      .map(({ event, value }) => rowsOf.get(JSON.stringify([event, value]))!)
+    const buckets = interval && bucketsOf({ start, end }, { interval }, placed.timezone)
+    const series = buckets?.map((bucket) => ({
+      label: bucket.label,
+      ...{ start: new Date(bucket.start).toISOString(), end: new Date(bucket.end).toISOString() },
+      rows: first.map((events) => {
+        const within = events.filter(({ occurred_at: at }) => at >= bucket.start && at < bucket.end)
+        return { events: within.length, visitors: visitorsOf(within) }
+      }),
+    }))
+    expect(answer.series, tell(question)).toEqual(series)
+    for (const [at, { events }] of answer.rows.slice(0, eventSeriesRowsMax).entries()) {
+      const inBuckets = answer.series?.reduce((sum, { rows }) => sum + rows[at]!.events, 0)
+      if (inBuckets !== undefined) expect(inBuckets, tell(question)).toBe(events)
+    }
+    if (series) inSeries += first.length
   }
   expect(listed).toBeGreaterThan(runs)
+  expect(inSeries).toBeGreaterThan(runs)
+})
+
+test('a day of 25 hours has its repeated hour twice, and a series counts ten rows', async () => {
+  const at = Date.parse('2026-11-01T05:30:00Z')
+  const times = [at, at + 3_600_000, at + 3_600_001]
+  const events = times.map((occurred_at) => ({
+    ...{ kind: 'custom' as const, event_name: 'signup', visitor: 1, session: 1, occurred_at },
+  }))
+  const others = Array.from({ length: 11 }, (_, n) => ({ ...events[0]!, event_name: `other ${n}`, visitor: 0 }))
+  const [placed] = await placeSites(stores, [{ timezone: 'America/New_York', events: [...events, ...others] }])
+  const day = 'events?start=2026-11-01&end=2026-11-01'
+  const { rows, series } = await ask<EventNames>(`${day}&interval=hour&limit=20`, placed!.apiKey)
+  expect([rows.length, series!.length]).toEqual([12, 25])
+  expect(series!.filter(({ label }) => label === '2026-11-01 01:00').map((point) => point.rows.slice(0, 2))).toEqual([
+    [
+      { events: 1, visitors: 1 },
+      { events: 1, visitors: 0 },
+    ],
+    [
+      { events: 2, visitors: 1 },
+      { events: 0, visitors: 0 },
+    ],
+  ])
+  expect(series!.map((point) => point.rows.length)).toEqual(Array.from({ length: 25 }, () => eventSeriesRowsMax))
+  const whole = await ask<EventNames>(`${day}&interval=month`, placed!.apiKey)
+  expect(whole.series).toMatchObject([
+    { label: '2026-11', start: '2026-11-01T04:00:00.000Z', end: '2026-11-02T05:00:00.000Z' },
+  ])
+  expect(await ask<EventNames>(day, placed!.apiKey)).not.toHaveProperty('series')
 })
 
 test('the list has as many rows as are asked for, and the visitors of all', async () => {
@@ -123,5 +177,7 @@ test.each([
   ['property=plan', 'a property needs the filter event beside it'],
   ['property=plan&event=!signup', 'a property needs the filter event beside it'],
   ['property=&event=signup', 'at least 1 character'],
+  ['interval=minute', "Input should be 'hour', 'day', 'week' or 'month'"],
+  ['interval=hour&days=90', 'a range has at most 2000 buckets'],
   [`property=${'x'.repeat(201)}&event=signup`, 'at most 200 characters'],
 ])('%s is refused: %s', (query, text) => expectRefused(`events?${query}`, text))

@@ -1,20 +1,27 @@
-/** GET /v1/analytics/events: the events of a range by name, or by a value of one property. */
+/** GET /v1/analytics/events: the events of a range by name, or by a value of one property, and over time. */
 import { z } from 'zod'
-import { readEventNames, readPropertyNames } from '../../../clickhouse/queries/event-names.ts'
+import { type BucketCount, readEventNames, readPropertyNames } from '../../../clickhouse/queries/event-names.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import { eventNamesMax, overviewRowsDefault, propertyNameLengthMax } from '../../../schemas/limits/overview-limits.ts'
+import {
+  eventNamesMax,
+  eventSeriesRowsMax,
+  overviewRowsDefault,
+  propertyNameLengthMax,
+} from '../../../schemas/limits/overview-limits.ts'
 import { EventNames } from '../../../schemas/resources/event-names.ts'
 import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
+import { type Bucket, bucketsOf } from '../../../schemas/time/time-range.ts'
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
 import { perCent } from './metrics.ts'
-import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
+import { intervalParameter, rangeOf, rangeParameters, readableSpan, shownRange, timesOf } from './range-query.ts'
 
 const EventNamesQuery = z.object({
   ...rangeParameters,
+  interval: intervalParameter('none'),
   property: z.string().min(1).max(propertyNameLengthMax).optional().describe('Counts events of `event` by its values.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of a list.' }),
   ...filterParameters,
@@ -24,6 +31,7 @@ export const listEventNames = defineOperation({
   name: 'event_names.list',
   http: { method: 'GET', path: '/v1/analytics/events' },
   tool: 'svc.analytics_events',
+  restOnly: ['interval', 'series'],
   summary: 'Count the events of a period by name.',
   description: 'Without web vitals and page leaves. Filters choose sessions.',
   tag: 'Analytics',
@@ -34,7 +42,7 @@ export const listEventNames = defineOperation({
   output: EventNames,
   async handle(context) {
     const { query, workspace, stores, clock } = context
-    const { property, limit } = query
+    const { property, limit, interval } = query
     const filters = filtersOf(query)
     // A property may hold anything, such as an e-mail.
     const isView = context.scopes.includes(viewScope)
@@ -48,8 +56,10 @@ export const listEventNames = defineOperation({
       const range = rangeOf(query, rows.timezone, clock.now())
       const span = readableSpan(range, rows, clock.now())
       const asked = { ...rows, ...span }
-      const [{ visitors, groups }, properties] = await Promise.all([
-        readEventNames(stores.ch, { ...asked, filters, property, limit }),
+      const buckets = interval === undefined ? undefined : bucketsOf(range)
+      const bucketStarts = buckets?.map(({ start }) => start)
+      const [{ visitors, groups, counts }, properties] = await Promise.all([
+        readEventNames(stores.ch, { ...asked, filters, property, limit, bucketStarts }),
         named && !isView ? readPropertyNames(stores.ch, { ...asked, filters: named }) : [],
       ])
       return {
@@ -61,7 +71,17 @@ export const listEventNames = defineOperation({
           visitor_share: perCent(group.visitors, visitors),
           last_seen_at: new Date(last_ms).toISOString(),
         })),
+        ...(buckets && { series: seriesOf(buckets, Math.min(groups.length, eventSeriesRowsMax), counts) }),
       }
     })
   },
 })
+
+/** @param rows how many of the listed ones it counts */
+function seriesOf(buckets: readonly Bucket[], rows: number, counts: readonly BucketCount[]): EventNames['series'] {
+  const found = new Map(counts.map(([row, start, events, visitors]) => [`${row} ${start}`, { events, visitors }]))
+  return buckets.map(({ label, start, end }) => ({
+    ...{ label, ...timesOf({ start, end }) },
+    rows: Array.from({ length: rows }, (_, row) => found.get(`${row} ${start}`) ?? { events: 0, visitors: 0 }),
+  }))
+}

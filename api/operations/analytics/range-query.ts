@@ -2,8 +2,14 @@
 import { z } from 'zod'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/overview-limits.ts'
 import {
+  bucketsMax,
+  overviewDaysDefault,
+  overviewDaysMax,
+  overviewHoursMax,
+} from '../../../schemas/limits/overview-limits.ts'
+import {
+  bucketKinds,
   comparisons,
   type RangeQuery,
   resolveTimeRange,
@@ -25,6 +31,14 @@ export const rangeParameters = {
     .optional()
     .describe('`YYYY-MM-DD`, or RFC 3339, local without an offset. `start` and `end` win over `hours`.'),
   end: z.string().optional().describe('The same. A day is included, a time is not. Default: now.'),
+}
+
+/** @param otherwise what holds without it */
+export function intervalParameter(otherwise: string) {
+  return z
+    .enum(bucketKinds)
+    .optional()
+    .describe(`Buckets of series, at most ${bucketsMax}; ${otherwise} when left out.`)
 }
 
 /** @param member of the answer that has the figures of the other period */

@@ -16,7 +16,6 @@ import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import {
   advicePages,
-  bucketsMax,
   comparedLagMaxMs,
   overviewRowsDefault,
   overviewRowsMax,
@@ -26,11 +25,11 @@ import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../
 import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
-import { type Bucket, bucketKinds, bucketsOf, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
+import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { defineOperation, type FigureContext, type Stores } from '../define.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
 import { countersOf, factsOfBegun } from './metrics.ts'
-import { compareParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
+import { compareParameter, intervalParameter, rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
 import { answerSteadily, rowsOf } from './steady-answer.ts'
@@ -39,10 +38,7 @@ import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 const queryOf = (rowsMax: number) =>
   z.object({
     ...rangeParameters,
-    interval: z
-      .enum(bucketKinds)
-      .optional()
-      .describe(`Buckets of series, at most ${bucketsMax}; by the range when left out.`),
+    interval: intervalParameter('by the range'),
     compare: compareParameter('metrics.previous'),
     limit: laxIntOr(overviewRowsDefault, { ge: 1, le: rowsMax, description: 'Rows of a list.' }),
     ...filterParameters,

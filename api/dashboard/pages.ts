@@ -33,7 +33,10 @@ export const sharedPath = '/shared'
 export const forgotPath = '/dashboard/forgot'
 
 /** All pages that a shared link shows. */
-export const sharedPaths: readonly string[] = [sharedPath, `${sharedPath}/funnels`, `${sharedPath}/retention`]
+export const sharedPaths: readonly string[] = [
+  sharedPath,
+  ...['events', 'funnels', 'retention'].map((page) => `${sharedPath}/${page}`),
+]
 
 /**
  * The pages of every shared link: the server doesn't see which one. Other sites may frame them, as they have no cookie and

@@ -23,7 +23,7 @@ const EventNamesPoint = z
     ...{ label: z.string(), start: dateTime, end: dateTime },
     rows: z
       .array(z.object({ events: z.int(), visitors: z.int() }))
-      .describe(`Of the first ${eventSeriesRowsMax} rows, in their order.`),
+      .describe(`The first ${eventSeriesRowsMax} rows of the answer, in their order.`),
   })
   .meta({ id: 'EventNamesPoint' })
 

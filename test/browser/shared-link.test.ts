@@ -54,7 +54,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   }
   await goBy(page, 'p')
   expect(await page.$$eval('nav a', (all) => all.map((one) => one.textContent))).toEqual([
-    ...['Overview', 'Funnels', 'Retention'],
+    ...['Overview', 'Events', 'Funnels', 'Retention'],
   ])
 
   await page.click(`${list('Sources')} .row:has-text("google")`)
@@ -83,6 +83,9 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   await page.click('nav a:text-is("Retention")')
   await page.waitForSelector('table.retention')
   expect(page.url()).toBe(link.replace('#', '/retention?days=7&tab=map#'))
+  await page.goto(link.replace('#', '/events?of=signup&property=plan#'))
+  await page.waitForSelector('input[aria-label="signup in the chart"]')
+  expect(await page.$$('button[aria-label^="Divide"]')).toEqual([])
   await page.goto(link.replace('#', '/funnels?step=path:/b&step=event:signup#'))
   await page.waitForSelector('text=1 of 1 visitors went all the way')
   await goBy(page, 'o')
@@ -92,7 +95,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   await page.goto(link)
   await card(page, 'visitors', '2')
   for (const { path, headers } of sent) {
-    expect(path).toMatch(/^\/(shared(\/funnels|\/retention)?$|v1\/|dashboard\/files\/)/)
+    expect(path).toMatch(/^\/(shared(\/events|\/funnels|\/retention)?$|v1\/|dashboard\/files\/)/)
     expect(headers['cookie'] ?? '').toBe('')
     // A script names itself to the one that it loads.
     expect(headers['referer'] ?? '').toMatch(/^(http:\/\/[\d.:]+\/dashboard\/files\/[\w.-]+)?$/)

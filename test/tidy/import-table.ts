@@ -132,7 +132,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   '@rrweb/record': ['web/script/replay/main.ts'],
   '@rrweb/replay': ['web/player/'],
   '@rrweb/types': ['web/script/replay/'],
-  uplot: ['web/dashboard/chart.tsx'],
+  uplot: ['web/dashboard/chart.tsx', 'web/dashboard/chart-frame.ts', 'web/dashboard/series-chart.tsx'],
   uqr: ['api/dashboard/second-factor/account-page.ts', 'web/dashboard/qr-code.tsx'],
   'uWebSockets.js': ['runtime/http/'],
   'web-vitals': ['web/script/vitals-and-clicks.ts'],

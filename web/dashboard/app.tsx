@@ -20,6 +20,7 @@ import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {
   '/dashboard': 'Overview',
+  '/dashboard/events': 'Events',
   '/dashboard/funnels': 'Funnels',
   '/dashboard/retention': 'Retention',
   '/dashboard/people': 'People',
@@ -33,12 +34,15 @@ const pages = {
 /** Needs no workspace. The choice at the top leads to it. */
 const allWorkspacesPath = '/dashboard/workspaces'
 /** They have range and filters, which go along from one to another. Shared links show them. */
-const figurePages: readonly string[] = ['/dashboard', '/dashboard/funnels', '/dashboard/retention']
+const figurePages: readonly string[] = [
+  ...['/dashboard', '/dashboard/events', '/dashboard/funnels', '/dashboard/retention'],
+]
 const shownPages = Object.entries(pages).filter(([path]) => !isShared || figurePages.includes(path))
 const navPages = shownPages.filter(([path]) => path !== allWorkspacesPath)
 const loadAllWorkspaces = () => import('./all-workspaces.tsx').then(({ AllWorkspacesPage }) => AllWorkspacesPage)
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
+  '/dashboard/events': () => import('./events.tsx').then(({ EventsPage }) => EventsPage),
   '/dashboard/funnels': () => import('./funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
   '/dashboard/retention': () => import('./retention.tsx').then(({ RetentionPage }) => RetentionPage),
   '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
@@ -52,6 +56,7 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
   ...{
     o: '/dashboard',
+    v: '/dashboard/events',
     f: '/dashboard/funnels',
     e: '/dashboard/retention',
     p: '/dashboard/people',
@@ -139,7 +144,7 @@ function App() {
     const load = chunks[pathname]
     const props = { search, workspace: workspace!, navigate }
     if (load !== undefined) return <Later key={pathname} load={load} props={props} />
-    return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
+    return <OverviewPage view={readView(search)} workspace={workspace!} navigate={navigate} go={go} />
   }
 }
 

@@ -4,21 +4,24 @@ import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { filterOf, listQuestionOf, type View } from './address.ts'
 import { ListTable } from './details.tsx'
 import { Dialog } from './dialog.tsx'
+import { readEvents, writeEvents } from './events-view.ts'
 import { valuesOf } from './list-kinds.ts'
-import { Failure } from './parts.tsx'
+import { Failure, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
 
 interface PropertiesProps {
   readonly event: string
   readonly view: View
   readonly currency: string
+  /** To another address of the dashboard. */
+  navigate(path: string): void
   close(): void
 }
 
 /** Names of properties seldom change. */
 const againMs = 60_000
 
-export function EventProperties({ event, view, currency, close }: PropertiesProps) {
+export function EventProperties({ event, view, currency, navigate, close }: PropertiesProps) {
   const named = new URLSearchParams({ event: filterOf('event', event).value, limit: '1' })
   const { answer, failure } = useAnswer<EventNames>(`/analytics/events?${named}&${listQuestionOf(view)}`, { againMs })
   const [chosen, choose] = useState<string>()
@@ -41,6 +44,9 @@ export function EventProperties({ event, view, currency, close }: PropertiesProp
               ))}
             </select>
           </label>
+          <PageLink path={writeEvents(view, { ...readEvents(''), of: event, property })} navigate={navigate}>
+            Over time
+          </PageLink>
           <ListTable key={property} {...{ kind, view, currency }} />
         </>
       )}

@@ -38,6 +38,8 @@ interface PageProps {
   readonly view: View
   readonly workspace: Workspace
   go(view: View): void
+  /** To another address of the dashboard. */
+  navigate(path: string): void
 }
 
 const chartLabels: Readonly<Record<Chartable, string>> = {
@@ -58,7 +60,7 @@ const isEmpty = ({ metrics, recent_events }: Overview) =>
 const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
 const everMs = 60_000
 
-export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
+export function OverviewPage({ view: chosenView, workspace, go, navigate }: PageProps) {
   const today = localDay(Date.now(), workspace.timezone)
   const view = untilNow(chosenView, today)
   const goToDays = (days: Days) => go(withDays(view, days, today))
@@ -102,7 +104,7 @@ export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
       {failure && <Failure {...failure} />}
       <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
       {dialogs}
-      {!isNew && <Figures {...{ answer, view, workspace, go, goToDays, isStale }} />}
+      {!isNew && <Figures {...{ answer, view, workspace, go, navigate, goToDays, isStale }} />}
       {isNew &&
         (isJustFilled(workspace.id) ? <Computing /> : <Install snippet={answer.snippet} workspaceId={workspace.id} />)}
     </main>
@@ -134,14 +136,14 @@ interface FiguresProps extends PageProps {
   goToDays(days: Days): void
 }
 
-function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays }: FiguresProps) {
+function Figures({ answer, isStale, view, workspace: { currency }, go, navigate, goToDays }: FiguresProps) {
   const add = (...filters: Filter[]) => go(filters.reduce(withFilter, view))
   const { metrics, traffic_series = [] } = answer
   // The workspace may have another one by now, while its figures are computed anew.
   const { timezone } = metrics.range
   const apart = Object.entries(metrics.revenue_by_currency)
   const show = (tab: Tab) => go(withTab(view, tab))
-  const common = { currency, add, show, view, overview: answer, isStale }
+  const common = { currency, add, show, view, overview: answer, isStale, navigate }
   return (
     <>
       <KeptFrom {...metrics} />
@@ -198,7 +200,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays 
   )
 }
 
-interface ControlsProps extends PageProps {
+interface ControlsProps extends Omit<PageProps, 'navigate'> {
   /** Undefined: not known. */
   readonly live: number | undefined
   openFilter(): void

@@ -33,7 +33,8 @@ export function SharedLinks({ timezone }: { timezone: string }) {
       )}
       {answer?.length === 0 && (
         <p class="empty">
-          Whoever has such a link sees overview, funnels and retention without an account: figures, and no people.
+          Whoever has such a link sees overview, events, funnels and retention without an account: figures, and no
+          people.
         </p>
       )}
       <ul>

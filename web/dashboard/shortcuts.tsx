@@ -23,10 +23,10 @@ const keyMeanings = [
   ['/', 'search'],
   ['Esc', 'remove the last filter'],
   isShared
-    ? ['G, then O F E', 'go to overview, funnels, retention']
+    ? ['G, then O V F E', 'go to overview, events, funnels, retention']
     : [
-        'G, then O F E P R S L C T W',
-        'go to overview, funnels, retention, people, replays, posts, links, company, settings, all workspaces',
+        'G, then O V F E P R S L C T W',
+        'go to overview, events, funnels, retention, people, replays, posts, links, company, settings, all workspaces',
       ],
   ['?', 'this list'],
 ] as const

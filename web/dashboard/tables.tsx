@@ -4,10 +4,11 @@ import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import { type Filter, listQuestionOf, type Tab, type View } from './address.ts'
 import { Details } from './details.tsx'
 import { EventProperties } from './event-properties.tsx'
+import { readEvents, writeEvents } from './events-view.ts'
 import { money, number, percent } from './format.ts'
 import { columns, filtersOf, isClickable, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
-import { Failure } from './parts.tsx'
+import { Failure, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { isShared } from './shared-page.ts'
 import { WorldMap } from './world-map.tsx'
@@ -26,6 +27,8 @@ interface ListsProps {
   readonly currency: string
   add(...filters: Filter[]): void
   show(tab: Tab): void
+  /** To another address of the dashboard. */
+  navigate(path: string): void
 }
 
 const shownRows = 10
@@ -33,7 +36,7 @@ const shownRows = 10
 const pastMs = 60_000
 
 export function Lists(props: ListsProps) {
-  const { tabs, kinds, overview, isStale: isOverviewStale, view, currency, add, show } = props
+  const { tabs, kinds, overview, isStale: isOverviewStale, view, currency, add, show, navigate } = props
   const chosen = Math.max(
     0,
     tabs.findIndex((tab) => view.tabs.includes(tab)),
@@ -91,11 +94,16 @@ export function Lists(props: ListsProps) {
               {kind.report.title}
             </button>
           )}
+          {kind.isOfEvents && (
+            <PageLink path={writeEvents(view, readEvents(''))} navigate={navigate}>
+              Over time
+            </PageLink>
+          )}
         </>
       )}
       {opened && <Details kind={opened} {...{ view, currency, add }} close={() => open(undefined)} />}
       {looked !== undefined && (
-        <EventProperties event={looked} {...{ view, currency }} close={() => lookInto(undefined)} />
+        <EventProperties event={looked} {...{ view, currency, navigate }} close={() => lookInto(undefined)} />
       )}
     </section>
   )

@@ -1,0 +1,154 @@
+/** The events of the range with their totals. A box puts a row into the chart, and ⋯ divides an event by a property. */
+import type { EventNames } from '../../schemas/resources/event-names.ts'
+import { type EventLine, type EventsView, isCut } from './events-view.ts'
+import { number, percent } from './format.ts'
+import { namelessOf } from './list-kinds.ts'
+import { lookOf } from './series-chart.tsx'
+import { isShared } from './shared-page.ts'
+
+interface EventsTableProps {
+  readonly events: EventsView
+  /** Names of properties that the divided events have; undefined: not known yet. */
+  readonly names: readonly string[] | undefined
+  /** The one that they are divided by. */
+  readonly property: string | undefined
+  readonly answer: EventNames | undefined
+  readonly lines: readonly EventLine[] | undefined
+  /** Those in the chart. */
+  readonly chosen: readonly EventLine[] | undefined
+  readonly isAwaited: boolean
+  readonly isStale: boolean
+  change(next: Partial<EventsView>): void
+}
+
+/** A line in words. @param of the name of the divided events */
+export function nameOf({ key }: EventLine, of: string | undefined): string {
+  return key || (of === undefined ? namelessOf('event') : '(empty)')
+}
+
+export function EventsTable(props: EventsTableProps) {
+  const { events, names, property, answer, lines, isAwaited, isStale, change } = props
+  const { of } = events
+  return (
+    <section class="panel" aria-label="Events" aria-busy={isStale}>
+      <div class="tabs">
+        <h2>{of === undefined ? 'Events' : <bdi>{of}</bdi>}</h2>
+        {of !== undefined && (
+          <>
+            {names !== undefined && names.length > 0 && (
+              <label class="label">
+                divided by{' '}
+                <select
+                  aria-label="Property"
+                  value={property}
+                  onChange={({ currentTarget: { value } }) => change({ property: value, rows: [] })}
+                >
+                  {/* An address may name one that the newest events don't have. */}
+                  {[...new Set([...names, ...(property === undefined ? [] : [property])])].map((name) => (
+                    <option key={name} value={name}>
+                      {name}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
+            <button type="button" class="link" onClick={() => change({ of: undefined, property: undefined, rows: [] })}>
+              All events
+            </button>
+          </>
+        )}
+      </div>
+      {isAwaited && <p class="empty awaited">…</p>}
+      {of !== undefined && property === undefined && names?.length === 0 && (
+        <p class="empty">Its newest events have no properties.</p>
+      )}
+      {lines?.length === 0 && <p class="empty">Nothing in this range.</p>}
+      {lines !== undefined && lines.length > 0 && <Rows {...props} lines={lines} heading={property ?? 'Event'} />}
+      {answer && isCut(answer) && <p class="note">The top {answer.rows.length}. Add a filter to see others.</p>}
+    </section>
+  )
+}
+
+interface RowsProps extends EventsTableProps {
+  readonly lines: readonly EventLine[]
+  readonly heading: string
+}
+
+function Rows({ events, lines, chosen = [], heading, change }: RowsProps) {
+  const { of } = events
+  const counted = lines.filter(({ counts }) => counts !== undefined).length
+  const toggle = (line: EventLine, isIn: boolean) => {
+    const others = chosen.filter(({ key }) => key !== line.key)
+    change({ rows: (isIn ? [...others, line] : others).map(({ key }) => key) })
+  }
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys too */}
+      <section class="scrolled wide" aria-label="Events, all columns" tabIndex={0}>
+        <table class="all events">
+          <thead>
+            <tr>
+              <th scope="col">
+                <bdi>{heading}</bdi>
+              </th>
+              <th scope="col">Events</th>
+              <th scope="col">Visitors</th>
+              <th scope="col">Share</th>
+              <th scope="col">Sessions</th>
+              <th scope="col">Conversions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((line) => {
+              const { key, row, counts, place } = line
+              const name = nameOf(line, of)
+              const isIn = chosen.includes(line)
+              const { colour, isDashed } = lookOf(place)
+              return (
+                <tr key={key}>
+                  <th scope="row">
+                    <span class="charted">
+                      <input
+                        type="checkbox"
+                        class="box"
+                        aria-label={`${name} in the chart`}
+                        checked={isIn}
+                        // A chart has one line at least.
+                        disabled={counts === undefined || (isIn && chosen.length === 1)}
+                        onChange={({ currentTarget }) => toggle(line, currentTarget.checked)}
+                      />
+                      <span
+                        class="line"
+                        style={isIn ? { borderTop: `2px ${isDashed ? 'dashed' : 'solid'} var(${colour})` } : {}}
+                        aria-hidden="true"
+                      />
+                      <bdi class="name" title={name}>
+                        {name}
+                      </bdi>
+                      {of === undefined && key !== '' && !isShared && (
+                        <button
+                          type="button"
+                          class="link"
+                          aria-label={`Divide ${name} by a property`}
+                          onClick={() => change({ of: key, property: undefined, rows: [] })}
+                        >
+                          ⋯
+                        </button>
+                      )}
+                    </span>
+                  </th>
+                  <td>{number(row.events)}</td>
+                  <td>{number(row.visitors)}</td>
+                  <td>{percent(row.visitor_share)}</td>
+                  <td>{number(row.sessions)}</td>
+                  <td>{number(row.conversions)}</td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </section>
+      {counted < lines.length && <p class="note">The chart has room for the first {counted} rows.</p>}
+    </>
+  )
+}

@@ -1,0 +1,105 @@
+/** The page of events over time: what its address says, what it asks, and the rows of the answer. Pure; test/unit/events-view.test.ts. */
+import type { EventNames } from '../../schemas/resources/event-names.ts'
+import { filterOf, lengthOf, listQuestionOf, ranges, type View, wholeDaysOf, writeView } from './address.ts'
+
+export const eventIntervals = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' } as const
+export type EventInterval = keyof typeof eventIntervals
+
+export const eventFigures = { events: 'Events', visitors: 'Visitors' } as const
+export type EventFigure = keyof typeof eventFigures
+
+export interface EventsView {
+  /** Undefined: as the range is long. */
+  readonly interval?: EventInterval | undefined
+  readonly figure: EventFigure
+  /** The name of the events that are divided by a property. */
+  readonly of?: string | undefined
+  /** Undefined: the most frequent one. */
+  readonly property?: string | undefined
+  /** Rows in the chart: names of events, or values. None: the first ones. */
+  readonly rows: readonly string[]
+}
+
+const page = '/dashboard/events'
+const rowsMax = 100
+/** Lines that a chart has before any are chosen. */
+const firstLines = 5
+
+/** Whatever isn't known is as if it weren't there. */
+export function readEvents(search: string): EventsView {
+  const params = new URLSearchParams(search)
+  const interval = params.get('interval') ?? ''
+  const of = params.get('of') || undefined
+  return {
+    interval: Object.hasOwn(eventIntervals, interval) ? (interval as EventInterval) : undefined,
+    figure: params.get('figure') === 'visitors' ? 'visitors' : 'events',
+    of,
+    property: of === undefined ? undefined : params.get('property') || undefined,
+    rows: params.getAll('row'),
+  }
+}
+
+/** The address of the page. */
+export function writeEvents(view: View, { interval, figure, of, property, rows }: EventsView): string {
+  const params = new URLSearchParams()
+  if (interval !== undefined) params.set('interval', interval)
+  if (figure !== 'events') params.set('figure', figure)
+  if (of !== undefined) params.set('of', of)
+  if (property !== undefined) params.set('property', property)
+  for (const row of rows) params.append('row', row)
+  const query = [params.toString(), writeView(view).slice(1)].filter((text) => text !== '').join('&')
+  return query === '' ? page : `${page}?${query}`
+}
+
+/** Hours of a single day, else days. */
+export function intervalOf({ range, days }: View, { interval }: EventsView): EventInterval {
+  const length = days === null ? ranges[range].days : lengthOf(wholeDaysOf(days))
+  return interval ?? (length <= 1 ? 'hour' : 'day')
+}
+
+/** The path that asks for the rows. @param property undefined: events are told apart by their names */
+export function eventsQuestionOf(view: View, events: EventsView, property: string | undefined): string {
+  const params = new URLSearchParams({ interval: intervalOf(view, events), limit: String(rowsMax) })
+  if (events.of !== undefined && property !== undefined) {
+    params.set('event', filterOf('event', events.of).value)
+    params.set('property', property)
+  }
+  return `/analytics/events?${params}&${listQuestionOf(view)}`
+}
+
+/** The path that asks for the names of properties of events of that name. */
+export function propertiesQuestionOf(view: View, event: string): string {
+  const params = new URLSearchParams({ event: filterOf('event', event).value, limit: '1' })
+  return `/analytics/events?${params}&${listQuestionOf(view)}`
+}
+
+export interface EventLine {
+  /** The name of the event, or the value. */
+  readonly key: string
+  readonly row: EventNames['rows'][number]
+  /** Its place among the rows of the answer, by which it has its colour. */
+  readonly place: number
+  /** Its counts in the buckets, in order; undefined where the answer has none for it. */
+  readonly counts: readonly Readonly<Record<EventFigure, number>>[] | undefined
+}
+
+/** @param of the name of the divided events: a filter of the view may choose others, too */
+export function linesOf({ rows, series = [] }: EventNames, of: string | undefined): EventLine[] {
+  const counted = series[0]?.rows.length ?? 0
+  return rows.flatMap((row, place) => {
+    if (of !== undefined && row.event !== of) return []
+    const counts = place < counted ? series.map((bucket) => bucket.rows[place]!) : undefined
+    return [{ key: of === undefined ? row.event : (row.value ?? ''), row, place, counts }]
+  })
+}
+
+/** Those that are chosen and counted in buckets; the first ones where there are none. */
+export function chosenLines(lines: readonly EventLine[], { rows }: EventsView): EventLine[] {
+  const counted = lines.filter(({ counts }) => counts !== undefined)
+  const chosen = counted.filter(({ key }) => rows.includes(key))
+  return chosen.length > 0 ? chosen : counted.slice(0, firstLines)
+}
+
+export function isCut({ rows }: EventNames): boolean {
+  return rows.length === rowsMax
+}

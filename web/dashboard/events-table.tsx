@@ -31,33 +31,35 @@ export function EventsTable(props: EventsTableProps) {
   const { of } = events
   return (
     <section class="panel" aria-label="Events" aria-busy={isStale}>
-      <div class="tabs">
-        <h2>{of === undefined ? 'Events' : <bdi>{of}</bdi>}</h2>
-        {of !== undefined && (
-          <>
-            {names !== undefined && names.length > 0 && (
-              <label class="label">
-                divided by{' '}
-                <select
-                  aria-label="Property"
-                  value={property}
-                  onChange={({ currentTarget: { value } }) => change({ property: value, rows: [] })}
-                >
-                  {/* An address may name one that the newest events don't have. */}
-                  {[...new Set([...names, ...(property === undefined ? [] : [property])])].map((name) => (
-                    <option key={name} value={name}>
-                      {name}
-                    </option>
-                  ))}
-                </select>
-              </label>
-            )}
-            <button type="button" class="link" onClick={() => change({ of: undefined, property: undefined, rows: [] })}>
-              All events
-            </button>
-          </>
-        )}
-      </div>
+      {of === undefined ? (
+        <h2>Events</h2>
+      ) : (
+        <div class="tabs">
+          <h2>
+            <bdi>{of}</bdi>
+          </h2>
+          {names !== undefined && names.length > 0 && (
+            <label class="label">
+              divided by{' '}
+              <select
+                aria-label="Property"
+                value={property}
+                onChange={({ currentTarget: { value } }) => change({ property: value, rows: [] })}
+              >
+                {/* An address may name one that the newest events don't have. */}
+                {[...new Set([...names, ...(property === undefined ? [] : [property])])].map((name) => (
+                  <option key={name} value={name}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <button type="button" class="link" onClick={() => change({ of: undefined, property: undefined, rows: [] })}>
+            All events
+          </button>
+        </div>
+      )}
       {isAwaited && <p class="empty awaited">…</p>}
       {of !== undefined && property === undefined && names?.length === 0 && (
         <p class="empty">Its newest events have no properties.</p>

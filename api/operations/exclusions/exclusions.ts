@@ -24,7 +24,7 @@ export const getExclusions = defineOperation({
 export const updateExclusions = defineOperation({
   name: 'exclusions.update',
   http: { method: 'PATCH', path: '/v1/exclusions' },
-  summary: 'Replace lists of the rules by which traffic is left out. Lists that are left out stay.',
+  summary: 'Replace lists of the rules by which traffic is left out. Lists that are not sent stay.',
   description: 'It holds for events that come in from some seconds later on. Those that are stored stay.',
   tag: 'Analytics',
   effect: 'update',

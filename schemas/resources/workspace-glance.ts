@@ -20,13 +20,13 @@ export const WorkspaceGlance = z.object({
   is_current: z.boolean(),
   figures: GlanceFigures.nullable(),
   /**
-   * Why there are none: the code of the problem that the workspace itself would answer with, no event has come yet, or as many
-   * workspaces as may have figures have some.
+   * Why there are none: the code of the problem that the workspace itself would answer with, no event has come yet, reading
+   * the others took all the time of an answer, or as many workspaces as may have figures have some.
    */
   without: z
     .enum([
       ...(['plan_missing', 'workspace_access_denied', 'second_factor_missing', 'role_insufficient'] as const),
-      ...(['no_event', 'too_many'] as const),
+      ...(['no_event', 'answer_late', 'too_many'] as const),
     ])
     .nullable(),
 })

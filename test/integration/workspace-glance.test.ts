@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest'
 import { removeMember } from '../../postgres/tables/members.ts'
 import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { StoreLate } from '../../runtime/store-error.ts'
 import { glanceWorkspacesMax } from '../../schemas/limits/overview-limits.ts'
 import type { OverviewCounters, OverviewMetrics } from '../../schemas/resources/overview.ts'
 import type { WorkspaceGlance } from '../../schemas/resources/workspace-glance.ts'
-import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { makeWorkspace, setUpApi, startApi, type TestWorkspace } from '../support/api.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { closeDaysAt, foldWhatIsThere } from '../support/fold.ts'
 import { setUpMembers } from '../support/members.ts'
@@ -125,4 +126,23 @@ test('a workspace that would refuse the session says why, and so does one beyond
   // The session's own one has no plan any more: the others are shown as before.
   await setPlan(stores.pg, mine.workspaceId, null)
   expect((await reasons()).slice(0, 4)).toEqual([[mine.workspaceId, null, 'plan_missing'], ...refused])
+})
+
+test('where the time of an answer ends, the workspaces that were read by then have figures', async () => {
+  const [read, late] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  await addMine(read, late)
+  for (const workspace of [read, late]) await addVisits(workspace, 24)
+  await foldWhatIsThere(stores)
+  const query: typeof stores.ch.query = async (sql, params, options) => {
+    if (params?.['workspace'] === late.workspaceId) throw new StoreLate('clickhouse', 'no answer in time')
+    return stores.ch.query(sql, params, options)
+  }
+  const slow = await startApi(stores, { clock: { now: () => now }, ch: { ...stores.ch, query } })
+  const owner = await setUpMembers({ stores, api: slow, now: () => now }).signInOwner(mine)
+  expect((await glanceOf(owner)).map(({ id, figures, without }) => [id, figures?.visitors, without])).toEqual([
+    [read.workspaceId, 7, null],
+    [mine.workspaceId, undefined, 'no_event'],
+    [late.workspaceId, undefined, 'answer_late'],
+  ])
+  await slow.close()
 })

@@ -58,6 +58,7 @@ const reasons: Readonly<Record<NonNullable<WorkspaceGlance['without']>, string>>
   second_factor_missing: 'No figures: it requires a second factor, which you haven’t set up.',
   role_insufficient: 'No figures: your role there doesn’t see them.',
   no_event: 'Waiting for the first event.',
+  answer_late: 'No figures here now: reading those of the others took too long. Its own overview has them.',
   too_many: 'No figures here: only the first 50 workspaces have some. Its own overview has them.',
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { Standing } from '../../../postgres/tables/api-keys.ts'
 import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
 import { forEachAtMost } from '../../../runtime/for-each.ts'
+import { StoreLate } from '../../../runtime/store-error.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'
 import { glancesAtOnce, glanceWorkspacesMax } from '../../../schemas/limits/overview-limits.ts'
 import { WorkspaceGlance } from '../../../schemas/resources/workspace-glance.ts'
@@ -33,7 +34,8 @@ export const readAllWorkspaces = defineOperation({
       .map((standing, at): WorkspaceGlance => {
         const { id, name } = standing.workspace
         const read = figures.get(standing)
-        const without = refusals[at] ?? (figures.has(standing) ? 'no_event' : 'too_many')
+        const unread = readable.includes(standing) ? 'answer_late' : 'too_many'
+        const without = refusals[at] ?? (figures.has(standing) ? 'no_event' : unread)
         const common = { id, name, is_current: id === context.workspace.id }
         return { ...common, figures: read ?? null, without: read === undefined ? without : null }
       })
@@ -43,7 +45,10 @@ export const readAllWorkspaces = defineOperation({
 
 type Figures = Awaited<ReturnType<typeof readGlance>>
 
-/** Once one can't be read, no other is begun. */
+/**
+ * Once one can't be read, no other is begun. All of them have one deadline: where it passes, those that were read by then
+ * are shown. @throws where none was read, or the store is away
+ */
 async function readFigures(
   { stores, clock }: Pick<CallContext, 'stores' | 'clock'>,
   standings: readonly Standing[],
@@ -56,7 +61,7 @@ async function readFigures(
       figures.set(standing, await readGlance({ workspace: { ...workspace, plan_key: plan_key! }, stores, clock }))
     } catch (error) {
       failed.abort()
-      throw error
+      if (!(error instanceof StoreLate) || figures.size === 0) throw error
     }
   })
   return figures

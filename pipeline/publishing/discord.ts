@@ -116,7 +116,7 @@ function ask(
   more: Omit<Asked, 'url' | 'signal'> = {},
   expected: readonly number[] = [],
 ): Promise<Answer> {
-  return askProvider({ ...more, url: `${api}/${id}/${token}${path}`, signal, kindOf }, expected)
+  return askProvider({ ...more, url: `${api}/${id}/${token}${path}`, secret: token, signal, kindOf }, expected)
 }
 
 /** Discord's own refusals have a code. By 404 it has no such webhook any more, by 403 this message isn't allowed. */

@@ -40,6 +40,7 @@ import { type Files, filesOf } from './part-files.ts'
 import { nextPart, type Part, progressOf, publishedOf, requireTaken, sentPartOf } from './parts.ts'
 import {
   type CommentOutcome,
+  type Failed,
   giveBack,
   type Outcome,
   type PublishedBy,
@@ -118,9 +119,9 @@ async function publishPart(
       const progress = failure.code === partDeleted ? '' : progressOf(stored)
       const failed = { failure, message, progress, forgetsSent }
       if (!isOver) return written(() => giveBack(pg, target, claim, stored, failed, !isWaiting))
-      const found = forgetsSent ? null : await lookUpOnceMore(publishing, stored, claim, stopping)
-      if (found !== null) return keep(found)
-      return part.isComment ? settleAll(failed) : written(() => settleFailed(publishing, target, claim, failed))
+      const last = forgetsSent ? failed : await lookUpOnceMore(publishing, stored, claim, failed, stopping)
+      if (!('failure' in last)) return keep(last)
+      return part.isComment ? settleAll(last) : written(() => settleFailed(publishing, target, claim, last))
     }
   })
 }
@@ -196,29 +197,35 @@ function requireConnected({ account_status }: StoredPublication): void {
   throw new ProviderError(failure, `The account is ${account_status}`)
 }
 
-/** Before a target is given up: an answer that was lost may have been a good one. */
+/**
+ * Before a target is given up: an answer that was lost may have been a good one.
+ * @returns `failed` where nothing is found; where nobody can tell, this is why it failed
+ */
 async function lookUpOnceMore(
   publishing: Publishing,
   stored: StoredPublication,
   claim: Claim,
+  failed: Failed,
   signal: AbortSignal,
-): Promise<PublishedBy | null> {
+): Promise<PublishedBy | Failed> {
   try {
     // Its first request may have been in this very attempt.
     const now = await readPublication(publishing.pg, stored.id)
     const part = nextPart(now)
-    if (now.sent_at === null || part === null) return null
+    if (now.sent_at === null || part === null) return failed
     const [adapter, account] = [adapterOfPart(now, part), accountOf(now)]
     const publication = await publicationOf(publishing, now, part, claim, signal)
     const session = sessionOf(publishing, adapter, account, signal)
     const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
-    return found === null ? null : publishedBy(now, found)
+    return found === null ? failed : publishedBy(now, found)
   } catch (error) {
     if (error instanceof StoreUnavailable || signal.aborted) throw error
     if (!(error instanceof ProviderError)) {
       publishing.log.error({ err: error, target: stored.id }, 'a publication could not be looked up')
+    } else if (error.failure.kind === 'unknown') {
+      return { ...failed, failure: error.failure, message: error.message, forgetsSent: true }
     }
-    return null
+    return failed
   }
 }
 

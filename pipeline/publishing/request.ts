@@ -18,6 +18,8 @@ export interface Asked {
   readonly url: string
   readonly method?: 'GET' | 'POST' | 'PUT'
   readonly token?: string
+  /** Stands in the address. An answer that repeats it, such as that of a proxy, is read without it. */
+  readonly secret?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly json?: object
@@ -48,7 +50,7 @@ export async function askProvider(asked: Asked, expected: readonly number[] = []
 }
 
 async function send(asked: Asked): Promise<Answer> {
-  const { url, method = 'GET', token, headers, json, body, deadlineMs, signal, dispatcher, hasLongNumbers } = asked
+  const { url, method = 'GET', token, secret, headers, json, body, deadlineMs, signal, dispatcher } = asked
   return within(deadlineMs ?? providerRequestMs, signal, async (ending) => {
     try {
       const response = await request(url, {
@@ -66,10 +68,11 @@ async function send(asked: Asked): Promise<Answer> {
       })
       const { bytes, isWhole } = await readAtMost(response.body, providerAnswerBytesMax)
       if (!isWhole) throw odd('The platform answered more than can be read')
-      const text = bytes.toString('utf8')
+      const said = bytes.toString('utf8')
+      const text = secret === undefined ? said : said.replaceAll(secret, '…')
       return {
         status: response.statusCode,
-        body: parse(hasLongNumbers ? quoteLongNumbers(text) : text, response.statusCode),
+        body: parse(asked.hasLongNumbers ? quoteLongNumbers(text) : text, response.statusCode),
         header: (name) => {
           const value = response.headers[name]
           return Array.isArray(value) ? value[0] : value
@@ -194,8 +197,9 @@ function kindOf({ status, body }: Answer): ErrorKind {
 }
 
 /**
- * By the seconds in the answer (Discord, Telegram), or by `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky, X) or from
- * now (Pinterest), or as a date (Mastodon). Platforms name that window in all of their answers.
+ * By the seconds in the answer (Discord, Telegram), or by `Retry-After`. Else, where a limit refuses, by when its window
+ * ends: in seconds since 1970 (Bluesky, X) or from now (Pinterest), or as a date (Mastodon). Platforms name that window
+ * in all of their answers.
  */
 function waitOf({ header, body }: Answer, kind: ErrorKind): number | undefined {
   const seconds = body['retry_after'] ?? Object(body['parameters']).retry_after

@@ -91,6 +91,9 @@ export function settleFailed(
     const { partsLeft } = failure
     const settled = await settle(tx, target, claim, { status: 'failed', result, forgetsSent, partsLeft, telling })
     if (settled === null) return null
+    if (failure.kind === 'unknown' && failure.retryAfterMs !== undefined) {
+      await holdAccount(tx, target.social_account_id, Math.min(failure.retryAfterMs, publishWaitMaxMs))
+    }
     await settleHealth(tx, target, healthAfter(failure, message), settled.ended, telling)
     return 'failed'
   })

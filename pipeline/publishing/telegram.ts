@@ -92,9 +92,12 @@ function mayBeInPart({ failure, message }: ProviderError): boolean {
   return failure.kind === 'rate_limited' || /failed to send message #/i.test(message)
 }
 
-function inPart({ message, cause }: ProviderError): ProviderError {
+/** Where a limit refused it, the account's other posts wait. */
+function inPart({ failure, message, cause }: ProviderError): ProviderError {
   const said = `A part of the album may be there. Look there first: scheduling it again publishes all of it. ${message}`
-  return new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said, { cause })
+  const [, seconds] = /retry after (\d{1,6})/i.exec(message) ?? []
+  const retryAfterMs = seconds === undefined ? failure.retryAfterMs : Number(seconds) * 1000
+  return new ProviderError({ kind: 'unknown', code: 'outcome_unknown', retryAfterMs }, said, { cause })
 }
 
 /** A private channel's posts have addresses for its members. */
@@ -123,7 +126,14 @@ async function ask(
   method: string,
   more: Omit<Asked, 'url' | 'method' | 'signal'>,
 ): Promise<unknown> {
-  const { body } = await askProvider({ ...more, url: `${api}/bot${token}/${method}`, method: 'POST', signal, kindOf })
+  const { body } = await askProvider({
+    ...more,
+    url: `${api}/bot${token}/${method}`,
+    secret: token,
+    method: 'POST',
+    signal,
+    kindOf,
+  })
   if (body['ok'] !== true) throw odd("The platform's answer isn't ok")
   return body['result']
 }

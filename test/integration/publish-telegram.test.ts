@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { film, jpeg, png } from '../support/media-files.ts'
 import type { Hindrance } from '../support/provider-server.ts'
@@ -77,7 +78,7 @@ test('a text, a photo, a video and an album are published as they were written, 
 test('a lost answer and an album that may be there in part fail, and are sent again by a person alone; a limit is waited for', async () => {
   const account = await connectChannel()
   const media = [await pictureOf(png(), 'image/png'), await pictureOf(png({ width: 9 }), 'image/png')]
-  const part = 'Bad Request: failed to send message #2 with the error message "Too Many Requests"'
+  const part = 'Bad Request: failed to send message #2 with the error message "Too Many Requests: retry after 300"'
   const limit = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 300 } }
   const hindered: Record<string, Hindrance> = {
     Lost: 'cut after',
@@ -97,6 +98,12 @@ test('a lost answer and an album that may be there in part fail, and are sent ag
   expect(resultOf(await publishNow('Unsent', account))).toEqual(failed('outcome_unknown', "Telegram didn't say"))
   expect(resultOf(await publishNow('Album', account, media))).toEqual(failed('outcome_unknown', 'A part of the album'))
   expect(on.server.messages.map(({ text }) => text)).toEqual(['Lost'])
+  const [held] = await stores.pg.query<{ seconds: number }>(
+    `UPDATE social_accounts a SET held_until = NULL FROM social_accounts before WHERE a.id = $1 AND before.id = a.id
+     RETURNING extract(epoch FROM before.held_until - now())::float8 AS seconds`,
+    [account],
+  )
+  expect(Math.abs(held!.seconds - 300)).toBeLessThan(60)
   const limited = await schedulePost(ask, { caption: 'Limited', accounts: [account] })
   expect(Math.abs((await endLimit(stores, limited)) - 300)).toBeLessThan(60)
   expect(resultOf(await endedPost(ask, limited))).toEqual(published('Limited'))
@@ -105,15 +112,46 @@ test('a lost answer and an album that may be there in part fail, and are sent ag
   expect((await endedPost(ask, lost.id)).status).toBe('published')
 })
 
+test('an answer that is lost in the last attempt leaves the outcome unknown, too', async () => {
+  const account = await connectChannel()
+  const limit = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 300 } }
+  on.server.hinder = ({ step }) => {
+    if (!step.includes('/send')) return undefined
+    on.server.hinder = (next) => (next.step.includes('/send') ? 'cut after' : undefined)
+    return { status: 429, body: limit }
+  }
+  const id = await schedulePost(ask, { caption: 'Last', accounts: [account] })
+  await expect.poll(() => isLimited(id)).toBe(true)
+  await stores.pg.query('UPDATE post_targets SET attempt_count = $2 WHERE post_id = $1', [id, publishAttemptsMax - 1])
+  await endLimit(stores, id)
+  expect(resultOf(await endedPost(ask, id))).toEqual(failed('outcome_unknown', "Telegram didn't say"))
+  on.server.hinder = () => undefined
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).status).toBe('published')
+})
+
+async function isLimited(postId: number): Promise<boolean> {
+  const [target] = await stores.pg.query<{ code: string | null }>(
+    `SELECT publish_result->'error'->>'code' AS code FROM post_targets WHERE post_id = $1`,
+    [postId],
+  )
+  return target!.code === 'rate_limited'
+}
+
 test('a refusal fails the post, a token that was revoked expires the account, and nothing shows the token', async () => {
   const account = await connectChannel()
   on.server.state.mayPost = false
   const refusal = await publishNow('Not allowed', account)
   expect(resultOf(refusal)).toEqual(failed('refused', '403: Forbidden: bot is not a member'))
+  const repeated = { message: `Cannot POST /bot${botToken}/sendMessage` }
+  on.server.hinder = ({ step }) => (step.includes('/send') ? { status: 405, body: repeated } : undefined)
+  const byProxy = await publishNow('Behind a proxy', account)
+  expect(resultOf(byProxy)).toEqual(failed('refused', '405: Cannot POST /bot…/sendMessage'))
+  on.server.hinder = () => undefined
   on.server.state.token = '110201543:AAnext'
   const revoked = await publishNow('Revoked', account)
   expect(resultOf(revoked)).toEqual(failed('not_authorized', '401: Unauthorized'))
   const accounts = (await ask('GET', '/v1/social-accounts')).body
   expect(accounts).toMatchObject([{ status: 'expired', health_status: 'error' }])
-  expect(JSON.stringify([refusal, revoked, accounts])).not.toContain('SECRET')
+  expect(JSON.stringify([refusal, byProxy, revoked, accounts])).not.toContain('SECRET')
 })

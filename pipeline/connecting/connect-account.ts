@@ -47,7 +47,8 @@ export async function connectAccount(tx: Queryable, { account: wanted, sealed, m
   // Elsewhere the platform tells the handle: an account of the same one was made anew.
   const isOther = sealed !== null && (before?.external_id ?? wanted.externalId) !== wanted.externalId
   if (isHandleChosen(platform) && isOther) {
-    throw new ConnectingRefused(null, `${platform} ${wanted.handle} is another account: name another handle`)
+    const way = renews === undefined ? 'name another handle' : 'connect this one by itself'
+    throw new ConnectingRefused(null, `${platform} ${wanted.handle} is another account: ${way}`)
   }
   const handle = before === null ? wanted.handle : await renameSocialAccount(tx, before, wanted.handle)
   const account = await connectSocialAccount(tx, { ...wanted, handle })

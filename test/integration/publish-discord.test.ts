@@ -2,12 +2,14 @@ import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { startDiscord, webhook, webhookUrl } from '../support/discord-server.ts'
 import { exif, film, jpeg, png } from '../support/media-files.ts'
+import { setUpMembers } from '../support/members.ts'
 import type { Hindrance } from '../support/provider-server.ts'
 import { endedPost, endLimit, failed, reschedule, resultOf, schedulePost, setUpPlatform } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 import { connectTo, uploadFile } from '../support/social-platforms.ts'
 
 const { stores, api, mine } = setUpApi()
+const { signInOwner } = setUpMembers({ stores, api })
 const ask = asking(api, () => mine.apiKey)
 const on = setUpPlatform(stores, () => startDiscord())
 
@@ -44,6 +46,12 @@ test('a channel is connected by the address of its webhook, under any of Discord
     expect([code, err]).toEqual([1, expect.stringContaining(said)])
     expect(err).not.toContain('SECRET')
   }
+  on.server.state.id = '77'
+  const another = webhookUrl.replace(webhook.id, '77')
+  const renewal = { platform: 'discord', secret: another, handle: 'news', renews: json.id }
+  const renewed = await (await signInOwner(mine))('POST', '/social-accounts', renewal)
+  expect(renewed.body.detail).toMatchObject([{ msg: expect.stringContaining('connect this one by itself') }])
+  on.server.state.id = webhook.id
   on.server.state.type = 2
   expect((await connect()).err).toContain('takes no messages')
 })

@@ -15,6 +15,7 @@ export interface MadeMessage {
 
 export interface DiscordServer extends ProviderServer {
   readonly state: {
+    id: string
     isThere: boolean
     /** 2: it follows another channel, and takes no messages. */
     type: number
@@ -29,7 +30,7 @@ const invalid = (message: string) => refused(400, 50_035, `Invalid Form Body: ${
 const members = ['content', 'allowed_mentions', 'attachments']
 
 export async function startDiscord(): Promise<DiscordServer> {
-  const state: DiscordServer['state'] = { isThere: true, type: 1, reactions: undefined }
+  const state: DiscordServer['state'] = { id: webhook.id, isThere: true, type: 1, reactions: undefined }
   const messages: MadeMessage[] = []
   let last = 1_300_000_000_000_000_000n
 
@@ -62,7 +63,7 @@ export async function startDiscord(): Promise<DiscordServer> {
   function show({ id }: Asking): Answered {
     const [, message] = id.split('/messages/')
     if (message === undefined)
-      return { status: 200, body: { ...webhook, ...place, name: 'Captain Hook', type: state.type } }
+      return { status: 200, body: { ...webhook, id: state.id, ...place, name: 'Captain Hook', type: state.type } }
     const made = messages.find((one) => one.id === message)
     if (made === undefined) return refused(404, 10_008, 'Unknown Message')
     const { reactions } = state
@@ -74,7 +75,7 @@ export async function startDiscord(): Promise<DiscordServer> {
     (asking: Asking): Answered => {
       if (asking.headers['host'] !== 'discord.com') return { status: 404, body: '' }
       const [id, token] = asking.id.split('/')
-      if (id !== webhook.id || !state.isThere) return refused(404, 10_015, 'Unknown Webhook')
+      if (id !== state.id || !state.isThere) return refused(404, 10_015, 'Unknown Webhook')
       return token === webhook.token ? route(asking) : refused(401, 50_027, 'Invalid Webhook Token')
     }
   const server = await startProviderServer({

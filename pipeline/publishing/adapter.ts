@@ -187,6 +187,19 @@ export class ProviderError extends Error {
   }
 }
 
+/** Whether the platform itself refused, and so published nothing. */
+export function isRefusal(error: unknown): error is ProviderError {
+  return error instanceof ProviderError && error.failure.kind !== 'transient'
+}
+
+/**
+ * An error of the request that publishes: a refusal says that nothing is there. An answer that isn't the platform's, or
+ * speaks of a fault of its own, tells nothing of the post.
+ */
+export function asRefused(error: unknown): unknown {
+  return isRefusal(error) ? asUnpublished(error) : error
+}
+
 export function asUnpublished({ failure, message, cause }: ProviderError): ProviderError {
   return new ProviderError({ ...failure, isUnpublished: true }, message, { cause })
 }

@@ -10,7 +10,7 @@ import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import { chatPublishMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import {
   type Adapter,
-  asUnpublished,
+  asRefused,
   type Call,
   type ErrorKind,
   ProviderError,
@@ -63,9 +63,7 @@ export const discord: Adapter<DiscordCredentials, FormFile[]> = {
       // Without `wait` Discord says that all is well before it has looked at the message.
       return publishedAs(call, (await ask(call, '?wait=true', { method: 'POST', ...sent })).body)
     } catch (error) {
-      // An answer that isn't Discord's, or speaks of a fault of its own, tells nothing of the post.
-      if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-      throw asUnpublished(error)
+      throw asRefused(error)
     }
   },
 

@@ -9,7 +9,7 @@ import {
   providerClockOffMs,
 } from '../../schemas/limits/publish-limits.ts'
 import {
-  asUnpublished,
+  asRefused,
   type CommentWriter,
   commentedOf,
   externalIdOf,
@@ -42,9 +42,7 @@ export const linkedinComments: CommentWriter<LinkedinCredentials> = withPermissi
       const { body, header } = await ask(call, edgeOf(post), { method: 'POST', json, deadlineMs: linkedinPublishMs })
       return publishedAs(body['commentUrn'] ?? header('x-restli-id'), post)
     } catch (error) {
-      // An answer that isn't LinkedIn's tells nothing of the comment.
-      if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-      throw asUnpublished(error)
+      throw asRefused(error)
     }
   },
 })

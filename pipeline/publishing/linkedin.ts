@@ -26,8 +26,9 @@ import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import {
   type Adapter,
-  asUnpublished,
+  asRefused,
   externalIdOf,
+  isRefusal,
   type KnownIds,
   ProviderError,
   type Publication,
@@ -89,11 +90,9 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
       const answer = await ask(call, '/rest/posts', { method: 'POST', json, deadlineMs: linkedinPublishMs })
       return publishedAs(postIdIn(answer))
     } catch (error) {
-      // An answer that isn't LinkedIn's tells nothing of the post.
-      if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-      const first = firstPostIn(error)
+      const first = isRefusal(error) ? firstPostIn(error) : null
       if (first !== null && known !== null && (await isOurs(first, sentAt!, known))) return publishedAs(first)
-      throw asUnpublished(error)
+      throw asRefused(error)
     }
   },
 

@@ -5,7 +5,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
-import { asUnpublished, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
+import { asRefused, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
 import { comparable } from './cut-text.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
 import { bufferBody } from './media-body.ts'
@@ -86,9 +86,7 @@ export async function publishBy(call: Signed, url: string, fields: Fields): Prom
   try {
     return await post(call, url, fields, { deadlineMs: metaPublishMs })
   } catch (error) {
-    // An answer that isn't Meta's, or speaks of a fault of its own, tells nothing of the post.
-    if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-    throw asUnpublished(error)
+    throw asRefused(error)
   }
 }
 

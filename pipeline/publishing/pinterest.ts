@@ -18,7 +18,7 @@ import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
 import {
   type Adapter,
-  asUnpublished,
+  asRefused,
   type Call,
   type ErrorKind,
   type KnownIds,
@@ -70,9 +70,7 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
       const { body } = await ask(call, '/pins', { method: 'POST', ...sent, deadlineMs: providerUploadMs })
       return publishedAs(idIn(body))
     } catch (error) {
-      // An answer that isn't Pinterest's, or speaks of a fault of its own, tells nothing of the pin.
-      if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-      throw asUnpublished(error)
+      throw asRefused(error)
     }
   },
 

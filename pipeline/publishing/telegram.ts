@@ -9,10 +9,11 @@ import { chatPublishMs, providerUploadMs } from '../../schemas/limits/publish-li
 import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
 import {
   type Adapter,
-  asUnpublished,
+  asRefused,
   type Call,
   type ErrorKind,
   externalIdOf,
+  isRefusal,
   ProviderError,
   type Publication,
   type Published,
@@ -47,9 +48,7 @@ export const telegram: Adapter<TelegramCredentials, null> = {
       const result = await ask(call, method, body)
       return publishedAs(Array.isArray(result) ? result[0] : result)
     } catch (error) {
-      // An answer that isn't Telegram's, or speaks of a fault of its own, tells nothing of the post.
-      if (!(error instanceof ProviderError) || error.failure.kind === 'transient') throw error
-      throw media.length > 1 && mayBeInPart(error) ? inPart(error) : asUnpublished(error)
+      throw media.length > 1 && isRefusal(error) && mayBeInPart(error) ? inPart(error) : asRefused(error)
     }
   },
 }

@@ -27,17 +27,18 @@ export const readAllWorkspaces = defineOperation({
   output: z.array(WorkspaceGlance),
   async handle(context) {
     const standings = await listStandings(context.stores.pg, context.actor.id)
-    const refusals = standings.map(refusalOf)
-    const readable = standings.filter((_, at) => refusals[at] === null).slice(0, glanceWorkspacesMax)
-    const figures = await readFigures(context, readable)
+    const asked = standings.filter((standing) => refusalOf(standing) === null).slice(0, glanceWorkspacesMax)
+    const figures = await readFigures(context, asked)
+    const reasonOf = (standing: Standing) => {
+      if (figures.has(standing)) return 'no_event'
+      return refusalOf(standing) ?? (asked.includes(standing) ? 'answer_late' : 'too_many')
+    }
     return standings
-      .map((standing, at): WorkspaceGlance => {
+      .map((standing): WorkspaceGlance => {
         const { id, name } = standing.workspace
-        const read = figures.get(standing)
-        const unread = readable.includes(standing) ? 'answer_late' : 'too_many'
-        const without = refusals[at] ?? (figures.has(standing) ? 'no_event' : unread)
+        const read = figures.get(standing) ?? null
         const common = { id, name, is_current: id === context.workspace.id }
-        return { ...common, figures: read ?? null, without: read === undefined ? without : null }
+        return { ...common, figures: read, without: read === null ? reasonOf(standing) : null }
       })
       .sort((one, other) => (other.figures?.visitors ?? -1) - (one.figures?.visitors ?? -1))
   },

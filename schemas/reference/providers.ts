@@ -37,8 +37,8 @@ export interface KindLimits {
 export interface Provider {
   readonly label: string
   readonly captionLengthMax: number
-  /** A caption under media, where it has another bound; null: the same. */
-  readonly mediaCaptionLengthMax: number | null
+  /** The bound of a caption under media, where that is another one. */
+  readonly mediaCaptionLengthMax?: number
   readonly captionCounting: CaptionCounting
   /** Bytes of a caption in UTF-8, beside its length; null: no bound. */
   readonly captionBytesMax: number | null
@@ -59,8 +59,8 @@ export interface Provider {
   readonly altTextLengthMax: number | null
   /** Width by height of a post's only image; another is refused. Images of a carousel are cropped. */
   readonly aspectRatio: { readonly min: number; readonly max: number } | null
-  /** Sides of any image: pixels of both together, and how many times as long as the other one may be. */
-  readonly imageSides: { readonly sumMax: number; readonly ratioMax: number } | null
+  /** Bounds of any image, where there are some: pixels of both sides together, and how many times as long one side may be as the other. */
+  readonly imageSides?: { readonly sumMax: number; readonly ratioMax: number }
 }
 
 /** The list of networks with comments and this table can't differ. */
@@ -75,7 +75,6 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   x: {
     label: 'X',
     captionLengthMax: 280,
-    mediaCaptionLengthMax: null,
     captionCounting: 'x',
     captionBytesMax: null,
     takesThreads: true,
@@ -87,12 +86,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1000,
     aspectRatio: null,
-    imageSides: null,
   },
   bluesky: {
     label: 'Bluesky',
     captionLengthMax: 300,
-    mediaCaptionLengthMax: null,
     captionCounting: 'graphemes',
     captionBytesMax: 3000,
     takesThreads: true,
@@ -104,12 +101,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1000,
     aspectRatio: null,
-    imageSides: null,
   },
   threads: {
     label: 'Threads',
     captionLengthMax: 500,
-    mediaCaptionLengthMax: null,
     captionCounting: 'threads',
     captionBytesMax: null,
     takesThreads: true,
@@ -121,12 +116,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 20,
     altTextLengthMax: 1000,
     aspectRatio: null,
-    imageSides: null,
   },
   mastodon: {
     label: 'Mastodon',
     captionLengthMax: 500,
-    mediaCaptionLengthMax: null,
     captionCounting: 'mastodon',
     captionBytesMax: null,
     takesThreads: true,
@@ -138,12 +131,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1500,
     aspectRatio: null,
-    imageSides: null,
   },
   instagram: {
     label: 'Instagram',
     captionLengthMax: 2200,
-    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -155,12 +146,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 10,
     altTextLengthMax: 1000,
     aspectRatio: { min: 0.8, max: 1.91 },
-    imageSides: null,
   },
   facebook: {
     label: 'Facebook',
     captionLengthMax: 63_206,
-    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -172,12 +161,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 1000,
     aspectRatio: null,
-    imageSides: null,
   },
   linkedin: {
     label: 'LinkedIn',
     captionLengthMax: 3000,
-    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -189,12 +176,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: 4086,
     aspectRatio: null,
-    imageSides: null,
   },
   pinterest: {
     label: 'Pinterest',
     captionLengthMax: 500,
-    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -207,12 +192,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 2,
     altTextLengthMax: 500,
     aspectRatio: null,
-    imageSides: null,
   },
   youtube: {
     label: 'YouTube',
     captionLengthMax: 5000,
-    mediaCaptionLengthMax: null,
     captionCounting: 'bytes',
     captionBytesMax: null,
     takesThreads: false,
@@ -224,12 +207,10 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: null,
     aspectRatio: null,
-    imageSides: null,
   },
   tiktok: {
     label: 'TikTok',
     captionLengthMax: 2200,
-    mediaCaptionLengthMax: null,
     captionCounting: 'utf16',
     captionBytesMax: null,
     takesThreads: false,
@@ -241,7 +222,6 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: null,
     altTextLengthMax: null,
     aspectRatio: null,
-    imageSides: null,
   },
   telegram: {
     label: 'Telegram',
@@ -263,7 +243,6 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   discord: {
     label: 'Discord',
     captionLengthMax: 2000,
-    mediaCaptionLengthMax: null,
     captionCounting: 'code_points',
     captionBytesMax: null,
     takesThreads: false,
@@ -276,7 +255,6 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     mixedMax: 10,
     altTextLengthMax: 1024,
     aspectRatio: null,
-    imageSides: null,
   },
 } satisfies { readonly [Name in Platform]: Provider & CommentBound<Name> }
 

@@ -81,7 +81,7 @@ test('docs/posts.md has what each platform takes, as the table of providers says
   const meant = Object.entries(providers).map(([platform, provider]) => [
     `\`${platform}\``,
     number(provider.captionLengthMax) +
-      (provider.mediaCaptionLengthMax === null ? '' : `, under media ${number(provider.mediaCaptionLengthMax)}`),
+      (provider.mediaCaptionLengthMax === undefined ? '' : `, under media ${number(provider.mediaCaptionLengthMax)}`),
     `\`${provider.captionCounting}\`${provider.captionBytesMax === null ? '' : `, ${number(provider.captionBytesMax)} bytes`}`,
     provider.takesThreads ? 'yes' : 'no',
     provider.commentLengthMax === null ? 'none' : number(provider.commentLengthMax),

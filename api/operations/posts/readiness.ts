@@ -117,7 +117,7 @@ function judgeCaption(
   const unit = captionCounting === 'bytes' ? 'bytes' : 'characters'
   const max = captionLengthMaxOf(provider, mediaCount)
   if (count > max) {
-    const under = mediaCount > 0 && mediaCaptionLengthMax !== null ? ' under images and videos' : ''
+    const under = mediaCount > 0 && mediaCaptionLengthMax !== undefined ? ' under images and videos' : ''
     refuse(`${label} takes captions of at most ${max} ${unit}${under}, ${named} has ${count}`)
     return
   }
@@ -268,6 +268,6 @@ function isOddlyShaped({ aspectRatio }: Provider, { width, height }: PostedMedia
 }
 
 function isBeyondSides({ imageSides }: Provider, { width, height }: PostedMedia): boolean {
-  if (imageSides === null || !width || !height) return false
+  if (imageSides === undefined || !width || !height) return false
   return width + height > imageSides.sumMax || Math.max(width / height, height / width) > imageSides.ratioMax
 }

@@ -7,7 +7,7 @@
 import type { TrackEvent } from '../schemas/event/event.ts'
 import { noCountry } from '../schemas/event/row.ts'
 import { canonicalHost, type ExclusionReason, type Exclusions } from '../schemas/exclusions.ts'
-import { matchesFilter, readPattern } from '../schemas/session-filters.ts'
+import { fitsPattern, readPattern } from '../schemas/session-filters.ts'
 import { hostOf } from './enrich/page-url.ts'
 import type { Enriched, ExclusionMatcher, Sender, TrackedWorkspace } from './event-context.ts'
 import { keyOfAddress, makeAddressRanges } from './verify/address-ranges.ts'
@@ -16,6 +16,8 @@ export function makeExclusionMatcher({ addresses, countries, paths, hostnames }:
   const ranges = makeAddressRanges(addresses)
   const codes = new Set(countries)
   const patterns = paths.map(readPattern)
+  const spared = patterns.filter(({ isNot }) => isNot)
+  const leftOut = patterns.filter(({ isNot }) => !isNot)
   const hosts = new Set(hostnames)
   const endings = hostnames.filter((each) => each.startsWith('*.')).map((each) => each.slice(1))
 
@@ -30,12 +32,17 @@ export function makeExclusionMatcher({ addresses, countries, paths, hostnames }:
     return host !== '' && !hosts.has(host) && !endings.some((ending) => host.endsWith(ending))
   }
 
+  /** Filters take patterns with `!` alone for all other pages. Here they spare pages, and leave none out. */
+  function isLeftOut(path: string): boolean {
+    return leftOut.some((each) => fitsPattern(path, each)) && !spared.some((each) => fitsPattern(path, each))
+  }
+
   return {
     reasonFor: ({ address, country, url, path }) => {
       if (hasAddress(address)) return 'address'
       if (codes.has(country)) return 'country'
       if (isElsewhere(url)) return 'hostname'
-      return patterns.length > 0 && path !== '' && matchesFilter(path, patterns) ? 'path' : null
+      return path !== '' && isLeftOut(path) ? 'path' : null
     },
   }
 }

@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { readablePath } from './event/readable-path.ts'
-import { excludedPrefixLeast } from './limits/exclusion-limits.ts'
+import { excludedPathLengthMax, excludedPrefixLeast } from './limits/exclusion-limits.ts'
 import { filterWildcardsMax } from './limits/overview-limits.ts'
 import { isCountryCode } from './reference/country-zones.ts'
 import { readPattern } from './session-filters.ts'
@@ -65,7 +65,12 @@ export function readPathPattern(text: string): ReadEntry {
   const beginsWithAny = texts[0] === '' && texts.length > 1
   if (!beginsWithAny && !texts[0]!.startsWith('/')) return { fault: 'a path begins with a slash, or with `*`' }
   if (texts.some((each) => each.includes('?'))) return { fault: 'a path has no parameters: nothing from `?` on' }
-  return { entry: readablePath(text) }
+  const entry = readablePath(text)
+  // Encoded blanks make it longer. Whoever sends the stored list again mustn't be refused.
+  if ([...entry].length > excludedPathLengthMax) {
+    return { fault: `a path has at most ${excludedPathLengthMax} characters, with blanks as %20` }
+  }
+  return { entry }
 }
 
 /** A hostname as browsers send it: in lower case, beyond ASCII by its `xn--`. With `*.` before it, all hosts below it. */

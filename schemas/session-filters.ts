@@ -43,21 +43,23 @@ export function readPattern(value: string): FilterPattern {
 /** Whether no negated pattern fits the text, and one of the others does, where there are any. */
 export function matchesFilter(text: string, patterns: readonly FilterPattern[]): boolean {
   const wanted = patterns.filter(({ isNot }) => !isNot)
-  const isUnwanted = patterns.some((pattern) => pattern.isNot && fits(text, pattern))
-  return !isUnwanted && (wanted.length === 0 || wanted.some((pattern) => fits(text, pattern)))
+  const isUnwanted = patterns.some((pattern) => pattern.isNot && fitsPattern(text, pattern))
+  return !isUnwanted && (wanted.length === 0 || wanted.some((pattern) => fitsPattern(text, pattern)))
 }
 
-function fits(text: string, { texts }: FilterPattern): boolean {
+/** Whether the text is as the pattern says, whose `!` plays no part. Both ends come first: most texts fail there. */
+export function fitsPattern(text: string, { texts }: FilterPattern): boolean {
   const [first, ...others] = texts
   const last = others.pop()
   if (last === undefined) return text === first
+  if (!text.startsWith(first!) || !text.endsWith(last)) return false
   let at = first!.length
   for (const between of others) {
     const found = text.indexOf(between, at)
     if (found < 0) return false
     at = found + between.length
   }
-  return text.startsWith(first!) && text.length - last.length >= at && text.endsWith(last)
+  return text.length - last.length >= at
 }
 
 /** How values are written in events, where callers may write them otherwise. */

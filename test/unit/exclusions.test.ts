@@ -60,7 +60,7 @@ test.each<[keyof Exclusions, string, string | null]>([
   ['paths', '/%C3%BCber-uns', '/über-uns'],
   ['paths', '!/admin/a b', '!/admin/a%20b'],
   ['paths', '*.pdf', '*.pdf'],
-  ...['admin', 'https://example.com/', '/a?b=c', '\\*', '!', `/${'*'.repeat(11)}`].map(
+  ...['admin', 'https://example.com/', '/a?b=c', '\\*', '!', `/${'*'.repeat(11)}`, `/${' '.repeat(167)}`].map(
     (text) => ['paths', text, null] as [keyof Exclusions, string, null],
   ),
   ['hostnames', 'WWW.Example.com', 'www.example.com'],
@@ -104,6 +104,7 @@ test.each<[string, Partial<Exclusions>, Parameters<typeof reasonBy>[1], string |
   ['a page that begins alike', { paths: ['/admin/*'] }, { url: 'https://example.com/administration' }, null],
   ['a page beyond ASCII', { paths: ['/über*'] }, { url: 'https://example.com/%C3%BCber-uns' }, 'path'],
   ['a page that is spared', { paths: ['/admin/*', '!/admin/shop'] }, { url: 'https://example.com/admin/shop' }, null],
+  ['a page beside those that are spared', { paths: ['!/admin/shop'] }, { url: 'https://example.com/pricing' }, null],
   ['an asterisk of its own', { paths: ['/a\\*b'] }, { url: 'https://example.com/axb' }, null],
 ])('%s is judged rightly', (_, rules, visit, reason) => {
   expect(reasonBy(rules, visit)).toBe(reason)

@@ -64,21 +64,19 @@ export function readClickLists(
   { workspaceId, linkId, readableFrom, daysFrom, timezone }: ClickListsQuery,
 ): Promise<ListedClicks[]> {
   const lists = Object.keys(listKeys).map((list) => `'${list}'`)
-  // A list's rows are all of one pass: each use of `counted` would read the clicks anew.
+  const day = 'toString(toInt32(toDate(occurred_at, {timezone:String})))'
+  // All lists are of one pass, as each use of `counted` would read the clicks anew. A million clicks take 0.8 s so, and
+  // 1.9 s where argMin takes the keys of the first.
   return ch.query<ListedClicks>(
     `WITH counted AS (
-       SELECT min(occurred_at) AS first_at,
-         argMin(([${Object.values(listKeys).join()}], toString(region_name)), (occurred_at, id)) AS first
-       FROM link_clicks
+       SELECT * FROM link_clicks
        WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND kind = 'click' AND occurred_at >= ${moment('from')}
-       GROUP BY ${countedOnce})
+       ORDER BY occurred_at, id LIMIT 1 BY ${countedOnce})
      SELECT list, name, region_name, clicks FROM (
-       SELECT list, name, maxIf(first.2, list = 'city') AS region_name, count() AS clicks,
+       SELECT list, name, maxIf(toString(counted.region_name), list = 'city') AS region_name, count() AS clicks,
          row_number() OVER (PARTITION BY list ORDER BY clicks DESC, name) AS place
-       FROM counted
-       ARRAY JOIN ['day', ${lists.join()}] AS list,
-         arrayPushFront(first.1, toString(toInt32(toDate(first_at, {timezone:String})))) AS name
-       WHERE list != 'day' OR first_at >= ${moment('daysFrom')}
+       FROM counted ARRAY JOIN ['day', ${lists.join()}] AS list, [${[day, ...Object.values(listKeys)].join()}] AS name
+       WHERE list != 'day' OR occurred_at >= ${moment('daysFrom')}
        GROUP BY list, name)
      WHERE list = 'day' OR place <= if(list = 'target', ${targetsListed}, ${listed})
      ORDER BY list, place`,

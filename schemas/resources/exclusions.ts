@@ -66,6 +66,7 @@ export const ExclusionsForCaller = Exclusions.extend({
     .nullable()
     .meta({
       examples: ['203.0.113.9'],
-      description: 'The entry of `addresses` that leaves out whoever asks: of IPv6 the /64. Null: unknown.',
+      description:
+        'The entry of `addresses` that leaves out whoever asks: of IPv6 the /64. Null: unknown, or of a local network.',
     }),
 }).meta({ id: 'ExclusionsForCaller' })

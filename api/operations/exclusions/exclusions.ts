@@ -1,6 +1,7 @@
 /** Traffic that a workspace leaves out. They are no tools: people decide it once. */
 import { readExclusions, replaceExclusions } from '../../../postgres/tables/exclusions.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
+import { isPublicAddress } from '../../../runtime/outbound/public-address.ts'
 import { readAddressRange } from '../../../schemas/exclusions.ts'
 import { Exclusions, ExclusionsForCaller, ExclusionsUpdate } from '../../../schemas/resources/exclusions.ts'
 import { defineOperation } from '../define.ts'
@@ -52,8 +53,12 @@ function copied({ addresses, countries, paths, hostnames }: Awaited<ReturnType<t
   }
 }
 
-/** A browser changes the second half of its IPv6 address every day. */
+/**
+ * A browser changes the second half of its IPv6 address every day. An address of a local network is none: behind a proxy that
+ * nobody named in `TRUSTED_PROXIES` it is the proxy's, and as an entry it would leave everybody out.
+ */
 function entryOf(address: string): string | null {
+  if (!isPublicAddress(address)) return null
   const read = readAddressRange(address.includes(':') ? `${address}/64` : address)
   return 'entry' in read ? read.entry : null
 }

@@ -17,7 +17,7 @@ export async function insertClicks(
   await ch.command(
     `INSERT INTO link_clicks (id, workspace_id, occurred_at, kind, visitor, link_id, device, way, country, event_name,
        referrer, browser, os, city, region_name, bot_name)
-     SELECT {last_id:UInt64} - rowNumberInAllBlocks(), workspace_id, occurred_at - INTERVAL 2 + 1000 * nth SECOND,
+     SELECT {last_id:UInt64} - row_number() OVER (ORDER BY occurred_at, session, nth) + 1, workspace_id, occurred_at - INTERVAL 2 + 1000 * nth SECOND,
        if(nth = 1 AND draw % 12 = 0, 'preview', 'click') AS kind, cityHash64(visitor, nth), link_id,
        if(kind = 'click', toString(device), 'unknown'), if(kind = 'click' AND medium = 'qr' AND draw % 5 != 0, 'qr', 'link'),
        country, 'link_click_through', transform(link_id, {ids:Array(UInt32)}, {referrers:Array(String)}, ''),

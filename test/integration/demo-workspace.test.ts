@@ -78,6 +78,11 @@ test('a workspace that only has the name is left alone, and two at once make one
   expect(links).toHaveLength(4)
   for (const { clicks, sessions } of links) expect(clicks).toBeGreaterThanOrEqual(sessions)
   expect(links.filter(({ scans }) => scans > 0)).toHaveLength(1)
+  const [ids] = await stores.ch.query(
+    'SELECT count() = uniqExact(id) AS areOnce FROM link_clicks WHERE workspace_id = {workspace:UInt32}',
+    { workspace: made[0]!.id },
+  )
+  expect(ids).toEqual({ areOnce: 1 })
   // As ingest has them, so that people are merged, credited and erased by their browsers.
   const browsers = await stores.ch.query<{ visitor: string; anonymous_id: string }>(
     `SELECT DISTINCT toString(visitor) AS visitor, anonymous_id FROM events

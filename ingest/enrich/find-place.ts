@@ -19,7 +19,7 @@ export function findPlace(countries: Countries | null, detail: PlaceDetail): Ste
   return ({ event, sender, row }: Facts): Verdict => {
     // The proxy's header is about the connection: it says nothing about an address that a server forwards.
     const { country, area } = event.ip ? (countries?.placeOf(event.ip) ?? nowhere) : placeOfSender(sender, countries)
-    row.country = country === noCountry && event.timezone ? (countryOfZone(event.timezone) ?? noCountry) : country
+    row.country = countryOrZone(country, event.timezone)
     const kept = keptArea(area, detail)
     row.region = kept.region
     row.region_name = kept.regionName
@@ -32,6 +32,11 @@ export function findPlace(countries: Countries | null, detail: PlaceDetail): Ste
 export function countryOfSender(sender: Sender, countries: Countries | null): string {
   const { country } = sender
   return country === noCountry && countries !== null ? countries.of(sender.address) : country
+}
+
+/** Where nothing else tells the country, the browser's time zone does. */
+export function countryOrZone(country: string, timezone: string | null | undefined): string {
+  return country === noCountry && timezone ? (countryOfZone(timezone) ?? noCountry) : country
 }
 
 /** The place of the request's own connection. */

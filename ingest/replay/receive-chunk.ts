@@ -10,7 +10,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { valueError } from '../../schemas/errors/validation-errors.ts'
 import type { ReplayBody } from '../../schemas/event/event.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
-import { noCountry, type ReplayChunkRow } from '../../schemas/event/row.ts'
+import type { ReplayChunkRow } from '../../schemas/event/row.ts'
 import type { ExclusionReason } from '../../schemas/exclusions.ts'
 import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import {
@@ -24,10 +24,9 @@ import {
   replayUnpackingMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
-import { countryOfZone } from '../../schemas/reference/country-zones.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Countries } from '../enrich/countries.ts'
-import { countryOfSender } from '../enrich/find-place.ts'
+import { countryOfSender, countryOrZone } from '../enrich/find-place.ts'
 import { makePageUrl, readPageUrl } from '../enrich/page-url.ts'
 import { makeUserAgents } from '../enrich/user-agents.ts'
 import type { Sender, TrackedWorkspace } from '../event-context.ts'
@@ -85,12 +84,6 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
     return keyNodeRate.allows(key, nodes, now) && threadNodeRate.allows('', nodes, now)
   }
 
-  /** As of an event: where nothing else tells, by the browser's time zone. */
-  function countryOf({ timezone }: ReplayBody, sender: Sender): string {
-    const country = countryOfSender(sender, countries)
-    return country === noCountry && timezone ? (countryOfZone(timezone) ?? noCountry) : country
-  }
-
   /** Why the chunk isn't worth unpacking; null where it is. */
   function refusalOf(body: ReplayBody, workspace: TrackedWorkspace, isBot: boolean): Answer | null {
     if (workspace.replayShare === 0) return refuse('replay_off', trackingRefusals.replayOff)
@@ -131,7 +124,7 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
   return {
     receive: async (body, workspace, sender) => {
       const agent = agentOf(sender.userAgent)
-      const country = countryOf(body, sender)
+      const country = countryOrZone(countryOfSender(sender, countries), body.timezone)
       const excluded = exclusionOf(body, country, sender, workspace)
       if (excluded !== null) {
         countChunk('excluded')

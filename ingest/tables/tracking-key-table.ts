@@ -65,21 +65,16 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   }
 
   function take(rows: readonly CopiedRow[]): void {
-    const before = exclusions
-    exclusions = new Map()
-    entries = new Map(rows.map((row) => [row.key, entryOf(row, matcherOf(row, before))]))
+    const taken = rows.map((row) => ({ row, rules: rulesOf(row) }))
+    exclusions = new Map(taken.flatMap(({ row, rules }) => (rules === null ? [] : [[row.workspace_id, rules]])))
+    entries = new Map(taken.map(({ row, rules }) => [row.key, entryOf(row, rules)]))
   }
 
   /** Rules that stay as they were aren't read again. */
-  function matcherOf(
-    { workspace_id: id, exclusions: text }: CopiedRow,
-    before: typeof exclusions,
-  ): Rules['matcher'] | null {
-    if (text === undefined || text === null) return null
-    const known = exclusions.get(id) ?? before.get(id)
-    const rules = known?.text === text ? known : { text, matcher: makeExclusionMatcher(JSON.parse(text) as Exclusions) }
-    exclusions.set(id, rules)
-    return rules.matcher
+  function rulesOf({ workspace_id: id, exclusions: text }: CopiedRow): Rules | null {
+    if (!text) return null
+    const known = exclusions.get(id)
+    return known?.text === text ? known : { text, matcher: makeExclusionMatcher(JSON.parse(text) as Exclusions) }
   }
 
   async function writeCopy(rows: readonly KeyRow[]): Promise<void> {
@@ -102,7 +97,10 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     lookUp: async (key) => {
       const row = await options.findKey(key)
       if (row === null) return null
-      const entry = entryOf(row, matcherOf(row, exclusions))
+      const rules = rulesOf(row)
+      if (rules === null) exclusions.delete(row.workspace_id)
+      else exclusions.set(row.workspace_id, rules)
+      const entry = entryOf(row, rules)
       entries.set(key, entry)
       return entry.workspace
     },
@@ -123,10 +121,8 @@ type CopiedRow = Omit<KeyRow, 'retires_at' | 'replay_share' | 'exclusions'> & {
   readonly exclusions?: string | null
 }
 
-function entryOf(
-  { workspace_id, timezone, replay_share = 0, retires_at }: CopiedRow,
-  exclusions: ExclusionMatcher | null,
-): Entry {
+function entryOf({ workspace_id, timezone, replay_share = 0, retires_at }: CopiedRow, rules: Rules | null): Entry {
+  const exclusions = rules?.matcher ?? null
   return {
     workspace: { id: workspace_id, timezone, replayShare: replay_share, exclusions },
     retiresAt: retires_at === null ? Number.POSITIVE_INFINITY : new Date(retires_at).getTime(),

@@ -4,11 +4,11 @@
  * test/unit/exclusions.test.ts and test/integration/exclusions.test.ts.
  */
 
-import type { TrackEvent } from '../schemas/event/event.ts'
+import type { ReplayBody, TrackEvent } from '../schemas/event/event.ts'
 import { noCountry } from '../schemas/event/row.ts'
 import { canonicalHost, type ExclusionReason, type Exclusions } from '../schemas/exclusions.ts'
 import { fitsPattern, readPattern } from '../schemas/session-filters.ts'
-import { hostOf } from './enrich/page-url.ts'
+import { hostOf, makePageUrl, readPageUrl } from './enrich/page-url.ts'
 import type { Enriched, ExclusionMatcher, Sender, TrackedWorkspace } from './event-context.ts'
 import { keyOfAddress, makeAddressRanges } from './verify/address-ranges.ts'
 
@@ -48,7 +48,7 @@ export function makeExclusionMatcher({ addresses, countries, paths, hostnames }:
 }
 
 /** Why an event is left out; null: it counts. The country of a crawler's event isn't known. */
-export function exclusionOf(
+export function exclusionOfEvent(
   event: TrackEvent,
   { row }: Exclude<Enriched, { stream: 'rejected' }>,
   sender: Sender,
@@ -58,3 +58,16 @@ export function exclusionOf(
   const country = 'country' in row ? row.country : noCountry
   return exclusions.reasonFor({ address: event.ip || sender.address, country, url: row.url, path: row.path })
 }
+
+/** The same of a chunk of a recording. */
+export function exclusionOfChunk(
+  { url }: ReplayBody,
+  country: string,
+  { address }: Sender,
+  { exclusions }: TrackedWorkspace,
+): ExclusionReason | null {
+  if (exclusions === null) return null
+  readPageUrl(url ?? '', page)
+  return exclusions.reasonFor({ address, country, url: page.url, path: page.path })
+}
+const page = makePageUrl()

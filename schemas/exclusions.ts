@@ -13,11 +13,11 @@ import { readPattern } from './session-filters.ts'
 
 /** Entries in the forms that the functions below give. */
 export interface Exclusions {
-  readonly addresses: readonly string[]
-  readonly countries: readonly string[]
-  readonly paths: readonly string[]
+  readonly addresses: string[]
+  readonly countries: string[]
+  readonly paths: string[]
   /** Not empty: only these hosts count. */
-  readonly hostnames: readonly string[]
+  readonly hostnames: string[]
 }
 
 /** Why an event is left out, in the order in which the rules are looked at: the labels of the metric. */

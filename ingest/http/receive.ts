@@ -21,7 +21,7 @@ import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { Appender } from '../append.ts'
 import type { Enricher } from '../enrich/enrich.ts'
 import type { IngestWorkspace, Sender, TrackedWorkspace } from '../event-context.ts'
-import { exclusionOf } from '../exclusion-matcher.ts'
+import { exclusionOfEvent } from '../exclusion-matcher.ts'
 import type { ReplayReceiver } from '../replay/receive-chunk.ts'
 import type { KeyTable } from '../tables/tracking-key-table.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
@@ -181,7 +181,7 @@ export class Receiver {
     }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') return this.refuse(respond, 'invalid', 422, enriched.detail)
-    const reason = exclusionOf(event, enriched, sender, workspace)
+    const reason = exclusionOfEvent(event, enriched, sender, workspace)
     if (reason !== null) {
       this.options.countExcluded(reason)
       return respond(excludedAnswer(reason))
@@ -248,7 +248,7 @@ export class Receiver {
     if (enriched.stream === 'rejected') {
       return enriched.detail.map((error) => ({ ...error, loc: [...locInBatch(index), ...error.loc.slice(1)] }))
     }
-    const reason = exclusionOf(event, enriched, sender, workspace)
+    const reason = exclusionOfEvent(event, enriched, sender, workspace)
     return reason ?? { id: this.options.appender.append(enriched), isDuplicate: false }
   }
 

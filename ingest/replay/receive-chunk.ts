@@ -11,7 +11,6 @@ import { valueError } from '../../schemas/errors/validation-errors.ts'
 import type { ReplayBody } from '../../schemas/event/event.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import type { ReplayChunkRow } from '../../schemas/event/row.ts'
-import type { ExclusionReason } from '../../schemas/exclusions.ts'
 import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import {
   replayBytesPerSecondMax,
@@ -27,9 +26,9 @@ import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Countries } from '../enrich/countries.ts'
 import { countryOfSender, countryOrZone } from '../enrich/find-place.ts'
-import { makePageUrl, readPageUrl } from '../enrich/page-url.ts'
 import { makeUserAgents } from '../enrich/user-agents.ts'
 import type { Sender, TrackedWorkspace } from '../event-context.ts'
+import { exclusionOfChunk } from '../exclusion-matcher.ts'
 import { makeKeyRate } from '../http/key-rate.ts'
 import type { Answer, Reason } from '../http/receive.ts'
 import { excludedAnswer } from '../http/tracking-bodies.ts'
@@ -125,7 +124,8 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
     receive: async (body, workspace, sender) => {
       const agent = agentOf(sender.userAgent)
       const country = countryOrZone(countryOfSender(sender, countries), body.timezone)
-      const excluded = exclusionOf(body, country, sender, workspace)
+      const excluded = exclusionOfChunk(body, country, sender, workspace)
+      // The script ends the recording of the page then.
       if (excluded !== null) {
         countChunk('excluded')
         return excludedAnswer(excluded)
@@ -137,19 +137,6 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
     },
   }
 }
-
-/** Why a chunk is left out; null: it is taken. The script ends the recording of the page then. */
-function exclusionOf(
-  { url = '' }: ReplayBody,
-  country: string,
-  { address }: Sender,
-  { exclusions }: TrackedWorkspace,
-): ExclusionReason | null {
-  if (exclusions === null) return null
-  readPageUrl(url ?? '', page)
-  return exclusions.reasonFor({ address, country, url: page.url, path: page.path })
-}
-const page = makePageUrl()
 
 /** Bytes that were stored of each workspace on the current day. */
 function makeDayBytes(clock: Clock) {

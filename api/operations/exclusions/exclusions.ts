@@ -16,7 +16,7 @@ export const getExclusions = defineOperation({
   input: {},
   output: ExclusionsForCaller,
   handle: async ({ workspace, address, stores: { pg } }) => ({
-    ...copied(await readExclusions(pg, workspace.id)),
+    ...(await readExclusions(pg, workspace.id)),
     caller_address: entryOf(address),
   }),
 })
@@ -42,16 +42,9 @@ export const updateExclusions = defineOperation({
       paths: paths ?? before.paths,
       hostnames: hostnames ?? before.hostnames,
     })
-    return copied(await readExclusions(pg, workspace.id))
+    return readExclusions(pg, workspace.id)
   },
 })
-
-function copied({ addresses, countries, paths, hostnames }: Awaited<ReturnType<typeof readExclusions>>) {
-  return {
-    ...{ addresses: [...addresses], countries: [...countries] },
-    ...{ paths: [...paths], hostnames: [...hostnames] },
-  }
-}
 
 /**
  * A browser changes the second half of its IPv6 address every day. An address of a local network is none: behind a proxy that

@@ -6,8 +6,8 @@ import {
   propertyNamesMax,
   propertyValueShownMax,
 } from '../../schemas/limits/overview-limits.ts'
-import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
+import type { BoundSql } from '../bound-sql.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
@@ -16,8 +16,13 @@ import { selectionOf } from './overview/selection.ts'
 import { hasProperty, propertyValue } from './property-sql.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
-export interface EventNamesRequest extends EventsOfRange {
-  /** Undefined: events are told apart by their names alone. Else only those that have it, and whose name the filter wants. */
+interface NamedEvents extends EventsOfRange {
+  /** Events of this name alone. Undefined: for a property, of the names that the filter wants; else all. */
+  readonly name: string | undefined
+}
+
+export interface EventNamesRequest extends NamedEvents {
+  /** Undefined: events are told apart by their names alone. Else only those that have it. */
   readonly property: string | undefined
   readonly limit: number
   /** Where buckets begin, ascending, in milliseconds since 1970. Undefined: rows are counted as a whole alone. */
@@ -59,11 +64,11 @@ interface Row extends EventNameGroup {
 
 /** By one statement (two with a filter of channels), with buckets and without. */
 export async function readEventNames(ch: Reader, request: EventNamesRequest): Promise<EventNameGroups> {
-  const { filters, property, limit, bucketStarts } = request
+  const { name, property, limit, bucketStarts } = request
   const chosen = await isOfChosen(ch, request)
-  const { wantedEventSql } = selectionOf(filters ?? new Map(), undefined)
-  const isWanted =
-    property === undefined ? '1' : `${wantedEventSql?.('toString(event_name)') ?? '1'} AND ${hasProperty('property')}`
+  const named = isNamed(request)
+  const isDivided = property === undefined ? '1' : hasProperty('property')
+  const isWanted = name === undefined && property === undefined ? '1' : `${named.sql} AND ${isDivided}`
   const value = property === undefined ? "''" : `substringUTF8(${propertyValue('property')},1,${propertyValueShownMax})`
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const shown = `SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,toString(event_name) AS event,${value} AS value
@@ -78,7 +83,13 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
      ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`
   const rows = await ch.query<Row>(
     `WITH ${coverageSql} AS coverage${bucketStarts === undefined ? ` ${list}` : withCounts(list, shown)}`,
-    { ...chosen.params, property, limit: limit + 1, ...(bucketStarts && { bucket_starts: bucketStarts }) },
+    {
+      ...chosen.params,
+      ...named.params,
+      property,
+      limit: limit + 1,
+      ...(bucketStarts && { bucket_starts: bucketStarts }),
+    },
     { settings: composedStatement },
   )
   const [whole, ...groups] = rows
@@ -108,23 +119,30 @@ function withCounts(list: string, shown: string): string {
     FROM (SELECT arrayJoin(arrayEnumerate(listed)) AS nth) ORDER BY nth`
 }
 
+/** SQL condition: the event has the name, or one that the filter wants where there is no name. */
+function isNamed({ name, filters = new Map() }: Pick<NamedEvents, 'name' | 'filters'>): BoundSql {
+  if (name !== undefined) return { sql: 'event_name={name:String}', params: { name } }
+  const { wantedEventSql, params } = selectionOf(filters, undefined)
+  return { sql: wantedEventSql?.('toString(event_name)') ?? '1', params }
+}
+
 /**
- * Names of properties that the newest events of the names that `filters` wants have, the most frequent first. Other filters
- * don't count. The table's own order, by hours, finds the newest ones without reading all.
+ * Names of properties that the newest events of that name, or of those that the filter wants, have: the most frequent first.
+ * Other filters don't count. The table's own order, by hours, finds the newest ones without reading all.
  */
 export async function readPropertyNames(
   ch: Reader,
-  { workspaceId, filters, start, end }: Span & { readonly workspaceId: number; readonly filters: SessionFilters },
+  { workspaceId, name, filters, start, end }: Span & Pick<NamedEvents, 'workspaceId' | 'name' | 'filters'>,
 ): Promise<string[]> {
-  const { wantedEventSql, params } = selectionOf(filters, undefined)
+  const named = isNamed({ name, filters })
   const rows = await ch.query<{ readonly name: string }>(
     `SELECT arrayJoin(JSONExtractKeys(properties)) AS name FROM (
        SELECT properties FROM events WHERE ${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')}
-         AND ${isShown} AND ${wantedEventSql?.('toString(event_name)') ?? '1'}
+         AND ${isShown} AND ${named.sql}
        ORDER BY toStartOfHour(occurred_at) DESC,visitor DESC,occurred_at DESC LIMIT ${propertyNamesEventsMax})
      GROUP BY name HAVING name!='' AND lengthUTF8(name)<=${propertyNameLengthMax}
      ORDER BY count() DESC,name LIMIT ${propertyNamesMax}`,
-    { ...params, workspace: workspaceId, start, end },
+    { ...named.params, workspace: workspaceId, start, end },
   )
   return rows.map(({ name }) => name)
 }

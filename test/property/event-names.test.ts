@@ -34,6 +34,7 @@ const cases = fc.record({
   filters: someFilters,
   property: fc.constantFrom(undefined, undefined, 'plan', 'n', 'no "such" \\ thing'),
   names: fc.constantFrom(['*'], ['signup', 'sign\\*up'], ['P*']),
+  name: fc.constantFrom(undefined, undefined, 'signup', 'sign*up'),
 })
 
 const kindNames = Object.fromEntries(Object.entries(kinds).map(([name, number]) => [number, name]))
@@ -52,18 +53,27 @@ const countSessions = (events: readonly EventRow[]) =>
 test('every row equals a computation over the raw events', async () => {
   let listed = 0
   let inSeries = 0
-  for (const { placed, tell, range, interval, filters, property, names } of await drawCases(stores, cases, runs)) {
-    const asked = property === undefined ? filters : { ...filters, property, event: names }
-    const question = `events?${queryOf({ ...range, ...(interval && { interval }), ...asked, limit: '1000' })}`
+  for (const { placed, tell, range, interval, filters, property, names, name } of await drawCases(
+    stores,
+    cases,
+    runs,
+  )) {
+    // A name needs no filter beside the property.
+    const asked = property === undefined || name !== undefined ? filters : { ...filters, event: names }
+    const own = { ...(interval && { interval }), ...(property && { property }), ...(name && { name }) }
+    const question = `events?${queryOf({ ...range, ...own, ...asked, limit: '1000' })}`
     const answer = await ask<EventNames>(question, placed.apiKey)
     const [start, end] = [Date.parse(answer.range.start), Date.parse(answer.range.end)]
-    const { property: _, ...own } = asked as Record<string, string[]>
-    const inRange = chosenOf(placed, own).filter(({ occurred_at }) => occurred_at >= start && occurred_at < end)
-    const shown = inRange.filter((event) => event.kind !== kind.webVital && event.kind !== kind.pageLeave)
+    const inRange = chosenOf(placed, asked as Record<string, string[]>).filter(
+      ({ occurred_at }) => occurred_at >= start && occurred_at < end,
+    )
+    const shown = inRange
+      .filter((event) => event.kind !== kind.webVital && event.kind !== kind.pageLeave)
+      .filter((event) => name === undefined || event.event_name === name)
     const keyed = shown.flatMap((event) => {
       if (property === undefined) return [{ event, key: JSON.stringify([event.event_name, null]) }]
       const value = shownValueOf(event, property)
-      const isWanted = names.some((name) => fits(name, event.event_name))
+      const isWanted = name !== undefined || names.some((pattern) => fits(pattern, event.event_name))
       return value === undefined || !isWanted ? [] : [{ event, key: JSON.stringify([event.event_name, value]) }]
     })
     const visitors = visitorsOf(inRange)
@@ -168,14 +178,16 @@ test('names of properties are those of the newest events of the name that is ask
     (await ask<EventNames>(`events?${query}`, key)).properties
   expect(await propertiesOf('days=1&event=signup&country=DE')).toEqual(['plan', 'a "b"'])
   expect(await propertiesOf('days=1&event=signup&property=plan')).toEqual(['plan', 'a "b"'])
+  expect(await propertiesOf('days=1&event=signup&name=other')).toEqual(['else'])
   expect([await propertiesOf('days=1'), await propertiesOf('days=1&event=!other')]).toEqual([[], []])
   const { apiKey: view } = await makeKey(stores, placed!.workspaceId, { scopes: [viewScope] })
   expect(await propertiesOf('days=1&event=signup', view)).toEqual([])
 })
 
 test.each([
-  ['property=plan', 'a property needs the filter event beside it'],
-  ['property=plan&event=!signup', 'a property needs the filter event beside it'],
+  ['property=plan', 'a property needs a name or the filter event beside it'],
+  ['property=plan&event=!signup', 'a property needs a name or the filter event beside it'],
+  ['name=', 'at least 1 character'],
   ['property=&event=signup', 'at least 1 character'],
   ['interval=minute', "Input should be 'hour', 'day', 'week' or 'month'"],
   ['interval=hour&days=90', 'a range has at most 2000 buckets'],

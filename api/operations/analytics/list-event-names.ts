@@ -4,6 +4,7 @@ import { type BucketCount, readEventNames, readPropertyNames } from '../../../cl
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
+import { eventNameLengthMax } from '../../../schemas/limits/event-limits.ts'
 import {
   eventNamesMax,
   eventSeriesRowsMax,
@@ -22,6 +23,7 @@ import { intervalParameter, rangeOf, rangeParameters, readableSpan, shownRange, 
 const EventNamesQuery = z.object({
   ...rangeParameters,
   interval: intervalParameter('none'),
+  name: z.string().min(1).max(eventNameLengthMax).optional().describe('Lists events of this name alone.'),
   property: z.string().min(1).max(propertyNameLengthMax).optional().describe('Counts events of `event` by its values.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of a list.' }),
   ...filterParameters,
@@ -31,7 +33,7 @@ export const listEventNames = defineOperation({
   name: 'event_names.list',
   http: { method: 'GET', path: '/v1/analytics/events' },
   tool: 'svc.analytics_events',
-  restOnly: ['interval', 'series'],
+  restOnly: ['interval', 'name', 'series'],
   summary: 'Count the events of a period by name.',
   description: 'Without web vitals and page leaves. Filters choose sessions.',
   tag: 'Analytics',
@@ -42,25 +44,27 @@ export const listEventNames = defineOperation({
   output: EventNames,
   async handle(context) {
     const { query, workspace, stores, clock } = context
-    const { property, limit, interval } = query
+    const { name, property, limit, interval } = query
     const filters = filtersOf(query)
     // A property may hold anything, such as an e-mail.
     const isView = context.scopes.includes(viewScope)
     if (property !== undefined && isView) throw problem('scope_missing', 'analytics:read')
-    const named = filters?.get('event')?.some(({ isNot }) => !isNot) ? filters : undefined
-    if (property !== undefined && named === undefined) {
-      throw invalid([valueError(['query', 'property'], property, 'a property needs the filter event beside it')])
+    const isNamed = name !== undefined || (filters?.get('event')?.some(({ isNot }) => !isNot) ?? false)
+    if (property !== undefined && !isNamed) {
+      throw invalid([
+        valueError(['query', 'property'], property, 'a property needs a name or the filter event beside it'),
+      ])
     }
     return stores.share(JSON.stringify(['event names', query, workspace, isView]), async () => {
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())
       const span = readableSpan(range, rows, clock.now())
-      const asked = { ...rows, ...span }
+      const asked = { ...rows, ...span, filters, name }
       const buckets = interval === undefined ? undefined : bucketsOf(range)
       const bucketStarts = buckets?.map(({ start }) => start)
       const [{ visitors, groups, counts }, properties] = await Promise.all([
-        readEventNames(stores.ch, { ...asked, filters, property, limit, bucketStarts }),
-        named && !isView ? readPropertyNames(stores.ch, { ...asked, filters: named }) : [],
+        readEventNames(stores.ch, { ...asked, property, limit, bucketStarts }),
+        isNamed && !isView ? readPropertyNames(stores.ch, asked) : [],
       ])
       return {
         range: shownRange(range),

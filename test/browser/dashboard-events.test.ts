@@ -78,16 +78,19 @@ test('the chart has the figures of the API, and the chosen rows stay with a relo
   await page.waitForURL('**/dashboard/events')
 })
 
-test('an event is divided by the chosen property, with hostile values as text, and Back leads to all', async (context) => {
+test('an event is shown alone, and by the chosen property with hostile values as text; Back leads there', async (context) => {
   const page = await signIn(context)
   await page.goto(`${api.url}/dashboard/events?days=7`)
-  await page.press('button[aria-label="Divide signup by a property"]', 'Enter')
+  await page.press('button[aria-label="signup alone"]', 'Enter')
   await page.waitForURL('**/dashboard/events?of=signup&days=7')
+  await expect
+    .poll(() => charted(page))
+    .toEqual(expected(await answered('days=7&interval=day&name=signup'), 'events', [0]))
   await page.selectOption('select[aria-label="Property"]', 'n')
   await page.waitForURL('**/dashboard/events?of=signup&property=n&days=7')
   await expect.poll(async () => (await charted(page))[0]).toEqual(['Begin', '1'])
   await page.selectOption('select[aria-label="Property"]', 'plan')
-  const byPlan = await answered('days=7&interval=day&limit=100&event=signup&property=plan')
+  const byPlan = await answered('days=7&interval=day&limit=100&name=signup&property=plan')
   expect(byPlan.rows.map(({ value, events }) => [value, events])).toEqual([
     ['pro', 3],
     [hostile, 2],
@@ -102,7 +105,9 @@ test('an event is divided by the chosen property, with hostile values as text, a
   await page.goBack()
   await expect.poll(async () => (await charted(page))[0]).toEqual(['Begin', 'pro', hostile])
   await page.goto(`${api.url}/dashboard/events?of=other+1`)
-  await page.waitForSelector('.empty:has-text("Its newest events have no properties.")')
+  await page.waitForSelector('.label:has-text("Its newest events have no properties.")')
+  await page.goto(`${api.url}/dashboard/events?of=signup&property=plan&event=other*`)
+  await page.waitForSelector('.empty:has-text("Nothing in this range.")')
   await page.goto(`${api.url}/dashboard/events?interval=hour&days=365`)
   await page.waitForSelector('.failure:has-text("a range has at most 2000 buckets")')
 })

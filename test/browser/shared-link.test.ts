@@ -85,7 +85,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   expect(page.url()).toBe(link.replace('#', '/retention?days=7&tab=map#'))
   await page.goto(link.replace('#', '/events?of=signup&property=plan#'))
   await page.waitForSelector('input[aria-label="signup in the chart"]')
-  expect(await page.$$('button[aria-label^="Divide"]')).toEqual([])
+  expect(await page.$$('select[aria-label="Property"]')).toEqual([])
   await page.goto(link.replace('#', '/funnels?step=path:/b&step=event:signup#'))
   await page.waitForSelector('text=1 of 1 visitors went all the way')
   await goBy(page, 'o')

@@ -1,7 +1,7 @@
 /** The values of a property that events of one name carried, with who caused them. */
 import { useMemo, useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { filterOf, listQuestionOf, type View } from './address.ts'
+import { listQuestionOf, type View } from './address.ts'
 import { ListTable } from './details.tsx'
 import { Dialog } from './dialog.tsx'
 import { readEvents, writeEvents } from './events-view.ts'
@@ -22,7 +22,7 @@ interface PropertiesProps {
 const againMs = 60_000
 
 export function EventProperties({ event, view, currency, navigate, close }: PropertiesProps) {
-  const named = new URLSearchParams({ event: filterOf('event', event).value, limit: '1' })
+  const named = new URLSearchParams({ name: event, limit: '1' })
   const { answer, failure } = useAnswer<EventNames>(`/analytics/events?${named}&${listQuestionOf(view)}`, { againMs })
   const [chosen, choose] = useState<string>()
   const names = answer?.properties ?? []

@@ -1,4 +1,4 @@
-/** The events of the range with their totals. A box puts a row into the chart, and ⋯ divides an event by a property. */
+/** The events of the range with their totals. A box puts a row into the chart. ⋯ shows an event alone, or by a property. */
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { type EventLine, type EventsView, isCut } from './events-view.ts'
 import { number, percent } from './format.ts'
@@ -8,10 +8,6 @@ import { isShared } from './shared-page.ts'
 
 interface EventsTableProps {
   readonly events: EventsView
-  /** Names of properties that the divided events have; undefined: not known yet. */
-  readonly names: readonly string[] | undefined
-  /** The one that they are divided by. */
-  readonly property: string | undefined
   readonly answer: EventNames | undefined
   readonly lines: readonly EventLine[] | undefined
   /** Those in the chart. */
@@ -21,14 +17,16 @@ interface EventsTableProps {
   change(next: Partial<EventsView>): void
 }
 
-/** A line in words. @param of the name of the divided events */
-export function nameOf({ key }: EventLine, of: string | undefined): string {
-  return key || (of === undefined ? namelessOf('event') : '(empty)')
+/** A line in words. */
+export function nameOf({ key, row }: EventLine): string {
+  return key || (row.value === null ? namelessOf('event') : '(empty)')
 }
 
 export function EventsTable(props: EventsTableProps) {
-  const { events, names, property, answer, lines, isAwaited, isStale, change } = props
-  const { of } = events
+  const { events, answer, lines, isAwaited, isStale, change } = props
+  const { of, property } = events
+  // An address may name one that the newest events don't have.
+  const names = new Set([...(answer?.properties ?? []), ...(property === undefined ? [] : [property])])
   return (
     <section class="panel" aria-label="Events" aria-busy={isStale}>
       {of === undefined ? (
@@ -38,16 +36,16 @@ export function EventsTable(props: EventsTableProps) {
           <h2>
             <bdi>{of}</bdi>
           </h2>
-          {names !== undefined && names.length > 0 && (
+          {names.size > 0 && (
             <label class="label">
               divided by{' '}
               <select
                 aria-label="Property"
-                value={property}
-                onChange={({ currentTarget: { value } }) => change({ property: value, rows: [] })}
+                value={property ?? ''}
+                onChange={({ currentTarget: { value } }) => change({ property: value || undefined, rows: [] })}
               >
-                {/* An address may name one that the newest events don't have. */}
-                {[...new Set([...names, ...(property === undefined ? [] : [property])])].map((name) => (
+                <option value="">nothing</option>
+                {[...names].map((name) => (
                   <option key={name} value={name}>
                     {name}
                   </option>
@@ -55,15 +53,15 @@ export function EventsTable(props: EventsTableProps) {
               </select>
             </label>
           )}
+          {answer && answer.rows.length > 0 && names.size === 0 && !isShared && (
+            <span class="label">Its newest events have no properties.</span>
+          )}
           <button type="button" class="link" onClick={() => change({ of: undefined, property: undefined, rows: [] })}>
             All events
           </button>
         </div>
       )}
       {isAwaited && <p class="empty awaited">…</p>}
-      {of !== undefined && property === undefined && names?.length === 0 && (
-        <p class="empty">Its newest events have no properties.</p>
-      )}
       {lines?.length === 0 && <p class="empty">Nothing in this range.</p>}
       {lines !== undefined && lines.length > 0 && <Rows {...props} lines={lines} heading={property ?? 'Event'} />}
       {answer && isCut(answer) && <p class="note">The top {answer.rows.length}. Add a filter to see others.</p>}
@@ -76,8 +74,7 @@ interface RowsProps extends EventsTableProps {
   readonly heading: string
 }
 
-function Rows({ events, lines, chosen = [], heading, change }: RowsProps) {
-  const { of } = events
+function Rows({ events: { of }, lines, chosen = [], heading, change }: RowsProps) {
   const counted = lines.filter(({ counts }) => counts !== undefined).length
   const toggle = (line: EventLine, isIn: boolean) => {
     const others = chosen.filter(({ key }) => key !== line.key)
@@ -103,7 +100,7 @@ function Rows({ events, lines, chosen = [], heading, change }: RowsProps) {
           <tbody>
             {lines.map((line) => {
               const { key, row, counts, place } = line
-              const name = nameOf(line, of)
+              const name = nameOf(line)
               const isIn = chosen.includes(line)
               const { colour, isDashed } = lookOf(place)
               return (
@@ -127,11 +124,12 @@ function Rows({ events, lines, chosen = [], heading, change }: RowsProps) {
                       <bdi class="name" title={name}>
                         {name}
                       </bdi>
-                      {of === undefined && key !== '' && !isShared && (
+                      {of === undefined && key !== '' && (
                         <button
                           type="button"
                           class="link"
-                          aria-label={`Divide ${name} by a property`}
+                          aria-label={`${name} alone`}
+                          title={isShared ? 'Alone' : 'Alone, or by a property'}
                           onClick={() => change({ of: key, property: undefined, rows: [] })}
                         >
                           ⋯
@@ -150,7 +148,11 @@ function Rows({ events, lines, chosen = [], heading, change }: RowsProps) {
           </tbody>
         </table>
       </section>
-      {counted < lines.length && <p class="note">The chart has room for the first {counted} rows.</p>}
+      {counted < lines.length && (
+        <p class="note">
+          The chart has room for the first {counted} rows.{of === undefined && ' ⋯ shows any of the others alone.'}
+        </p>
+      )}
     </>
   )
 }

@@ -1,6 +1,6 @@
 /** The page of events over time: what its address says, what it asks, and the rows of the answer. Pure; test/unit/events-view.test.ts. */
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { filterOf, lengthOf, listQuestionOf, ranges, type View, wholeDaysOf, writeView } from './address.ts'
+import { lengthOf, listQuestionOf, ranges, type View, wholeDaysOf, writeView } from './address.ts'
 
 export const eventIntervals = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' } as const
 export type EventInterval = keyof typeof eventIntervals
@@ -12,9 +12,9 @@ export interface EventsView {
   /** Undefined: as the range is long. */
   readonly interval?: EventInterval | undefined
   readonly figure: EventFigure
-  /** The name of the events that are divided by a property. */
+  /** The name of the events that are shown alone. */
   readonly of?: string | undefined
-  /** Undefined: the most frequent one. */
+  /** Those of `of` are divided by it. */
   readonly property?: string | undefined
   /** Rows in the chart: names of events, or values. None: the first ones. */
   readonly rows: readonly string[]
@@ -57,19 +57,11 @@ export function intervalOf({ range, days }: View, { interval }: EventsView): Eve
   return interval ?? (length <= 1 ? 'hour' : 'day')
 }
 
-/** The path that asks for the rows. @param property undefined: events are told apart by their names */
-export function eventsQuestionOf(view: View, events: EventsView, property: string | undefined): string {
+/** The path that asks for the rows. */
+export function eventsQuestionOf(view: View, events: EventsView): string {
   const params = new URLSearchParams({ interval: intervalOf(view, events), limit: String(rowsMax) })
-  if (events.of !== undefined && property !== undefined) {
-    params.set('event', filterOf('event', events.of).value)
-    params.set('property', property)
-  }
-  return `/analytics/events?${params}&${listQuestionOf(view)}`
-}
-
-/** The path that asks for the names of properties of events of that name. */
-export function propertiesQuestionOf(view: View, event: string): string {
-  const params = new URLSearchParams({ event: filterOf('event', event).value, limit: '1' })
+  if (events.of !== undefined) params.set('name', events.of)
+  if (events.property !== undefined) params.set('property', events.property)
   return `/analytics/events?${params}&${listQuestionOf(view)}`
 }
 
@@ -83,14 +75,17 @@ export interface EventLine {
   readonly counts: readonly Readonly<Record<EventFigure, number>>[] | undefined
 }
 
-/** @param of the name of the divided events: a filter of the view may choose others, too */
-export function linesOf({ rows, series = [] }: EventNames, of: string | undefined): EventLine[] {
+export function linesOf({ rows, series = [] }: EventNames): EventLine[] {
   const counted = series[0]?.rows.length ?? 0
-  return rows.flatMap((row, place) => {
-    if (of !== undefined && row.event !== of) return []
+  return rows.map((row, place) => {
     const counts = place < counted ? series.map((bucket) => bucket.rows[place]!) : undefined
-    return [{ key: of === undefined ? row.event : (row.value ?? ''), row, place, counts }]
+    return { key: row.value ?? row.event, row, place, counts }
   })
+}
+
+/** Whether an answer, which may be of another question, has rows that the page may show meanwhile. */
+export function isOfThese({ rows }: EventNames, { of }: EventsView): boolean {
+  return rows.every(({ event, value }) => (of === undefined ? value === null : event === of))
 }
 
 /** Those that are chosen and counted in buckets; the first ones where there are none. */

@@ -1,5 +1,5 @@
 /** Events over time, by name or by a value of a property. Range, filters and all that is chosen stand in the address. */
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { localDay, readView, untilNow, type View, withDays } from './address.ts'
 import { wholeOf } from './chart-frame.ts'
@@ -13,8 +13,8 @@ import {
   eventIntervals,
   eventsQuestionOf,
   intervalOf,
+  isOfThese,
   linesOf,
-  propertiesQuestionOf,
   readEvents,
   writeEvents,
 } from './events-view.ts'
@@ -29,13 +29,10 @@ import { type ViewDialog, ViewDialogs } from './view-dialogs.tsx'
 
 /** It reads many events: it is asked for less often than the overview. */
 const againMs = 15_000
-/** Names of properties seldom change. */
-const propertiesAgainMs = 60_000
-
 /** Shared links have no values of properties. */
 function readShown(search: string): EventsView {
   const events = readEvents(search)
-  return isShared ? { ...events, of: undefined, property: undefined } : events
+  return isShared ? { ...events, property: undefined } : events
 }
 
 export function EventsPage({ search, workspace: { timezone }, navigate }: PageProps) {
@@ -53,28 +50,14 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
     navigate(writeEvents(readView(location.search), { ...readShown(location.search), ...next }))
   useOverviewKeys({ timezone, go, ...opening })
 
-  const { of, figure } = events
-  const named = useAnswer<EventNames>(of === undefined ? undefined : propertiesQuestionOf(view, of), {
-    againMs: propertiesAgainMs,
-  })
-  // While another range is awaited the names stay; those of another event don't.
-  const known = useRef<{ readonly of: string; readonly names: readonly string[] }>(undefined)
-  if (of !== undefined && named.answer !== undefined && !named.isStale) {
-    known.current = { of, names: named.answer.properties }
-  }
-  const names = known.current?.of === of ? known.current?.names : undefined
-  const property = events.property ?? names?.[0]
-  const question = of !== undefined && property === undefined ? undefined : eventsQuestionOf(view, events, property)
-  const { answer, failure, isStale } = useAnswer<EventNames>(question, { againMs })
-  const shown = question === undefined ? undefined : answer
-  // The rows that stay while others are awaited may be divided in another way.
-  const isDivided = shown?.rows.some(({ value }) => value !== null) ?? false
-  const lines = shown && (!isStale || isDivided === (of !== undefined)) ? linesOf(shown, of) : undefined
+  const { figure } = events
+  const { answer, failure, isStale } = useAnswer<EventNames>(eventsQuestionOf(view, events), { againMs })
+  const shown = answer && isOfThese(answer, events) ? answer : undefined
+  const lines = shown && linesOf(shown)
   const chosen = lines && chosenLines(lines, events)
-  const problem = failure ?? (of === undefined ? undefined : named.failure)
   return (
     <main>
-      {problem && <Failure {...problem} />}
+      {failure && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone, ...opening }}>
         <select
           aria-label="Length of the buckets"
@@ -105,7 +88,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
           <SeriesChart
             buckets={shown.series}
             lines={chosen.map((line) => ({
-              label: nameOf(line, of),
+              label: nameOf(line),
               values: line.counts!.map((counts) => counts[figure]),
               look: line.place,
             }))}
@@ -119,10 +102,9 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
         </>
       )}
       <EventsTable
-        {...{ events, names, property, lines, chosen, change }}
+        {...{ events, lines, chosen, change, isStale }}
         answer={shown}
-        isAwaited={shown === undefined && !problem && names?.length !== 0}
-        isStale={isStale && question !== undefined}
+        isAwaited={shown === undefined && !failure}
       />
     </main>
   )

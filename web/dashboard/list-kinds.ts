@@ -192,18 +192,15 @@ export const eventNames: ListKind = {
 
 /** Events of one name by the values of a property. */
 export function valuesOf(event: string, property: string): ListKind {
-  const question = new URLSearchParams({ event: filterOf('event', event).value, property })
+  const question = new URLSearchParams({ name: event, property })
   return {
     ...{ title: `${property} of ${event}`, heading: property, filter: undefined, limitMax: 1_000, isOfOverview: false },
     columns: ['visitors', 'visitor_share', 'events', 'conversions'],
     ask: (limit) => `/analytics/events?${question}&limit=${limit}`,
     rowsOf: (answer) =>
-      (answer as unknown as EventNames).rows
-        // A filter of the view may choose other events, too.
-        .filter((row) => row.event === event)
-        .map(({ value, visitors, visitor_share, events, conversions }) => ({
-          ...{ key: value ?? '', label: value || '(empty)' },
-          figures: { visitors, visitor_share, events, conversions },
-        })),
+      (answer as unknown as EventNames).rows.map(({ value, visitors, visitor_share, events, conversions }) => ({
+        ...{ key: value ?? '', label: value || '(empty)' },
+        figures: { visitors, visitor_share, events, conversions },
+      })),
   }
 }

@@ -46,7 +46,7 @@ export interface EventNameGroup {
 export type BucketCount = readonly [row: number, start: number, events: number, visitors: number]
 
 export interface EventNameGroups {
-  /** Distinct visitors in the range, with any events. */
+  /** Distinct visitors in the range, with any events; where a name is divided by a property, with events of that name. */
   readonly visitors: number
   readonly groups: readonly EventNameGroup[]
   /** Those of the first `eventSeriesRowsMax` groups; empty where no buckets are asked for. */
@@ -69,6 +69,7 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const named = isNamed(request)
   const isDivided = property === undefined ? '1' : hasProperty('property')
   const isWanted = name === undefined && property === undefined ? '1' : `${named.sql} AND ${isDivided}`
+  const isOfWhole = name === undefined || property === undefined ? '1' : `${isShown} AND ${named.sql}`
   const value = property === undefined ? "''" : `substringUTF8(${propertyValue('property')},1,${propertyValueShownMax})`
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const shown = `SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,toString(event_name) AS event,${value} AS value
@@ -79,7 +80,7 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
          countIf(event_kind='conversion') AS conversions,max(at) AS last_ms
        FROM (${shown})
        GROUP BY event,value
-       UNION ALL SELECT 1,'','','',0,uniqExactIf(visitor,visitor!=0),0,0,0 FROM events WHERE ${counted})
+       UNION ALL SELECT 1,'','','',0,uniqExactIf(visitor,visitor!=0),0,0,0 FROM events WHERE ${counted} AND ${isOfWhole})
      ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`
   const rows = await ch.query<Row>(
     `WITH ${coverageSql} AS coverage${bucketStarts === undefined ? ` ${list}` : withCounts(list, shown)}`,

@@ -70,13 +70,13 @@ test('every row equals a computation over the raw events', async () => {
     const shown = inRange
       .filter((event) => event.kind !== kind.webVital && event.kind !== kind.pageLeave)
       .filter((event) => name === undefined || event.event_name === name)
+    const visitors = visitorsOf(name === undefined || property === undefined ? inRange : shown)
     const keyed = shown.flatMap((event) => {
       if (property === undefined) return [{ event, key: JSON.stringify([event.event_name, null]) }]
       const value = shownValueOf(event, property)
       const isWanted = name !== undefined || names.some((pattern) => fits(pattern, event.event_name))
       return value === undefined || !isWanted ? [] : [{ event, key: JSON.stringify([event.event_name, value]) }]
     })
-    const visitors = visitorsOf(inRange)
     const rowsOf = new Map<string, readonly EventRow[]>()
     const expected = [...groupBy(keyed, ({ key }) => key)].map(([key, some]) => {
       const events = some.map(({ event }) => event).sort(byTime)

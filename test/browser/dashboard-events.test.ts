@@ -76,6 +76,11 @@ test('the chart has the figures of the API, and the chosen rows stay with a relo
   await page.waitForURL('**/dashboard')
   await goBy(page, 'v')
   await page.waitForURL('**/dashboard/events')
+  // The first day is cut, and is a day nevertheless.
+  const [from, to] = [3, 1].map((days) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10))
+  await page.goto(`${api.url}/dashboard/events?interval=day&start=${from}T20:00&end=${to}T00:00`)
+  await page.hover('.chart .u-over', { position: { x: 1, y: 50 } })
+  await expect.poll(() => page.textContent('.u-legend .u-value')).toMatch(/^\w+, \w+ \d+$/)
 })
 
 test('an event is shown alone, and by the chosen property with hostile values as text; Back leads there', async (context) => {

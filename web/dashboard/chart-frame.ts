@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { type Days, daysOf, localDay } from './address.ts'
-import { dayMs } from './calendar-days.ts'
 import { localMoment, timeMark } from './format.ts'
 
 /** Pixels. */
@@ -42,7 +41,10 @@ export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSt
     height: chartHeight,
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timezone),
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    scales: {
+      x: { range: (_, first, last) => spanOf(buckets(), first, last) },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
     // The last mark may stand at the end: half of it lies beyond.
     padding: [null, markPixels / 2, null, null],
     axes: [
@@ -93,10 +95,19 @@ const steps = [
   ...[1, 2, 3, 4, 5, 7, 10, 15, 30, 60, 90, 120, 180, 365, 730, 1825].map((days) => days * day),
 ]
 
+/** The length tells nothing: the range's ends cut buckets. Labels of hours alone have the time of day. */
+function isHour({ label }: ChartBucket): boolean {
+  return label.includes(':')
+}
+
 /** None between two points: a day of 23 hours counts as one. */
-function stepsOf([first, second]: readonly ChartBucket[]): number[] {
-  const isByHours = first && second && Date.parse(second.start) - Date.parse(first.start) < 2 * hour * 1000
-  return isByHours ? steps : steps.filter((step) => step >= day)
+function stepsOf([first]: readonly ChartBucket[]): number[] {
+  return first && isHour(first) ? steps : steps.filter((step) => step >= day)
+}
+
+/** Without it a single point would stand before years to come. */
+function spanOf([only, second]: readonly ChartBucket[], first: number, last: number): UPlot.Range.MinMax {
+  return only && second === undefined ? [first, Date.parse(only.end) / 1000] : [first, last]
 }
 
 function widthOf(labels: readonly string[]): number {
@@ -118,11 +129,10 @@ export function useColorScheme(): boolean {
 /** When a bucket begins, with its weekday; of hours with the time of day. */
 function timeOf(bucket: ChartBucket | undefined, timeZone: string): string {
   if (bucket === undefined) return ''
-  const isHour = Date.parse(bucket.end) - Date.parse(bucket.start) < dayMs / 2
   const day = { weekday: 'short', month: 'short', day: 'numeric' } as const
   const format = new Intl.DateTimeFormat(undefined, {
     ...{ timeZone, ...day },
-    ...(isHour && { hour: '2-digit', minute: '2-digit' }),
+    ...(isHour(bucket) && { hour: '2-digit', minute: '2-digit' }),
   })
   return format.format(Date.parse(bucket.start))
 }
@@ -154,7 +164,7 @@ export function zoomTo(chart: UPlot, { timezone, buckets, zoom }: Zoomed): void 
   const [start, end] = [buckets[first!]?.start, buckets[last!]?.end]
   chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   if (start === undefined || end === undefined) return
-  const isHours = Date.parse(buckets[0]!.end) - Date.parse(buckets[0]!.start) < dayMs / 2 && buckets.length > 1
+  const isHours = isHour(buckets[0]!) && buckets.length > 1
   const days = isHours
     ? daysOf(localMoment(start, timezone), localMoment(end, timezone))
     : daysOf(localDay(Date.parse(start), timezone), localDay(Date.parse(end) - 1, timezone))

@@ -24,7 +24,7 @@ export function Failure({ since, text, isRefused, isMissing, isFinal = false, ch
   if (isRefused) {
     return (
       <p class="failure" role="alert">
-        There are no such figures: <Isolated text={text} />. Change the filters, the steps or the range.
+        There are no such figures: <Isolated text={text} />. Change the filters, the range or another choice.
       </p>
     )
   }

@@ -57,6 +57,7 @@ export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesCha
     const made = new UPlot(
       {
         ...frameOf(host, frame),
+        legend: { markers: { dash: (_, at) => (lookOf(lines[at - 1]?.look ?? 0).isDashed ? 'dashed' : 'solid') } },
         hooks: { setSelect: [(chart) => zoomTo(chart, { timezone, ...now.current })] },
         series: [
           timesOf(frame),

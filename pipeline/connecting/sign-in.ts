@@ -102,8 +102,10 @@ export async function signIn(given: GivenAccount, { allowPrivate, signal }: Way)
     return await within(accountCheckMs, signal, async (ending) => {
       const reach = { fetching: { agent, allowPrivate }, signal: ending }
       const account = await signIns[platform]({ ...given, secret }, reach).catch((error) => {
-        if (ending.aborted && !signal.aborted) throw refusedBy(platform, 'The platform did not answer in time')
-        throw error instanceof ProviderError ? refusedBy(platform, withoutSecret(error.message, secret)) : error
+        if (ending.aborted && !signal.aborted) throw unasked(platform, 'The platform did not answer in time')
+        if (!(error instanceof ProviderError)) throw error
+        const refusal = error.failure.code === 'unreachable' ? unasked : refusedBy
+        throw refusal(platform, withoutSecret(error.message, secret))
       })
       requireBounded(account)
       return { connectionType: realPlatforms[platform].connectionType, ...account }
@@ -115,6 +117,10 @@ export async function signIn(given: GivenAccount, { allowPrivate, signal }: Way)
 
 function refusedBy(platform: Platform, said: string): ConnectingRefused {
   return new ConnectingRefused(null, `${providers[platform].label} didn't take it: ${said}`)
+}
+
+function unasked(platform: Platform, said: string): ConnectingRefused {
+  return new ConnectingRefused(null, `${providers[platform].label} couldn't be asked: ${said}`)
 }
 
 function requireSecret(secret: string): void {

@@ -154,6 +154,8 @@ test('a refused token is said in the platform’s words, without the token, and 
   mastodon.hinder = ({ step }) =>
     step.endsWith('verify_credentials') ? { status: 200, body: { id: '4711', username } } : undefined
   expect((await connect(ofMastodon())).body.detail[0].msg).toContain('of more than 300 characters')
+  const unreached = await connect({ ...ofMastodon(), url: 'http://127.0.0.1:1' })
+  expect(unreached.body.detail[0].msg).toContain("Mastodon couldn't be asked: The platform could not be reached")
   expect(await accounts()).toEqual([])
   expect(await audited()).toEqual([])
 })

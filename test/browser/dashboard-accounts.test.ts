@@ -36,6 +36,10 @@ test('an account is connected once its token is right, publishes, and is connect
   const refusal = "Mastodon didn't take it: The platform answered 401: The access token is invalid"
   await page.waitForSelector(`dialog [role="alert"]:has-text("${refusal}")`)
   await look(page, 'connect-refused')
+  await platform.selectOption('discord')
+  await page.waitForSelector('dialog [role="alert"]:has-text("Mastodon")', { state: 'detached' })
+  await platform.selectOption('mastodon')
+  await field('url').fill(instance.url)
   await field('secret').fill(instance.state.token)
   await page.click('dialog [type="submit"]')
   const row = page.locator(`${section} li`)

@@ -35,6 +35,7 @@ export function AccountForm({ renewed, made, close }: AccountFormProps) {
     <FormDialog
       title={renewed ? `Connect ${renewed.handle} again` : 'Connect an account'}
       verb={renewed ? 'Connect again' : 'Connect'}
+      about={platform}
       {...{ close, made, submit }}
     >
       {renewed === undefined && (

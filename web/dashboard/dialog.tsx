@@ -62,17 +62,20 @@ interface FormDialogProps<Made> extends DialogProps {
   readonly intro?: ComponentChildren
   /** The action, on the button. */
   readonly verb: string
+  /** A choice that the request is about: its refusal isn't shown beside another. */
+  readonly about?: string
   submit(data: FormData): Promise<Sent<Made>>
   made(made: Made): void
 }
 
 /** A form for one request: its children are the fields. A refusal stands above the button, and what was written stays. */
-export function FormDialog<Made>({ title, intro, children, close, verb, submit, made }: FormDialogProps<Made>) {
-  const [refusal, setRefusal] = useState('')
+export function FormDialog<Made>(props: FormDialogProps<Made>) {
+  const { title, intro, children, close, verb, about, submit, made } = props
+  const [refused, setRefused] = useState<{ readonly about: string | undefined; readonly text: string }>()
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     const sent = await submit(new FormData(event.currentTarget as HTMLFormElement))
-    if ('refusal' in sent) setRefusal(sent.refusal)
+    if ('refusal' in sent) setRefused({ about, text: sent.refusal })
     else made(sent.made)
   }
   return (
@@ -80,7 +83,7 @@ export function FormDialog<Made>({ title, intro, children, close, verb, submit, 
       {intro}
       <form class="editor" onSubmit={onSubmit}>
         {children}
-        <Refusal text={refusal} />
+        <Refusal text={refused?.about === about ? (refused?.text ?? '') : ''} />
         <button type="submit">{verb}</button>
       </form>
     </Dialog>

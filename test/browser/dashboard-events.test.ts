@@ -76,6 +76,11 @@ test('the chart has the figures of the API, and the chosen rows stay with a relo
   await page.waitForURL('**/dashboard')
   await goBy(page, 'v')
   await page.waitForURL('**/dashboard/events')
+  // Lines of the question before are dimmed while an answer is awaited.
+  await page.waitForSelector('.chart canvas')
+  await page.route(/events\?interval=hour/, () => undefined)
+  await page.selectOption('select[aria-label="Length of the buckets"]', 'hour')
+  await page.waitForSelector('main[aria-busy="true"] .chart')
   // The first day is cut, and is a day nevertheless.
   const [from, to] = [3, 1].map((days) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10))
   await page.goto(`${api.url}/dashboard/events?interval=day&start=${from}T20:00&end=${to}T00:00`)

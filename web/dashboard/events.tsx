@@ -56,7 +56,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
   const lines = shown && linesOf(shown)
   const chosen = lines && chosenLines(lines, events)
   return (
-    <main>
+    <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone, ...opening }}>
         <select

@@ -30,7 +30,7 @@ export function QrCode({ url }: { url: string }) {
     <section aria-label="QR code">
       <h3>QR code</h3>
       <img class="qr" src={source} alt={`QR code of ${url}`} width={160} height={160} />
-      <a href={source} download={`${name}.svg`}>
+      <a class="link" href={source} download={`${name}.svg`}>
         Download SVG
       </a>{' '}
       <button type="button" class="link" onClick={() => savePng(source, `${name}.png`)}>

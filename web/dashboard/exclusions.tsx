@@ -59,8 +59,8 @@ export function TrafficLeftOut() {
       <Refusal text={refusal} />
       {answer && <Facts facts={lists.map(({ name, title }) => [title, shownList(name, answer[name])])} />}
       <p class="note">
-        Events, recordings and clicks on short links that fit are not stored, from some seconds after a change on.
-        Whatever is stored stays. To leave out one browser alone, set <code>localStorage.svc_off</code> in it.
+        Events, recordings and clicks on short links that fit are not stored. A change takes effect within seconds, and
+        what is stored stays. To leave out one browser alone, set <code>localStorage.svc_off</code> in it.
       </p>
       {isChanging && answer && (
         <RulesForm

@@ -62,7 +62,7 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
 function Visitors({ ways, devices, browsers, systems, cities }: NonNullable<LinkWithAll['click_lists']>) {
   return (
     <>
-      <Clicks title="Ways" rows={ways.map(({ way, clicks }) => [wayNames[way], clicks])} />
+      <Clicks title="Came by" rows={ways.map(({ way, clicks }) => [wayNames[way], clicks])} />
       <Clicks title="Devices" rows={devices.map(({ device, clicks }) => [deviceName(device), clicks])} />
       <Clicks title="Browsers" rows={browsers.map(({ browser, clicks }) => [browser || 'Unknown', clicks])} />
       <Clicks title="Systems" rows={systems.map(({ system, clicks }) => [system || 'Unknown', clicks])} />

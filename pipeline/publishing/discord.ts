@@ -19,7 +19,7 @@ import {
 } from './adapter.ts'
 import { outcomeUnknown } from './look-up.ts'
 import { type FormFile, fileNameOf, formFile, formPicture, multipartBody } from './media-body.ts'
-import { type Answer, type Asked, askProvider, countIn, odd, refusalOf, textIn } from './request.ts'
+import { type Answer, type Asked, askProvider, countIn, kindOfAddressed, odd, refusalOf, textIn } from './request.ts'
 
 /** As the webhook's address has them. */
 export interface DiscordCredentials {
@@ -119,9 +119,7 @@ function ask(
 
 /** Discord's own refusals have a code. By 404 it has no such webhook any more, by 403 this message isn't allowed. */
 function kindOf({ status, body }: Answer): ErrorKind | undefined {
-  if (typeof body['code'] !== 'number') return undefined
-  if (status === 403) return 'permanent'
-  return status === 401 || status === 404 ? 'reauthenticate' : undefined
+  return typeof body['code'] === 'number' ? kindOfAddressed(status) : undefined
 }
 
 /** Reads what the webhook is. @throws ProviderError where Discord has none, or it takes no messages */

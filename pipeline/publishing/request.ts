@@ -169,6 +169,12 @@ export const codes: Readonly<Record<ErrorKind, string>> = {
   unknown: 'outcome_unknown',
 }
 
+/** A refusal's kind where the secret stands in the address: an unknown one isn't found. Undefined: as any platform's. */
+export function kindOfAddressed(status: number): ErrorKind | undefined {
+  if (status === 403) return 'permanent'
+  return status === 401 || status === 404 ? 'reauthenticate' : undefined
+}
+
 /** For platforms that may refuse with 200 as well. */
 export function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   const { status, body } = answer

@@ -21,7 +21,7 @@ import {
 } from './adapter.ts'
 import { outcomeUnknown } from './look-up.ts'
 import { formFile, multipartBody } from './media-body.ts'
-import { type Answer, type Asked, askProvider, objectIn, odd, textIn } from './request.ts'
+import { type Answer, type Asked, askProvider, kindOfAddressed, objectIn, odd, textIn } from './request.ts'
 
 export interface TelegramCredentials {
   readonly token: string
@@ -139,9 +139,7 @@ async function ask(
 
 /** Telegram's own refusals have `ok`. By 404 it knows no such token, by 403 the bot may not post in the channel. */
 function kindOf({ status, body }: Answer): ErrorKind | undefined {
-  if (body['ok'] !== false) return undefined
-  if (status === 403) return 'permanent'
-  return status === 401 || status === 404 ? 'reauthenticate' : undefined
+  return body['ok'] === false ? kindOfAddressed(status) : undefined
 }
 
 /**

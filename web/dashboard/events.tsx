@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { localDay, readView, untilNow, type View, withDays } from './address.ts'
 import { wholeOf } from './chart-frame.ts'
+import { Choice } from './choice.tsx'
 import { EventsTable, nameOf } from './events-table.tsx'
 import {
   chosenLines,
-  type EventFigure,
-  type EventInterval,
   type EventsView,
   eventFigures,
   eventIntervals,
@@ -59,28 +58,18 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
     <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}
       <ViewControls {...{ view, go, timezone, ...opening }}>
-        <select
-          aria-label="Length of the buckets"
-          value={intervalOf(view, events)}
-          onChange={(event) => change({ interval: event.currentTarget.value as EventInterval })}
-        >
-          {Object.entries(eventIntervals).map(([key, name]) => (
-            <option key={key} value={key}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <select
-          aria-label="Figure of the chart"
-          value={figure}
-          onChange={(event) => change({ figure: event.currentTarget.value as EventFigure })}
-        >
-          {Object.entries(eventFigures).map(([key, name]) => (
-            <option key={key} value={key}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Choice
+          label="Length of the buckets"
+          options={eventIntervals}
+          chosen={intervalOf(view, events)}
+          choose={(interval) => change({ interval })}
+        />
+        <Choice
+          label="Figure of the chart"
+          options={eventFigures}
+          chosen={figure}
+          choose={(next) => change({ figure: next })}
+        />
       </ViewControls>
       <ViewDialogs {...{ view, timezone, opened, go }} close={() => open(undefined)} />
       {shown?.series && chosen && chosen.length > 0 && (

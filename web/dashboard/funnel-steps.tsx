@@ -1,10 +1,10 @@
 /** The steps of a funnel, put together: pages and events, with suggestions of what the range has. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { View } from './address.ts'
+import { Choice } from './choice.tsx'
 import {
   type FunnelView,
   type Step,
-  type StepKind,
   stepKinds,
   stepsMax,
   stepsMin,
@@ -65,17 +65,12 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
       <ol>
         {steps.map(({ kind, value }, at) => (
           <li key={at} class="controls">
-            <select
-              aria-label={`Kind of step ${at + 1}`}
-              value={kind}
-              onChange={(event) => set(at, { kind: event.currentTarget.value as StepKind, value: '' })}
-            >
-              {Object.entries(stepKinds).map(([name, label]) => (
-                <option key={name} value={name}>
-                  {label}
-                </option>
-              ))}
-            </select>
+            <Choice
+              label={`Kind of step ${at + 1}`}
+              options={stepKinds}
+              chosen={kind}
+              choose={(next) => set(at, { kind: next, value: '' })}
+            />
             <input
               ref={at === steps.length - 1 ? focusAdded : null}
               aria-label={`Step ${at + 1}; * matches any text`}

@@ -1,7 +1,6 @@
 /** Range, comparison and filters of a page, which stand in its address. */
 import type { ComponentChildren } from 'preact'
 import {
-  type Comparison,
   comparisons,
   type Filter,
   type FilterName,
@@ -12,6 +11,7 @@ import {
   type View,
   withoutFilter,
 } from './address.ts'
+import { Choice } from './choice.tsx'
 import { countryName } from './filter-values.ts'
 import { daysInWords } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
@@ -90,17 +90,12 @@ export function ViewControls(props: ViewControlsProps) {
         Choose days
       </button>
       {isCompared && (
-        <select
-          aria-label="Comparison"
-          value={view.compare}
-          onChange={(event) => go({ ...view, compare: event.currentTarget.value as Comparison })}
-        >
-          {Object.entries(comparisons).map(([key, name]) => (
-            <option key={key} value={key}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Choice
+          label="Comparison"
+          options={comparisons}
+          chosen={view.compare}
+          choose={(compare) => go({ ...view, compare })}
+        />
       )}
     </div>
   )

@@ -83,6 +83,26 @@ export async function countAudited(
   return row!.times
 }
 
+/**
+ * Who made the latest change of the post: a member's e-mail, or the name of a key.
+ * @returns null where nobody did but the product itself, as when it publishes
+ */
+export async function whoChangedPost(
+  q: Queryable,
+  workspaceId: number,
+  { id, updated_at }: { readonly id: number; readonly updated_at: Date },
+): Promise<string | null> {
+  // Its row is written after the change, in the same transaction.
+  const [row] = await q.query<{ name: string }>(
+    `SELECT name FROM (
+       SELECT actor_name AS name, created_at FROM audit_events
+       WHERE workspace_id = $1 AND resource_type = 'post' AND resource_id = $2 ORDER BY id DESC LIMIT 1
+     ) AS latest WHERE created_at >= $3`,
+    [workspaceId, id, updated_at],
+  )
+  return row?.name ?? null
+}
+
 /** Newest first. */
 export function listAuditEvents(q: Queryable, workspaceId: number, filter: AuditFilter): Promise<AuditEvent[]> {
   return q.query<AuditEvent>(

@@ -56,7 +56,7 @@ export const problems = {
   },
   post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
   post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },
-  post_changed: { status: 409, detail: 'The post was changed since it was read: read it again' },
+  post_changed: { status: 409, detail: 'The post was changed{} since it was read: read it again' },
   post_not_reschedulable: { status: 409, detail: 'Only scheduled and failed posts can be rescheduled' },
   post_not_unschedulable: { status: 409, detail: 'Only scheduled posts can be unscheduled' },
   post_not_deletable: {
@@ -176,7 +176,7 @@ export class Problem extends Error {
 /** The refusal of that code; `subject` fills the `{}` of its text. */
 export function problem(code: keyof typeof problems, subject = '', options?: ErrorOptions): Problem {
   const entry: ProblemEntry = problems[code]
-  return new Problem(code, { ...entry, detail: entry.detail.replace('{}', subject) }, options)
+  return new Problem(code, { ...entry, detail: entry.detail.replace('{}', () => subject) }, options)
 }
 
 /** A refusal with when to come again. */

@@ -106,6 +106,9 @@ export const PostCreate = z
   })
   .meta({ id: 'PostCreate' })
 
+/** Binds a change or an approval to the post that was looked at. */
+const seen = { updated_at: writtenTime.optional().meta({ description: 'As it was read; else 409.' }) }
+
 export const PostUpdate = z
   .object({
     title: title.nullable().optional(),
@@ -117,18 +120,18 @@ export const PostUpdate = z
     platform_captions: platformCaptions.nullable().optional(),
     thread: thread.nullable().optional(),
     first_comment: firstComment.optional(),
+    ...seen,
   })
   .meta({ id: 'PostUpdate' })
 
-export const RescheduleRequest = z.object({ scheduled_at: writtenTime }).meta({ id: 'RescheduleRequest' })
-
-/** Binds an approval to what was looked at. */
-const seen = { updated_at: writtenTime.optional().meta({ description: 'As it was read; else 409.' }) }
+const timed = { scheduled_at: writtenTime, ...seen }
+export const ScheduleRequest = z.object(timed).meta({ id: 'ScheduleRequest' })
+export const RescheduleRequest = z.object(timed).meta({ id: 'RescheduleRequest' })
 export const QueueRequest = z.object(seen).meta({ id: 'QueueRequest' })
-export const ScheduleRequest = RescheduleRequest.extend(seen).meta({ id: 'ScheduleRequest' })
+export const SubmitRequest = z.object(seen).meta({ id: 'SubmitRequest' })
 
 const reviewNote = z.string().max(postReviewNoteLengthMax).nullable()
-export const ReturnRequest = z.object({ note: reviewNote.default(null) }).meta({ id: 'ReturnRequest' })
+export const ReturnRequest = z.object({ note: reviewNote.default(null), ...seen }).meta({ id: 'ReturnRequest' })
 
 const PostReview = z
   .object({

@@ -187,7 +187,7 @@ test('all arguments are those of the operation, in one flat object', () => {
   const shown = tools.find(({ shown: { name } }) => name === 'svc.update_post')!.shown
   expect(Object.keys(shown.inputSchema['properties'] as object)).toEqual([
     ...['post_id', 'title', 'base_caption', 'scheduled_at', 'tags', 'media_ids', 'social_account_ids'],
-    ...['platform_captions', 'thread', 'first_comment', 'idempotency_key'],
+    ...['platform_captions', 'thread', 'first_comment', 'updated_at', 'idempotency_key'],
   ])
   expect(shown.inputSchema['required']).toEqual(['post_id'])
 })

@@ -85,7 +85,7 @@ test.each(['schedule', 'queue'])(
         updated_at,
       })
     }
-    const refused = [409, 'The post was changed since it was read: read it again']
+    const refused = [409, `The post was changed by ${writer.email} since it was read: read it again`]
     const asked = (await writer.ask('POST', `${path}/submit`)).body
     const changed = (await writer.ask('PATCH', path, { base_caption: 'Never seen' })).body
     const unseen = await approve(asked)
@@ -99,6 +99,44 @@ test.each(['schedule', 'queue'])(
     expect((await approve(shown)).body.status).toBe('scheduled')
   },
 )
+
+test('a change, a move, a request and its return are for the post that was read; a refusal names who changed it last, and changes nothing', async () => {
+  const [writer, editor] = [await asMember('contributor'), await asMember('editor')]
+  const { body: post } = await writer.ask('POST', '/posts', await draft())
+  const path = `/posts/${post.id}`
+  const read = async () => (await ask('GET', `/v1${path}`)).body
+  const isRefusedWhenStale = async (method: string, verb: string, body: object) => {
+    const stale = (await read()).updated_at
+    const by = await editor.ask('PATCH', path, { base_caption: `Before ${verb}` })
+    const refused = await writer.ask(method, `${path}${verb}`, { ...body, updated_at: stale })
+    const detail = `The post was changed by ${editor.email} since it was read: read it again`
+    expect([verb, refused.status, refused.body.detail]).toEqual([verb, 409, detail])
+    expect(await read()).toMatchObject(by.body)
+  }
+  const isDone = async (method: string, verb: string, body: object = {}) => {
+    const done = await editor.ask(method, `${path}${verb}`, { ...body, updated_at: (await read()).updated_at })
+    expect([verb, done.status]).toEqual([verb, 200])
+  }
+  await isRefusedWhenStale('PATCH', '', { title: 'Mine' })
+  await isDone('PATCH', '', { title: 'Mine' })
+  await isRefusedWhenStale('POST', '/submit', {})
+  await isDone('POST', '/submit')
+  await isRefusedWhenStale('POST', '/return', { note: 'No' })
+  await isDone('POST', '/return')
+  await isDone('POST', '/schedule', { scheduled_at: tomorrow() })
+  const stale = (await read()).updated_at
+  await ask('PATCH', `/v1${path}`, { title: 'By a key' })
+  const moved = await editor.ask('POST', `${path}/reschedule`, {
+    scheduled_at: '2100-01-01T00:00:00Z',
+    updated_at: stale,
+  })
+  expect([moved.status, moved.body.detail]).toEqual([409, expect.stringMatching(/^The post was changed by .+ since/)])
+  await isDone('POST', '/reschedule', { scheduled_at: '2100-01-01T00:00:00Z' })
+  // The product itself is nobody.
+  await stores.pg.query("UPDATE posts SET updated_at = clock_timestamp() + interval '1 hour' WHERE id = $1", [post.id])
+  const unnamed = await editor.ask('PATCH', path, { title: 'Late', updated_at: stale })
+  expect([unnamed.status, unnamed.body.detail]).toEqual([409, 'The post was changed since it was read: read it again'])
+})
 
 test('approval is asked for a draft that is ready alone', async () => {
   const { body } = await ask('POST', '/v1/posts', await draft({ social_account_ids: [] }))

@@ -23,7 +23,7 @@ export const getLink = defineOperation({
   name: 'link.get',
   http: { method: 'GET', path: '/v1/links/{link_id}' },
   tool: 'svc.get_link',
-  summary: 'Get a tracked link with its clicks, visits, conversions and revenue.',
+  summary: 'Get a tracked link with its results.',
   description: 'As far back as the plan reads; null while unreadable. `visits` and `revenue` need `analytics:read`.',
   tag: 'Links',
   effect: 'read',

@@ -10,7 +10,7 @@ export const archivePost = defineOperation({
   name: 'post.archive',
   http: { method: 'POST', path: '/v1/posts/{post_id}/archive' },
   tool: 'svc.archive_post',
-  summary: 'Archive a draft, scheduled or failed post: it is not published, and lists leave it out.',
+  summary: 'Archive a draft, scheduled or failed post: lists leave it out.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',

@@ -16,7 +16,7 @@ export const getPost = defineOperation({
   tool: 'svc.get_post',
   summary: 'Get a post with its targets, performance and engagement.',
   description:
-    '`performance` has clicks, visitors, sessions, conversions and revenue: null while unreadable, and without `analytics:read`. ' +
+    '`performance` has clicks, visitors, sessions, conversions and revenue: null without `analytics:read`. ' +
     '`engagement` has likes, comments, shares and views: null where no network says.',
   tag: 'Posts',
   effect: 'read',

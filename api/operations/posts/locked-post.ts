@@ -1,12 +1,13 @@
 /** Locks a mutation's post until the transaction ends, so that the checked state is the changed state. */
 import type { Queryable } from '../../../postgres/client.ts'
+import { whoChangedPost } from '../../../postgres/tables/audit.ts'
 import { lockPost, type Post, readPost } from '../../../postgres/tables/posts.ts'
 import { type problem as makeProblem, problem } from '../../../schemas/errors/problems.ts'
 import type { PostStatus } from '../../../schemas/resources/post.ts'
 import { publishScope } from '../../../schemas/scopes.ts'
 import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
 import { lacking } from '../../guards/authorize.ts'
-import type { CallContext } from '../define.ts'
+import type { CallContext, ContextWorkspace } from '../define.ts'
 
 type StateProblem = Extract<Parameters<typeof makeProblem>[0], `post_not_${string}able`>
 
@@ -33,12 +34,19 @@ export function requireWritable({ status }: Post, { scopes, actor }: Pick<CallCo
 
 /**
  * @param seenAt the post's `updated_at` as the caller read it; undefined: the caller takes the post as it is
- * @throws Problem where the post was changed since
+ * @throws Problem where the post was changed since, which names who changed it last
  */
-export function requireAsSeen(post: Post, seenAt: WrittenTime | undefined, timeZone: string): void {
+export async function requireAsSeen(
+  tx: Queryable,
+  post: Post,
+  seenAt: WrittenTime | undefined,
+  { id, timezone }: Pick<ContextWorkspace, 'id' | 'timezone'>,
+): Promise<void> {
   if (seenAt === undefined) return
-  const seen = requireDate(seenAt, timeZone, ['body', 'updated_at'])
-  if (seen.getTime() !== post.updated_at.getTime()) throw problem('post_changed')
+  const seen = requireDate(seenAt, timezone, ['body', 'updated_at'])
+  if (seen.getTime() === post.updated_at.getTime()) return
+  const name = await whoChangedPost(tx, id, post)
+  throw problem('post_changed', name === null ? '' : ` by ${name}`)
 }
 
 /** As it is after the change. */

@@ -29,7 +29,7 @@ export const queuePost = defineOperation({
     // Two posts at once would take the same time. The workspace comes before its post, as where it is deleted.
     await holdWorkspace(pg, workspace.id)
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'failed'], 'post_not_schedulable')
-    requireAsSeen(post, seenAt, workspace.timezone)
+    await requireAsSeen(pg, post, seenAt, workspace)
     await requireReady(pg, workspace.id, post, [])
     const { times, free } = await readFreeTimes(pg, workspace, clock.now())
     if (times.length === 0) throw problem('posting_times_missing')

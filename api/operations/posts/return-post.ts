@@ -5,7 +5,7 @@ import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ReturnRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
 
 export const returnPost = defineOperation({
   name: 'post.return',
@@ -17,11 +17,12 @@ export const returnPost = defineOperation({
   scope: 'posts:write',
   input: { path: z.object({ post_id: idInPath('post') }), body: ReturnRequest },
   output: PostResource,
-  problems: ['post_not_found', 'post_not_returnable'],
+  problems: ['post_not_found', 'post_not_returnable', 'post_changed'],
   emits: 'post.updated',
-  async handle({ path: { post_id }, body: { note }, workspace, actor, clock, stores: { pg } }) {
+  async handle({ path: { post_id }, body: { note, updated_at: seenAt }, workspace, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft'], 'post_not_returnable')
     if (post.review?.status !== 'waiting') throw problem('post_not_returnable')
+    await requireAsSeen(pg, post, seenAt, workspace)
     const at = new Date(clock.now()).toISOString()
     await setReview(pg, post.id, { status: 'returned', by: actor.name, at, changed_at: null, note })
     return serializePost(await readLockedPost(pg, workspace.id, post.id))

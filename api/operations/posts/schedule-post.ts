@@ -28,7 +28,7 @@ export const schedulePost = defineOperation({
     const { scheduled_at, updated_at: seenAt } = body
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
     const post = await lockPostIn(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
-    requireAsSeen(post, seenAt, workspace.timezone)
+    await requireAsSeen(pg, post, seenAt, workspace)
     const time = requireDate(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     const late = judgeTime(time, clock.now(), scheduled_at.sent)
     if (post.status === 'scheduled') requireNone(late)

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { setReview } from '../../../postgres/tables/post-reviews.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { PostResource } from '../../../schemas/resources/post.ts'
+import { PostResource, SubmitRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { lockPostIn, readLockedPost } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
 import { requireReady } from './stored.ts'
 
 export const submitPost = defineOperation({
@@ -16,12 +16,14 @@ export const submitPost = defineOperation({
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',
-  input: { path: z.object({ post_id: idInPath('post') }) },
+  input: { path: z.object({ post_id: idInPath('post') }), body: SubmitRequest },
+  needsNoBody: true,
   output: PostResource,
-  problems: ['post_not_found', 'post_not_submittable'],
+  problems: ['post_not_found', 'post_not_submittable', 'post_changed'],
   emits: 'post.review_requested',
-  async handle({ path: { post_id }, workspace, actor, clock, stores: { pg } }) {
+  async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft'], 'post_not_submittable')
+    await requireAsSeen(pg, post, seenAt, workspace)
     await requireReady(pg, workspace.id, post, [])
     const at = new Date(clock.now()).toISOString()
     await setReview(pg, post.id, { status: 'waiting', by: actor.name, at, changed_at: null, note: null })

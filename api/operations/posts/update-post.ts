@@ -20,7 +20,7 @@ import { defineOperation } from '../define.ts'
 import { type Choice, mediaOf, type Named, readChoice, targetsOf, threadOf } from './choice.ts'
 import { type GivenTime, readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
-import { lockPostIn, readLockedPost, requireWritable } from './locked-post.ts'
+import { lockPostIn, readLockedPost, requireAsSeen, requireWritable } from './locked-post.ts'
 import { type Content, judgeTime } from './readiness.ts'
 import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from './stored.ts'
 
@@ -38,11 +38,12 @@ export const updatePost = defineOperation({
   scope: 'posts:write',
   input: { path: z.object({ post_id: idInPath('post') }), body: PostUpdate },
   output: PostResource,
-  problems: ['post_not_found', 'post_not_editable', 'post_target_published', 'post_part_published'],
+  problems: ['post_not_found', 'post_not_editable', 'post_changed', 'post_target_published', 'post_part_published'],
   emits: 'post.updated',
   async handle({ path: { post_id }, body, workspace, scopes, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
     requireWritable(post, { scopes, actor })
+    await requireAsSeen(pg, post, body.updated_at, workspace)
     requirePublishedKept(post, body)
     const time = readNewTime(post, body, workspace.timezone, clock.now())
     const choice = await readChoice(pg, workspace.id, namedAfter(post, body))

@@ -11,8 +11,7 @@ export const redeliverWebhook = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks/deliveries/{delivery_id}/redeliver' },
   tool: 'svc.redeliver_webhook_delivery',
   summary: 'Deliver an event to a webhook endpoint once more, now and with all retries.',
-  description:
-    'The event keeps its id. A disabled endpoint that takes it is enabled again. `response_body` is null here: the list has it.',
+  description: 'A disabled endpoint that takes it is enabled again. `response_body` is null here: the list has it.',
   tag: 'Webhooks',
   effect: 'update',
   isRepeatable: false,

@@ -427,3 +427,47 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   await page.click('button:text-is("Save the draft")')
   await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine', ...theirs })
 })
+
+test('of two who edit the same post the later one sees what the other wrote, keeps the own text, and takes either', async (context) => {
+  const x = await makeAccount(stores, mine.workspaceId, 'x')
+  const write = { title: 'Both', base_caption: 'Old', social_account_ids: [x] }
+  const { id } = (await ask<{ id: number }>('POST', '/v1/posts', write)).body
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click(`${section} summary:has-text("Both")`)
+  await page.click('text=Edit')
+  const caption = page.getByLabel('Caption', { exact: true })
+  const changed = page.locator(list('Changed meanwhile'))
+  await caption.fill('Mine')
+  await ask('PATCH', `/v1/posts/${id}`, { base_caption: 'Theirs <b>', tags: ['t'] })
+  await page.click('button:text-is("Save the draft")')
+  await changed.locator('[role="alert"]:has-text("The post was changed by ")').waitFor()
+  await changed.locator('li:has-text("Caption as you did"):has-text("Theirs <b>")').waitFor()
+  await changed.locator('li:has-text("Tags"):has-text("t")').waitFor()
+  expect(await violations(page)).toEqual([])
+  expect(await caption.inputValue()).toBe('Mine')
+  expect(await postOf(id)).toMatchObject({ base_caption: 'Theirs <b>' })
+  await page.click('button:text-is("Keep mine")')
+  await changed.waitFor({ state: 'detached' })
+  expect([await caption.inputValue(), await page.inputValue('text=Tags')]).toEqual(['Mine', 't'])
+  await page.click('button:text-is("Save the draft")')
+  await expect.poll(() => postOf(id)).toMatchObject({ base_caption: 'Mine', tags: ['t'] })
+
+  // A text that nobody here has read isn't published, though it is no other field that is changed here.
+  await page.click('text=Edit')
+  await page.fill('text=Title', 'Both of us')
+  await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
+  await ask('PATCH', `/v1/posts/${id}`, { base_caption: 'Unread' })
+  await page.click('button:text-is("Schedule")')
+  await changed.locator('li:has-text("Unread")').waitFor()
+  expect(await postOf(id)).toMatchObject({ status: 'draft', title: 'Both' })
+  await page.click('button:text-is("Load their version")')
+  await expect.poll(() => caption.inputValue()).toBe('Unread')
+  expect([await page.inputValue('text=Title'), await page.inputValue('input[type="datetime-local"]')]).toEqual([
+    'Both',
+    '',
+  ])
+  await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('summary:has-text("Both"):has-text("scheduled")')
+})

@@ -64,7 +64,7 @@ test('a contributor writes a draft and asks for approval; the owner sees the cou
   }
   await page.route('**/schedule', changeFirst, { times: 1 })
   await page.click('button:text-is("Approve")')
-  await page.waitForSelector('text=The post was changed since it was read')
+  await page.waitForSelector(`text=The post was changed by ${writer.email} since it was read`)
   await page.waitForSelector('p.caption:has-text("Two")')
   await page.click('button:text-is("Approve")')
   await page.waitForSelector('summary:has-text("Sale"):has-text("scheduled")')

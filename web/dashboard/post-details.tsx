@@ -83,7 +83,8 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
     if ('made' in sent) setCopy(sent.made)
   }
   /** Published targets aren't published again. */
-  const tryAgain = async () => done(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon() }))
+  const tryAgain = async () =>
+    done(await send('POST', `/posts/${post.id}/schedule`, { scheduled_at: soon(), updated_at: seenAt }))
   if (!may('posts:write')) return null
   if (edited) {
     const shown = edited.id === post.id ? post : edited

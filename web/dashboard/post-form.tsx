@@ -1,10 +1,11 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { changesOf } from './changes-of.ts'
 import { localMoment } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
+import { Accounts } from './post-accounts.tsx'
+import { type Changed, ChangedMeanwhile } from './post-changed.tsx'
 import { FirstComment } from './post-comment.tsx'
 import {
   type Account,
@@ -19,10 +20,10 @@ import {
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
-import { stepsFromFailed, takeSteps } from './post-steps.ts'
+import { type After, useSaving } from './post-saving.ts'
 import { ThreadParts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
-import { type Sent, send, useAnswer } from './query.ts'
+import { type RefusedWrite, type Sent, useAnswer } from './query.ts'
 import { splitField, TrackButton } from './track-button.tsx'
 import { networksOf, trackLinks } from './track-links.ts'
 import { mayLeave, useUnsaved } from './unsaved.ts'
@@ -37,14 +38,18 @@ interface PostFormProps {
   done(): void
 }
 
-export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
+export function PostForm({ post: given, at, workspace, queue, done }: PostFormProps) {
+  const { timezone } = workspace
+  /** A later version than the page's own was loaded. */
+  const [loaded, setLoaded] = useState<Post>()
+  const post = loaded && given && loaded.updated_at > given.updated_at ? loaded : given
   const [draft, setDraft] = useState<Draft>(() =>
-    post ? draftOf(post, workspace.timezone) : { ...fresh, scheduled_at: at ?? null },
+    post ? draftOf(post, timezone) : { ...fresh, scheduled_at: at ?? null },
   )
-  /** The post with what is known to be saved of the draft. */
-  const saved = useRef(post && { id: post.id, updated_at: post.updated_at, draft })
-  /** They make a draft of a post that failed; those that are done are left out. */
-  const stepsAhead = useRef(post?.status === 'failed' ? stepsFromFailed() : [])
+  const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
+  const saving = useSaving({ post, timezone, accounts }, draft)
+  const { saved } = saving
+  const [changed, setChanged] = useState<Changed>()
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
@@ -56,11 +61,10 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   const isUnsaved = isChanged || held.length > 0 || uploads > 0 || altTexts.areUnsaved
   // The form of a new post stays while the page shows other posts.
   useUnsaved(isUnsaved, { keptAt: post === undefined ? '/dashboard/posts' : undefined })
-  const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const chosen = asSent(draft, accounts)
   const { preview, refusal: previewRefusal } = usePreview(chosen, altTexts.saves)
   // One that nobody changed stays the moment that it is.
-  const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
+  const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
   const chooseParts = (choice: (before: Draft['thread']) => Draft['thread']) =>
@@ -84,64 +88,43 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
   // The refusal names the field, too.
   const isSaid = (text: string) => refusal.includes(text)
 
-  /** A post that failed can't be changed. @returns why it is none that can be; '' where it is */
-  async function makeEditable(id: number): Promise<string> {
-    const [step] = stepsAhead.current
-    if (step === undefined) return ''
-    const sent = await takeSteps(id, [step])
-    if ('refusal' in sent) return sent.refusal
-    stepsAhead.current = stepsAhead.current.slice(1)
-    saved.current = { ...saved.current!, updated_at: sent.made.updated_at }
-    return makeEditable(id)
-  }
-
-  /** A time that nobody changed isn't sent: a local time may be twice in a night. */
-  async function write(next: Draft): Promise<Sent<Pick<Post, 'id' | 'updated_at'>>> {
-    const whole = asSent(next, accounts)
-    const known = saved.current
-    const changes = known && changesOf(whole, asSent(known.draft, accounts))
-    if (known && Object.keys(changes!).length === 0) return { made: known }
-    const refused = known ? await makeEditable(known.id) : ''
-    if (refused !== '') return { refusal: refused }
-    const sent = known
-      ? await send<Post>('PATCH', `/posts/${known.id}`, changes)
-      : await send<Post>('POST', '/posts', whole)
-    if ('made' in sent) saved.current = { id: sent.made.id, updated_at: sent.made.updated_at, draft: next }
-    return sent
-  }
-
-  /** A post that was made stays made when its schedule is refused: the next try changes it. */
-  async function save(pressed: string | undefined): Promise<string> {
-    const sent = await write(draft)
-    if ('refusal' in sent) return sent.refusal
-    if (pressed === 'submit') {
-      const asked = await send('POST', `/posts/${sent.made.id}/submit`)
-      return 'refusal' in asked ? `Saved as a draft, but without asking for approval: ${asked.refusal}` : ''
-    }
-    const time = timeOf(pressed)
-    if (pressed !== 'queue' && time === undefined) return ''
-    const path = pressed === 'queue' ? 'queue' : isScheduled ? 'reschedule' : 'schedule'
-    const { id, updated_at } = sent.made
-    const times = time === undefined ? undefined : { scheduled_at: time }
-    const scheduled = await send('POST', `/posts/${id}/${path}`, {
-      ...times,
-      ...(path !== 'reschedule' && { updated_at }),
-    })
-    if (!('refusal' in scheduled)) return ''
-    const kept = isScheduled ? 'Saved' : 'Saved as a draft'
-    return `${kept}, but not ${pressed === 'now' ? 'published' : 'scheduled'}: ${scheduled.refusal}`
-  }
-
   /** A link names its post, so a new one is saved first; then the captions with their links are. */
-  async function track(isSplit: boolean): Promise<string> {
-    const sent = await write(draft)
-    if ('refusal' in sent) return sent.refusal
+  async function track(isSplit: boolean): Promise<Sent<unknown>> {
+    const sent = await saving.write(draft)
+    if ('refusal' in sent) return sent
     const tracked = await trackLinks(draft, { id: sent.made.id, title: draft.title, networks, isSplit })
     // Text that is typed meanwhile stays as it is typed.
     setDraft((now) => withTracked(now, draft, tracked.draft))
-    if (tracked.refusal !== '') return tracked.refusal
-    const again = await write(tracked.draft)
-    return 'refusal' in again ? again.refusal : ''
+    return tracked.refusal === '' ? saving.write(tracked.draft) : { refusal: tracked.refusal }
+  }
+
+  /** A post that was made stays made when its schedule is refused: the next try changes it. */
+  async function save(pressed: string | undefined): Promise<Sent<unknown>> {
+    const sent = await saving.write(draft)
+    if ('refusal' in sent) return sent
+    const then = stepAfter(pressed)
+    return then === undefined ? sent : saving.follow(sent.made, then, { isScheduled })
+  }
+
+  /** Undefined: it is only saved. */
+  function stepAfter(pressed: string | undefined): After | undefined {
+    if (pressed === 'queue' || pressed === 'submit') return pressed
+    if (pressed === 'now') return { scheduled_at: soon(), isNow: true }
+    return pressed === 'schedule' && scheduled_at ? { scheduled_at } : undefined
+  }
+
+  /** @returns why nothing more is done; '' where it is done, or somebody else's version is shown */
+  async function meet(refused: RefusedWrite, pressed: string | undefined): Promise<string> {
+    const theirs = await saving.readChanged(refused)
+    if (theirs === undefined) return refused.kept ? `${refused.kept}: ${refused.refusal}` : refused.refusal
+    if (pressed === 'save' && saving.isApartFrom(theirs, draft)) {
+      const beside = await saving.saveBeside(theirs, draft)
+      if ('refusal' in beside) return beside.refusal
+      done()
+      return ''
+    }
+    setChanged({ refusal: refused.refusal, theirs })
+    return ''
   }
 
   async function submit(event: SubmitEvent): Promise<void> {
@@ -151,17 +134,22 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
     if (held.length > 0) return setRefusal('Add the chosen file first, or choose none.')
     if (pressed === 'schedule' && !scheduled_at) return setRefusal('Choose the time first.')
     setSending(true)
+    setChanged(undefined)
     // The click that left a text's field sent it: then this waits for the same answer.
-    const refused = (await altTexts.save()) || (await (pressed === 'track' ? track(isSplit) : save(pressed)))
+    const unsaved = await altTexts.save()
+    const sent = unsaved ? { refusal: unsaved } : await (pressed === 'track' ? track(isSplit) : save(pressed))
+    const refused = 'refusal' in sent ? await meet(sent, pressed) : ''
     setSending(false)
     setRefusal(refused)
-    if (refused === '' && pressed !== 'track') done()
+    if ('made' in sent && pressed !== 'track') done()
   }
 
-  /** Undefined: it is only saved, or the queue has the time. */
-  function timeOf(pressed: string | undefined): string | undefined {
-    if (pressed === 'now') return soon()
-    return pressed === 'schedule' ? (scheduled_at ?? undefined) : undefined
+  /** From now on the form is about the version of somebody else. */
+  function takeIn({ theirs }: Changed, isMineKept: boolean): void {
+    const taken = saving.takeIn(theirs, draft)
+    setDraft(isMineKept ? taken.both : taken.theirs)
+    setLoaded(theirs)
+    setChanged(undefined)
   }
 
   return (
@@ -213,7 +201,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
         <input value={draft.tags.join(',')} onInput={(event) => change({ tags: tagsOf(event.currentTarget.value) })} />
       </label>
       <label>
-        Time, in {workspace.timezone}
+        Time, in {timezone}
         <input
           type="datetime-local"
           value={draft.scheduled_at ?? ''}
@@ -223,6 +211,13 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
       {preview && <PreviewOf {...{ preview, isSaid, draft, change }} />}
       {!isSaid(previewRefusal) && <Refusal text={previewRefusal} />}
       <Refusal text={refusal} />
+      {changed && (
+        <ChangedMeanwhile
+          {...{ ...changed, timezone, mine: draft, base: saved.current!.draft }}
+          load={() => takeIn(changed, false)}
+          keep={() => takeIn(changed, true)}
+        />
+      )}
       <div class="controls">
         <button type="submit" value="save" disabled={isBusy}>
           {isScheduled ? 'Save' : 'Save the draft'}
@@ -237,7 +232,7 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
             <button type="submit" value="schedule" disabled={isBusy}>
               Schedule
             </button>
-            <QueueButton {...{ queue, timezone: workspace.timezone }} type="submit" value="queue" disabled={isBusy} />
+            <QueueButton {...{ queue, timezone }} type="submit" value="queue" disabled={isBusy} />
           </>
         )}
         {mayPublish && (
@@ -251,36 +246,6 @@ export function PostForm({ post, at, workspace, queue, done }: PostFormProps) {
         </button>
       </div>
     </form>
-  )
-}
-
-interface AccountsProps {
-  readonly accounts: readonly Account[] | undefined
-  readonly chosen: readonly number[]
-  choose(ids: number[]): void
-}
-
-function Accounts({ accounts, chosen, choose }: AccountsProps) {
-  const toggle = (id: number) => choose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
-  return (
-    <fieldset>
-      <legend>Accounts</legend>
-      {accounts?.length === 0 && (
-        <p class="empty">
-          None is connected: connect one in the <a href="/dashboard/settings">settings</a>.
-        </p>
-      )}
-      {accounts?.map(({ id, platform, handle, status }) => (
-        <label key={id} class="choice">
-          <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />
-          <bdi>{handle}</bdi>{' '}
-          <span class="label">
-            {platform}
-            {status === 'connected' ? '' : `, ${status}`}
-          </span>
-        </label>
-      ))}
-    </fieldset>
   )
 }
 

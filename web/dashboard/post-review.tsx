@@ -42,17 +42,18 @@ interface ReviewButtonsProps extends ReviewProps {
 
 /** Shown for drafts alone. @param seenAt `updated_at` of the post as it is shown. @param done shows why a call was refused */
 export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsProps) {
-  const [isReturning, setReturning] = useState(false)
+  /** The version that is sent back: the one that was shown when somebody began to write. */
+  const [returned, setReturned] = useState<string>()
   const { id, scheduled_at } = post
   if (post.status !== 'draft') return null
   const call = async (path: string, body?: object) => done(await send('POST', `/posts/${id}/${path}`, body))
   if (!may('posts:publish')) {
     return isWaiting(post) ? (
-      <button type="button" onClick={() => call('return', {})}>
+      <button type="button" onClick={() => call('return', { updated_at: seenAt })}>
         Take the request back
       </button>
     ) : (
-      <button type="button" onClick={() => call('submit')}>
+      <button type="button" onClick={() => call('submit', { updated_at: seenAt })}>
         Ask for approval
       </button>
     )
@@ -69,16 +70,19 @@ export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsPro
           Approve
         </button>
       )}
-      <button type="button" onClick={() => setReturning(true)}>
+      <button type="button" onClick={() => setReturned(seenAt)}>
         Send back
       </button>
-      {isReturning && (
+      {returned !== undefined && (
         <FormDialog
           title="Send the post back"
           verb="Send back"
-          close={() => setReturning(false)}
-          submit={(data) => send('POST', `/posts/${id}/return`, { note: String(data.get('note')) || null })}
-          made={() => setReturning(false)}
+          close={() => setReturned(undefined)}
+          submit={(data) => {
+            const note = String(data.get('note')) || null
+            return send('POST', `/posts/${id}/return`, { note, updated_at: returned })
+          }}
+          made={() => setReturned(undefined)}
         >
           <label>
             What is to change

@@ -159,7 +159,15 @@ export function useAnswer<Answer>(
 }
 
 /** The result of one request: what was made or asked for, or what is wrong with it in words. */
-export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
+export type Sent<Answer> = { readonly made: Answer } | RefusedWrite
+
+export interface RefusedWrite {
+  readonly refusal: string
+  /** Undefined: no answer came. */
+  readonly status?: number
+  /** The part that was done, where several requests belong together: `Saved, but not scheduled`. */
+  readonly kept?: string
+}
 
 /** Why the last change was refused; '' where it wasn't. */
 export function useRefusal() {
@@ -225,7 +233,9 @@ function inJson(body: object) {
 }
 
 function sentOf<Answer>(answer: ApiAnswer): Sent<Answer> {
-  return answer.response.ok ? { made: answer.body as Answer } : { refusal: refusalOf(answer) }
+  return answer.response.ok
+    ? { made: answer.body as Answer }
+    : { refusal: refusalOf(answer), status: answer.response.status }
 }
 
 /** Sent again after a lost answer it has the same key, so the server does it once. */

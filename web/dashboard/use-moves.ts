@@ -6,6 +6,7 @@ import { may } from './may.ts'
 import type { Post } from './post-draft.ts'
 import { isMovable, moveTo } from './post-move.ts'
 import { type Step, stepsToDraft, takeSteps } from './post-steps.ts'
+import type { Sent } from './query.ts'
 import { useTouchDrag } from './touch-drag.ts'
 
 interface MovesOf {
@@ -30,6 +31,8 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   /** As the API will have them, or has them by now. */
   const [ahead, setAhead] = useState<ReadonlyMap<number, Post>>(new Map())
   const isSending = useRef(false)
+  /** The last change of each post, which the next one of a quick hand waits for. */
+  const lastChanges = useRef(new Map<number, Promise<Sent<Post>>>())
   const toFocus = useRef<number | undefined>(undefined)
   const now = () => localMoment(new Date().toISOString(), timezone)
   const known = posts ?? []
@@ -81,9 +84,11 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     say((before) => (before.refusal === '' && before.undo === undefined ? nothing : before))
   }
 
-  async function put(post: Post, day: string): Promise<void> {
+  async function put(held: Post, day: string): Promise<void> {
     setDragged(undefined)
     aim(undefined)
+    const earlier = isSending.current ? await lastChanges.current.get(held.id) : undefined
+    const post = earlier !== undefined && 'made' in earlier ? earlier.made : held
     const move = moveTo(day, { status: post.status, localTime: localTime(post) }, now())
     if (move === 'stays') return say(nothing)
     if ('refusal' in move) return say({ ...nothing, refusal: move.refusal })
@@ -92,8 +97,8 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
     const undo = post.status === 'failed' ? undefined : () => void takeBack(post)
     const message = `It goes out on ${dayInWords(day)} at ${timeOfDay(scheduled_at.slice(11))}.`
-    // A draft that somebody changed meanwhile isn't scheduled unseen.
-    const body = path === 'schedule' ? { scheduled_at, updated_at: post.updated_at } : { scheduled_at }
+    // A post that somebody changed meanwhile isn't moved unseen.
+    const body = { scheduled_at, updated_at: post.updated_at }
     await change(post, guess, [['POST', `/${path}`, body]], { ...nothing, message, undo })
   }
 
@@ -109,7 +114,9 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   async function change(post: Post, guess: Post, steps: readonly [Step, ...Step[]], done: Said): Promise<void> {
     isSending.current = true
     setAhead((before) => new Map(before).set(post.id, guess))
-    const sent = await takeSteps(post.id, steps)
+    const sending = takeSteps(post.id, steps)
+    lastChanges.current.set(post.id, sending)
+    const sent = await sending
     isSending.current = false
     setAhead('made' in sent ? (before) => new Map(before).set(post.id, sent.made) : new Map())
     say('made' in sent ? done : { ...nothing, refusal: sent.refusal })

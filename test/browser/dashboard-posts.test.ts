@@ -471,3 +471,36 @@ test('of two who edit the same post the later one sees what the other wrote, kee
   await page.click('button:text-is("Schedule")')
   await page.waitForSelector('summary:has-text("Both"):has-text("scheduled")')
 })
+
+test('an archived post whose file is deleted is duplicated without it, and its draft is moved to a day', async (context) => {
+  const x = await makeAccount(stores, mine.workspaceId, 'x')
+  const files = []
+  for (const width of [1, 2]) {
+    const body = formOf({ name: 'file', filename: 'a.png', value: png({ width }) })
+    const sent = { method: 'POST', key: mine.apiKey, headers: { 'Content-Type': formType }, body }
+    files.push(((await (await api.ask('/v1/media', sent)).json()) as { id: number }).id)
+  }
+  const written = { title: 'Old one', base_caption: 'Again', social_account_ids: [x], first_comment: '#again' }
+  const thread = [{ text: 'Part 2', media_ids: files, platform_captions: { x: 'For X' } }]
+  const { id } = (await ask<{ id: number }>('POST', '/v1/posts', { ...written, thread, media_ids: files })).body
+  expect((await ask('POST', `/v1/posts/${id}/archive`)).status).toBe(200)
+  expect((await ask('DELETE', `/v1/media/${files[0]}`)).status).toBe(200)
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts?view=list&status=archived`)
+  await page.click('summary:has-text("Old one")')
+  await page.click('button:text-is("Duplicate")')
+  await page.waitForSelector('[role="status"]:has-text("A draft was made of it, without 1 file deleted meanwhile.")')
+  const [copy] = (await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body
+  expect(copy).toMatchObject({
+    ...{ title: 'Old one', status: 'draft', media_ids: files.slice(1), first_comment: '#again', scheduled_at: null },
+    thread: [{ ...thread[0], media_ids: files.slice(1) }],
+  })
+  await page.goto(`${api.url}/dashboard/posts?view=month&day=2100-03-10`)
+  const chip = page.locator(`#post-${copy!.id}`)
+  await chip.focus()
+  await page.keyboard.press('Space')
+  await page.waitForSelector('[role="status"]:has-text("Enter puts it there")')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => postOf(copy!.id)).toMatchObject({ status: 'scheduled', base_caption: 'Again' })
+})

@@ -8,7 +8,8 @@ import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { CommentResult } from './post-comment.tsx'
-import { copyOf, isBegun, type Post, partsIn } from './post-draft.ts'
+import { isBegun, type Post, partsIn } from './post-draft.ts'
+import { type Duplicate, duplicate } from './post-duplicate.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
 import { ReviewButtons, ReviewState } from './post-review.tsx'
@@ -56,7 +57,7 @@ const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archi
 function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { readonly seenAt: string }) {
   const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
-  const [copy, setCopy] = useState<Post>()
+  const [copy, setCopy] = useState<Duplicate>()
   const { refusal, done } = useRefusal()
   /** The post before it was added to the queue, and its time there. */
   const [added, setAdded] = useState<{ readonly before: Post; readonly at: string }>()
@@ -77,8 +78,8 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
     edit(undefined)
     setCopy(undefined)
   }
-  const duplicate = async () => {
-    const sent = await send<Post>('POST', '/posts', copyOf(post))
+  const makeCopy = async () => {
+    const sent = await duplicate(post)
     done(sent)
     if ('made' in sent) setCopy(sent.made)
   }
@@ -118,7 +119,7 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
             {name}
           </button>
         ))}
-      <button type="button" onClick={duplicate} title="Makes a draft that says the same, to the same accounts">
+      <button type="button" onClick={makeCopy} title="Makes a draft that says the same, to the same accounts">
         Duplicate
       </button>
       {mayChange && deletable.includes(post.status) && !isShownSomewhere && (
@@ -139,8 +140,9 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
       <Refusal text={refusal} />
       {copy && (
         <p class="note" role="status">
-          A draft was made of it.{' '}
-          <button type="button" class="link" onClick={() => edit(copy)}>
+          A draft was made of it
+          {copy.lost > 0 && `, without ${copy.lost} ${copy.lost === 1 ? 'file' : 'files'} deleted meanwhile`}.{' '}
+          <button type="button" class="link" onClick={() => edit(copy.post)}>
             Edit the draft
           </button>
         </p>

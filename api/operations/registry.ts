@@ -53,6 +53,7 @@ import { updateProfileSources } from './profile/update-sources.ts'
 import { getReplay } from './replays/get-replay.ts'
 import { listReplays } from './replays/list-replays.ts'
 import { changeSegment, createSegment, listOwnSegments, removeSegment } from './segments/segments.ts'
+import { changeSnippet, createSnippet, listOwnSnippets, removeSnippet } from './snippets/snippets.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -90,6 +91,10 @@ export const operations: readonly Operation[] = [
   deletePost,
   readPostingTimes,
   updatePostingTimes,
+  listOwnSnippets,
+  createSnippet,
+  changeSnippet,
+  removeSnippet,
   readAnalyticsOverview,
   readAnalyticsBreakdown,
   readAnalyticsPages,

@@ -85,7 +85,7 @@ const tables: readonly Part[] = [
   ...accessTables,
   ...([['webhook_deliveries'], ['webhook_endpoints'], ['outbox'], ['idempotency_records']] satisfies Part[]),
   ...([['company_profile_media'], ['company_profiles'], ['links'], ['posting_times'], ['exclusions']] satisfies Part[]),
-  ...([['goals'], ['notes'], ['segments'], ['saved_funnels']] satisfies Part[]),
+  ...([['goals'], ['notes'], ['segments'], ['saved_funnels'], ['snippets']] satisfies Part[]),
   ...([['traffic_alerts'], ['invitation_mails']] satisfies Part[]),
   ...([['post_media', ofPosts], ['post_targets', ofPosts], ['posts'], ['media'], ['social_accounts']] satisfies Part[]),
   ...([['revenue_entries'], ['revenue_payments'], ['revenue_payers']] satisfies Part[]),

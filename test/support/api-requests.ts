@@ -85,6 +85,7 @@ let madeSessions = 1_000_000
 let madeGoals = 0
 let madeSegments = 0
 let madeFunnels = 0
+let madeSnippets = 0
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
@@ -94,6 +95,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   segment_id: (asker) => created(asker, '/v1/segments', { name: `Made ${madeSegments++}`, filters: { os: ['Linux'] } }),
   funnel_id: (asker) =>
     created(asker, '/v1/funnels', { name: `Made ${madeFunnels++}`, steps: ['path:/', 'event:signup'] }),
+  snippet_id: (asker) => created(asker, '/v1/snippets', { name: `Made ${madeSnippets++}`, text: 'Made' }),
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
     const session = madeSessions++
@@ -204,10 +206,10 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  const tables = { goal: 'goals', segment: 'segments', saved_funnel: 'saved_funnels' }
+  const tables = { goal: 'goals', segment: 'segments', saved_funnel: 'saved_funnels', snippet: 'snippets' }
   const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
   if (named !== undefined) {
-    const own = values['goal_id'] ?? values['segment_id'] ?? values['funnel_id'] ?? 0
+    const own = ['goal_id', 'segment_id', 'funnel_id', 'snippet_id'].map((name) => values[name]).find(Number) ?? 0
     await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
   }
   if (operationId(operation) === 'remove_company_profile_media') {

@@ -15,8 +15,11 @@ export function Dialog({ title, children, close }: DialogProps) {
   // Before what is inside looks for the focus.
   useLayoutEffect(() => {
     const before = document.activeElement
-    place.current?.showModal()
+    const dialog = place.current
+    dialog?.showModal()
     return () => {
+      // While one is open, nothing outside of it takes the focus, though another comes in its place.
+      dialog?.close()
       if (before instanceof HTMLElement) before.focus()
     }
   }, [])

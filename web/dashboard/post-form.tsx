@@ -24,6 +24,8 @@ import { type After, useSaving } from './post-saving.ts'
 import { ThreadParts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { type RefusedWrite, type Sent, useAnswer } from './query.ts'
+import { SavedTexts } from './saved-texts.tsx'
+import { SnippetMenu, typeInto } from './snippet-menu.tsx'
 import { splitField, TrackButton } from './track-button.tsx'
 import { networksOf, trackLinks } from './track-links.ts'
 import { mayLeave, useUnsaved } from './unsaved.ts'
@@ -53,6 +55,10 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
+  const [isManaging, setManaging] = useState(false)
+  const captionField = useRef<HTMLTextAreaElement>(null)
+  /** The text that had the focus last. */
+  const lastText = useRef<HTMLTextAreaElement | null>(null)
   /** Keys of the parts whose chosen file isn't added yet; the caption's is 0. */
   const [held, setHeld] = useState<readonly number[]>([])
   const begun = useRef(draft)
@@ -152,100 +158,120 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
     setChanged(undefined)
   }
 
+  function insert(text: string): void {
+    const field = lastText.current
+    typeInto(field?.isConnected && !field.readOnly ? field : captionField.current!, text)
+  }
+
   return (
-    <form class="panel editor" aria-label={heading} onSubmit={submit}>
-      <h2>{heading}</h2>
-      <label>
-        {showsTitle ? 'Title (YouTube and Pinterest show it)' : 'Title (only you see it)'}
-        <input required value={draft.title} onInput={(event) => change({ title: event.currentTarget.value })} />
-      </label>
-      <label>
-        Caption
-        <textarea
-          required
-          rows={5}
-          value={draft.base_caption}
-          onInput={(event) => change({ base_caption: event.currentTarget.value })}
+    <>
+      <form
+        class="panel editor"
+        aria-label={heading}
+        onSubmit={submit}
+        onFocusIn={({ target }) => {
+          if (target instanceof HTMLTextAreaElement) lastText.current = target
+        }}
+      >
+        <h2>{heading}</h2>
+        <label>
+          {showsTitle ? 'Title (YouTube and Pinterest show it)' : 'Title (only you see it)'}
+          <input required value={draft.title} onInput={(event) => change({ title: event.currentTarget.value })} />
+        </label>
+        <label>
+          Caption
+          <textarea
+            required
+            ref={captionField}
+            rows={5}
+            value={draft.base_caption}
+            onInput={(event) => change({ base_caption: event.currentTarget.value })}
+          />
+        </label>
+        <SnippetMenu insert={insert} manage={() => setManaging(true)} />
+        <ThreadParts
+          parts={draft.thread}
+          published={post ? textsPublished(post) : 0}
+          platforms={platforms}
+          choose={chooseParts}
+          files={(part, of, isFixed) => (
+            <MediaFiles
+              {...{ of, isFixed, ids: part.media_ids }}
+              {...filesOf(part.key)}
+              choose={(choice) =>
+                chooseParts((parts) =>
+                  parts.map((one) => (one.key === part.key ? { ...one, media_ids: choice(one.media_ids) } : one)),
+                )
+              }
+            />
+          )}
         />
-      </label>
-      <ThreadParts
-        parts={draft.thread}
-        published={post ? textsPublished(post) : 0}
-        platforms={platforms}
-        choose={chooseParts}
-        files={(part, of, isFixed) => (
-          <MediaFiles
-            {...{ of, isFixed, ids: part.media_ids }}
-            {...filesOf(part.key)}
-            choose={(choice) =>
-              chooseParts((parts) =>
-                parts.map((one) => (one.key === part.key ? { ...one, media_ids: choice(one.media_ids) } : one)),
-              )
-            }
+        <Accounts
+          accounts={accounts}
+          chosen={draft.social_account_ids}
+          choose={(ids) => change({ social_account_ids: ids })}
+        />
+        <FirstComment text={draft.first_comment} {...{ platforms, change }} />
+        <MediaFiles
+          ids={draft.media_ids}
+          {...filesOf(0)}
+          choose={(choice) => setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}
+        />
+        <label>
+          Tags, with commas between them (only you see them)
+          <input
+            value={draft.tags.join(',')}
+            onInput={(event) => change({ tags: tagsOf(event.currentTarget.value) })}
+          />
+        </label>
+        <label>
+          Time, in {timezone}
+          <input
+            type="datetime-local"
+            value={draft.scheduled_at ?? ''}
+            onInput={(event) => change({ scheduled_at: event.currentTarget.value || null })}
+          />
+        </label>
+        {preview && <PreviewOf {...{ preview, isSaid, draft, change }} />}
+        {!isSaid(previewRefusal) && <Refusal text={previewRefusal} />}
+        <Refusal text={refusal} />
+        {changed && (
+          <ChangedMeanwhile
+            {...{ ...changed, timezone, mine: draft, base: saved.current!.draft }}
+            load={() => takeIn(changed, false)}
+            keep={() => takeIn(changed, true)}
           />
         )}
-      />
-      <Accounts
-        accounts={accounts}
-        chosen={draft.social_account_ids}
-        choose={(ids) => change({ social_account_ids: ids })}
-      />
-      <FirstComment text={draft.first_comment} {...{ platforms, change }} />
-      <MediaFiles
-        ids={draft.media_ids}
-        {...filesOf(0)}
-        choose={(choice) => setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}
-      />
-      <label>
-        Tags, with commas between them (only you see them)
-        <input value={draft.tags.join(',')} onInput={(event) => change({ tags: tagsOf(event.currentTarget.value) })} />
-      </label>
-      <label>
-        Time, in {timezone}
-        <input
-          type="datetime-local"
-          value={draft.scheduled_at ?? ''}
-          onInput={(event) => change({ scheduled_at: event.currentTarget.value || null })}
-        />
-      </label>
-      {preview && <PreviewOf {...{ preview, isSaid, draft, change }} />}
-      {!isSaid(previewRefusal) && <Refusal text={previewRefusal} />}
-      <Refusal text={refusal} />
-      {changed && (
-        <ChangedMeanwhile
-          {...{ ...changed, timezone, mine: draft, base: saved.current!.draft }}
-          load={() => takeIn(changed, false)}
-          keep={() => takeIn(changed, true)}
-        />
-      )}
-      <div class="controls">
-        <button type="submit" value="save" disabled={isBusy}>
-          {isScheduled ? 'Save' : 'Save the draft'}
-        </button>
-        {!mayPublish && (
-          <button type="submit" value="submit" disabled={isBusy}>
-            Ask for approval
+        <div class="controls">
+          <button type="submit" value="save" disabled={isBusy}>
+            {isScheduled ? 'Save' : 'Save the draft'}
           </button>
-        )}
-        {mayPublish && !isScheduled && (
-          <>
-            <button type="submit" value="schedule" disabled={isBusy}>
-              Schedule
+          {!mayPublish && (
+            <button type="submit" value="submit" disabled={isBusy}>
+              Ask for approval
             </button>
-            <QueueButton {...{ queue, timezone }} type="submit" value="queue" disabled={isBusy} />
-          </>
-        )}
-        {mayPublish && (
-          <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
-            Publish now
+          )}
+          {mayPublish && !isScheduled && (
+            <>
+              <button type="submit" value="schedule" disabled={isBusy}>
+                Schedule
+              </button>
+              <QueueButton {...{ queue, timezone }} type="submit" value="queue" disabled={isBusy} />
+            </>
+          )}
+          {mayPublish && (
+            <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
+              Publish now
+            </button>
+          )}
+          <TrackButton networks={networks} isDisabled={isBusy} />
+          <button type="button" onClick={() => mayLeave() && done()}>
+            Close
           </button>
-        )}
-        <TrackButton networks={networks} isDisabled={isBusy} />
-        <button type="button" onClick={() => mayLeave() && done()}>
-          Close
-        </button>
-      </div>
-    </form>
+        </div>
+      </form>
+      {isManaging && <SavedTexts close={() => setManaging(false)} />}
+    </>
   )
 }
 

@@ -58,8 +58,6 @@ CREATE INDEX audit_events_workspace ON audit_events (workspace_id, id);
 -- The audit log of one action, or of one actor: without these a rare one is looked for among all rows of the workspace.
 CREATE INDEX audit_events_action ON audit_events (workspace_id, action, id);
 CREATE INDEX audit_events_actor ON audit_events (workspace_id, actor_id, id) WHERE actor_id IS NOT NULL;
--- Who changed a post last.
-CREATE INDEX audit_events_post ON audit_events (workspace_id, resource_id, id) WHERE resource_type = 'post';
 CREATE SEQUENCE audit_event_ids AS bigint;
 
 -- The last row of each workspace's chain. Its lock gives the rows their order.

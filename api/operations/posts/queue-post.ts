@@ -1,14 +1,11 @@
 import { z } from 'zod'
-import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
-import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, QueueRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { readFreeTimes } from './free-times.ts'
-import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
-import { requireReady } from './stored.ts'
+import { lockPostIn, requireAsSeen } from './locked-post.ts'
+import { scheduleNext } from './next-free-time.ts'
 
 export const queuePost = defineOperation({
   name: 'post.queue',
@@ -26,16 +23,10 @@ export const queuePost = defineOperation({
   problems: ['post_not_found', 'post_not_schedulable', 'post_changed', 'posting_times_missing', 'posting_times_taken'],
   emits: 'post.scheduled',
   async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, clock, stores: { pg } }) {
-    // Two posts at once would take the same time. The workspace comes before its post, as where it is deleted.
+    // The workspace comes before its post, as where it is deleted.
     await holdWorkspace(pg, workspace.id)
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'failed'], 'post_not_schedulable')
     await requireAsSeen(pg, post, seenAt, workspace)
-    await requireReady(pg, workspace.id, post, [])
-    const { times, free } = await readFreeTimes(pg, workspace, clock.now())
-    if (times.length === 0) throw problem('posting_times_missing')
-    const [next] = free
-    if (next === undefined) throw problem('posting_times_taken')
-    await markPostScheduled(pg, post.id, next)
-    return serializePost(await readLockedPost(pg, workspace.id, post.id))
+    return serializePost(await scheduleNext(pg, workspace, post, clock.now()))
   },
 })

@@ -22,6 +22,7 @@ import { startAlertMailer } from './alerts/send-alerts.ts'
 import { startTrafficWatch } from './alerts/watch-traffic.ts'
 import { makeChatPoster } from './chat/poster.ts'
 import { startEngagementReader } from './engagement/read-engagement.ts'
+import { startFeedReader } from './feeds/look-at-feeds.ts'
 import { startFoldLoop } from './fold/loop.ts'
 import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
@@ -74,6 +75,11 @@ async function main(): Promise<void> {
     isMailSetUp: mailer !== undefined,
   })
   const engagementReader = startEngagementReader(toPlatforms)
+  const feedReader = startFeedReader({
+    ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics, fetching },
+    shortUrlHost: config.shortUrlHost ?? (apiHost && `${apiHost}/l`),
+    isMailSetUp: mailer !== undefined,
+  })
   const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
@@ -108,6 +114,7 @@ async function main(): Promise<void> {
       worker.close(),
       publisher.close(),
       engagementReader.close(),
+      feedReader.close(),
       sender.close(),
       creditLoop.close(),
       profiler.close(),

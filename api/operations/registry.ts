@@ -13,6 +13,7 @@ import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
 import { getExclusions, updateExclusions } from './exclusions/exclusions.ts'
+import { changeFeed, checkFeed, createFeed, listOwnFeeds, removeFeed } from './feeds/feeds.ts'
 import { changeSavedFunnel, createSavedFunnel, listSavedFunnels, removeSavedFunnel } from './funnels/saved-funnels.ts'
 import { changeGoal, createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
@@ -95,6 +96,11 @@ export const operations: readonly Operation[] = [
   createSnippet,
   changeSnippet,
   removeSnippet,
+  listOwnFeeds,
+  createFeed,
+  changeFeed,
+  removeFeed,
+  checkFeed,
   readAnalyticsOverview,
   readAnalyticsBreakdown,
   readAnalyticsPages,

@@ -1,5 +1,11 @@
 /** The content of a message about a failed post, or about an account to be connected again. Pure; test/integration/failure-alerts.test.ts. */
-import type { AccountTold, FailedPost, LostAccount, TargetTold } from '../../postgres/tables/failures-told.ts'
+import type {
+  AccountTold,
+  FailedFeed,
+  FailedPost,
+  LostAccount,
+  TargetTold,
+} from '../../postgres/tables/failures-told.ts'
 import { failureRows } from '../../schemas/limits/alert-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
 import { dashboardUrlOf, type Message, plain, type Row, type Table } from '../reports/message.ts'
@@ -40,6 +46,16 @@ export function describeExpiredAccount(account: LostAccount, place: Place): Mess
     note: `${connectAgain} Until then, posts to it fail.`,
     ...{ dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/settings'), linkText: 'Settings' },
     tables: [{ title: 'To be connected again', rows: [rowOf(account)] }],
+  }
+}
+
+export function describeFailedFeed({ url, message }: FailedFeed, place: Place): Message {
+  return {
+    ...frameOf(place),
+    headline: 'a feed was turned off',
+    note: 'It could not be read for a week, so it makes no posts any more. Turn it on again once it can be read.',
+    ...{ dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'), linkText: 'Posts' },
+    tables: [{ title: 'The feed', rows: [{ label: plain(url), value: '', note: plain(message) }] }],
   }
 }
 

@@ -9,6 +9,7 @@ import {
   claimAlertMails,
   endAlertMail,
   endSentMail,
+  failureKinds,
   postponeAlertMail,
 } from '../../postgres/tables/alert-mails.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
@@ -21,7 +22,7 @@ import { type Signals, startReportLoop } from '../reports/report-loop.ts'
 import { SendFailed } from '../reports/send-failed.ts'
 import type { MessageContext } from '../reports/send-reports.ts'
 import { describeAlert } from './describe-alert.ts'
-import { describeExpiredAccount, describeFailedPost } from './describe-failure.ts'
+import { describeExpiredAccount, describeFailedFeed, describeFailedPost } from './describe-failure.ts'
 
 export function startAlertMailer(context: MessageContext): JobLoop {
   const whenFailing = 'alerts can not be sent now'
@@ -76,6 +77,7 @@ function describe(claim: ClaimedMail, { apiHost }: MessageContext): Message | un
   const place = { workspace: claim.workspace, apiHost }
   if (claim.kind === 'post') return claim.told === null ? undefined : describeFailedPost(claim.told, place)
   if (claim.kind === 'account') return claim.told === null ? undefined : describeExpiredAccount(claim.told, place)
+  if (claim.kind === 'feed') return claim.told === null ? undefined : describeFailedFeed(claim.told, place)
   return describeAlert(claim, apiHost)
 }
 
@@ -83,8 +85,12 @@ function describe(claim: ClaimedMail, { apiHost }: MessageContext): Message | un
 async function send(context: MessageContext, claim: ClaimedMail, message: Message, giveUp: AbortSignal): Promise<void> {
   const { id, createdAt, workspace, kind, subjectId, toldAt } = claim
   const messageId = `alert-${kind}-${subjectId}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
-  const from = kind === 'post' || kind === 'account' ? 'failures' : 'alerts'
+  const from = isFailure(kind) ? 'failures' : 'alerts'
   await deliver(context, { message, to: claim, workspaceId: workspace.id, from, messageId }, giveUp)
+}
+
+function isFailure(kind: ClaimedMail['kind']): boolean {
+  return (failureKinds as readonly string[]).includes(kind)
 }
 
 function tooLateAt({ toldAt }: ClaimedMail): number {

@@ -6,11 +6,19 @@
  */
 import type { AlertKind, TrafficAlert } from '../../schemas/resources/traffic-alert.ts'
 import type { Queryable } from '../client.ts'
-import { type FailedPost, failedPostSql, type LostAccount, lostAccountSql } from './failures-told.ts'
+import {
+  type FailedFeed,
+  type FailedPost,
+  failedFeedSql,
+  failedPostSql,
+  type LostAccount,
+  lostAccountSql,
+} from './failures-told.ts'
 import { type Destination, isReachable, type RecipientSwitch } from './report-recipients.ts'
 
-/** A post that failed, or an account that needs to be connected again: failure-alerts.ts. */
-export type FailureKind = 'post' | 'account'
+/** A post that failed, an account that needs to be connected again, or a feed that was turned off: failure-alerts.ts. */
+export const failureKinds = ['post', 'account', 'feed'] as const
+export type FailureKind = (typeof failureKinds)[number]
 
 interface Claimed extends Destination {
   /** That of the recipient. */
@@ -19,7 +27,7 @@ interface Claimed extends Destination {
   /** False: the address or channel doesn't want to be told any more, by none of its rows. */
   readonly isWanted: boolean
   readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
-  /** The post or account; 0 for traffic. */
+  /** The post, account or feed; 0 for traffic. */
   readonly subjectId: number
   readonly toldAt: Date
   /** When the row began anew; null for traffic. */
@@ -46,12 +54,18 @@ interface OfAccount {
   readonly told: LostAccount | null
 }
 
-export type ClaimedMail = Claimed & (OfTraffic | OfPost | OfAccount)
+interface OfFeed {
+  readonly kind: 'feed'
+  /** Null: the feed isn't turned off any more. */
+  readonly told: FailedFeed | null
+}
+
+export type ClaimedMail = Claimed & (OfTraffic | OfPost | OfAccount | OfFeed)
 
 export interface AlertMails {
   readonly workspaceId: number
   readonly kind: AlertKind | FailureKind
-  /** The post or account; 0 for traffic. */
+  /** The post, account or feed; 0 for traffic. */
   readonly subjectId: number
   /** Null for traffic, where `traffic_alerts` has it. */
   readonly toldAt: Date | null
@@ -107,12 +121,13 @@ export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Tak
      RETURNING r.id, m.kind, r.email, r.channel_id AS "channelId", r.created_at AS "createdAt", m.subject_id AS "subjectId",
        EXISTS (SELECT FROM report_recipients o WHERE o.workspace_id = r.workspace_id
          AND (o.email = r.email OR o.channel_id = r.channel_id)
-         AND CASE WHEN m.kind IN ('post', 'account') THEN o.failures ELSE o.alerts END) AS "isWanted",
+         AND CASE WHEN m.kind = ANY ($5::text[]) THEN o.failures ELSE o.alerts END) AS "isWanted",
        json_build_object('id', w.id, 'name', w.name, 'timezone', w.timezone) AS workspace,
        CASE m.kind WHEN 'post' THEN ${failedPostSql('m.subject_id', 'w.id')}
-         WHEN 'account' THEN ${lostAccountSql('m.subject_id', 'w.id')} ELSE a.told END AS told,
+         WHEN 'account' THEN ${lostAccountSql('m.subject_id', 'w.id')}
+         WHEN 'feed' THEN ${failedFeedSql('m.subject_id', 'w.id')} ELSE a.told END AS told,
        coalesce(m.told_at, a.told_at) AS "toldAt", m.told_at AS "begunAt", m.attempts, m.uncertain`,
-    [now, until, max, withMail],
+    [now, until, max, withMail, failureKinds],
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * Who is told that a post failed, or that an account needs to be connected again. Messages are added in the transaction that
+ * Who is told that a post failed, that an account needs to be connected again, or that a feed was turned off. Messages are added in the transaction that
  * writes the failure, so a process that dies told of all or nothing, and several tell once. They are written from what is
  * stored when they are claimed (failures-told.ts). Held by test/integration/failure-alerts.test.ts.
  */
@@ -21,6 +21,17 @@ export async function tellFailedPost(
 ): Promise<void> {
   await insertAlertMails(tx, 'failures', {
     ...{ workspaceId, kind: 'post', subjectId: postId, toldAt: now, dueAt: now, withMails },
+  })
+}
+
+/** For a feed that was turned off, as it failed for days. */
+export async function tellFailedFeed(
+  tx: Queryable,
+  { workspaceId, feedId }: { readonly workspaceId: number; readonly feedId: number },
+  { now, withMails }: Telling,
+): Promise<void> {
+  await insertAlertMails(tx, 'failures', {
+    ...{ workspaceId, kind: 'feed', subjectId: feedId, toldAt: now, dueAt: now, withMails },
   })
 }
 

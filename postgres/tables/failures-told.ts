@@ -25,6 +25,11 @@ export interface TargetTold extends AccountTold {
   readonly message: string | null
 }
 
+export interface FailedFeed {
+  readonly url: string
+  readonly message: string
+}
+
 /** A `FailedPost`; null where the post isn't failed any more. @param post,workspace columns with their ids */
 export const failedPostSql = (post: string, workspace: string) => `(
   SELECT jsonb_build_object('title', p.title, 'scheduledAt', p.scheduled_at, 'targets', jsonb_agg(jsonb_build_object(
@@ -38,3 +43,8 @@ export const failedPostSql = (post: string, workspace: string) => `(
 export const lostAccountSql = (account: string, workspace: string) => `(
   SELECT jsonb_build_object('handle', handle, 'platform', platform, 'message', health_message) FROM social_accounts
   WHERE id = ${account} AND workspace_id = ${workspace} AND status = 'expired')`
+
+/** A `FailedFeed`; null where it was turned on again or deleted. @param feed,workspace columns with their ids */
+export const failedFeedSql = (feed: string, workspace: string) => `(
+  SELECT jsonb_build_object('url', url, 'message', last_error) FROM feeds
+  WHERE id = ${feed} AND workspace_id = ${workspace} AND status = 'failed')`

@@ -39,6 +39,8 @@ export interface Post {
   readonly tags: string[]
   readonly media_ids: number[]
   readonly targets: PostTarget[]
+  /** The feed that made it; null where it was written, or its feed is deleted. */
+  readonly feed_id: number | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -53,7 +55,7 @@ const mediaSql = (part: string) => `(SELECT coalesce(jsonb_agg(m.media_id ORDER 
   FROM post_media m WHERE m.post_id = p.id AND m.part = ${part})`
 
 /** With media and targets in their order, in one statement however many posts: ids are JSON, so that they are numbers. */
-const columns = `p.id, p.title, p.base_caption, p.first_comment, p.scheduled_at, p.status, p.review, p.tags, p.created_at, p.updated_at,
+const columns = `p.id, p.title, p.base_caption, p.first_comment, p.scheduled_at, p.status, p.review, p.tags, p.feed_id, p.created_at, p.updated_at,
   ${mediaSql('0')} AS media_ids,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('text', text, 'media_ids', ${mediaSql('of_thread.part')},
       'platform_captions', coalesce(p.thread_captions->(part::int - 1), '{}')) ORDER BY part), '[]')

@@ -77,6 +77,7 @@ const endings: readonly (readonly [table: string, change: string])[] = [
   ['posts', `status = 'draft' WHERE status IN ('scheduled', 'publishing') AND ${ofWorkspace}`],
   ['webhook_endpoints', `deleted_at = coalesce(deleted_at, now()), status = 'disabled' WHERE ${ofWorkspace}`],
   ['revenue_connections', `disconnected_at = coalesce(disconnected_at, now()) WHERE ${ofWorkspace}`],
+  ['feeds', `status = 'paused' WHERE status = 'active' AND ${ofWorkspace}`],
   ['company_profiles', `status = 'failed' WHERE status = 'generating' AND ${ofWorkspace}`],
 ]
 
@@ -88,6 +89,7 @@ const tables: readonly Part[] = [
   ...([['goals'], ['notes'], ['segments'], ['saved_funnels'], ['snippets']] satisfies Part[]),
   ...([['traffic_alerts'], ['invitation_mails']] satisfies Part[]),
   ...([['post_media', ofPosts], ['post_targets', ofPosts], ['posts'], ['media'], ['social_accounts']] satisfies Part[]),
+  ...([['feed_entries', 'feed_id IN (SELECT id FROM feeds WHERE workspace_id = $1)'], ['feeds']] satisfies Part[]),
   ...([['revenue_entries'], ['revenue_payments'], ['revenue_payers']] satisfies Part[]),
   ...([['revenue_rates'], ['ad_spend'], ['revenue_connections']] satisfies Part[]),
   ...unreferringTables.map((table): Part => [table]),

@@ -42,6 +42,7 @@ export const problems = {
   chat_channel_not_found: { status: 404, detail: 'Chat channel not found' },
   member_not_found: { status: 404, detail: 'Member not found' },
   invitation_not_found: { status: 404, detail: 'Invitation not found' },
+  feed_not_found: { status: 404, detail: 'Feed not found' },
   goal_not_found: { status: 404, detail: 'Goal not found' },
   note_not_found: { status: 404, detail: 'Note not found' },
   segment_not_found: { status: 404, detail: 'Segment not found' },
@@ -79,6 +80,9 @@ export const problems = {
     status: 409,
     detail: 'A post that is to be published, or the company profile, shows this media asset',
   },
+  feeds_full: { status: 409, detail: 'The workspace has as many feeds as it may have' },
+  feed_known: { status: 409, detail: 'The workspace has this feed' },
+  feed_not_active: { status: 409, detail: 'The feed is paused or turned off' },
   goals_full: { status: 409, detail: 'The workspace has as many goals as it may have' },
   goal_known: { status: 409, detail: 'The workspace has a goal with this name, or one for this page or event' },
   notes_full: { status: 409, detail: 'The workspace has as many notes as it may have' },
@@ -128,6 +132,11 @@ export const problems = {
   uploads_full: {
     status: 503,
     detail: 'Too many files are being uploaded',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
+  feed_previews_full: {
+    status: 503,
+    detail: 'Too many feeds are being previewed',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   },
   people_behind: {

@@ -177,6 +177,7 @@ export const PostResource = z
     tags: z.array(z.string()),
     media_ids: z.array(z.int()),
     targets: z.array(PostTarget),
+    feed_id: z.int().nullable(),
     created_at: dateTime,
     updated_at: dateTime,
   })

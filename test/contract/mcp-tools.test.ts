@@ -48,6 +48,7 @@ const withoutTool = [
   'snippet.create',
   'snippet.update',
   'snippet.delete',
+  ...['feed.list', 'feed.create', 'feed.update', 'feed.delete', 'feed.check'],
   'pages.read',
   'page_flow.read',
   'goals.read',

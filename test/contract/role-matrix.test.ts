@@ -61,6 +61,7 @@ test('operations of sessions need a scope that no key can have, but for these re
     ['workspace.glance', 'workspace:read'],
     ['workspace.settings', 'workspace:read'],
     ['overview.read_lists', 'analytics:read'],
+    ['feed.preview', 'posts:write'],
     ['member.leave', 'workspace:read'],
     ['social_account.list_checked', 'accounts:read'],
   ])

@@ -59,6 +59,7 @@ describe('creating a post', () => {
         { text: 'Then', media_ids: [one, two], platform_captions: { x: 'Then, for X' } },
       ],
       first_comment: null,
+      feed_id: null,
       scheduled_at: '2030-06-01T10:00:00.000Z',
       status: 'draft',
       review: null,

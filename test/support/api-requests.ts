@@ -86,11 +86,13 @@ let madeGoals = 0
 let madeSegments = 0
 let madeFunnels = 0
 let madeSnippets = 0
+let madeFeeds = 0
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
   goal_id: (asker) =>
     created(asker, '/v1/goals', { name: `Made ${madeGoals}`, kind: 'event', value: `made ${madeGoals++}` }),
+  feed_id: (asker) => created(asker, '/v1/feeds', { url: `https://example.com/${madeFeeds++}` }),
   note_id: (asker) => created(asker, '/v1/notes', { day: '2026-11-20', text: 'Made' }),
   segment_id: (asker) => created(asker, '/v1/segments', { name: `Made ${madeSegments++}`, filters: { os: ['Linux'] } }),
   funnel_id: (asker) =>
@@ -206,10 +208,10 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  const tables = { goal: 'goals', segment: 'segments', saved_funnel: 'saved_funnels', snippet: 'snippets' }
+  const tables = { goal: 'goals', segment: 'segments', saved_funnel: 'saved_funnels', snippet: 'snippets', feed: 'feeds' }
   const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
   if (named !== undefined) {
-    const own = ['goal_id', 'segment_id', 'funnel_id', 'snippet_id'].map((name) => values[name]).find(Number) ?? 0
+    const own = ['goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id'].map((name) => values[name]).find(Number) ?? 0
     await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
   }
   if (operationId(operation) === 'remove_company_profile_media') {

@@ -138,6 +138,11 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO revenue_payers VALUES ($1, 'custom', 'p', 'email', 'a@example.com', now())`,
       `INSERT INTO revenue_rates VALUES ($1, 'EUR', 'USD', now(), 1)`,
       `INSERT INTO ad_spend VALUES ($1, now(), 's', 'c', 'EUR', 1, 1, now())`,
+      `WITH made AS (
+         INSERT INTO feeds (workspace_id, url, social_account_ids, mode, template, shortens_links, posts_newest, set_up_by, next_look_at)
+         VALUES ($1, 'u', '{}', 'draft', '{title}', false, false, 1, now()) RETURNING id),
+       post AS (UPDATE posts SET feed_id = made.id FROM made WHERE posts.id = ${post})
+       INSERT INTO feed_entries SELECT id, '', now() FROM made`,
       `INSERT INTO posting_times VALUES ($1, 1, 540)`,
       `INSERT INTO exclusions VALUES ($1, '{192.0.2.1}', '{}', '{}', '{}')`,
       `INSERT INTO goals (workspace_id, name, kind, value) VALUES ($1, 'n', 'path', '/')`,

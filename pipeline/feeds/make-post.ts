@@ -1,0 +1,116 @@
+/** Makes the post of a feed's entry, as the API makes posts: with its webhooks, its short link, and its place in the queue. */
+import { makeLinks } from '../../api/operations/links/new-links.ts'
+import { serializeLink } from '../../api/operations/links/serialize.ts'
+import { makePost as makeDraft } from '../../api/operations/posts/new-post.ts'
+import { scheduleNext } from '../../api/operations/posts/next-free-time.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { type LeasedFeed, setPostFeed } from '../../postgres/tables/feed-looks.ts'
+import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import { readPost, setPostTargets, updatePostFields } from '../../postgres/tables/posts.ts'
+import { serializePost } from '../../postgres/tables/serialize-post.ts'
+import { readSocialAccounts, type SocialAccount } from '../../postgres/tables/social-accounts.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { Problem } from '../../schemas/errors/problems.ts'
+import { linkLabelLengthMax, postTitleLengthMax } from '../../schemas/limits/api-limits.ts'
+import { LinkCreate } from '../../schemas/resources/link.ts'
+import { PostCreate } from '../../schemas/resources/post.ts'
+import { captionsOf } from './entry-caption.ts'
+import { cut } from './plain-text.ts'
+import type { EntryTexts, FeedEntry } from './read-feed.ts'
+
+export interface Making {
+  readonly tx: Queryable
+  readonly feed: LeasedFeed
+  readonly clock: Clock
+  /** Empty where it isn't known: then links stay as they are. */
+  readonly shortUrlHost: string
+  /** Whether who set the feed up may schedule. */
+  readonly mayQueue: boolean
+}
+
+export interface MadePost {
+  readonly id: number
+  readonly isQueued: boolean
+  /** Why it isn't, though it should be. */
+  readonly note: string | null
+}
+
+/** The workspace is held. */
+export async function makePost(making: Making, entry: FeedEntry): Promise<MadePost> {
+  const { tx, feed, clock, mayQueue } = making
+  const texts = entry.texts()
+  const accounts = await chosenAccounts(tx, feed)
+  const title = cut(texts.title || texts.link || 'Without a title', postTitleLengthMax)
+  const written = captionsOf(feed.template, texts, platformsOf(accounts))
+  const draft = await makeDraft(
+    tx,
+    feed.workspace,
+    PostCreate.parse({
+      ...{ title, base_caption: written.base, platform_captions: written.byPlatform },
+      social_account_ids: accounts.map(({ id }) => id),
+    }),
+  )
+  await setPostFeed(tx, draft.id, feed.id)
+  await shorten(making, { id: draft.id, title, texts, accounts })
+  const post = (await readPost(tx, feed.workspace.id, draft.id))!
+  await insertOutbox(tx, feed.workspace.id, 'post.created', serializePost(post))
+  if (feed.mode === 'draft') return { id: post.id, isQueued: false, note: null }
+  if (!mayQueue)
+    return { id: post.id, isQueued: false, note: 'Whoever set the feed up may not schedule posts any more' }
+  try {
+    const queued = await scheduleNext(tx, feed.workspace, post, clock.now())
+    await insertOutbox(tx, feed.workspace.id, 'post.scheduled', serializePost(queued))
+    return { id: post.id, isQueued: true, note: null }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error
+    return { id: post.id, isQueued: false, note: noteOf(error) }
+  }
+}
+
+/** In their order. An account that the workspace has no more is left out. */
+async function chosenAccounts(tx: Queryable, feed: LeasedFeed): Promise<SocialAccount[]> {
+  const ids = feed.social_account_ids
+  const accounts = ids.length > 0 ? await readSocialAccounts(tx, feed.workspace.id, ids) : []
+  return ids.flatMap((id) => accounts.find((account) => account.id === id) ?? [])
+}
+
+function platformsOf(accounts: readonly SocialAccount[]) {
+  return accounts.map(({ platform }) => platform)
+}
+
+interface Shortening {
+  readonly id: number
+  readonly title: string
+  readonly texts: EntryTexts
+  readonly accounts: readonly SocialAccount[]
+}
+
+/** The captions are written anew with the short link, which is mostly shorter. One that can't be made leaves them as they are. */
+async function shorten(
+  { tx, feed, clock, shortUrlHost }: Making,
+  { id, title, texts, accounts }: Shortening,
+): Promise<void> {
+  if (!feed.shortens_links || shortUrlHost === '' || !feed.template.includes('{link}')) return
+  const sent = LinkCreate.safeParse({
+    ...{ label: cut(title, linkLabelLengthMax), destination_url: texts.link, post_id: id },
+    social_account_id: accounts.length === 1 ? accounts[0]!.id : null,
+  })
+  if (!sent.success) return
+  const context = { workspace: feed.workspace, clock, stores: { pg: tx } }
+  const [link] = await makeLinks([[['body'], sent.data]], context)
+  const shown = serializeLink(link!, shortUrlHost)
+  await insertOutbox(tx, feed.workspace.id, 'link.created', shown)
+  const { base, byPlatform } = captionsOf(feed.template, { ...texts, link: shown.post_url }, platformsOf(accounts))
+  await updatePostFields(tx, id, {
+    ...{ title, baseCaption: base, thread: [], firstComment: null, scheduledAt: null, tags: [] },
+  })
+  const targets = accounts.map((account) => ({
+    accountId: account.id,
+    captionOverride: byPlatform[account.platform] ?? null,
+  }))
+  await setPostTargets(tx, id, targets, 'draft')
+}
+
+function noteOf({ detail }: Problem): string {
+  return typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ')
+}

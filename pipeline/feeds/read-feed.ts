@@ -1,0 +1,103 @@
+/**
+ * Reads a feed of RSS 0.9 to 2.0, Atom or JSON. XML is read in one pass, however well it is formed, and never builds a tree. Only
+ * the five entities of XML and numbers are expanded: a DTD defines none. Entries keep their texts as they are sent, and are made
+ * plain where a post is made of them. Held by test/integration/feeds.test.ts.
+ */
+import { createHash } from 'node:crypto'
+import { feedSummaryLengthMax, feedTitleLengthMax } from '../../schemas/limits/feed-limits.ts'
+import { decodeText } from './decode-text.ts'
+import { FeedRefused, type FetchedFeed } from './fetch-feed.ts'
+import { cut, oneLine, textOfHtml, tidyLines } from './plain-text.ts'
+import { readJsonFeed } from './read-json-feed.ts'
+import { readXmlFeed } from './read-xml-feed.ts'
+
+/** A text as it was sent. */
+export interface SentText {
+  readonly text: string
+  readonly isHtml: boolean
+}
+
+export interface SentEntry {
+  /** As the feed names it; empty where it doesn't. */
+  readonly id: string
+  /** Absolute, or empty. */
+  readonly link: string
+  readonly title: SentText
+  readonly summary: SentText
+  readonly author: string
+  readonly publishedAt: Date | null
+}
+
+export interface SentFeed {
+  readonly title: SentText
+  /** As they stand in the feed. */
+  readonly entries: readonly SentEntry[]
+}
+
+export interface FeedEntry {
+  /** By this it is known, whatever of it changes. */
+  readonly key: Buffer
+  readonly publishedAt: Date | null
+  /** Plain, and short enough for a caption each; of several lines in the summary alone. */
+  texts(): EntryTexts
+}
+
+export interface EntryTexts {
+  readonly title: string
+  readonly link: string
+  readonly summary: string
+  readonly author: string
+}
+
+export interface Feed {
+  readonly title: string
+  /** Oldest first, each once; without those that have nothing to be known by. */
+  readonly entries: readonly FeedEntry[]
+}
+
+/** @throws FeedRefused where it is none */
+export function readFeed({ body, contentType, url }: Pick<FetchedFeed, 'body' | 'contentType' | 'url'>): Feed {
+  const text = decodeText(body, contentType).trimStart()
+  const feed = text.startsWith('{') ? readJsonFeed(text, url) : readXmlFeed(text, url)
+  if (feed === null) {
+    const isPage = /<html[\s>]/i.test(text.slice(0, 2_000))
+    throw new FeedRefused(isPage ? 'The address leads to a web page, not to a feed' : 'The address leads to no feed')
+  }
+  const entries = new Map<string, FeedEntry>()
+  for (const sent of feed.entries) {
+    const name = sent.id || sent.link || sent.title.text
+    if (name === '') continue
+    const key = createHash('sha256').update(name).digest()
+    const known = key.toString('hex')
+    if (!entries.has(known)) entries.set(known, { key, publishedAt: sent.publishedAt, texts: () => textsOf(sent) })
+  }
+  return { title: cut(oneLine(plain(feed.title)), feedTitleLengthMax), entries: oldestFirst([...entries.values()]) }
+}
+
+/** By their times where all have one; else the first one of the feed counts as the newest. */
+function oldestFirst(entries: FeedEntry[]): FeedEntry[] {
+  const reversed = entries.reverse()
+  if (reversed.some(({ publishedAt }) => publishedAt === null)) return reversed
+  return reversed.sort((one, other) => one.publishedAt!.getTime() - other.publishedAt!.getTime())
+}
+
+function textsOf({ title, link, summary, author }: SentEntry): EntryTexts {
+  return {
+    title: cut(oneLine(plain(title)), feedTitleLengthMax),
+    link: oneLine(link),
+    summary: cut(
+      tidyLines(plain(summary))
+        .replace(wordPressEnd, '')
+        .replace(/\s*\[(…|\.\.\.)\]/g, '…'),
+      feedSummaryLengthMax,
+    ),
+    author: cut(oneLine(author), feedTitleLengthMax),
+  }
+}
+
+/** WordPress writes it below each summary. */
+const wordPressEnd = /\n?The post .{1,400} appeared first on .{1,400}\.$/
+
+function plain({ text, isHtml }: SentText): string {
+  return isHtml ? textOfHtml(text) : text
+}

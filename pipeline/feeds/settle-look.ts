@@ -1,0 +1,129 @@
+/**
+ * Writes what came of a look at a feed: its new entries, their posts and the feed's state, in one transaction. A process that dies
+ * in it has written nothing, and the next look finds the same entries new. Each entry is a unique row, so it makes one post.
+ */
+import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { appendSystemChange } from '../../postgres/tables/audit.ts'
+import { tellFailedFeed } from '../../postgres/tables/failure-alerts.ts'
+import {
+  endLook,
+  failLook,
+  forgetEntries,
+  holdLeased,
+  type LeasedFeed,
+  noteEntries,
+} from '../../postgres/tables/feed-looks.ts'
+import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { backoffMs } from '../../runtime/retry.ts'
+import {
+  feedEveryMs,
+  feedFailingMaxMs,
+  feedGoneEntriesKept,
+  feedJitterShare,
+  feedPostsEach,
+  feedRetryMaxMs,
+} from '../../schemas/limits/feed-limits.ts'
+import type { FeedNews } from '../../schemas/resources/feed.ts'
+import { scopesOfRoles } from '../../schemas/roles.ts'
+import { publishScope } from '../../schemas/scopes.ts'
+import type { FeedRefused, FetchedFeed } from './fetch-feed.ts'
+import { type MadePost, makePost } from './make-post.ts'
+import type { Feed, FeedEntry } from './read-feed.ts'
+
+export interface LookContext {
+  readonly pg: Postgres
+  readonly clock: Clock
+  /** Empty where it isn't known. */
+  readonly shortUrlHost: string
+  readonly isMailSetUp: boolean
+}
+
+/** The feed is as it was at the last look. */
+export function settleUnchanged({ pg, clock }: LookContext, feed: LeasedFeed): Promise<void> {
+  return endLook(pg, feed, lookAt(clock.now()))
+}
+
+/** Nothing is written where the lease has ended. */
+export function settleRead(
+  { pg, clock, shortUrlHost }: LookContext,
+  leased: LeasedFeed,
+  fetched: FetchedFeed,
+  { title, entries }: Feed,
+): Promise<void> {
+  return pg.transaction(async (tx) => {
+    const now = clock.now()
+    // The workspace comes first, as where it is deleted. Posts that are queued at once would take the same time.
+    await holdWorkspace(tx, leased.workspace.id)
+    const feed = await holdLeased(tx, leased)
+    if (feed === null) return
+    const fresh = await newAmong(tx, feed, entries, new Date(now))
+    const isFirst = feed.read_at === null
+    const wanted = isFirst ? fresh.slice(fresh.length - Number(feed.posts_newest)) : fresh
+    // The newest of them: what was new a year ago, and is new to us, is of a site that was moved.
+    const taken = wanted.slice(-feedPostsEach)
+    const mayQueue = feed.role !== null && scopesOfRoles[feed.role].includes(publishScope)
+    const made: MadePost[] = []
+    for (const entry of taken) made.push(await makePost({ tx, feed, clock, shortUrlHost, mayQueue }, entry))
+    const news = newsOf(made, wanted.length - taken.length, now)
+    const { etag, lastModified } = fetched
+    await endLook(tx, feed, lookAt(now), { title, etag, lastModified, news })
+    await auditPosts(tx, feed, made)
+  })
+}
+
+/** Oldest first. */
+async function newAmong(
+  tx: Queryable,
+  feed: LeasedFeed,
+  entries: readonly FeedEntry[],
+  now: Date,
+): Promise<FeedEntry[]> {
+  const keys = entries.map(({ key }) => key)
+  const unknown = new Set((await noteEntries(tx, feed.id, keys, now)).map((key) => key.toString('hex')))
+  await forgetEntries(tx, feed.id, now, feedGoneEntriesKept)
+  return entries.filter(({ key }) => unknown.has(key.toString('hex')))
+}
+
+function newsOf(made: readonly MadePost[], skipped: number, now: number): FeedNews | null {
+  if (made.length === 0) return null
+  const notes = new Set(made.flatMap(({ note }) => note ?? []))
+  const note = notes.size === 0 ? null : [...notes].join('; ')
+  return { at: new Date(now).toISOString(), posts: made.length, skipped, note }
+}
+
+/** Last in its transaction: other changes of the workspace wait for the end of its audit chain. */
+async function auditPosts(tx: Queryable, { id, workspace }: LeasedFeed, made: readonly MadePost[]): Promise<void> {
+  for (const post of made) {
+    const common = { workspaceId: workspace.id, actorName: 'pipeline', resourceId: post.id, metadata: { feed_id: id } }
+    await appendSystemChange(tx, { ...common, action: 'post.create' })
+    if (post.isQueued) await appendSystemChange(tx, { ...common, action: 'post.queue' })
+  }
+}
+
+/** The feed could not be read: it is looked at again, later and later, and turned off after days. */
+export function settleFailed(
+  { pg, clock, isMailSetUp }: LookContext,
+  feed: LeasedFeed,
+  { message, waitMs }: FeedRefused,
+): Promise<void> {
+  return pg.transaction(async (tx) => {
+    const now = clock.now()
+    const isOver = feed.failing_since !== null && now - feed.failing_since.getTime() >= feedFailingMaxMs
+    const nextLookAt = new Date(now + Math.max(waitMs, backoffMs(feed.failures, feedEveryMs, feedRetryMaxMs)))
+    const ended = await failLook(tx, feed, { lookedAt: new Date(now), nextLookAt }, { message, isOver })
+    if (!ended || !isOver) return
+    const workspaceId = feed.workspace.id
+    await tellFailedFeed(tx, { workspaceId, feedId: feed.id }, { now: new Date(now), withMails: isMailSetUp })
+    await appendSystemChange(tx, {
+      ...{ workspaceId, actorName: 'pipeline', action: 'feed.fail', resourceId: feed.id, metadata: {} },
+    })
+  })
+}
+
+/** Feeds that were added together aren't looked at together for ever. */
+function lookAt(now: number) {
+  const jitter = feedEveryMs * feedJitterShare
+  const everyMs = feedEveryMs - jitter + backoffMs(0, 2 * jitter, 2 * jitter)
+  return { lookedAt: new Date(now), nextLookAt: new Date(now + everyMs) }
+}

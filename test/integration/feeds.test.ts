@@ -1,0 +1,307 @@
+/** Feeds: what becomes of entries as real sites send them, and that each makes one post, whoever looks and however it ends. */
+import { gzipSync } from 'node:zlib'
+import { beforeEach, expect, test } from 'vitest'
+import type { z } from 'zod'
+import {
+  feedEveryMs,
+  feedFailingMaxMs,
+  feedLeaseMs,
+  feedPostsEach,
+  feedsMax,
+} from '../../schemas/limits/feed-limits.ts'
+import type { FeedPreview } from '../../schemas/resources/feed.ts'
+import { setUpApi } from '../support/api.ts'
+import { makeFeedReader, rssOf, serve, shortUrlHost } from '../support/feeds.ts'
+import { setUpMembers } from '../support/members.ts'
+import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
+import { setUpReceiver } from '../support/receiver.ts'
+
+const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
+const ask = asking(api, () => mine.apiKey)
+const receiver = setUpReceiver()
+const { makeMember, signInOwner } = setUpMembers({ stores, api })
+let reader: ReturnType<typeof makeFeedReader>
+beforeEach(async () => {
+  await stores.pg.query("UPDATE feeds SET status = 'paused'")
+  reader = makeFeedReader(stores)
+})
+
+const later = 2 * feedEveryMs
+type Preview = z.output<typeof FeedPreview>
+interface Refusal {
+  readonly detail: readonly { readonly msg: string }[]
+}
+const posts = async () => (await ask<ShownPost[]>('GET', '/v1/posts?limit=100')).body
+const captions = async () => (await posts()).map(({ base_caption }) => base_caption)
+const feedOf = async (id: number) => (await ask('GET', '/v1/feeds')).body.find((feed: { id: number }) => feed.id === id)
+
+async function addFeed(more: object = {}, path = '/feed'): Promise<number> {
+  const { status, body } = await ask('POST', '/v1/feeds', { url: receiver.url + path, ...more })
+  expect([status, body.detail]).toEqual([200, undefined])
+  return body.id
+}
+
+const wordPress = `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/"
+  xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>The blog</title>
+<atom:link href="https://blog.example.com/feed/" rel="self" type="application/rss+xml"/><link>https://blog.example.com</link>
+<image><url>https://blog.example.com/i.png</url><title>An image</title><link>https://blog.example.com</link></image>
+<item><title>Ann &#038; Bob&#8217;s day</title><link>https://blog.example.com/day/</link>
+<dc:creator><![CDATA[Ann Example]]></dc:creator><pubDate>Tue, 10 Jun 2025 04:00:00 +0000</pubDate>
+<guid isPermaLink="false">https://blog.example.com/?p=7</guid>
+<description><![CDATA[<p>It was <b>fine</b>&nbsp;&amp; long [&#8230;]</p>
+<p>The post <a href="https://blog.example.com/day/">Ann &#038; Bob&#8217;s day</a> appeared first on <a href="https://blog.example.com">The blog</a>.</p>
+]]></description><content:encoded><![CDATA[<p>The whole text.</p>]]></content:encoded></item></channel></rss>`
+const atom = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://atom.example.com/blog/">
+<title type="html">A &amp;amp; B</title><author><name>Cleo</name></author><link rel="self" href="feed.atom"/>
+<entry xml:base="2025/"><id>tag:atom.example.com,2025:1</id><title>1 &lt; 2</title><link rel="edit" href="edit"/>
+<link rel="alternate" type="text/html" href="one.html"/><updated>2025-06-10T04:00:00Z</updated>
+<source><id>other</id><title>Elsewhere</title><author><name>Dan</name></author></source>
+<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Hello <em>there</em></p></div></content></entry></feed>`
+const bombed = `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY x SYSTEM "file:///etc/passwd">]>
+<rss><channel><item><guid>1</guid><title>A &b; &x; {link}</title><link>https://blog.example.com/1</link></item></channel></rss>`
+const withoutGuid = `<rss><channel><item><title>Ölpreis</title><link>/öl?a=1&amp;b=2</link><author>a@example.com (Eva)</author></item></channel></rss>`
+const jsonFeed = JSON.stringify({
+  ...{ version: 'https://jsonfeed.org/version/1.1', title: 'J', authors: [{ name: 'Fay' }] },
+  items: [
+    { id: 1, url: 'one', title: 'A\u0000\u202ename', content_html: '<p>Two</p><script>no()</script><p>lines</p>' },
+  ],
+})
+
+test.each<[shape: string, body: string | Buffer, headers: Record<string, string>, post: string[]]>([
+  [
+    'WordPress',
+    wordPress,
+    {},
+    ['Ann & Bob’s day', 'https://blog.example.com/day/', 'It was fine & long…', 'Ann Example'],
+  ],
+  ['Atom', atom, {}, ['1 < 2', 'https://atom.example.com/blog/2025/one.html', 'Hello there', 'Cleo']],
+  [
+    'RSS without a guid, in windows-1252 by its declaration',
+    Buffer.from(`<?xml version="1.0" encoding="windows-1252"?>${withoutGuid}`, 'latin1'),
+    { 'Content-Type': 'text/xml; charset=utf-8' },
+    ['Ölpreis', 'HOST/%C3%B6l?a=1&b=2', '', 'Eva'],
+  ],
+  [
+    'windows-1252 by the header, packed',
+    gzipSync(Buffer.from(withoutGuid, 'latin1')),
+    { 'Content-Type': 'text/xml; charset=windows-1252', 'Content-Encoding': 'gzip' },
+    ['Ölpreis', 'HOST/%C3%B6l?a=1&b=2', '', 'Eva'],
+  ],
+  ['entities of its own', bombed, {}, ['A &b; &x; {link}', 'https://blog.example.com/1', '', '']],
+  ['JSON', jsonFeed, { 'Content-Type': 'application/json' }, ['Aname', 'HOST/one', 'Two\nlines', 'Fay']],
+])('an entry of %s becomes a post', async (_, body, headers, [title, link, summary, author]) => {
+  serve(receiver, { '/feed': { body, headers } })
+  const template = '{title}|{link}|{summary}|{author}'
+  const id = await addFeed({ template, posts_newest: true })
+  await reader.look()
+  const address = link!.replace('HOST', receiver.url)
+  expect(await feedOf(id)).toMatchObject({ last_error: null, last_news: { posts: 1, skipped: 0, note: null } })
+  expect(await posts()).toMatchObject([
+    { title, base_caption: [title, address, summary, author].join('|'), status: 'draft', feed_id: id },
+  ])
+})
+
+test('the first look makes nothing; each new entry makes one post, and a change of it or its return none', async () => {
+  const feeds = { '/feed': { body: rssOf([{ id: 'b' }, { id: 'a' }]) } }
+  serve(receiver, feeds)
+  const id = await addFeed()
+  await reader.look()
+  expect(await feedOf(id)).toMatchObject({ title: 'A blog', last_news: null, last_error: null })
+  await reader.look(later)
+  expect(receiver.received.at(-1)!.headers['if-none-match']).toMatch(/^"\d+"$/)
+  feeds['/feed'].body = rssOf([{ id: 'd' }, { id: 'c' }, { id: 'b', title: 'Changed' }])
+  await reader.look(later)
+  expect(await captions()).toEqual(['d', 'c'].map((name) => `Title ${name}\n\nhttps://blog.example.com/${name}`))
+  feeds['/feed'].body = rssOf([{ id: 'd', title: 'Changed too' }, { id: 'a' }])
+  await reader.look(later)
+  const [newest, ...others] = await posts()
+  expect(others).toHaveLength(1)
+  // Nor does it make one again where the post is deleted.
+  await ask('DELETE', `/v1/posts/${newest!.id}`)
+  feeds['/feed'].body = rssOf([{ id: 'd', title: 'Changed again' }])
+  await reader.look(later)
+  expect(await posts()).toHaveLength(1)
+  const audit = (await ask('GET', '/v1/audit-log?action=post.create')).body
+  expect(audit).toMatchObject([2, 1].map(() => ({ actor_type: 'system', metadata: { feed_id: id } })))
+})
+
+test('of very many new entries the newest make posts, oldest first, and the rest is passed over', async () => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  const id = await addFeed()
+  await reader.look()
+  const items = Array.from({ length: 500 }, (_, minute) => ({ id: `${minute}`, minute }))
+  feeds['/feed'].body = rssOf(items)
+  await reader.look(later)
+  expect(await feedOf(id)).toMatchObject({ last_news: { posts: feedPostsEach, skipped: 500 - feedPostsEach } })
+  const wanted = items.slice(-feedPostsEach).map(({ id: name }) => `Title ${name}`)
+  expect((await posts()).map(({ title }) => title).reverse()).toEqual(wanted)
+  feeds['/feed'].body = rssOf([{ id: 'x' }, ...items])
+  await reader.look(later)
+  expect(await posts()).toHaveLength(feedPostsEach + 1)
+})
+
+test('several processes that look at once, and one that dies before its commit, make each post once', async () => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  await addFeed()
+  await reader.look()
+  feeds['/feed'].body = rssOf([{ id: 'b' }, { id: 'a' }])
+  const dying = makeFeedReader(stores, {
+    ...stores.pg,
+    transaction: (work) =>
+      stores.pg.transaction(async (tx) => {
+        await work(tx)
+        throw new Error('died before the commit')
+      }),
+  })
+  await expect(dying.look(later)).rejects.toThrow('died')
+  expect(await posts()).toEqual([])
+  // To each the leases of those before have ended.
+  const others = [reader, makeFeedReader(stores), makeFeedReader(stores)]
+  await Promise.all(others.map((one, at) => one.look(later + 2 * (at + 1) * feedLeaseMs)))
+  expect((await captions()).length).toBe(2)
+})
+
+test('a queueing feed takes posting times while its maker may schedule; else posts are drafts, and it says why', async () => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  const account = await makeAccount(stores, mine.workspaceId, 'bluesky')
+  const editor = await makeMember(mine, 'editor')
+  const sent = { url: `${receiver.url}/feed`, mode: 'queue', social_account_ids: [account], shortens_links: true }
+  const contributor = await makeMember(mine, 'contributor')
+  const refused = await contributor.ask('POST', '/feeds', sent)
+  expect([refused.status, refused.body.detail]).toEqual([403, expect.any(String)])
+  const { status, body } = await editor.ask('POST', '/feeds', sent)
+  expect(status).toBe(200)
+  expect((await contributor.ask('PATCH', `/feeds/${body.id}`, { mode: 'draft' })).status).toBe(403)
+  await reader.look()
+
+  const long = 'Word '.repeat(50).trim()
+  feeds['/feed'].body = rssOf([{ id: 'a', title: long }])
+  await reader.look(later)
+  expect(await feedOf(body.id)).toMatchObject({ last_news: { note: 'The workspace has no posting times' } })
+  const times = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, time: '09:00' }))
+  await ask('PATCH', '/v1/posting-times', { times })
+  feeds['/feed'].body = rssOf([{ id: 'b' }])
+  await reader.look(later)
+  await editor.ask('PATCH', `/feeds/${body.id}`, { template: '{title} {title} {link}' })
+  feeds['/feed'].body = rssOf([{ id: 'c', title: long }])
+  await reader.look(later)
+  const [third, second, first] = await posts()
+  expect([third, second, first].map((post) => post?.status)).toEqual(['scheduled', 'scheduled', 'draft'])
+  expect(new Date(third!.scheduled_at!).getTime()).toBeGreaterThan(new Date(second!.scheduled_at!).getTime())
+  // Bluesky takes 300 characters: the title is cut, the short link isn't.
+  const [link] = (await ask('GET', '/v1/links?limit=1')).body
+  expect(link).toMatchObject({ destination_url: 'https://blog.example.com/c', post_id: third!.id })
+  expect(third!.base_caption).toBe(`${long} ${long} ${shortUrlHost}/${link.attribution_key}`)
+  const shown = third!.targets[0]!.caption_override!
+  expect(shown).toMatch(new RegExp(`^(Word )+Wo?r?d?… (Word )+Wo?r?d?… ${shortUrlHost}/${link.attribution_key}$`))
+  expect(shown.length).toBeLessThanOrEqual(300)
+
+  await stores.pg.query("UPDATE members SET role = 'contributor' WHERE owner_id = $1", [editor.id])
+  feeds['/feed'].body = rssOf([{ id: 'd' }])
+  await reader.look(later)
+  expect((await posts())[0]).toMatchObject({ title: 'Title d', status: 'draft' })
+  expect((await feedOf(body.id)).last_news.note).toBe('Whoever set the feed up may not schedule posts any more')
+})
+
+test('a feed that fails is looked at later and later, says why, and is turned off after a week', async () => {
+  const feeds: Record<string, { body: string } | undefined> = {}
+  serve(receiver, feeds)
+  const id = await addFeed()
+  await stores.pg.query(
+    `INSERT INTO report_recipients (workspace_id, email, every, failures) VALUES ($1, 'a@example.com', 'weekly', true)`,
+    [mine.workspaceId],
+  )
+  await reader.look()
+  const failing = await feedOf(id)
+  expect(failing).toMatchObject({ status: 'active', last_error: 'The feed answered with status 404' })
+  for (let day = 0; day < 8; day++) await reader.look(feedFailingMaxMs / 7)
+  const failed = await feedOf(id)
+  expect(failed).toMatchObject({ status: 'failed', failing_since: failing.failing_since, next_look_at: null })
+  expect(await stores.pg.query('SELECT kind, subject_id FROM alert_mails')).toEqual([{ kind: 'feed', subject_id: id }])
+  const requests = receiver.received.length
+  await reader.look(feedFailingMaxMs)
+  expect(receiver.received.length).toBe(requests)
+  feeds['/feed'] = { body: rssOf([]) }
+  await ask('PATCH', `/v1/feeds/${id}`, { status: 'active' })
+  await reader.look()
+  expect(await feedOf(id)).toMatchObject({ status: 'active', last_error: null, failing_since: null, title: 'A blog' })
+})
+
+const nested = `<rss><channel>${'<a>'.repeat(200)}`
+test.each([
+  ['/page', 'The address leads to a web page, not to a feed'],
+  ['/text', 'The address leads to no feed'],
+  ['/deep', 'The feed has more than 100 levels'],
+  ['/bomb', 'The feed is larger than 5 MB'],
+  ['/broken', 'The feed can not be unpacked'],
+  ['/loop', 'The feed redirects more than 5 times'],
+  ['/away', 'The feed redirects to no web address, or to one with credentials'],
+])('a preview of %s says why it is no feed', async (path, why) => {
+  const packed = { 'Content-Encoding': 'gzip' }
+  const served = {
+    '/page': { body: '<!doctype html><html><body>Hello</body></html>' },
+    '/text': { body: 'Hello' },
+    '/deep': { body: nested },
+    '/bomb': { body: gzipSync(Buffer.alloc(6 * 2 ** 20, ' ')), headers: packed },
+    '/broken': { body: 'no gzip at all', headers: packed },
+  }
+  serve(receiver, served)
+  const { behaviour } = receiver
+  receiver.behaviour = (request, response) => {
+    const location = { '/loop': '/loop', '/away': 'file:///etc/passwd' }[request.url!]
+    if (location === undefined) behaviour!(request, response)
+    else response.writeHead(302, { Location: location }).end()
+  }
+  const owner = await signInOwner(mine)
+  const { status, body } = await owner<Refusal>('POST', '/feeds/preview', { url: receiver.url + path })
+  expect([status, body.detail[0]?.msg]).toEqual([422, `Value error, ${why}`])
+})
+
+test('a preview shows the newest entries as posts would read, and writes nothing', async () => {
+  const items = Array.from({ length: 7 }, (_, at) => ({ id: `${at}` }))
+  serve(receiver, { '/feed': { body: rssOf(items) } })
+  const sent = { url: `${receiver.url}/feed`, template: 'New: {title}' }
+  const { body } = await (await signInOwner(mine))<Preview>('POST', '/feeds/preview', sent)
+  expect(body.title).toBe('A blog')
+  expect(body.entries.map(({ caption }) => caption)).toEqual(items.slice(0, 5).map(({ id }) => `New: Title ${id}`))
+  expect((await ask('GET', '/v1/feeds')).body).toEqual([])
+})
+
+test('a feed can be paused, checked at once, and deleted without its posts', async () => {
+  serve(receiver, { '/feed': { body: rssOf([{ id: 'a' }]) } })
+  const id = await addFeed({ posts_newest: true })
+  await ask('PATCH', `/v1/feeds/${id}`, { status: 'paused' })
+  await reader.look()
+  expect(receiver.received).toEqual([])
+  expect((await ask('POST', `/v1/feeds/${id}/check`)).status).toBe(409)
+  await ask('PATCH', `/v1/feeds/${id}`, { status: 'active' })
+  await reader.look()
+  const before = await feedOf(id)
+  const { body } = await ask('POST', `/v1/feeds/${id}/check`)
+  expect(new Date(body.next_look_at).getTime()).toBe(new Date(before.looked_at).getTime() + 60_000)
+  expect((await ask('DELETE', `/v1/feeds/${id}`)).status).toBe(200)
+  expect(await posts()).toMatchObject([{ title: 'Title a', feed_id: null }])
+})
+
+test('what a feed can’t be is refused: a known or unsuitable one, and one too many', async () => {
+  const url = `${receiver.url}/feed`
+  await addFeed()
+  const refusals: [object, number, string][] = [
+    [{ url }, 409, 'The workspace has this feed'],
+    [{ url: 'ftp://example.com/' }, 422, 'url'],
+    [{ url, template: 'No name' }, 422, 'template'],
+    [{ url, template: '{title} {date}' }, 422, 'template'],
+    [{ url, mode: 'queue' }, 422, 'social_account_ids'],
+    [{ url, social_account_ids: [999_999] }, 422, 'social_account_ids'],
+  ]
+  for (const [sent, status, said] of refusals) {
+    const answer = await ask('POST', '/v1/feeds', sent)
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringContaining(said)])
+  }
+  for (let at = 1; at < feedsMax; at++) await addFeed({}, `/${at}`)
+  expect((await ask('POST', '/v1/feeds', { url: `${url}s` })).status).toBe(409)
+})

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { PostStatus, PostWithPerformance } from '../../schemas/resources/post.ts'
 import { AccountName, useHandles } from './account-names.tsx'
 import { Confirm } from './dialog.tsx'
+import { FeedName } from './feeds.tsx'
 import { money, number, time } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
@@ -174,6 +175,7 @@ function Detail({ answer, failure, workspace }: Asked<PostWithAll> & { readonly 
   return (
     <>
       <ReviewState post={answer} timezone={timezone} />
+      {answer.feed_id !== null && <FeedName id={answer.feed_id} />}
       <p class="caption">
         <bdi>{base_caption}</bdi>
       </p>

@@ -6,6 +6,7 @@ import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
 import { AccountName, type Handles, useHandles } from './account-names.tsx'
 import { isDay, localDay } from './address.ts'
 import { dayAfter, daysOfSpan } from './calendar-days.ts'
+import { Feeds } from './feeds.tsx'
 import { localMoment, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
@@ -39,6 +40,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const now = () => localMoment(new Date().toISOString(), workspace.timezone)
   const { answer: times } = useAnswer<(typeof PostingTimes)['_output']>('/posting-times')
   const [isSettingUp, setUp] = useState(false)
+  const [showsFeeds, showFeeds] = useState(false)
   const queue = { known: times, setUp: () => setUp(true) }
   const common = { workspace, queue }
   return (
@@ -55,6 +57,9 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
             ))}
           </fieldset>
           <WaitingFilter search={search} navigate={navigate} />
+          <button type="button" onClick={() => showFeeds(true)}>
+            Feeds
+          </button>
           {may('posts:publish') && (
             <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
               Posting times
@@ -76,6 +81,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
           write={(on, at) => write({ at: at === undefined ? timeOfNew(on, now()) : `${on}T${at}` })}
         />
       )}
+      {showsFeeds && <Feeds timezone={workspace.timezone} close={() => showFeeds(false)} />}
       {isSettingUp && times && (
         <PostingTimesEditor known={times} timezone={workspace.timezone} close={() => setUp(false)} />
       )}

@@ -1,0 +1,55 @@
+/** Feeds in the dashboard: previewed, added, paused and deleted; a post of one names it. */
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { setUpDashboard } from '../support/dashboard.ts'
+import { makeFeedReader, rssOf, serve } from '../support/feeds.ts'
+import { asking, makeAccount } from '../support/publishing.ts'
+import { setUpReceiver } from '../support/receiver.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', allowPrivateTargets: true })
+const signIn = setUpDashboard({ stores, api, mine })
+const ask = asking(api, () => mine.apiKey)
+const receiver = setUpReceiver()
+
+test('a feed is previewed and added, its post names it, and it is paused, changed and deleted', async (context) => {
+  const account = await makeAccount(stores, mine.workspaceId, 'bluesky')
+  serve(receiver, { '/feed': { body: rssOf([{ id: 'a', title: 'Hello &lt;b>' }]) } })
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click('button:text-is("Feeds")')
+  await page.waitForSelector('text=No feed yet.')
+  await page.click('button:text-is("Add a feed")')
+  const form = page.locator('dialog[aria-label="Add a feed"]')
+  await form.getByLabel('Address of the feed').fill(`${receiver.url}/none`)
+  await form.locator('button:text-is("Preview")').click()
+  await form.locator('.failure:has-text("The feed answered with status 404")').waitFor()
+  await form.getByLabel('Address of the feed').fill(`${receiver.url}/feed`)
+  await form.locator('textarea').fill('New: {title}')
+  await form.locator('button:text-is("Preview")').click()
+  await form.locator('.caption:has-text("New: Hello")').waitFor()
+  await form.locator('input[name="accounts"]').check()
+  await form.getByLabel('The newest entry becomes a post now').check()
+  await form.locator('button:text-is("Save")').click()
+  const line = page.locator('dialog[aria-label="Feeds"] li')
+  await line.locator('text=makes drafts, not read yet').waitFor()
+  const [added] = (await ask('GET', '/v1/feeds')).body
+  expect(added).toMatchObject({ social_account_ids: [account], template: 'New: {title}', mode: 'draft' })
+
+  await makeFeedReader(stores).look()
+  await line.locator('text=A blog').waitFor()
+  await line.locator('text=/, 1 post /').waitFor()
+  await line.locator('button:text-is("Pause")').click()
+  await line.locator('text=/paused, read/').waitFor()
+  await line.locator('button:text-is("Change")').click()
+  const change = page.locator('dialog[aria-label="Change a feed"]')
+  await change.locator('select[name="mode"]').selectOption('queue')
+  await change.locator('button:text-is("Save")').click()
+  await expect.poll(async () => (await ask('GET', '/v1/feeds')).body[0].mode).toBe('queue')
+  await page.keyboard.press('Escape')
+  await page.click('summary:has-text("Hello")')
+  await page.waitForSelector('text=From the feed A blog')
+  await page.click('button:text-is("Feeds")')
+  await line.locator('button:text-is("Delete")').click()
+  await page.click('dialog[aria-label="Delete this feed"] button.danger')
+  await page.waitForSelector('text=No feed yet.')
+})

@@ -2,7 +2,10 @@
 import type { Queryable } from '../client.ts'
 
 /** @param columns of the answers, as in a SELECT */
-export function rowsById<Row>(table: 'goals' | 'notes' | 'segments' | 'saved_funnels' | 'snippets' | 'feeds', columns: string) {
+export function rowsById<Row>(
+  table: 'goals' | 'notes' | 'segments' | 'saved_funnels' | 'snippets' | 'feeds',
+  columns: string,
+) {
   const one = async (tx: Queryable, sql: string, workspaceId: number, id: number): Promise<Row | null> =>
     (await tx.query<Row>(sql, [workspaceId, id]))[0] ?? null
   return {

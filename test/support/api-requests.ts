@@ -208,10 +208,17 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
     )
   }
   // The document's example has to be free, a second time too.
-  const tables = { goal: 'goals', segment: 'segments', saved_funnel: 'saved_funnels', snippet: 'snippets', feed: 'feeds' }
+  const tables = {
+    goal: 'goals',
+    segment: 'segments',
+    saved_funnel: 'saved_funnels',
+    snippet: 'snippets',
+    feed: 'feeds',
+  }
   const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
   if (named !== undefined) {
-    const own = ['goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id'].map((name) => values[name]).find(Number) ?? 0
+    const own =
+      ['goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id'].map((name) => values[name]).find(Number) ?? 0
     await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
   }
   if (operationId(operation) === 'remove_company_profile_media') {

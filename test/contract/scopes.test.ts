@@ -16,6 +16,7 @@ const table = readFileSync(new URL('scopes-table.txt', import.meta.url), 'utf8')
 const added = [
   '| GET /v1/posting-times · its mutations | posts:read · posts:write |',
   '| GET /v1/feeds · its mutations | posts:read · posts:write |',
+  '| GET /v1/snippets · its mutations | posts:read · posts:write |',
   '| GET /v1/goals · its mutations | analytics:read · analytics:write |',
   '| GET /v1/exclusions · its mutations | analytics:read · analytics:write |',
   '| GET /v1/notes · its mutations | analytics:read · analytics:write |',

@@ -12,22 +12,6 @@ export function keyOfAddress(text: string): AddressKey | null {
   return keyOfBytes(address.kind() === 'ipv4' ? '4' : '6', address.toByteArray())
 }
 
-/** Whether it belongs to the open Internet, as far as anybody there could ask about it. */
-export function isPublicAddress(text: string): boolean {
-  return !closedRanges.has(ipaddr.process(text).range())
-}
-
-const closedRanges: ReadonlySet<string> = new Set([
-  'unspecified',
-  'broadcast',
-  'multicast',
-  'linkLocal',
-  'loopback',
-  'private',
-  'uniqueLocal',
-  'carrierGradeNat',
-])
-
 export interface AddressRanges {
   has(key: AddressKey): boolean
 }

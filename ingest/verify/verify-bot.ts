@@ -2,6 +2,7 @@
  * Whether a crawler is the one that its user agent names. Its address is checked by the lists that the operator
  * publishes, then by the address's host name. docs/bots.md has the rules.
  */
+import { isPublicAddress } from '../../runtime/outbound/public-address.ts'
 import {
   addressListRefutesMs,
   dnsLookUpsPerRequestMax,
@@ -10,7 +11,7 @@ import {
 } from '../../schemas/limits/bot-limits.ts'
 import { type BotCheck, checkOf } from '../../schemas/reference/bot-checks.ts'
 import type { AddressLists } from './address-lists.ts'
-import { type AddressKey, isPublicAddress, keyOfAddress } from './address-ranges.ts'
+import { type AddressKey, keyOfAddress } from './address-ranges.ts'
 import type { ReverseDns } from './reverse-dns.ts'
 
 export interface Verification {

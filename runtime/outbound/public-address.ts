@@ -1,4 +1,7 @@
-/** Which addresses lie on the open Internet. Everything else belongs to a machine, a local network or a protocol. */
+/**
+ * Which addresses lie on the open Internet. Everything else belongs to a machine, a local network, a protocol or a manual.
+ * The ranges are ipaddr.js's, which follow IANA's special-purpose address registries for IPv4 and IPv6 (RFC 6890).
+ */
 import ipaddr from 'ipaddr.js'
 
 /** Azure answers metadata and DNS here, in the middle of public space. */

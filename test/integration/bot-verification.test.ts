@@ -15,15 +15,15 @@ const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.co
 const yandexbot = 'Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)'
 const gptbot = 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)'
 /** Addresses in no list; one that DNS confirms, one that it doesn't. */
-const ofYandex = '198.51.100.77'
-const ofNobody = '198.51.100.78'
+const ofYandex = '77.88.8.77'
+const ofNobody = '77.88.8.78'
 
 const stores = setUpStores()
 let dns: DnsServer
 let ingest: TestIngest
 beforeAll(async () => {
   dns = await startDnsServer()
-  dns.add(ofYandex, 'spider-198-51-100-77.yandex.com')
+  dns.add(ofYandex, 'spider-77-88-8-77.yandex.com')
   // Those that ship refute no more once they are a year old.
   const folder = join(stores.dataDir, botListsFolder)
   await mkdir(folder, { recursive: true })
@@ -68,7 +68,7 @@ describe('a visit told to the bots endpoint', () => {
 
   test('is answered while DNS keeps silent, each of a batch as far as it is known', async () => {
     dns.mode = 'silent'
-    const unknown = Array.from({ length: 80 }, (_, n) => ({ user_agent: yandexbot, ip: `203.0.113.${n}` }))
+    const unknown = Array.from({ length: 80 }, (_, n) => ({ user_agent: yandexbot, ip: `77.88.9.${n}` }))
     const visits = [{ user_agent: yandexbot, ip: ofYandex }, ...unknown, { user_agent: googlebot, ip: '66.249.66.1' }]
     const { status, body } = await ingest.post('/bots/track', {
       tracking_key: ingest.key,
@@ -178,6 +178,6 @@ test('with BOT_DNS_SERVERS=off nobody is asked', async () => {
   await ingest.stop()
   ingest = await startIngest(stores, { BOT_DNS_SERVERS: 'off' }, ingest)
   const asked = dns.questions.length
-  expect(await visit(yandexbot, '198.51.100.99')).toMatchObject({ verified: null, verification_method: 'none' })
+  expect(await visit(yandexbot, '77.88.8.99')).toMatchObject({ verified: null, verification_method: 'none' })
   expect(dns.questions).toHaveLength(asked)
 })

@@ -5,7 +5,7 @@
  *
  * Held by test/property/link-shares.test.ts.
  */
-import { linkShareMax } from './limits/api-limits.ts'
+import { linkShareMax } from './limits/link-target-limits.ts'
 
 export interface SharedTarget {
   readonly device?: string | undefined

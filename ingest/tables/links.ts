@@ -15,11 +15,10 @@ import {
   linkDestinationLengthMax,
   linkPreviewDescriptionLengthMax,
   linkPreviewTitleLengthMax,
-  linkTargetCountriesMax,
-  linkTargetsMax,
   trackingUrlBytesMax,
 } from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
+import { linkTargetCountriesMax, linkTargetsMax } from '../../schemas/limits/link-target-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
 import { type ShareRange, shareRanges } from '../../schemas/link-shares.ts'
 import type { LinkDevice, TrackedLinkTarget } from '../../schemas/resources/link.ts'

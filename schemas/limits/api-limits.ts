@@ -69,12 +69,6 @@ export const tagsSentMax = 300
 export const linkSearchLengthMax = 200
 export const linkTagsMax = 10
 export const linkTagLengthMax = 50
-/** Targets of a link: a choice that a form shows and a person keeps in mind. */
-export const linkTargetsMax = 10
-/** Countries of a target: more than there are. */
-export const linkTargetCountriesMax = 300
-/** Percent of visitors that targets with one audience take together: some are left for the next target or the destination. */
-export const linkShareMax = 99
 /** Links read with one statement: up to 38 MB, with the longest destination, end, targets and preview that each may have. */
 export const linksReadEach = 250
 /** Links of a list without a limit: all links of a workspace, within the bounds of one answer. */

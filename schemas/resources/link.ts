@@ -7,15 +7,13 @@ import {
   linkDestinationLengthMin,
   linkLabelLengthMax,
   linkPasswordLengthMax,
-  linkShareMax,
   linksCreatedMax,
   linksPasswordsMax,
   linkTagLengthMax,
   linkTagsMax,
-  linkTargetCountriesMax,
-  linkTargetsMax,
   linkUtmLengthMax,
 } from '../limits/api-limits.ts'
+import { linkShareMax, linkTargetCountriesMax, linkTargetsMax } from '../limits/link-target-limits.ts'
 import { linkKeyProblem } from '../link-key.ts'
 import { excessiveShares } from '../link-shares.ts'
 import { type LinkWay, linkWays } from '../link-ways.ts'

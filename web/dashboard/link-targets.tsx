@@ -1,13 +1,11 @@
 /** The targets of a tracked link in its forms: a row each, in the order in which they are tried. */
 import { useRef, useState } from 'preact/hooks'
+import { linkShareMax, linkTargetsMax } from '../../schemas/limits/link-target-limits.ts'
 import type { TrackedLinkTarget } from '../../schemas/resources/link.ts'
 import { countryCode, countryName } from './filter-values.ts'
 
 export const deviceNames = { ios: 'iPhone, iPad', android: 'Android', desktop: 'Desktop' }
 const devices = { '': 'Any device', ...deviceNames }
-/** As many as the API takes. */
-const targetsMax = 10
-const shareMax = 99
 
 interface Row {
   readonly id: number
@@ -42,7 +40,7 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
               name="target_share"
               type="number"
               min="1"
-              max={shareMax}
+              max={linkShareMax}
               aria-label={`Share of visitors ${at + 1}, %; empty: all`}
               placeholder="Share, %"
               defaultValue={target?.share}
@@ -75,7 +73,7 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
       </ol>
       <button
         type="button"
-        disabled={rows.length >= targetsMax}
+        disabled={rows.length >= linkTargetsMax}
         onClick={() => setRows([...rows, { id: nextId.current++ }])}
       >
         Add a destination
@@ -84,7 +82,7 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
   )
 }
 
-const ofShares = `Shares for the same device and countries come to ${shareMax} % at most; the rest goes on.`
+const ofShares = `Shares for the same device and countries come to ${linkShareMax} % at most; the rest goes on.`
 
 /** Takes the targets' fields out of a form's data. A country that has no such name is left to the API's refusal. */
 export function takeTargets(data: FormData): TrackedLinkTarget[] {

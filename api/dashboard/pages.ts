@@ -4,6 +4,7 @@ import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { figurePages, sharedAddress } from '../../schemas/shared-pages.ts'
 import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'
 
@@ -27,16 +28,13 @@ export function shell(answers: FirstAnswers): HttpReply {
 }
 
 /** Shared links lead here, each with its token as the fragment of the address. */
-export const sharedPath = '/shared'
+export const sharedPath = sharedAddress('/dashboard')
 
 /** Asks for a mail with a link to a new password. */
 export const forgotPath = '/dashboard/forgot'
 
 /** All pages that a shared link shows. */
-export const sharedPaths: readonly string[] = [
-  sharedPath,
-  ...['events', 'funnels', 'retention'].map((page) => `${sharedPath}/${page}`),
-]
+export const sharedPaths: readonly string[] = figurePages.map(sharedAddress)
 
 /**
  * The pages of every shared link: the server doesn't see which one. Other sites may frame them, as they have no cookie and

@@ -137,7 +137,7 @@ test(`a workspace has ${sharedLinksMax} live links, also where two come at once 
   expect((await make('c')).status).toBe(200)
 })
 
-test.each(['/shared', '/shared/funnels', '/shared/retention'])(
+test.each(['/shared', '/shared/events', '/shared/funnels', '/shared/retention'])(
   '%s is alike for every link, sends no Referer, and may be framed, as no page of owners may',
   async (path) => {
     const page = await api.ask(path)

@@ -74,6 +74,7 @@ export const rooms: readonly Room[] = [
         'schemas/link-ways.ts',
         'schemas/csv-delimiter.ts',
         'schemas/role-with-article.ts',
+        'schemas/shared-pages.ts',
       ],
       ...[
         'schemas/reference/account-fields.ts',

@@ -1,6 +1,7 @@
 /** The dashboard: who is signed in or has a shared link, where the address is, and the page for it. */
 import { render } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { figurePages } from '../../schemas/shared-pages.ts'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
@@ -33,10 +34,6 @@ const pages = {
 } as const
 /** Needs no workspace. The choice at the top leads to it. */
 const allWorkspacesPath = '/dashboard/workspaces'
-/** They have range and filters, which go along from one to another. Shared links show them. */
-const figurePages: readonly string[] = [
-  ...['/dashboard', '/dashboard/events', '/dashboard/funnels', '/dashboard/retention'],
-]
 const shownPages = Object.entries(pages).filter(([path]) => !isShared || figurePages.includes(path))
 const navPages = shownPages.filter(([path]) => path !== allWorkspacesPath)
 const loadAllWorkspaces = () => import('./all-workspaces.tsx').then(({ AllWorkspacesPage }) => AllWorkspacesPage)

@@ -4,6 +4,8 @@
  * and goes to the API alone.
  */
 
+import { sharedAddress } from '../../schemas/shared-pages.ts'
+
 /** Tests outside of a browser have none. */
 declare const location: { readonly pathname: string; readonly hash: string } | undefined
 
@@ -19,7 +21,7 @@ export function linkFragment(): string {
 
 /** Where a page of the dashboard is here. @param path with its query */
 export function addressOf(path: string): string {
-  return isShared ? path.replace('/dashboard', '/shared') + linkFragment() : path
+  return isShared ? sharedAddress(path) + linkFragment() : path
 }
 
 /** The page of the dashboard that an address is of. */

@@ -1,5 +1,7 @@
 /** Inserts made-up clicks on tracked links, for the demo workspace: those that its visits came by, and some more. */
+import { cityKey } from '../../schemas/reference/places.ts'
 import type { ClickHouse } from '../client.ts'
+import { places } from './places.ts'
 import type { SeedLink } from './rows-sql.ts'
 
 interface Clicks {
@@ -22,7 +24,8 @@ export async function insertClicks(
        if(kind = 'click', toString(device), 'unknown'), if(kind = 'click' AND medium = 'qr' AND draw % 5 != 0, 'qr', 'link'),
        country, 'link_click_through', transform(link_id, {ids:Array(UInt32)}, {referrers:Array(String)}, ''),
        if(kind = 'click', browser, ''), if(kind = 'click', os, ''),
-       if(city = '', '', concat(city, ', ', region)), region_name, if(kind = 'click', '', 'facebookexternalhit')
+       transform(concat(region, ' ', city), {places:Array(String)}, {city_keys:Array(String)}, ''), region_name,
+       if(kind = 'click', '', 'facebookexternalhit')
      FROM (SELECT *, cityHash64(visitor, link_id) AS draw FROM events
        WHERE workspace_id = {workspace:UInt32} AND link_id != 0 AND kind = 'pageview'
        ORDER BY occurred_at LIMIT 1 BY session)
@@ -30,6 +33,8 @@ export async function insertClicks(
     {
       ...{ workspace: workspaceId, last_id: lastId, ids: links.map(({ id }) => id) },
       referrers: links.map(({ referrer }) => referrer),
+      places: places.map(({ region, city }) => `${region} ${city}`),
+      city_keys: places.map(({ region, city }) => cityKey(city, region, '')),
     },
   )
 }

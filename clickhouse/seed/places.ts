@@ -44,7 +44,7 @@ const lines = `
   AT-9|Vienna|Vienna
   CH-ZH|Zurich|Zurich`
 
-const places: readonly PlaceEntry[] = lines
+export const places: readonly PlaceEntry[] = lines
   .trim()
   .split('\n')
   .map((line) => line.trim().split('|') as [string, string, string])

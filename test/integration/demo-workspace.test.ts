@@ -78,6 +78,12 @@ test('a workspace that only has the name is left alone, and two at once make one
   expect(links).toHaveLength(4)
   for (const { clicks, sessions } of links) expect(clicks).toBeGreaterThanOrEqual(sessions)
   expect(links.filter(({ scans }) => scans > 0)).toHaveLength(1)
+  const cities = await stores.ch.query<{ city: string }>(
+    "SELECT DISTINCT city FROM link_clicks WHERE workspace_id = {workspace:UInt32} AND city != ''",
+    { workspace: made[0]!.id },
+  )
+  expect(cities.length).toBeGreaterThan(5)
+  for (const { city } of cities) expect(city).toMatch(/^\D+, [A-Z]{2}-[A-Z0-9]{1,3}$/)
   const [ids] = await stores.ch.query(
     'SELECT count() = uniqExact(id) AS areOnce FROM link_clicks WHERE workspace_id = {workspace:UInt32}',
     { workspace: made[0]!.id },

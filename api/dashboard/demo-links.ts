@@ -1,5 +1,6 @@
 /** Tracked links of the demo workspace, each for a campaign that its made-up visits have. */
 import type { SeedLink } from '../../clickhouse/seed/rows-sql.ts'
+import { demoSite } from '../../clickhouse/seed/vocabulary.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { insertLink } from '../../postgres/tables/links.ts'
 
@@ -9,8 +10,7 @@ const made = [
   { label: 'LinkedIn advertisement', source: 'linkedin', medium: 'paid_social', referrer: 'https://www.linkedin.com/' },
   { label: 'Poster in the window', source: 'poster', medium: 'qr', referrer: '' },
 ]
-/** The site of the made-up visits. */
-const destinationUrl = 'https://www.seed-1.example/'
+const destinationUrl = `${demoSite}/`
 
 export async function fillLinks(q: Queryable, workspaceId: number): Promise<SeedLink[]> {
   const links: SeedLink[] = []

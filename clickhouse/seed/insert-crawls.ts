@@ -4,7 +4,7 @@ import { demoCrawls, demoDays } from '../../schemas/limits/seed-limits.ts'
 import { describeBot } from '../../schemas/reference/bots.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { ClickHouse } from '../client.ts'
-import { pages } from './vocabulary.ts'
+import { demoSite, pages } from './vocabulary.ts'
 
 /** The first ones come most often. The last two publish no addresses. */
 const agents = [
@@ -36,7 +36,7 @@ export async function insertCrawls(
        if(verified = ${botVerified.unknown}, 'none', 'ip_range'), 'bots_endpoint',
        if(draw % 40 = 0, 404, 200), 20 + draw % 300, toFixedString(substring(hex(draw), 1, 16), 16), '', 'GET',
        {paths:Array(String)}[1 + intDiv(draw, 100) % {pages:UInt64} AS page] AS path,
-       concat('https://www.seed-', toString({workspace:UInt32}), '.example', path), '',
+       concat({site:String}, path), '',
        {agents:Array(String)}[nth], {names:Array(String)}[nth], {operators:Array(String)}[nth]
      FROM (SELECT number, cityHash64(number, {workspace:UInt32}) AS draw,
          1 + toUInt64(pow((draw % 1000) / 1000, 2) * {count:UInt64}) AS nth,
@@ -46,7 +46,7 @@ export async function insertCrawls(
       ...{ workspace: workspaceId, last_id: lastId, until, span: demoDays * dayMs, visits: demoCrawls },
       ...{ count: agents.length, checked: agents.length - 2, agents, names: bots.map(({ name }) => name) },
       ...{ operators: bots.map(({ operator }) => operator), categories: bots.map(({ category }) => category) },
-      ...{ paths: pages.slice(0, crawledPages).map(({ path }) => path), pages: crawledPages },
+      ...{ paths: pages.slice(0, crawledPages).map(({ path }) => path), pages: crawledPages, site: demoSite },
     },
   )
 }

@@ -21,6 +21,8 @@ import {
   countries,
   customNames,
   pages,
+  siteEnd,
+  siteStart,
   sources,
   vitalCode,
 } from './vocabulary.ts'
@@ -102,7 +104,7 @@ const steps: readonly Step[] = [
       35,
     ),
     came_from: zipf(sources.length, 'visit', 36),
-    site: `concat('https://www.seed-', toString(w), '.example')`,
+    site: `concat('${siteStart}', toString(w), '${siteEnd}')`,
   },
   {
     who: `greatest(cityHash64(seed, w, person, 'visitor'), 1)`,

@@ -4,6 +4,11 @@
  */
 import { devices, kinds, vitalMetrics } from '../../schemas/event/row.ts'
 
+/** The site of the workspace at a place of the seed's list, which begins with 1. In SQL the place is between two texts. */
+export const [siteStart, siteEnd] = ['https://www.seed-', '.example'] as const
+/** A demo is the only workspace of its seed. */
+export const demoSite = `${siteStart}1${siteEnd}`
+
 export interface SourceEntry {
   readonly source: string
   readonly medium: string

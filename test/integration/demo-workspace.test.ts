@@ -67,6 +67,16 @@ test('a workspace that only has the name is left alone, and two at once make one
   expect(await eventsOf(made[0]!.id)).toBe(count)
   const crawled = 'SELECT DISTINCT operator FROM bot_visits WHERE workspace_id = {workspace:UInt32}'
   expect((await stores.ch.query(crawled, { workspace: made[0]!.id })).length).toBeGreaterThan(3)
+  // Links lead to the site that people visit and crawlers read.
+  const hosts = await stores.ch.query(
+    `SELECT DISTINCT domain(url) AS host FROM (SELECT url FROM events WHERE workspace_id = {workspace:UInt32} AND url != ''
+       UNION ALL SELECT url FROM bot_visits WHERE workspace_id = {workspace:UInt32})`,
+    { workspace: made[0]!.id },
+  )
+  const [led] = await stores.pg.query('SELECT DISTINCT destination_url AS url FROM links WHERE workspace_id = $1', [
+    made[0]!.id,
+  ])
+  expect(led).toEqual({ url: `https://${(hosts as { host: string }[]).map(({ host }) => host).join()}/` })
   // Visitors of a link aren't more than its clicks, and one link is a poster's.
   const links = await stores.ch.query<{ clicks: number; sessions: number; scans: number }>(
     `SELECT countIf(kind = 'click') AS clicks, countIf(way = 'qr') AS scans, any(sessions) AS sessions

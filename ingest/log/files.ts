@@ -118,6 +118,11 @@ export class LogFiles {
     this.distrusted.add(number)
   }
 
+  /** Leaves nothing of a file but its header, durably. */
+  cutToHeader(number: number): Promise<void> {
+    return truncateToHeader(this.pathOf(number))
+  }
+
   /** Releases a file whose rows are all stored: it becomes a spare, or is removed where it can't be one. */
   async release(number: number): Promise<void> {
     const path = this.pathOf(number)

@@ -14,7 +14,7 @@ import type { Segment } from './segment.ts'
 export interface Recovered {
   /** Every segment of every file, oldest first, whether shipped or not. */
   readonly segments: Segment[]
-  /** Oldest first. One without segments is kept as well: its header says where the one before it ends. */
+  /** Oldest first, with those without segments that are needed. */
   readonly files: number[]
   /** Those of them that have nothing behind their header. */
   readonly unused: number[]
@@ -73,7 +73,30 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
     newestEnd = content.end
     total += content.end
   }
-  return { segments, files: [...numbers], unused, newestEnd, bytes: total }
+  const kept = await releaseNeedless(files, numbers, new Set(unused))
+  return { segments, files: kept, unused: unused.filter((number) => kept.includes(number)), newestEnd, bytes: total }
+}
+
+/**
+ * Starts that end before they write leave a file each. Two of them in a row are needed: the first one's header says where
+ * the file before ends, and the newest one's number isn't given out again.
+ */
+async function releaseNeedless(
+  files: LogFiles,
+  numbers: readonly number[],
+  unused: ReadonlySet<number>,
+): Promise<number[]> {
+  const kept: number[] = []
+  for (const number of numbers) {
+    const before = kept.at(-1)
+    const isNeedless = unused.has(number) && before !== undefined && unused.has(before) && number !== numbers.at(-1)
+    if (isNeedless) {
+      // The one before may have a group that failed, which only the header of this one keeps from being read.
+      await files.cutToHeader(before)
+      await files.release(number)
+    } else kept.push(number)
+  }
+  return kept
 }
 
 /** Null when the file's first bytes aren't its header. */

@@ -55,6 +55,8 @@ export class FileKeeper {
   }
 
   start(): void {
+    // A process that dies before its first interval must not leave more files each time.
+    this.sweep()
     this.timer = setInterval(() => this.sweep(), sweepMs)
     this.timer.unref()
   }

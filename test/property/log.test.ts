@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupAlignment } from '../../ingest/log/format.ts'
+import { fileHeaderBytes, groupAlignment } from '../../ingest/log/format.ts'
 import {
   appendDurably,
   countingNumbers,
@@ -87,6 +87,27 @@ describe('the event log', () => {
       expect(again.setAside).toEqual([])
       await again.writer.close()
     }
+  })
+
+  it('keeps two files of many starts that wrote nothing, and never reads the group that failed before them', async () => {
+    const io = makeFlakyIo()
+    let log = await openLog(folder, countingNumbers(), io)
+    const kept = await appendDurably(log, 'https://example.com/kept')
+    // Two files in a row: the failed group stands in the first one that is unused.
+    await log.abandon()
+    log = await openLog(folder, countingNumbers(10), io)
+    io.syncFailures = 1
+    await expect(appendDurably(log, 'https://example.com/failed')).rejects.toThrow('not durable')
+    for (let start = 2; start < 10; start++) {
+      await log.abandon()
+      log = await openLog(folder, countingNumbers(10 * start), io)
+      expect([...(await readRows(log, log.recovered.segments)).keys()]).toEqual([kept])
+    }
+    // The one with a row, two without, and the one that is written.
+    const names = (await readdir(folder)).filter((name) => /^\d+\.log$/.test(name))
+    expect(names).toHaveLength(4)
+    expect((await stat(log.pathOf(2))).size).toBe(fileHeaderBytes)
+    await log.writer.close()
   })
 
   it('sets a damaged group in the middle aside alone and reads on after it', async () => {

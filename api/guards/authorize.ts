@@ -12,9 +12,15 @@ export const requirePlan: Guard = (key) => {
   if (key.plan_key === null || key.workspace.plan_key === null) throw problem('plan_missing')
 }
 
-/** The key's owner must still be a member, and the workspace in use. */
+/** The key's owner must still be a member. */
+export const requireMembership: Guard = (key) => {
+  if (!key.isMember) throw problem('workspace_access_denied')
+}
+
+/** … and the workspace in use. */
 export const requireAccess: Guard = (key) => {
-  if (!key.isMember || key.workspace.suspended_at !== null) throw problem('workspace_access_denied')
+  requireMembership(key)
+  if (key.workspace.suspended_at !== null) throw problem('workspace_access_denied')
 }
 
 /** Where the workspace requires it, a session's account needs a second factor. */

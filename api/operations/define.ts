@@ -31,7 +31,7 @@ export type Interface = 'rest' | 'mcp' | 'console'
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The workspace of the key. Without a plan the chain answers 402 before any handler runs, but those of `needsNoPlan`. */
+/** The workspace of the key. Without a plan the chain answers 402 before any handler runs, but those of `needsNoPlan` and `isOfAccount`. */
 export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
 /** Who acts: a secret key, or a member in the dashboard. */
@@ -131,6 +131,8 @@ export interface Operation<
   readonly isShared?: true
   /** Also where the plan has lapsed, or the caller lacks a second factor that is required: else whoever is a member of other workspaces, too, couldn't get out of this one. */
   readonly needsNoPlan?: true
+  /** It reads the account's own: also where the session's workspace is suspended, besides. */
+  readonly isOfAccount?: true
   readonly input: Input
   /** No field of the body is needed, and it may be left out as a whole. */
   readonly needsNoBody?: true

@@ -13,7 +13,14 @@ import { StoreLate, StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { clickhouseShareOfAnswer } from '../../schemas/limits/store-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
-import { type Guard, requireAccess, requireFactor, requirePlan, requireScope } from '../guards/authorize.ts'
+import {
+  type Guard,
+  requireAccess,
+  requireFactor,
+  requireMembership,
+  requirePlan,
+  requireScope,
+} from '../guards/authorize.ts'
 import type { RateLimiter } from '../guards/rate-limit.ts'
 import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
 import { runMutation } from './mutate.ts'
@@ -95,6 +102,7 @@ export async function admit(
 }
 
 function guardsOf(operation: Operation | undefined): Guard[] {
+  if (operation?.isOfAccount) return [requireMembership]
   return operation?.needsNoPlan ? [requireAccess] : [requirePlan, requireAccess, requireFactor]
 }
 

@@ -80,7 +80,7 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   await theirs.context().close()
 })
 
-test('a workspace whose plan has lapsed can be left, and the choice at the top leads to another one', async (context) => {
+test('a workspace whose plan has lapsed or that is suspended can be left, and the choice at the top leads to another one', async (context) => {
   const [lapsed, own] = [await makeWorkspace(stores), mine.workspaceId]
   const join = `INSERT INTO members (workspace_id, owner_id, role) VALUES ($1, $2, 'viewer')`
   await stores.pg.query(join, [lapsed.workspaceId, mine.ownerId])
@@ -93,6 +93,19 @@ test('a workspace whose plan has lapsed can be left, and the choice at the top l
   await look(page, 'without-plan')
   await page.selectOption(choice, String(own))
   await page.waitForSelector(list('Install'))
+  await page.selectOption(choice, String(lapsed.workspaceId))
+  const suspend = 'UPDATE workspaces SET suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1'
+  await page.waitForSelector('main :text("has not selected a plan")')
+  await setPlan(stores.pg, lapsed.workspaceId, 'growth')
+  await stores.pg.query(suspend, [lapsed.workspaceId, true])
+  await page.reload()
+  await page.waitForSelector('main [role="alert"]')
+  // The other one is the only one that is left to choose.
+  await page.selectOption(choice, String(own))
+  await page.waitForSelector(list('Install'))
+  await stores.pg.query(suspend, [lapsed.workspaceId, false])
+  await setPlan(stores.pg, lapsed.workspaceId, null)
+  await page.reload()
   await page.selectOption(choice, String(lapsed.workspaceId))
   await page.click('text=Leave the workspace')
   await page.click('dialog .danger')

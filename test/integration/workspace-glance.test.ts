@@ -101,6 +101,34 @@ test('nobody sees a workspace without being a member of it, nor after the remova
   expect((await api.ask('/v1/workspaces/glance', { key: mine.apiKey })).status).toBe(404)
 })
 
+test('a session whose own workspace is suspended sees the others and goes there, and sees nothing of its own', async () => {
+  const [suspended, other] = [await makeWorkspace(stores), await makeWorkspace(stores)]
+  const member = await makeMember(suspended, 'viewer')
+  const { token } = await invite(other, member.email, 'viewer')
+  const cookie = cookieOf(await join(token))
+  const ask = askAs(cookie)
+  const go = (workspaceId: number) =>
+    api.ask('/dashboard/workspace', {
+      method: 'POST',
+      headers: { cookie, 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ workspace: String(workspaceId) }),
+    })
+  await go(suspended.workspaceId)
+  await stores.pg.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [suspended.workspaceId])
+  expect((await ask<{ id: number }[]>('GET', '/workspaces')).body.map(({ id }) => id)).toEqual([other.workspaceId])
+  expect(await glanceOf(ask)).toMatchObject([
+    { id: suspended.workspaceId, is_current: true, without: 'workspace_access_denied' },
+    { id: other.workspaceId, is_current: false, without: 'no_event' },
+  ])
+  for (const [method, path] of [
+    ['GET', '/workspace'],
+    ['POST', '/members/leave'],
+  ] as const)
+    expect((await ask(method, path)).status).toBe(403)
+  expect((await go(other.workspaceId)).headers.get('location')).toBe('/dashboard')
+  expect((await ask('GET', '/workspace')).status).toBe(200)
+})
+
 test('a workspace that would refuse the session says why, and so does one beyond the limit', async () => {
   const [lapsed, secured, suspended] = [
     await makeWorkspace(stores),

@@ -16,7 +16,8 @@ interface NameProps {
 }
 
 export function WorkspaceName({ shown, joined = [], showAll }: NameProps) {
-  if (joined.length < 2) return shown ? <bdi>{shown.name}</bdi> : <>Dashboard</>
+  // Whoever is in none of them, as theirs is suspended, gets out by the only other one, too.
+  if (joined.length < (shown ? 2 : 1)) return shown ? <bdi>{shown.name}</bdi> : <>Dashboard</>
   return (
     <select
       aria-label="Workspace"

@@ -22,7 +22,7 @@ export const readAllWorkspaces = defineOperation({
   tag: 'Workspace',
   effect: 'read',
   scope: 'workspace:read',
-  needsNoPlan: true,
+  isOfAccount: true,
   input: {},
   output: z.array(WorkspaceGlance),
   async handle(context) {

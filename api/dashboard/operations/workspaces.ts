@@ -45,7 +45,7 @@ export const listOwnWorkspaces = defineOperation({
   tag: 'Workspace',
   effect: 'read',
   scope: 'workspace:read',
-  needsNoPlan: true,
+  isOfAccount: true,
   input: {},
   output: z.array(JoinedWorkspace),
   async handle({ actor, workspace: current, stores: { pg } }) {

@@ -1,11 +1,11 @@
 /** Events of a range by name, and by a value of one of their properties. Held by test/property/event-names.test.ts. */
 import {
-  eventSeriesRowsMax,
   propertyNameLengthMax,
   propertyNamesEventsMax,
   propertyNamesMax,
   propertyValueShownMax,
 } from '../../schemas/limits/overview-limits.ts'
+import { eventSeriesRowsMax } from '../../schemas/limits/series-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import type { BoundSql } from '../bound-sql.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'

@@ -8,8 +8,6 @@ export const overviewHoursMax = 744
 export const overviewRangeDaysMax = 366
 /** How far figures may lag behind a range that advice compares with the one before: a small part of it. */
 export const comparedLagMaxMs = 5 * minute
-/** Buckets of a series whose interval was asked for. */
-export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
 /** The same of the dashboard's whole lists. */
@@ -27,8 +25,6 @@ export const pagesByRevenueMax = 5_000
 export const pagesByRevenueLengthMax = 200_000
 /** Names of events, or values of a property, in one answer. A longer value is cut. */
 export const eventNamesMax = 1_000
-/** Rows that a series counts, the first ones: a chart can't tell more lines apart, and there may be 2,000 buckets. */
-export const eventSeriesRowsMax = 10
 export const propertyNameLengthMax = 200
 /** Names of properties in one answer, and the newest events that they are looked for in. */
 export const propertyNamesMax = 100

@@ -1,6 +1,6 @@
 /** Events of a range by name, or by a value of one property. docs/metrics.md says what the figures mean. */
 import { z } from 'zod'
-import { eventSeriesRowsMax } from '../limits/overview-limits.ts'
+import { eventSeriesRowsMax } from '../limits/series-limits.ts'
 import { dateTime } from './date-time.ts'
 import { Range } from './range.ts'
 

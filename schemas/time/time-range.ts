@@ -4,7 +4,8 @@
  */
 
 import { type ValidationError, valueError } from '../errors/validation-errors.ts'
-import { bucketsMax, dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from '../limits/overview-limits.ts'
+import { dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from '../limits/overview-limits.ts'
+import { bucketsMax } from '../limits/series-limits.ts'
 import { type DateTimeText, firstMoment, lastMoment, parseDateTime, utcOf } from './date-time.ts'
 import { addLocalDays, dayMs, hourMs, localDayAt, nextLocalHour, startOfLocalDay, wallTimeAt } from './time-zone.ts'
 

@@ -2,7 +2,7 @@
 interface ChoiceProps<Key extends string> {
   readonly label: string
   /** Names of what is to choose from, in order. */
-  readonly options: Readonly<Record<Key, string>>
+  readonly options: Readonly<Partial<Record<Key, string>>>
   readonly chosen: Key
   choose(key: Key): void
 }
@@ -10,7 +10,7 @@ interface ChoiceProps<Key extends string> {
 export function Choice<Key extends string>({ label, options, chosen, choose }: ChoiceProps<Key>) {
   return (
     <select aria-label={label} value={chosen} onChange={({ currentTarget: { value } }) => choose(value as Key)}>
-      {Object.entries<string>(options).map(([key, name]) => (
+      {Object.entries<string | undefined>(options).map(([key, name]) => (
         <option key={key} value={key}>
           {name}
         </option>

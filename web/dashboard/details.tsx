@@ -17,6 +17,7 @@ import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { save } from './save-file.ts'
+import { SortHead } from './sort-head.tsx'
 
 const rowsOfPage = 100
 
@@ -86,22 +87,15 @@ export function ListTable({ kind, view, currency, add }: TableProps) {
             <tr>
               <th scope="col">{kind.heading ?? kind.title}</th>
               {columnNames.map((name) => (
-                <th
+                <SortHead
                   key={name}
-                  scope="col"
-                  aria-sort={sort.by === name ? (sort.isRising ? 'ascending' : 'descending') : undefined}
-                >
-                  <button
-                    type="button"
-                    class="link"
-                    onClick={() => {
-                      setSort({ by: name, isRising: sort.by === name && !sort.isRising })
-                      setPage(0)
-                    }}
-                  >
-                    {columns[name].label} {sort.by === name ? (sort.isRising ? '▲' : '▼') : ''}
-                  </button>
-                </th>
+                  label={columns[name].label}
+                  isRising={sort.by === name ? sort.isRising : undefined}
+                  sort={(isRising) => {
+                    setSort({ by: name, isRising })
+                    setPage(0)
+                  }}
+                />
               ))}
             </tr>
           </thead>

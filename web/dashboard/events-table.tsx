@@ -1,10 +1,22 @@
 /** The events of the range with their totals. A box puts a row into the chart. ⋯ shows an event alone, or by a property. */
+import { useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { type EventLine, type EventsView, isCut } from './events-view.ts'
+import { linesOf as csvOf } from './csv.ts'
+import {
+  type EventLine,
+  type EventSort,
+  type EventsView,
+  eventColumnNames,
+  eventColumns,
+  isCut,
+  sortedLines,
+} from './events-view.ts'
 import { number, percent } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
+import { save } from './save-file.ts'
 import { lookOf } from './series-chart.tsx'
 import { isShared } from './shared-page.ts'
+import { SortHead } from './sort-head.tsx'
 
 interface EventsTableProps {
   readonly events: EventsView
@@ -23,14 +35,26 @@ export function nameOf({ key, row }: EventLine): string {
 }
 
 export function EventsTable(props: EventsTableProps) {
-  const { events, answer, lines, isAwaited, isStale, change } = props
+  const { events, answer, isAwaited, isStale, change } = props
   const { of, property } = events
+  const [sort, setSort] = useState<EventSort>({ by: 'visitors', isRising: false })
+  const lines = props.lines && sortedLines(props.lines, sort)
+  const heading = property ?? 'Event'
+  const file = (
+    <button
+      type="button"
+      disabled={!lines?.length}
+      onClick={() => save(`${of ?? 'Events'}.csv`, csvOf(fileOf(lines!, heading)))}
+    >
+      CSV
+    </button>
+  )
   // An address may name one that the newest events don't have.
   const names = new Set([...(answer?.properties ?? []), ...(property === undefined ? [] : [property])])
   return (
     <section class="panel" aria-label="Events" aria-busy={isStale}>
       {of === undefined ? (
-        <h2>Events</h2>
+        <h2>Events {file}</h2>
       ) : (
         <div class="tabs">
           <h2>
@@ -59,11 +83,12 @@ export function EventsTable(props: EventsTableProps) {
           <button type="button" class="link" onClick={() => change({ of: undefined, property: undefined, rows: [] })}>
             All events
           </button>
+          {file}
         </div>
       )}
       {isAwaited && <p class="empty awaited">…</p>}
       {lines?.length === 0 && <p class="empty">Nothing in this range.</p>}
-      {lines !== undefined && lines.length > 0 && <Rows {...props} lines={lines} heading={property ?? 'Event'} />}
+      {lines !== undefined && lines.length > 0 && <Rows {...{ ...props, lines, heading, sort, setSort }} />}
       {answer && isCut(answer) && <p class="note">The top {answer.rows.length}. Add a filter to see others.</p>}
     </section>
   )
@@ -72,9 +97,16 @@ export function EventsTable(props: EventsTableProps) {
 interface RowsProps extends EventsTableProps {
   readonly lines: readonly EventLine[]
   readonly heading: string
+  readonly sort: EventSort
+  setSort(sort: EventSort): void
 }
 
-function Rows({ events: { of }, lines, chosen = [], heading, change }: RowsProps) {
+function fileOf(lines: readonly EventLine[], heading: string): (string | number)[][] {
+  const head = [heading, ...eventColumnNames.map((name) => eventColumns[name])]
+  return [head, ...lines.map((line) => [nameOf(line), ...eventColumnNames.map((name) => line.row[name])])]
+}
+
+function Rows({ events: { of }, lines, chosen = [], heading, sort, setSort, change }: RowsProps) {
   const counted = lines.filter(({ counts }) => counts !== undefined).length
   const toggle = (line: EventLine, isIn: boolean) => {
     const others = chosen.filter(({ key }) => key !== line.key)
@@ -90,19 +122,22 @@ function Rows({ events: { of }, lines, chosen = [], heading, change }: RowsProps
               <th scope="col">
                 <bdi>{heading}</bdi>
               </th>
-              <th scope="col">Events</th>
-              <th scope="col">Visitors</th>
-              <th scope="col">Share</th>
-              <th scope="col">Sessions</th>
-              <th scope="col">Conversions</th>
+              {eventColumnNames.map((by) => (
+                <SortHead
+                  key={by}
+                  label={eventColumns[by]}
+                  isRising={sort.by === by ? sort.isRising : undefined}
+                  sort={(isRising) => setSort({ by, isRising })}
+                />
+              ))}
             </tr>
           </thead>
           <tbody>
             {lines.map((line) => {
-              const { key, row, counts, place } = line
+              const { key, row, counts, look } = line
               const name = nameOf(line)
-              const isIn = chosen.includes(line)
-              const { colour, isDashed } = lookOf(place)
+              const isIn = chosen.some((one) => one.key === key)
+              const { colour, isDashed } = lookOf(look ?? 0)
               return (
                 <tr key={key}>
                   <th scope="row">
@@ -137,11 +172,9 @@ function Rows({ events: { of }, lines, chosen = [], heading, change }: RowsProps
                       )}
                     </span>
                   </th>
-                  <td>{number(row.events)}</td>
-                  <td>{number(row.visitors)}</td>
-                  <td>{percent(row.visitor_share)}</td>
-                  <td>{number(row.sessions)}</td>
-                  <td>{number(row.conversions)}</td>
+                  {eventColumnNames.map((name) => (
+                    <td key={name}>{name === 'visitor_share' ? percent(row[name]) : number(row[name])}</td>
+                  ))}
                 </tr>
               )
             })}
@@ -150,7 +183,8 @@ function Rows({ events: { of }, lines, chosen = [], heading, change }: RowsProps
       </section>
       {counted < lines.length && (
         <p class="note">
-          The chart has room for the first {counted} rows.{of === undefined && ' ⋯ shows any of the others alone.'}
+          The chart has room for {counted} rows, those of the most visitors.
+          {of === undefined && ' ⋯ shows any of the others alone.'}
         </p>
       )}
     </>

@@ -9,9 +9,9 @@ import {
   chosenLines,
   type EventsView,
   eventFigures,
-  eventIntervals,
   eventsQuestionOf,
   intervalOf,
+  intervalsOf,
   isOfThese,
   linesOf,
   readEvents,
@@ -60,7 +60,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
       <ViewControls {...{ view, go, timezone, ...opening }}>
         <Choice
           label="Length of the buckets"
-          options={eventIntervals}
+          options={intervalsOf(view)}
           chosen={intervalOf(view, events)}
           choose={(interval) => change({ interval })}
         />
@@ -79,7 +79,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
             lines={chosen.map((line) => ({
               label: nameOf(line),
               values: line.counts!.map((counts) => counts[figure]),
-              look: line.place,
+              look: line.look!,
             }))}
             label={`${eventFigures[figure]} over time`}
             timezone={shown.range.timezone}

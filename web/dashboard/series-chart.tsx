@@ -22,7 +22,7 @@ export interface ChartLine {
   readonly label: string
   /** A value for each bucket. */
   readonly values: readonly number[]
-  /** Its colour and stroke: a number below `looksMax`. */
+  /** Its colour and stroke: a number below `eventSeriesRowsMax`. */
   readonly look: number
 }
 
@@ -37,8 +37,8 @@ interface SeriesChartProps {
 const colours = ['--accent', '--bad', '--good', '--middling', '--fifth'] as const
 
 /** The name of a line's colour in the style sheet, and whether the line is dashed: colours come twice. */
-export function lookOf(place: number): { readonly colour: string; readonly isDashed: boolean } {
-  return { colour: colours[place % colours.length]!, isDashed: place >= colours.length }
+export function lookOf(look: number): { readonly colour: string; readonly isDashed: boolean } {
+  return { colour: colours[look % colours.length]!, isDashed: look >= colours.length }
 }
 
 export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesChartProps) {

@@ -5,12 +5,8 @@ import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { eventNameLengthMax } from '../../../schemas/limits/event-limits.ts'
-import {
-  eventNamesMax,
-  eventSeriesRowsMax,
-  overviewRowsDefault,
-  propertyNameLengthMax,
-} from '../../../schemas/limits/overview-limits.ts'
+import { eventNamesMax, overviewRowsDefault, propertyNameLengthMax } from '../../../schemas/limits/overview-limits.ts'
+import { eventSeriesRowsMax } from '../../../schemas/limits/series-limits.ts'
 import { EventNames } from '../../../schemas/resources/event-names.ts'
 import { viewScope } from '../../../schemas/scopes.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'

@@ -2,12 +2,8 @@
 import { z } from 'zod'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import {
-  bucketsMax,
-  overviewDaysDefault,
-  overviewDaysMax,
-  overviewHoursMax,
-} from '../../../schemas/limits/overview-limits.ts'
+import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/overview-limits.ts'
+import { bucketsMax } from '../../../schemas/limits/series-limits.ts'
 import {
   bucketKinds,
   comparisons,

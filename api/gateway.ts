@@ -17,6 +17,7 @@ import {
   type Route,
 } from '../runtime/http/server.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import type { ReadTxt } from '../runtime/outbound/txt-records.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/event-limits.ts'
 import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
 import { overviewReuse } from '../schemas/limits/overview-limits.ts'
@@ -65,6 +66,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly mediaLinks: MediaLinks
   readonly mediaLimits: MediaLimits
   readonly mediaBytesMax: CallConfig['mediaBytesMax']
+  readonly readTxt: ReadTxt
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
   /** The root of short links; undefined: `/l` under the API's. */
@@ -115,7 +117,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     transaction: pg.transaction,
     inTurn: makeMutationTurns(options.answerDeadlineMs * postgresShareOfAnswer),
     stores: {
-      ...{ pg, box, hashes, media },
+      ...{ pg, box, hashes, media, readTxt: options.readTxt },
       ch,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
         coalescer.ask(question, work) as Promise<Answer>,

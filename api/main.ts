@@ -23,8 +23,10 @@ import { CantListen } from '../runtime/http/listen.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
+import { makeTxtReader } from '../runtime/outbound/txt-records.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { rateLimitDeadlineMs } from '../schemas/limits/api-limits.ts'
+import { txtDeadlineMs } from '../schemas/limits/domain-limits.ts'
 import { uploadsLeaveFree } from '../schemas/limits/media-limits.ts'
 import { postgresShareOfAnswer, redisDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
@@ -76,6 +78,7 @@ async function main(): Promise<void> {
     },
     apiHost: () => config.apiHost ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost,
+    readTxt: makeTxtReader(txtDeadlineMs),
     allowPrivateTargets: config.allowPrivateTargets,
     isMailSetUp: config.smtpServer !== undefined && config.mailFrom !== undefined,
   })

@@ -14,6 +14,7 @@ import { findPostOwner, listPostOwners } from '../postgres/tables/posts.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
 import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { advanceMarks, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
+import { listServedDomains } from '../postgres/tables/short-domains.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { listDeletedWorkspaces } from '../postgres/tables/workspace-deletions.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -41,6 +42,7 @@ import { expireSetAside } from './ship/set-aside.ts'
 import { areNumbersUsed, raiseLeasesAboveUsed } from './ship/used-numbers.ts'
 import { makeLinkTable } from './tables/links.ts'
 import { makePostTable } from './tables/posts.ts'
+import { type DomainTable, makeDomainTable } from './tables/short-domains.ts'
 import { makeKeyTable } from './tables/tracking-key-table.ts'
 import type { Tables, Thread } from './thread-dependencies.ts'
 import type { WorkerData } from './threads/protocol.ts'
@@ -114,9 +116,12 @@ async function runNode(): Promise<void> {
       ...thread.watched.streamHooks(stream),
     }),
   }
+  // The front of `npm start` has no store: it is told which hosts are to come here.
+  const domains = makeDomains(thread, pg, true, (hosts) => process.send?.({ type: 'short_domains', hosts }))
+  await domains.start()
   const receiving =
     config.ingestWorkers === 1
-      ? await receiveInOneThread(node, () => openTables(thread, pg, true))
+      ? await receiveInOneThread(node, () => openTables(thread, pg, true, domains))
       : await receiveInWorkers(node, new URL(import.meta.url))
 
   expireSetAside(folder, clock, log)
@@ -125,6 +130,7 @@ async function runNode(): Promise<void> {
   shutdown.step('shippers', () => receiving.closeShippers())
   shutdown.step('tables', async () => {
     await receiving.closeTables()
+    await domains.close()
     await Promise.all([...leases.values()].map((each) => each.close()))
   })
   shutdown.step('lock', () => lock.release())
@@ -140,7 +146,9 @@ async function runWorkerThread(): Promise<void> {
   const thread = makeThread(data.worker)
   const pg = connectPostgres(requireStores(thread.config).databaseUrl, { max: 2 })
   // Copies of the tables lie in the node's folder, once.
-  await runWorker(data, thread, () => openTables(thread, pg, data.worker === 1))
+  const domains = makeDomains(thread, pg, false)
+  await domains.start()
+  await runWorker(data, thread, () => openTables(thread, pg, data.worker === 1, domains))
 }
 
 /** @param worker undefined in the main thread */
@@ -172,7 +180,27 @@ async function openLeases(
   return new Map(await Promise.all(all.map(async (writer) => [writer, await open(writer)] as const)))
 }
 
-async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, keepsCopy: boolean): Promise<Tables> {
+function makeDomains(
+  { folder, clock, log }: Thread,
+  pg: Postgres,
+  keepsCopy: boolean,
+  onHosts?: (hosts: readonly string[]) => void,
+): DomainTable {
+  return makeDomainTable({
+    ...{ keepsCopy, clock, log, file: join(folder, 'short-domains.json') },
+    listDomains: () => listServedDomains(pg),
+    listen: (onNotify, onReconnect) => pg.listen('short_domains_changed', onNotify, onReconnect),
+    ...(onHosts && { onHosts }),
+  })
+}
+
+/** @param domains opened already, and not closed with the others */
+async function openTables(
+  { config, folder, clock, log }: Thread,
+  pg: Postgres,
+  keepsCopy: boolean,
+  domains: DomainTable,
+): Promise<Tables> {
   const common = { keepsCopy, clock, log }
   const keys = makeKeyTable({
     ...common,
@@ -191,7 +219,7 @@ async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, 
     file: join(folder, 'links.jsonl'),
     listChanged: (since, limit) => listRedirects(pg, since, limit),
     listDeletedWorkspaces: () => listDeletedWorkspaces(pg),
-    findLink: (key) => findRedirect(pg, key),
+    findLink: (key, domainId) => findRedirect(pg, key, domainId),
     findLinkOfId: (id) => findRedirectOfId(pg, id),
     listen: (onNotify, onReconnect) => pg.listen('links_changed', onNotify, onReconnect),
   })
@@ -210,7 +238,7 @@ async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, 
   const close = async () => {
     await Promise.all([keys, links, posts, salts, botChecks].map((each) => each.close()))
   }
-  return { keys, links, posts, salts, countries, botChecks, close }
+  return { keys, links, domains, posts, salts, countries, botChecks, close }
 }
 
 function markStoreOf(pg: Postgres): MarkStore {

@@ -28,6 +28,7 @@ import type { Claims } from './ship/claim.ts'
 import type { ShippingOptions } from './ship/stream.ts'
 import type { LinkTable } from './tables/links.ts'
 import type { PostTable } from './tables/posts.ts'
+import type { DomainTable } from './tables/short-domains.ts'
 import type { KeyTable } from './tables/tracking-key-table.ts'
 import type { BotChecks } from './verify/open-checks.ts'
 
@@ -45,6 +46,7 @@ export interface Thread {
 export interface Tables {
   readonly keys: KeyTable
   readonly links: LinkTable
+  readonly domains: DomainTable
   readonly posts: PostTable
   readonly salts: Salts
   /** Null: no address is looked up. */
@@ -93,7 +95,7 @@ export const drainMs = 8_000
 /** The part that takes requests. */
 export function makeReceiver(
   { config, watched, clock, log }: Thread,
-  { keys, links, posts, salts, countries, botChecks }: Tables,
+  { keys, links, domains, posts, salts, countries, botChecks }: Tables,
   { linkClicks, replayChunks, ...logs }: Logs,
   { capacity, passwordTries }: Shared,
   status: Pick<IngestServerOptions, 'health' | 'metrics'>,
@@ -135,7 +137,7 @@ export function makeReceiver(
     writer: linkClicks,
     countRequest: watched.countLinkRequest,
   })
-  const shortLinks = { redirect, paths: shortLinkPaths(config.shortUrlHost) }
+  const shortLinks = { redirect, paths: shortLinkPaths(config.shortUrlHost), domainOf: domains.ofRequest }
   const apiHost = config.apiHost ?? `http://localhost:${config.port}`
   const browserScript = makeBrowserScript({ keys, apiHost })
   return makeIngestServer({

@@ -1,6 +1,6 @@
 /**
  * Keys of short links: the last part of `post_url`. A key is either made (`makeAttributionKey`) or chosen when the link is
- * created. Case counts. A key belongs to one link of the installation, whatever its workspace.
+ * created. Case counts. Under a domain a key belongs to one link, and so under the installation's root, whatever the workspace.
  */
 import { linkKeyLengthMax } from './limits/api-limits.ts'
 

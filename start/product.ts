@@ -52,6 +52,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   let dev: Omit<DevFile, 'pids'> | undefined
   /** Known once it is served. */
   let scriptUrl: string | undefined
+  /** As ingest knows them. */
+  let shortDomains: ReadonlySet<string> = new Set()
   let isStopping = false
 
   const watcher: Watcher = {
@@ -75,6 +77,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
         const isUp = running.services.some((kept) => kept.name === name && kept.isUp)
         return isUp ? services.find((service) => service.name === name)?.port : undefined
       },
+      isShortDomain: (host) => shortDomains.has(host),
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
       demo: makeDemoSite(() => scriptUrl),
       ...(config.shortUrlHost !== undefined && { shortLinkPath: pathOf(config.shortUrlHost) }),
@@ -96,7 +99,9 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const { secretKey } = first
     const { nodeEnv } = config
     const around = { dataDir: folder.path, secretKey, trustedProxies: trusted.services, nodeEnv, ...urls, ...addresses }
-    services = await prepareServices(around)
+    services = await prepareServices(around, (hosts) => {
+      shortDomains = new Set(hosts)
+    })
     running.services = services.map(({ runnable }) => startSupervised(runnable))
 
     const ingestPort = services.find((service) => service.name === 'ingest')?.port ?? front.port

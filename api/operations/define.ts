@@ -11,6 +11,7 @@ import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { ReadTxt } from '../../runtime/outbound/txt-records.ts'
 import type { problems } from '../../schemas/errors/problems.ts'
 import type { Scope, SessionScope } from '../../schemas/scopes.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
@@ -52,6 +53,8 @@ export interface Stores {
   readonly box: SecretBox
   /** Hashes of browsers' ids and of e-mails, as events have them. */
   readonly hashes: IdentityHashes
+  /** For `prepare` alone: it may take seconds. */
+  readonly readTxt: ReadTxt
   /** Lets identical requests at about the same time share one answer, which must not be modified. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
 }

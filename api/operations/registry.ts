@@ -12,6 +12,13 @@ import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
+import {
+  changeShortDomain,
+  createShortDomain,
+  listShortDomains,
+  removeShortDomain,
+  verifyShortDomain,
+} from './domains/domains.ts'
 import { getExclusions, updateExclusions } from './exclusions/exclusions.ts'
 import { changeFeed, checkFeed, createFeed, listOwnFeeds, removeFeed } from './feeds/feeds.ts'
 import { changeSavedFunnel, createSavedFunnel, listSavedFunnels, removeSavedFunnel } from './funnels/saved-funnels.ts'
@@ -142,6 +149,11 @@ export const operations: readonly Operation[] = [
   updateLink,
   archiveLink,
   unarchiveLink,
+  listShortDomains,
+  createShortDomain,
+  changeShortDomain,
+  verifyShortDomain,
+  removeShortDomain,
   listAudit,
   createWebhook,
   listWebhooks,

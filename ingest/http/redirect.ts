@@ -22,7 +22,8 @@ import { bodyDeadlineMs, linkClickBytesMax } from '../../schemas/limits/event-li
 import { linkFormBytesMax, linkFormsArrivingBytesMax } from '../../schemas/limits/ingest-limits.ts'
 import { type ClickReader, type LinkRequest, referrerOf } from '../enrich/clicks.ts'
 import type { LogWriter } from '../log/writer.ts'
-import type { LinkTable, LinkTarget, ShownPreview, VisitorTarget } from '../tables/links.ts'
+import { type LinkTable, type LinkTarget, linkPlace, type ShownPreview, type VisitorTarget } from '../tables/links.ts'
+import type { ShortDomain } from '../tables/short-domains.ts'
 import type { Capacity } from './capacity.ts'
 import {
   askReply,
@@ -65,16 +66,22 @@ export interface RedirectOptions {
   readonly log: Log
 }
 
+/** The part of a path that may be a key, and the short domain that was asked; null: the installation's root. */
+export interface AskedPlace {
+  readonly key: string
+  readonly domain: ShortDomain | null
+}
+
 /** The request, or its head, is read before it returns. */
-type Answerer = (response: HttpResponse, request: HttpRequest, isClosing: () => boolean) => void
+type Answerer<Place> = (response: HttpResponse, request: HttpRequest, isClosing: () => boolean, place: Place) => void
 
 export interface Redirect {
-  /** Answers a GET or HEAD. The first parameter is the key. */
-  readonly follow: Answerer
-  /** Answers a POST of the form that asks for a password, likewise. */
-  readonly unlock: Answerer
-  /** For a path on which no link can be. */
-  readonly refuse: Answerer
+  /** Answers a GET or HEAD. */
+  readonly follow: Answerer<AskedPlace>
+  /** Answers a POST of the form that asks for a password. */
+  readonly unlock: Answerer<AskedPlace>
+  /** Leads to the address, or to the page for unknown links where there is none. */
+  readonly leave: Answerer<string | null>
 }
 
 type Found = LinkTarget | 'unknown' | 'unavailable'
@@ -98,8 +105,8 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     }
   }
 
-  function replyTo(found: Found, asked: LinkRequest): HttpReply {
-    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 307)
+  function replyTo(found: Found, asked: LinkRequest, domain: ShortDomain | null): HttpReply {
+    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 307, domain)
     if (found.preview !== null && clicks.isPreview(asked)) return preview(found, found.preview, asked)
     if (found.passwordHash === null) return lead(found, asked, 302)
     // Programs count as they do at any link. A person hasn't clicked before the password is right.
@@ -122,17 +129,22 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   }
 
   /** For a link that is over, or that isn't there. */
-  function replyWithout(found: Found, status: number): HttpReply {
+  function replyWithout(found: Found, status: number, domain: ShortDomain | null): HttpReply {
     countRequest(typeof found === 'object' ? 'expired' : found)
-    if (found === 'unknown') return unknownReply
+    if (found === 'unknown') return replyOfNone(domain?.notFoundUrl ?? null, status)
     if (found === 'unavailable') return unavailableReply
     if (found.expiredUrl === null) return expiredReply
     return { status, headers: { Location: found.expiredUrl, ...redirectHeaders } }
   }
 
   /** After a form, a browser asks with GET wherever it is led (303). With 307 it would send the password there. */
-  async function replyToForm(found: Found, asked: LinkRequest, form: URLSearchParams): Promise<HttpReply> {
-    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 303)
+  async function replyToForm(
+    found: Found,
+    asked: LinkRequest,
+    form: URLSearchParams,
+    domain: ShortDomain | null,
+  ): Promise<HttpReply> {
+    if (typeof found !== 'object' || isOver(found, asked)) return replyWithout(found, 303, domain)
     const password = form.get(passwordField)
     const clicked = { ...asked, referrer: form.get(referrerField) ?? asked.referrer }
     const { id: linkId, passwordHash } = found
@@ -164,25 +176,27 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       observeAnswer(reply.status)
       sendReply(response, reply, { requestId, headOnly: isHead, closes: closes || isClosing() })
     }
-    return { key: request.getParameter(0) ?? '', asked, answer, requestId }
+    return { asked, answer, requestId }
   }
 
-  const follow: Answerer = (response, request, isClosing) => {
-    const { key, asked, answer } = open(response, request, isClosing)
-    const known = links.find(key)
-    if (known !== undefined) return answer(replyTo(known, asked))
+  const follow: Redirect['follow'] = (response, request, isClosing, { key, domain }) => {
+    const { asked, answer } = open(response, request, isClosing)
+    const place = linkPlace(key, domain?.id ?? null)
+    const known = links.find(place)
+    if (known !== undefined) return answer(replyTo(known, asked, domain))
     // Looked up now: later the connection may be gone.
     void asked.sender.address
     let isAborted = false
     response.onAborted(() => {
       isAborted = true
     })
-    void links.resolve(key).then((found) => {
-      if (!isAborted) answer(replyTo(found, asked))
+    void links.resolve(place).then((found) => {
+      if (!isAborted) answer(replyTo(found, asked, domain))
     })
   }
-  const unlock: Answerer = (response, request, isClosing) => {
-    const { key, asked, answer, requestId } = open(response, request, isClosing)
+  const unlock: Redirect['unlock'] = (response, request, isClosing, { key, domain }) => {
+    const place = linkPlace(key, domain?.id ?? null)
+    const { asked, answer, requestId } = open(response, request, isClosing)
     void asked.sender.address
     let isAborted = false
     let dropBody = () => {}
@@ -191,7 +205,8 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       dropBody()
     })
     const receive = async (form: URLSearchParams) => {
-      const reply = await replyToForm(links.find(key) ?? (await links.resolve(key)), asked, form).catch((error) => {
+      const found = links.find(place) ?? (await links.resolve(place))
+      const reply = await replyToForm(found, asked, form, domain).catch((error) => {
         log.error({ err: error, requestId }, 'a password could not be checked')
         countRequest('not_checked')
         return askReply(503, '', busyRetryMs)
@@ -206,16 +221,22 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       receive: (body) => void receive(new URLSearchParams(body.toString())),
     })
   }
-  const refuse: Answerer = (response, request, isClosing) => {
+  const leave: Redirect['leave'] = (response, request, isClosing, url) => {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
-    observeAnswer(unknownReply.status)
-    sendReply(response, unknownReply, {
+    const reply = replyOfNone(url, 307)
+    observeAnswer(reply.status)
+    sendReply(response, reply, {
       requestId,
       headOnly: request.getMethod() === 'head',
       closes: isClosing(),
     })
   }
-  return { follow, unlock, refuse }
+  return { follow, unlock, leave }
+}
+
+/** @param url null: there is a page for it */
+function replyOfNone(url: string | null, status: number): HttpReply {
+  return url === null ? unknownReply : { status, headers: { Location: url, ...redirectHeaders } }
 }
 
 function isOver({ expiresAt }: LinkTarget, { sender }: LinkRequest): boolean {

@@ -9,7 +9,6 @@
 import { type Listening, listenExclusively, listenShared } from '../../runtime/http/listen.ts'
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal } from '../../runtime/http/refusals.ts'
-import { sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
@@ -22,19 +21,18 @@ import {
 } from '../../schemas/limits/event-limits.ts'
 import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
-import { anyOrigin, type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
+import { type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
 import { readPost } from './read-post.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
-import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
+import { makeDomainSwitch, makeLinkRoute, type ShortLinks, sendWithoutSlash } from './short-links.ts'
 import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 
 export interface IngestServerOptions extends OtherRoutesOptions {
   readonly receivers: Readonly<Record<Endpoint, Receiver>>
-  /** `paths`: how short links begin, without a slash at the end. */
-  readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
+  readonly shortLinks: ShortLinks
   readonly proxies: TrustedProxies
   readonly countryHeader: string
 }
@@ -69,12 +67,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
   })
-  const { follow, unlock } = shortLinks.redirect
-  const link = {
-    GET: (response, request) => follow(response, request, isClosing),
-    HEAD: (response, request) => follow(response, request, isClosing),
-    POST: (response, request) => unlock(response, request, isClosing),
-  } satisfies Routes[string]
+  const link = makeLinkRoute(shortLinks, isClosing)
   const routes: Routes = {
     [`${root}/track`]: receiving('track'),
     [`${root}/track/batch`]: receiving('batch'),
@@ -85,8 +78,9 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     '/svc.js': { GET: script, HEAD: script },
     ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, link])),
   }
-  mount(app, write, routes)
-  mountRest(app, write, routes, { ...shortLinks, isClosing })
+  const unlessAtDomain = makeDomainSwitch(shortLinks, write, isClosing)
+  mount(app, write, routes, unlessAtDomain)
+  mountRest(app, write, routes, { ...shortLinks, isClosing, unlessAtDomain })
   let listening: Listening | undefined
 
   return {
@@ -153,22 +147,34 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
   }
 }
 
-/** Serves the routes, and refuses other methods. */
-function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Routes): void {
+type DomainSwitch = ReturnType<typeof makeDomainSwitch>
+
+/** Serves the routes, and refuses other methods. Those that take events are the same at any host. */
+function mount(
+  app: ReturnType<typeof uws.App>,
+  write: WriteAnswer,
+  routes: Routes,
+  unlessAtDomain: DomainSwitch,
+): void {
   for (const [path, methods] of Object.entries(routes)) {
+    const takesEvents = 'OPTIONS' in methods
     for (const [method, handler] of Object.entries(methods)) {
-      app[method.toLowerCase() as Lowercase<Method>](path, handler)
+      app[method.toLowerCase() as Lowercase<Method>](path, takesEvents ? handler : unlessAtDomain(handler))
     }
     const allow = Object.keys(methods).sort().join(', ')
-    app.any(path, (response, request) => {
+    const refuse: Handler = (response, request) => {
       const requestId = requestIdOf(request.getHeader('x-request-id'))
       const headOnly = request.getMethod() === 'head'
       write(response, requestId, detail(405, trackingRefusals.method_not_allowed.detail), true, { allow, headOnly })
-    })
+    }
+    app.any(path, takesEvents ? refuse : unlessAtDomain(refuse))
   }
 }
 
-type ShortLinks = IngestServerOptions['shortLinks'] & { readonly isClosing: () => boolean }
+interface RestOptions extends ShortLinks {
+  readonly isClosing: () => boolean
+  readonly unlessAtDomain: DomainSwitch
+}
 
 /**
  * Answers paths without a route. Without its last slash a path may have one, and visitors of short links get a page.
@@ -177,7 +183,7 @@ function mountRest(
   app: ReturnType<typeof uws.App>,
   write: WriteAnswer,
   routes: Routes,
-  { redirect, paths, isClosing }: ShortLinks,
+  { redirect, paths, isClosing, unlessAtDomain }: RestOptions,
 ): void {
   // Only to routes of the table, or to a key: a path may look like another host's address.
   const isRoute = (path: string) =>
@@ -185,18 +191,15 @@ function mountRest(
     paths.some((root) => path.startsWith(`${root}/`) && isLinkKeyShaped(path.slice(root.length + 1)))
   const isBelowLinks = (path: string) =>
     paths.some((root) => path === root || path === `${root}/` || (root !== '' && path.startsWith(`${root}/`)))
-  app.any('/*', (response, request) => {
+  const answer: Handler = (response, request) => {
     const path = request.getUrl()
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     const plain = path.slice(0, -1)
-    if (path.endsWith('/') && isRoute(plain)) {
-      const query = request.getQuery()
-      const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
-      return sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
-    }
+    if (path.endsWith('/') && isRoute(plain)) return sendWithoutSlash(response, request)
     const isRead = request.getMethod() === 'get' || request.getMethod() === 'head'
-    if (isRead && isBelowLinks(path)) return redirect.refuse(response, request, isClosing)
+    if (isRead && isBelowLinks(path)) return redirect.leave(response, request, isClosing, null)
     const headOnly = request.getMethod() === 'head'
     write(response, requestId, detail(404, trackingRefusals.not_found.detail), true, { headOnly })
-  })
+  }
+  app.any('/*', unlessAtDomain(answer))
 }

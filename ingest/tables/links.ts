@@ -1,5 +1,5 @@
 /**
- * Cache of short links: resolves a key to its destination without a query to Postgres.
+ * Cache of short links: resolves a key, and the domain that it stands under, to its destination without a query to Postgres.
  *
  * It follows Postgres as replicated-table.ts describes: the newest links are read at start, later only changes. A missing
  * link (older than those, or newer than the last read) is looked up on its own and evicts the least recently used one. The
@@ -30,6 +30,8 @@ import { makeTableFile } from './table-file.ts'
 /** A link, as Postgres holds it. */
 export interface LinkRow {
   readonly attribution_key: string
+  /** Null: it stands under the installation's root. */
+  readonly domain_id: number | null
   readonly id: number
   readonly workspace_id: number
   readonly post_id: number | null
@@ -85,7 +87,7 @@ export interface LinkTableOptions extends ReplicatedTableOptions {
   readonly listChanged: (since: Date | null, limit: number) => Promise<readonly LinkRow[]>
   /** Workspaces whose links are gone. */
   readonly listDeletedWorkspaces: () => Promise<readonly number[]>
-  readonly findLink: (key: string) => Promise<LinkRow | null>
+  readonly findLink: (key: string, domainId: number | null) => Promise<LinkRow | null>
   readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
   /** Links at hand. */
   readonly max?: number
@@ -93,13 +95,14 @@ export interface LinkTableOptions extends ReplicatedTableOptions {
   readonly bytesMax?: number
 }
 
+/** Links are found by `linkPlace`. */
 export interface LinkTable extends ReplicatedTable<LinkTarget> {
   /** Undefined for one that isn't at hand. It is looked up then, behind whoever asked, if it may be an older one. */
   ofId(id: number): LinkTarget | undefined
 }
 
 type Line = readonly [
-  ...[key: string, id: number, workspaceId: number, postId: number | null, url: string],
+  ...[place: string, id: number, workspaceId: number, postId: number | null, url: string],
   ...[expiresAt: number | null, expiredUrl: string | null, targets: readonly VisitorTarget[]],
   ...[passwordHash: string | null, preview: ShownPreview | null],
 ]
@@ -132,8 +135,9 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
 
   function take(row: LinkRow): LinkTarget {
     const target = targetOf(row)
-    links.set(row.attribution_key, target)
-    if (keepsCopy) unsaved.add(row.attribution_key)
+    const place = placeOf(row)
+    links.set(place, target)
+    if (keepsCopy) unsaved.add(place)
     return target
   }
 
@@ -150,7 +154,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   }
 
   function isNews(row: LinkRow): boolean {
-    return !isDeepStrictEqual(links.peek(row.attribution_key), targetOf(row))
+    return !isDeepStrictEqual(links.peek(placeOf(row)), targetOf(row))
   }
 
   async function readChanges(since: Date): Promise<void> {
@@ -178,9 +182,10 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     name: 'links',
     size: () => links.size,
     find: (key) => links.get(key),
-    isShaped: isLinkKeyShaped,
-    lookUp: async (key) => {
-      const row = await options.findLink(key)
+    isShaped: (place) => isLinkKeyShaped(readPlace(place).key),
+    lookUp: async (place) => {
+      const { key, domainId } = readPlace(place)
+      const row = await options.findLink(key, domainId)
       return row === null ? null : take(row)
     },
     read: () => (readThrough === null ? readAll() : readChanges(new Date(readThrough.getTime() - linkOverlapMs))),
@@ -209,6 +214,18 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
       return undefined
     },
   }
+}
+
+/** A link is found by its key, behind the id of its domain where it has one. No key has a slash. */
+export function linkPlace(key: string, domainId: number | null): string {
+  return domainId === null ? key : `${domainId}/${key}`
+}
+
+const placeOf = (row: LinkRow) => linkPlace(row.attribution_key, row.domain_id)
+
+function readPlace(place: string): { readonly key: string; readonly domainId: number | null } {
+  const slash = place.indexOf('/')
+  return { key: place.slice(slash + 1), domainId: slash < 0 ? null : Number(place.slice(0, slash)) }
 }
 
 /** About what an object takes in memory beside its texts: links with many short targets count as well. */

@@ -20,10 +20,12 @@ export interface Redirect
   > {
   readonly workspace_id: number
   readonly password_hash: string | null
+  /** Null: under the installation's root. */
+  readonly domain_id: number | null
 }
 
 // Parameters come only with targets, whose URLs get them.
-const redirectColumns = `id, attribution_key, workspace_id, post_id, tracking_url, expires_at, expired_url, targets, password_hash, preview,
+const redirectColumns = `id, attribution_key, domain_id, workspace_id, post_id, tracking_url, expires_at, expired_url, targets, password_hash, preview,
   CASE WHEN targets = '[]' THEN '{}' ELSE tracking_params END AS tracking_params, updated_at`
 const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = links.workspace_id)'
 
@@ -55,10 +57,11 @@ export async function findRedirectOfId(q: Queryable, id: number): Promise<Redire
   return row ?? null
 }
 
-export async function findRedirect(q: Queryable, key: string): Promise<Redirect | null> {
+/** @param domainId null: the installation's root */
+export async function findRedirect(q: Queryable, key: string, domainId: number | null): Promise<Redirect | null> {
   const [row] = await q.query<Redirect>(
-    `SELECT ${redirectColumns} FROM links WHERE attribution_key = $1 AND ${isKept}`,
-    [key],
+    `SELECT ${redirectColumns} FROM links WHERE attribution_key = $1 AND domain_id IS NOT DISTINCT FROM $2 AND ${isKept}`,
+    [key, domainId],
   )
   return row ?? null
 }

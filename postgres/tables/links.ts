@@ -1,4 +1,4 @@
-/** Tracked links. A key is one link's for good; where it leads may change, which `ingest` reads by `updated_at`. */
+/** Tracked links. A key under a domain is one link's for good; where it leads may change, which `ingest` reads by `updated_at`. */
 import { isDeepStrictEqual } from 'node:util'
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
@@ -11,6 +11,8 @@ import type { Page } from '../page.ts'
 export interface TrackedLink {
   readonly id: number
   readonly attribution_key: string
+  /** Host of the short domain that it stands under; null: it stands under the installation's root. */
+  readonly domain: string | null
   readonly label: string
   readonly destination_url: string
   readonly tracking_url: string
@@ -37,6 +39,8 @@ export interface TrackedLink {
 
 export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly workspaceId: number
+  /** Null, or left out: the installation's root. */
+  readonly domainId?: number | null
   readonly label: string
   readonly destinationUrl: string
   readonly socialAccountId: number | null
@@ -48,7 +52,7 @@ export interface NewLink extends Omit<LinkParameters, 'linkId'> {
   readonly preview?: LinkPreview | null
 }
 
-const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
+const columns = `id, attribution_key, (SELECT host FROM short_domains d WHERE d.id = links.domain_id) AS domain, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
   utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
   password_hash IS NOT NULL AS has_password, preview, created_at, updated_at`
 
@@ -61,7 +65,7 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   throw new Error(`${attributionKeyTriesMax} attribution keys in a row were taken`)
 }
 
-/** @returns null where another link has the key */
+/** @returns null where another link of the domain has the key */
 export async function insertLinkWithKey(tx: Queryable, made: NewLink, key: string): Promise<TrackedLink | null> {
   // The URL holds the id, and is stored with it.
   const [next] = await tx.query<{ id: number }>("SELECT nextval(pg_get_serial_sequence('links', 'id')) AS id")
@@ -70,16 +74,16 @@ export async function insertLinkWithKey(tx: Queryable, made: NewLink, key: strin
   const [link] = await tx.query<TrackedLink>(
     `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
          social_account_id, utm_source, utm_medium, utm_campaign, utm_content, expires_at, expired_url, targets, tags,
-         password_hash, preview)
+         password_hash, preview, domain_id)
        OVERRIDING SYSTEM VALUE
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
-       ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+       ON CONFLICT (attribution_key, domain_id) DO NOTHING RETURNING ${columns}`,
     [
       ...[id, made.workspaceId, key, made.label, made.destinationUrl],
       ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
       ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
       ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
-      ...[made.passwordHash ?? null, jsonOrNull(made.preview)],
+      ...[made.passwordHash ?? null, jsonOrNull(made.preview), made.domainId ?? null],
     ],
   )
   return link ?? null

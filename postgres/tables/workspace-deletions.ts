@@ -78,6 +78,7 @@ const endings: readonly (readonly [table: string, change: string])[] = [
   ['webhook_endpoints', `deleted_at = coalesce(deleted_at, now()), status = 'disabled' WHERE ${ofWorkspace}`],
   ['revenue_connections', `disconnected_at = coalesce(disconnected_at, now()) WHERE ${ofWorkspace}`],
   ['feeds', `status = 'paused' WHERE status = 'active' AND ${ofWorkspace}`],
+  ['short_domains', `removed_at = coalesce(removed_at, now()), verified_at = NULL WHERE ${ofWorkspace}`],
   ['company_profiles', `status = 'failed' WHERE status = 'generating' AND ${ofWorkspace}`],
 ]
 
@@ -85,7 +86,14 @@ const endings: readonly (readonly [table: string, change: string])[] = [
 const tables: readonly Part[] = [
   ...accessTables,
   ...([['webhook_deliveries'], ['webhook_endpoints'], ['outbox'], ['idempotency_records']] satisfies Part[]),
-  ...([['company_profile_media'], ['company_profiles'], ['links'], ['posting_times'], ['exclusions']] satisfies Part[]),
+  ...([
+    ['company_profile_media'],
+    ['company_profiles'],
+    ['links'],
+    ['short_domains'],
+    ['posting_times'],
+    ['exclusions'],
+  ] satisfies Part[]),
   ...([['goals'], ['notes'], ['segments'], ['saved_funnels'], ['snippets']] satisfies Part[]),
   ...([['traffic_alerts'], ['invitation_mails']] satisfies Part[]),
   ...([['post_media', ofPosts], ['post_targets', ofPosts], ['posts'], ['media'], ['social_accounts']] satisfies Part[]),

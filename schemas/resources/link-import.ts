@@ -4,13 +4,15 @@ import { linkImportBytesMax, linkImportColumnLengthMax, linksImportedMax } from 
 
 /**
  * Fields of a link, each with names of columns that exports of Bitly, Dub, Rebrandly and Short.io have for it. Case, blanks
- * and marks in a name don't count. The last part of a `short_url` is the key where there is no `key`.
+ * and marks in a name don't count. The last part of a `short_url` is the key where there is no `key`, and its host the domain
+ * where there is no `domain`.
  */
 export const importedColumns = {
   destination_url: ['destination', 'long_url', 'url', 'original_url', 'target_url'],
   label: ['title', 'name'],
   key: ['attribution_key', 'slashtag', 'path', 'slug', 'back_half', 'keyword'],
   short_url: ['short_link', 'bitlink', 'link', 'post_url'],
+  domain: ['domain_name', 'domain_full_name'],
   tags: ['tag'],
   expires_at: ['expiration_date'],
   expired_url: [],
@@ -52,6 +54,7 @@ const ImportedRow = z
     outcome: z.enum(importOutcomes).meta({ description: '`present`: there is such a link.' }),
     label: z.string(),
     key: z.string().nullable().meta({ description: 'Null: one is made.' }),
+    domain: z.string().nullable().meta({ description: 'Null: the installation’s.' }),
     destination_url: z.string(),
     reason: z.string().nullable().meta({ description: 'Of a refusal.' }),
     link_id: z.int().nullable(),

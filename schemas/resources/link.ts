@@ -22,6 +22,7 @@ import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
 import { LinkPreview, LinkPreviewInput } from './link-preview.ts'
 import { objectId } from './object-id.ts'
+import { shortDomain } from './short-domain.ts'
 import { tagsOf } from './tags.ts'
 
 const url = z
@@ -32,11 +33,11 @@ const url = z
     const message = destinationProblem(url)
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
-const destination = url.meta({ description: 'Where it leads: http(s), no credentials.' })
+const destination = url.meta({ description: 'http(s), no credentials.' })
 const label = z.string().min(1).max(linkLabelLengthMax)
 const expiry = {
   expires_at: writtenTime.nullable().optional().meta({ description: 'When it ends; null: never.' }),
-  expired_url: url.nullable().optional().meta({ description: 'Where it leads then; null: 410.' }),
+  expired_url: url.nullable().optional().meta({ description: 'Where then; null: 410.' }),
 }
 
 export const linkStatuses = ['active', 'archived'] as const
@@ -86,9 +87,8 @@ const password = z
   .refine((text) => !/\p{Cc}/u.test(text), 'A password has no control characters')
   .nullable()
   .optional()
-  .meta({ description: 'Asked of visitors.' })
 
-const preview = LinkPreviewInput.nullable().optional().meta({ description: 'What apps show of it.' })
+const preview = LinkPreviewInput.nullable().optional().meta({ description: 'Shown by apps.' })
 
 const key = z
   .string()
@@ -100,6 +100,12 @@ const key = z
   .optional()
   .meta({ description: 'Its end; null: random.', examples: [null] })
 
+/** Whether it is one of the workspace's is asked later. */
+const domain = shortDomain
+  .nullable()
+  .optional()
+  .meta({ description: 'A verified host.', examples: [null] })
+
 const tags = tagsOf({ max: linkTagsMax, each: linkTagLengthMax }).nullable().optional()
 
 const utm = z.string().max(linkUtmLengthMax)
@@ -108,8 +114,8 @@ export const LinkCreate = z
   .strictObject({
     label,
     destination_url: destination,
-    post_id: idOrNull('post', 'The post it stands in.'),
-    social_account_id: idOrNull('social_account', 'The account that posts it.'),
+    post_id: idOrNull('post', 'Its post.'),
+    social_account_id: idOrNull('social_account', 'Who posts it.'),
     utm_source: utm.default('svc'),
     utm_medium: utm.default('social'),
     utm_campaign: utm.default(''),
@@ -121,6 +127,7 @@ export const LinkCreate = z
     password: password.default(null),
     preview: preview.default(null),
     key: key.default(null),
+    domain: domain.default(null),
   })
   .meta({ id: 'TrackedLinkCreate' })
 
@@ -173,7 +180,8 @@ const link = {
   destination_url: z.string(),
   tracking_url: z.string(),
   post_url: z.string().meta({ description: 'The short URL.' }),
-  attribution_key: z.string().meta({ description: 'The short URL ends in it.' }),
+  attribution_key: z.string().meta({ description: 'Its end.' }),
+  domain: z.string().nullable(),
   post_id: z.int().nullable().optional(),
   social_account_id: z.int().nullable().optional(),
   utm_source: z.string(),

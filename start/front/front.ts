@@ -23,6 +23,7 @@ import { problems } from '../../schemas/errors/problems.ts'
 import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
 import { trackingHeadersMax } from '../../schemas/limits/ingest-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { hostOfHeader } from '../../schemas/short-domain.ts'
 import { StartRefused } from '../data-folder.ts'
 import { untilBegun } from './body-arrival.ts'
 import type { DemoSite } from './demo-site.ts'
@@ -37,6 +38,8 @@ export interface FrontOptions {
   portOf(service: ServiceName): number | undefined
   /** The path of short links behind the host, without a slash at its end; undefined: `/l`. */
   shortLinkPath?: string
+  /** Whether a host has nothing but short links, which ingest serves; left out: none has. */
+  isShortDomain?(host: string): boolean
   page(): Promise<string>
   /** The pages at `/demo/`. */
   demo?: DemoSite
@@ -91,11 +94,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     endWithAnswer(request, response)
     request.url = originForm(request.url!)
     const path = pathOf(request)
-    const service = serviceOfRequest(path)
+    const atDomain = options.isShortDomain?.(hostOfHeader(request.headers.host ?? '')) ?? false
+    const service = atDomain ? 'ingest' : serviceOfRequest(path)
     const refusal = refusalOfHead(request, service === 'ingest' ? trackingHeadersMax : undefined)
     if (refusal) return refuseAndClose(request, response, refusal)
-    if (path === '/') return sendPage(request, response, options)
-    if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
+    if (path === '/' && !atDomain) return sendPage(request, response, options)
+    if (options.demo && !atDomain && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
     if (options.portOf(service) === undefined) return refuse(response)
     const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
     if (arrival === 'gone') return void response.destroy()

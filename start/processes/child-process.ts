@@ -13,9 +13,11 @@ export interface Program {
   args: string[]
   env: Record<string, string | undefined>
   logFile: string
+  /** Told of each message that the child sends. */
+  onMessage?(message: unknown): void
 }
 
-export function ownProgram({ name, file, args, env, logFile }: Program): Runnable {
+export function ownProgram({ name, file, args, env, logFile, onMessage }: Program): Runnable {
   return {
     name,
     logFile,
@@ -24,7 +26,9 @@ export function ownProgram({ name, file, args, env, logFile }: Program): Runnabl
       const output = openLogFile(logFile)
       try {
         const stdio = ['ignore', output, output, 'ipc'] as ('ignore' | 'ipc' | number)[]
-        return fork(file, args, { env: childEnvironment(env), stdio, execArgv: [] })
+        const child = fork(file, args, { env: childEnvironment(env), stdio, execArgv: [] })
+        if (onMessage !== undefined) child.on('message', onMessage)
+        return child
       } finally {
         closeSync(output)
       }

@@ -31,7 +31,11 @@ export interface Service {
   runnable: Runnable
 }
 
-export async function prepareServices(around: Surroundings): Promise<Service[]> {
+/** @param onShortDomains told of the hosts of all short domains, at each start of ingest and at each change */
+export async function prepareServices(
+  around: Surroundings,
+  onShortDomains: (hosts: readonly string[]) => void,
+): Promise<Service[]> {
   const services: Service[] = []
   for (const name of serviceNames) {
     const file = serviceFile(name)
@@ -43,10 +47,16 @@ export async function prepareServices(around: Surroundings): Promise<Service[]> 
       args: [around.dataDir],
       env: environmentOf(around, port),
       logFile: join(around.dataDir, 'logs', `${name}.log`),
+      ...(name === 'ingest' && { onMessage: (message) => readShortDomains(message, onShortDomains) }),
     })
     services.push({ name, port, runnable })
   }
   return services
+}
+
+function readShortDomains(message: unknown, onShortDomains: (hosts: readonly string[]) => void): void {
+  const { type, hosts } = message as { readonly type?: string; readonly hosts?: readonly string[] }
+  if (type === 'short_domains') onShortDomains(hosts ?? [])
 }
 
 /** The compiled main of a service. */

@@ -25,6 +25,8 @@ const added = [
   ...['POST /v1/posts/{post_id}/queue', 'GET /v1/posting-times', 'PATCH /v1/posting-times'],
   ...['GET /v1/feeds', 'POST /v1/feeds', 'PATCH /v1/feeds/{feed_id}', 'DELETE /v1/feeds/{feed_id}'],
   ...['POST /v1/feeds/{feed_id}/check'],
+  ...['GET /v1/domains', 'POST /v1/domains', 'PATCH /v1/domains/{domain_id}', 'DELETE /v1/domains/{domain_id}'],
+  'POST /v1/domains/{domain_id}/verify',
   ...['GET /v1/exclusions', 'PATCH /v1/exclusions'],
   ...['GET /v1/goals', 'POST /v1/goals', 'PATCH /v1/goals/{goal_id}', 'DELETE /v1/goals/{goal_id}'],
   ...['GET /v1/notes', 'POST /v1/notes', 'PATCH /v1/notes/{note_id}', 'DELETE /v1/notes/{note_id}'],

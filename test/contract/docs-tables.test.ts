@@ -191,6 +191,7 @@ async function metricsOfServices(): Promise<string[]> {
       hashAddress: none,
       hashRequest: none,
       proxies: none,
+      readTxt: none,
     },
     ...{ media: none, mediaLinks: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 }, mediaBytesMax: none },
   })

@@ -75,6 +75,11 @@ const withoutTool = [
   'link.bulk_create',
   'link.import_preview',
   'link.import',
+  'domain.list',
+  'domain.create',
+  'domain.update',
+  'domain.verify',
+  'domain.delete',
 ]
 
 /** Updates that deliver or generate again when they are repeated. */

@@ -18,6 +18,7 @@ const added = [
   '| GET /v1/feeds · its mutations | posts:read · posts:write |',
   '| GET /v1/snippets · its mutations | posts:read · posts:write |',
   '| GET /v1/goals · its mutations | analytics:read · analytics:write |',
+  '| GET /v1/domains · its mutations | links:read · links:write |',
   '| GET /v1/exclusions · its mutations | analytics:read · analytics:write |',
   '| GET /v1/notes · its mutations | analytics:read · analytics:write |',
   '| GET /v1/media/usage | media:read |',

@@ -22,7 +22,7 @@ async function makeOwner() {
         actor: { type: 'user', id: ownerId, name: owner!.email },
         scopes: [],
         interface: 'console',
-        stores: { ...stores, pg: tx, share: (_, work) => work() },
+        stores: { ...stores, pg: tx, readTxt: async () => [], share: (_, work) => work() },
         clock: systemClock,
         config: {
           apiHost: '',

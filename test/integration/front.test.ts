@@ -347,6 +347,22 @@ test('shows its page to browsers, with a request id and in no frame, and nothing
   expect(await Promise.all(others)).toEqual([200, 405])
 })
 
+test('everything at a short domain goes to ingest, with its host: also what has a page elsewhere', async () => {
+  const demo = { answer: async () => ({ status: 200, headers: {}, body: 'demo' }) }
+  const isShortDomain = (host: string) => host === 'go.example.com'
+  const other = await startFront({ ...options, isShortDomain, demo: demo as never })
+  const ask = (path: string, host: string) =>
+    exchange(other.port, [`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`])
+  for (const path of ['/', '/spring', '/demo/', '/dashboard', '/v1/links', '/mcp']) {
+    const { text } = await ask(path, 'Go.Example.com:8080')
+    expect(text).toContain(`"url":"${path}"`)
+    expect(text).toContain('"host":"Go.Example.com:8080"')
+  }
+  expect((await ask('/', 'www.example.com')).text).toContain('<h1>well</h1>')
+  expect((await ask('/spring', 'www.example.com')).text).toMatch(/^HTTP\/1.1 503/)
+  await other.close()
+})
+
 test('short links go to ingest: under `/l`, under a path of their own, or right under the host beside all the rest', async () => {
   const statusOf = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
   expect(await statusOf(front.port, '/l/Ab12Cd34')).toBe(200)

@@ -87,6 +87,7 @@ let madeSegments = 0
 let madeFunnels = 0
 let madeSnippets = 0
 let madeFeeds = 0
+let madeDomains = 0
 
 /** Makers of the objects that a path's parameters name. */
 export const makers: Readonly<Record<string, Maker>> = {
@@ -105,6 +106,7 @@ export const makers: Readonly<Record<string, Maker>> = {
     return session
   },
   link_id: (asker) => created(asker, '/v1/links', { label: 'Made', destination_url: 'https://example.com/' }),
+  domain_id: (asker) => created(asker, '/v1/domains', { host: `made${madeDomains++}.example.com` }),
   post_id: async (asker) =>
     created(asker, '/v1/posts', {
       title: 'Made',
@@ -209,6 +211,7 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
   }
   // The document's example has to be free, a second time too.
   const tables = {
+    domain: 'short_domains',
     goal: 'goals',
     segment: 'segments',
     saved_funnel: 'saved_funnels',
@@ -218,7 +221,7 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
   const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
   if (named !== undefined) {
     const own =
-      ['goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id'].map((name) => values[name]).find(Number) ?? 0
+      ['domain_id', 'goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id'].map((name) => values[name]).find(Number) ?? 0
     await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
   }
   if (operationId(operation) === 'remove_company_profile_media') {

@@ -20,6 +20,7 @@ import {
 import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
+import type { ReadTxt } from '../../runtime/outbound/txt-records.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
 import { type StoreOptions, setUpStores, type TestStores } from './stores.ts'
 import { makeWorkspace, type TestWorkspace } from './workspace.ts'
@@ -44,6 +45,8 @@ export interface TestApiOptions extends StoreOptions {
   readonly mediaLimits?: MediaLimits
   readonly mediaBytesMax?: number
   readonly allowPrivateTargets?: boolean
+  /** Else no name has TXT records. */
+  readonly readTxt?: ReadTxt
   readonly apiHost?: string
   readonly isMailSetUp?: boolean
   /** For tests whose stores hang; else long, as machines are slow at times. */
@@ -85,6 +88,7 @@ export async function startApi(
     mediaLimits: options.mediaLimits ?? { imageBytesMax: 25 * 2 ** 20, videoBytesMax: 512 * 2 ** 20 },
     mediaBytesMax: byPlan(options.mediaBytesMax ?? 1e12),
     apiHost: () => options.apiHost ?? testApiHost,
+    readTxt: options.readTxt ?? (async () => []),
     allowPrivateTargets: options.allowPrivateTargets ?? false,
     isMailSetUp: options.isMailSetUp ?? false,
   })

@@ -1,5 +1,5 @@
 /**
- * A name server of our own on this machine, the outside part of checks by DNS. It answers PTR, A and AAAA over UDP from
+ * A name server of our own on this machine, the outside part of checks by DNS. It answers PTR, A, AAAA and TXT over UDP from
  * a table.
  */
 import { createSocket } from 'node:dgram'
@@ -11,11 +11,12 @@ export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>
 /** Answers, says that it can't, says nothing, keeps answers back until it answers again, or knows no name. */
 type Mode = 'answer' | 'fail' | 'silent' | 'hold' | 'cut off'
 
-const types = { A: 1, NS: 2, PTR: 12, AAAA: 28 } as const
+const types = { A: 1, NS: 2, PTR: 12, TXT: 16, AAAA: 28 } as const
 const typeNames = new Map<number, keyof typeof types>([
   [1, 'A'],
   [2, 'NS'],
   [12, 'PTR'],
+  [16, 'TXT'],
   [28, 'AAAA'],
 ])
 const codes = { none: 0, serverFailure: 2, noSuchName: 3 } as const
@@ -68,6 +69,10 @@ export async function startDnsServer() {
     add: (address: string, host: string, addressesOfHost: readonly string[] = [address]) => {
       put(arpaOf(address), 'PTR', labels(host))
       for (const each of addressesOfHost) put(host.toLowerCase(), isIPv4(each) ? 'A' : 'AAAA', bytesOf(each))
+    },
+    /** A name has this text besides, in parts of one character. */
+    addText: (name: string, text: string) => {
+      put(name, 'TXT', Buffer.concat([...text].map((part) => Buffer.from(`\x01${part}`))))
     },
     close: async () => {
       socket.close()

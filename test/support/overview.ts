@@ -80,7 +80,13 @@ async function answerOf(
       isMailSetUp: false,
       mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
     },
-    ...{ stores, clock: fixedClock(moment), log: pino({ level: 'silent' }), requestId: 'test', address: '' },
+    ...{
+      stores: { readTxt: async () => [], ...stores },
+      clock: fixedClock(moment),
+      log: pino({ level: 'silent' }),
+      requestId: 'test',
+      address: '',
+    },
     ...{ path: undefined, query: query.value, body: undefined, prepared: undefined },
   })
 }

@@ -1,5 +1,5 @@
 /** A service as a process of its own over a test's stores, for tests that kill it, or take its stores away. */
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { compileService } from './compile.ts'
 import type { TestStores } from './stores.ts'
@@ -45,8 +45,8 @@ export async function startService(
   child.stderr?.on('data', (text) => (log += text))
   // Its log is whole then, which at its exit may still be on its way.
   const exited = once(child, 'close') as Promise<[number | null]>
-  const [{ port }] = await Promise.race([
-    once(child, 'message') as Promise<[{ port: number }]>,
+  const { port } = await Promise.race([
+    untilReady(child),
     exited.then(() => {
       throw new Error(`${entry} ended at its start: ${log}`)
     }),
@@ -67,4 +67,13 @@ export async function startService(
     /** Tells it to end. @returns its exit code */
     stop: (signal: NodeJS.Signals = 'SIGTERM') => end(signal),
   }
+}
+
+/** Ingest tells of short domains before. */
+function untilReady(child: ChildProcess): Promise<{ readonly port: number }> {
+  return new Promise((resolve) => {
+    child.on('message', (message: { readonly type: string; readonly port: number }) => {
+      if (message.type === 'ready') resolve(message)
+    })
+  })
 }

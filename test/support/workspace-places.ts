@@ -145,6 +145,7 @@ export function workspacePlaces(stores: TestStores) {
        INSERT INTO feed_entries SELECT id, '', now() FROM made`,
       `INSERT INTO posting_times VALUES ($1, 1, 540)`,
       `INSERT INTO exclusions VALUES ($1, '{192.0.2.1}', '{}', '{}', '{}')`,
+      `INSERT INTO short_domains (workspace_id, host, token) VALUES ($1, 'go.example.com', 't')`,
       `INSERT INTO goals (workspace_id, name, kind, value) VALUES ($1, 'n', 'path', '/')`,
       `INSERT INTO notes (workspace_id, day, text) VALUES ($1, now(), 't')`,
       `INSERT INTO segments (workspace_id, name, filters) VALUES ($1, 'n', '{}')`,

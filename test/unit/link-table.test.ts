@@ -16,7 +16,7 @@ const targetOf = (id: number, postId: number | null = null) => ({
   ...{ expiresAt: null, expiredUrl: null, targets: [], passwordHash: null, preview: null },
 })
 const rowOf = (id: number, at = now, more = ''): LinkRow => ({
-  ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null, ...lasting },
+  ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null, domain_id: null, ...lasting },
   ...{ tracking_url: `https://example.com/${id}${more}`, updated_at: new Date(at) },
 })
 const urlOf = (table: LinkTable, id: number) => table.find(keyOf(id))?.url

@@ -1,7 +1,8 @@
 /**
  * Makes links of the rows of a file, each for itself: a row that is no link is refused with its reason, and the others go
  * on. A row whose link is there makes none, so the same file again makes nothing. With a key, a link is the same where its
- * destination is; without one, where label and destination are.
+ * destination is; without one, where label and destination are. A domain counts where it is a verified one of the workspace:
+ * files of other products name their own.
  */
 import type { z } from 'zod'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
@@ -12,7 +13,17 @@ import { parsePart } from '../../../schemas/errors/zod-errors.ts'
 import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
 import { LinkCreate } from '../../../schemas/resources/link.ts'
 import type { ImportedRow } from '../../../schemas/resources/link-import.ts'
-import { faultsOf, inOrderOfKeys, type LinkContext, makeLinks, takenText } from './new-links.ts'
+import {
+  type Domains,
+  domainsOf,
+  faultsOf,
+  idOf,
+  inOrderOfKeys,
+  type KeyAndDomain,
+  type LinkContext,
+  makeLinks,
+  takenText,
+} from './new-links.ts'
 import type { LinkRow } from './read-links-csv.ts'
 
 type NewLink = z.output<typeof LinkCreate>
@@ -27,22 +38,28 @@ export interface ImportedLinks {
  *   imports of a workspace wait for each other until its end
  */
 export async function importRows(
-  rows: readonly LinkRow[],
+  given: readonly LinkRow[],
   makes: boolean,
   context: LinkContext,
 ): Promise<ImportedLinks> {
   if (makes) await holdLinkImports(context.stores.pg, context.workspace.id)
-  const known = await readKnown(rows, context)
+  const domains = await domainsOf(
+    given.map(({ sent }) => sent.domain),
+    context,
+  )
+  const rows = given.map(({ row, sent }) => ({ row, sent: { ...sent, domain: knownHost(sent.domain, domains) } }))
+  const known = await readKnown(rows, domains, context)
   const made = new Map<number, TrackedLink>()
   const outcomes = new Map<LinkRow, ImportedRow>()
-  for (const one of inOrderOfKeys(rows, ({ sent }) => keyOf(sent))) outcomes.set(one, await take(one))
+  for (const one of inOrderOfKeys(rows, ({ sent }) => ({ key: keyOf(sent), domain: sent.domain })))
+    outcomes.set(one, await take(one))
   const imported = rows.map((one) => outcomes.get(one)!)
   const ids = new Set(imported.flatMap(({ link_id }) => link_id ?? []))
   return { rows: imported, links: [...ids].flatMap((id) => made.get(id) ?? []) }
 
   async function take({ row, sent }: LinkRow): Promise<ImportedRow> {
     const { label, destination_url } = sent
-    const about = { row, label, key: keyOf(sent), destination_url }
+    const about = { row, label, key: keyOf(sent), domain: sent.domain, destination_url }
     const parsed = parsePart('body', LinkCreate, sent)
     const judged = parsed.ok ? await judge(parsed.value) : { faults: parsed.errors }
     if ('faults' in judged) return { ...about, outcome: 'refused', reason: reasonOf(judged.faults), link_id: null }
@@ -53,7 +70,7 @@ export async function importRows(
     const before = known.find(link)
     if (before === 'taken') return { faults: [{ loc: ['body', 'key'], type: 'value_error', msg: takenText }] }
     if (before !== undefined) return { outcome: 'present', link_id: before.id }
-    const tried = await tryToMake(link, makes, context)
+    const tried = await tryToMake(link, makes, domains, context)
     if ('faults' in tried) return tried
     if (tried.made !== null) made.set(tried.made.id, tried.made)
     const id = tried.made?.id ?? null
@@ -70,11 +87,12 @@ interface Refused {
 async function tryToMake(
   link: NewLink,
   makes: boolean,
+  domains: Domains,
   context: LinkContext,
 ): Promise<{ readonly made: TrackedLink | null } | Refused> {
   try {
     if (makes) return { made: (await makeLinks([[['body'], link]], context))[0]! }
-    const faults = await faultsOf([['body'], link], context)
+    const faults = await faultsOf([['body'], link], domains, context)
     return faults.length > 0 ? { faults } : { made: null }
   } catch (error) {
     if (error instanceof Problem && typeof error.detail !== 'string') return { faults: error.detail }
@@ -85,33 +103,50 @@ async function tryToMake(
 /** Null: it would be made. */
 type KnownId = { readonly id: number | null }
 
-async function readKnown(rows: readonly LinkRow[], { workspace, stores: { pg } }: LinkContext) {
+async function readKnown(rows: readonly LinkRow[], domains: Domains, { workspace, stores: { pg } }: LinkContext) {
   // No link has others.
-  const keys = rows.flatMap(({ sent }) => keyOf(sent) ?? []).filter(isLinkKeyShaped)
-  const keyless = rows.filter(({ sent }) => keyOf(sent) === null).map(({ sent }) => sent)
+  const places = rows.flatMap(({ sent }) => {
+    const key = keyOf(sent)
+    return key !== null && isLinkKeyShaped(key) ? [{ key, domainId: idOf(sent, domains) }] : []
+  })
+  const keyless = rows
+    .filter(({ sent }) => keyOf(sent) === null)
+    .map(({ sent: { label, destination_url, domain } }) => ({
+      ...{ label, destination_url, domain_id: idOf({ domain }, domains) },
+    }))
   const byKey = new Map<string, KnownId & { readonly url: string | null }>()
   const byName = new Map<string, KnownId>()
-  const nameOf = (link: { label: string; destination_url: string }) =>
-    JSON.stringify([link.label, link.destination_url])
-  for (const { attribution_key, workspace_id, id, destination_url } of await linksOfKeys(pg, keys)) {
-    byKey.set(attribution_key, { id, url: workspace_id === workspace.id ? destination_url : null })
+  const nameOf = (link: { label: string; destination_url: string }, domainId: number | null) =>
+    JSON.stringify([link.label, link.destination_url, domainId])
+  const placeOf = (key: string, domainId: number | null) => `${domainId ?? ''}/${key}`
+  for (const { attribution_key, domain_id, workspace_id, id, destination_url } of await linksOfKeys(pg, places)) {
+    byKey.set(placeOf(attribution_key, domain_id), { id, url: workspace_id === workspace.id ? destination_url : null })
   }
-  for (const link of await linksOfDestinations(pg, workspace.id, keyless)) byName.set(nameOf(link), link)
+  for (const link of await linksOfDestinations(pg, workspace.id, keyless)) {
+    byName.set(nameOf(link, link.domain_id), link)
+  }
   return {
     /** Undefined: there is none. */
     find(link: NewLink): KnownId | 'taken' | undefined {
-      if (link.key === null) return byName.get(nameOf(link))
-      const before = byKey.get(link.key)
+      const domainId = idOf(link, domains)
+      if (link.key === null) return byName.get(nameOf(link, domainId))
+      const before = byKey.get(placeOf(link.key, domainId))
       return before === undefined || before.url === link.destination_url ? before : 'taken'
     },
     add(link: NewLink, id: number | null): void {
-      if (link.key === null) byName.set(nameOf(link), { id })
-      else byKey.set(link.key, { id, url: link.destination_url })
+      const domainId = idOf(link, domains)
+      if (link.key === null) byName.set(nameOf(link, domainId), { id })
+      else byKey.set(placeOf(link.key, domainId), { id, url: link.destination_url })
     },
   }
 }
 
-function keyOf(sent: LinkRow['sent']): string | null {
+/** Null: the installation's. */
+function knownHost(text: string | null, domains: Domains): string | null {
+  return text !== null && domains.has(text) ? text : null
+}
+
+function keyOf(sent: LinkRow['sent']): KeyAndDomain['key'] {
   return (sent['key'] as string | undefined) ?? null
 }
 

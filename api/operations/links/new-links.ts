@@ -8,6 +8,7 @@ import {
   type TrackedLink,
 } from '../../../postgres/tables/links.ts'
 import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
+import { domainsOfHosts } from '../../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, Problem } from '../../../schemas/errors/problems.ts'
 import { type Loc, type ValidationError, valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -32,17 +33,21 @@ export interface LinkContext extends Pick<CallContext, 'clock'> {
  * @throws Problem 422
  */
 export async function makeLinks(sent: readonly SentLink[], context: LinkContext): Promise<TrackedLink[]> {
-  const faults = await faultsOfKeys(sent, context)
-  for (const one of sent) faults.push(...(await faultsOf(one, context)))
+  const domains = await domainsOf(
+    sent.map(([, { domain }]) => domain),
+    context,
+  )
+  const faults = await faultsOfKeys(sent, domains, context)
+  for (const one of sent) faults.push(...(await faultsOf(one, domains, context)))
   if (faults.length > 0) throw invalid(faults)
   const { workspace, stores } = context
   const hashOf = makeHashes()
   const made = new Map<SentLink, TrackedLink>()
-  for (const one of inOrderOfKeys(sent, ([, { key }]) => key)) {
+  for (const one of inOrderOfKeys(sent, ([, link]) => link)) {
     const [loc, link] = one
     const expiry = expiryOf([loc, link], context)
     const row: NewLink = {
-      workspaceId: workspace.id,
+      ...{ workspaceId: workspace.id, domainId: idOf(link, domains) },
       label: link.label,
       destinationUrl: link.destination_url,
       ...{ postId: link.post_id, socialAccountId: link.social_account_id },
@@ -64,19 +69,48 @@ export async function makeLinks(sent: readonly SentLink[], context: LinkContext)
 }
 
 /** Two that insert the same keys in one order wait for each other and never both. Equal keys and none keep their order. */
-export function inOrderOfKeys<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Item[] {
+export function inOrderOfKeys<Item>(items: readonly Item[], placeOf: (item: Item) => KeyAndDomain): Item[] {
   return items
-    .map((item) => ({ item, key: keyOf(item) ?? '' }))
+    .map((item) => {
+      const { key, domain } = placeOf(item)
+      return { item, key: key === null ? '' : `${key} ${domain ?? ''}` }
+    })
     .sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)))
     .map(({ item }) => item)
 }
 
-/** Keys that other links have, or an earlier one of the request. */
-async function faultsOfKeys(sent: readonly SentLink[], { stores }: LinkContext): Promise<ValidationError[]> {
-  const keys = sent.flatMap(([, { key }]) => key ?? [])
-  if (keys.length === 0) return []
-  const taken = new Set((await linksOfKeys(stores.pg, keys)).map(({ attribution_key: key }) => key))
-  return sent.filter(([, { key }]) => key !== null && (taken.has(key) || !taken.add(key))).map(takenKey)
+/** A key as it is sent, and the host that it stands under; null: one is made, and the installation's. */
+export type KeyAndDomain = Pick<Sent, 'key' | 'domain'>
+
+/** Ids of the workspace's verified domains, by host. */
+export type Domains = ReadonlyMap<string, number>
+
+/** Those of them that are named. */
+export function domainsOf(hosts: readonly (string | null)[], { workspace, stores }: LinkContext): Promise<Domains> {
+  const named = new Set(hosts.filter((host) => host !== null))
+  return domainsOfHosts(stores.pg, workspace.id, [...named])
+}
+
+/** Null: none is named, or it is unknown, which is a fault of the link. */
+export function idOf({ domain }: Pick<Sent, 'domain'>, domains: Domains): number | null {
+  return domain === null ? null : (domains.get(domain) ?? null)
+}
+
+/** Keys that other links of the domain have, or an earlier one of the request. */
+async function faultsOfKeys(
+  sent: readonly SentLink[],
+  domains: Domains,
+  { stores }: LinkContext,
+): Promise<ValidationError[]> {
+  const placeOf = (key: string, domainId: number | null) => `${domainId ?? ''}/${key}`
+  const places = sent.flatMap(([, link]) =>
+    link.key === null ? [] : [{ key: link.key, domainId: idOf(link, domains) }],
+  )
+  if (places.length === 0) return []
+  const known = await linksOfKeys(stores.pg, places)
+  const taken = new Set(known.map(({ attribution_key: key, domain_id }) => placeOf(key, domain_id)))
+  const isTaken = (place: string) => taken.has(place) || !taken.add(place)
+  return sent.filter(([, link]) => link.key !== null && isTaken(placeOf(link.key, idOf(link, domains)))).map(takenKey)
 }
 
 function takenKey([loc, { key }]: SentLink): ValidationError {
@@ -86,13 +120,21 @@ function takenKey([loc, { key }]: SentLink): ValidationError {
 export const takenText = 'The key is taken by another link'
 
 /** Faults beyond those of its key. */
-export async function faultsOf([loc, link]: SentLink, context: LinkContext): Promise<ValidationError[]> {
+export async function faultsOf(
+  [loc, link]: SentLink,
+  domains: Domains,
+  context: LinkContext,
+): Promise<ValidationError[]> {
   const { post_id: postId, social_account_id: socialAccountId } = link
   const isNamed = postId !== null || socialAccountId !== null
   const has = isNamed
     ? await hasLinkTargets(context.stores.pg, context.workspace.id, { postId, socialAccountId })
     : { post: true, account: true }
+  const isUnknown = link.domain !== null && !domains.has(link.domain)
   return [
+    ...(isUnknown
+      ? [valueError([...loc, 'domain'], link.domain, 'The workspace has no verified domain of this name')]
+      : []),
     ...(has.post ? [] : [valueError([...loc, 'post_id'], postId, 'Post not found')]),
     ...(has.account ? [] : [valueError([...loc, 'social_account_id'], socialAccountId, 'Social account not found')]),
     ...expiryFaults([loc, link], context),

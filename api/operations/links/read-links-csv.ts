@@ -4,6 +4,7 @@ import { delimiterOf } from '../../../schemas/csv-delimiter.ts'
 import { linkLabelLengthMax } from '../../../schemas/limits/api-limits.ts'
 import { ownUtm } from '../../../schemas/reference/campaign-query.ts'
 import { type ImportedField, importedColumns, importedFields } from '../../../schemas/resources/link-import.ts'
+import { readShortDomain } from '../../../schemas/short-domain.ts'
 
 /** Names of columns by field, in place of the usual ones. */
 export type ImportColumns = Readonly<Partial<Record<ImportedField, string | undefined>>>
@@ -11,7 +12,12 @@ export type ImportColumns = Readonly<Partial<Record<ImportedField, string | unde
 export interface LinkRow {
   /** From 1 on, behind the names of columns. */
   readonly row: number
-  readonly sent: Readonly<Record<string, unknown>> & { readonly label: string; readonly destination_url: string }
+  readonly sent: Readonly<Record<string, unknown>> & {
+    readonly label: string
+    readonly destination_url: string
+    /** The host that the file names, in the form of `readShortDomain`. */
+    readonly domain: string | null
+  }
 }
 
 /** In words for those who have the file. */
@@ -62,6 +68,7 @@ function linkOf(cell: (field: ImportedField) => string | undefined): LinkRow['se
   const {
     key,
     short_url,
+    domain,
     label,
     tags,
     destination_url = '',
@@ -73,6 +80,7 @@ function linkOf(cell: (field: ImportedField) => string | undefined): LinkRow['se
     // Titles of pages are longer than labels.
     label: [...(label ?? destination_url.replace(/^https?:\/\//i, ''))].slice(0, linkLabelLengthMax).join(''),
     destination_url,
+    domain: readShortDomain(domain ?? hostOf(short_url ?? '')),
     ...(chosen !== undefined && { key: chosen }),
     ...(tags !== undefined && {
       tags: tags
@@ -83,6 +91,11 @@ function linkOf(cell: (field: ImportedField) => string | undefined): LinkRow['se
     ...ownUtm(destination_url),
     ...Object.fromEntries(named),
   }
+}
+
+/** The host of a short URL, which may have no scheme; empty where it has none. */
+function hostOf(shortUrl: string): string {
+  return /^(?:[a-z]+:\/\/)?([^/?#:]+)/i.exec(shortUrl)?.[1] ?? ''
 }
 
 /** The path of a short URL, which may have no scheme; empty where it has none. */

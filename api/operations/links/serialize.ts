@@ -1,7 +1,7 @@
 /** Tracked links as the API shows them. */
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 
-/** @param shortUrlHost the root of short URLs, without a slash at its end */
+/** @param shortUrlHost the root of short URLs without a domain, without a slash at its end */
 export function serializeLink(
   { expires_at, targets, tags, created_at, updated_at, ...link }: TrackedLink,
   shortUrlHost: string,
@@ -10,7 +10,7 @@ export function serializeLink(
     ...link,
     ...{ targets: [...targets], tags: [...tags] },
     object_id: `link_${link.id}`,
-    post_url: `${shortUrlHost}/${link.attribution_key}`,
+    post_url: `${link.domain === null ? shortUrlHost : `https://${link.domain}`}/${link.attribution_key}`,
     expires_at: expires_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),

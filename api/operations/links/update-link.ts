@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
+import { listDomains } from '../../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -30,10 +31,11 @@ export const updateLink = defineOperation({
         target.destination_url,
       ]),
     ]
-    const loops = urls.filter(([, url]) => url != null && isShortUrl(url, config.shortUrlHost))
-    if (loops.length > 0) throw invalid(loops.map(([loc, url]) => valueError(loc, url, loopText)))
     const link = await holdLink(pg, workspace.id, link_id)
     if (link === null) throw problem('link_not_found')
+    const roots = [config.shortUrlHost, ...(await listDomains(pg, workspace.id)).map(({ host }) => `https://${host}`)]
+    const loops = urls.filter(([, url]) => url != null && roots.some((root) => isShortUrl(url, root)))
+    if (loops.length > 0) throw invalid(loops.map(([loc, url]) => valueError(loc, url, loopText)))
     const fields = {
       label: body.label ?? link.label,
       destination_url: body.destination_url ?? link.destination_url,

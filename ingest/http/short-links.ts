@@ -1,0 +1,63 @@
+/**
+ * Where short links stand: under the installation's roots, and at the root of each verified short domain. A short domain has
+ * nothing else, except that events are taken at any host: they need a tracking key.
+ *
+ * Held by test/integration/short-domain-redirects.test.ts.
+ */
+import { sendReply } from '../../runtime/http/reply.ts'
+import { requestIdOf } from '../../runtime/http/request-id.ts'
+import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
+import { isLinkKeyShaped } from '../../schemas/link-key.ts'
+import type { ShortDomain } from '../tables/short-domains.ts'
+import { anyOrigin, type Handler } from './other-routes.ts'
+import type { AskedPlace, Redirect } from './redirect.ts'
+import { detail, type WriteAnswer } from './tracking-answer.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
+
+export interface ShortLinks {
+  readonly redirect: Redirect
+  /** How short links begin under the installation's host, without a slash at the end. */
+  readonly paths: readonly string[]
+  /** @param host the header; undefined where it is no short domain */
+  readonly domainOf: (host: string) => ShortDomain | undefined
+}
+
+/** The key under one of the installation's roots. */
+export function makeLinkRoute({ redirect }: ShortLinks, isClosing: () => boolean) {
+  const place = (request: HttpRequest): AskedPlace => ({ key: request.getParameter(0) ?? '', domain: null })
+  const follow: Handler = (response, request) => redirect.follow(response, request, isClosing, place(request))
+  const unlock: Handler = (response, request) => redirect.unlock(response, request, isClosing, place(request))
+  return { GET: follow, HEAD: follow, POST: unlock }
+}
+
+/** Makes a function that lets a handler take the requests alone that aren't for a short domain. */
+export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: WriteAnswer, isClosing: () => boolean) {
+  function answerAtDomain(domain: ShortDomain, response: HttpResponse, request: HttpRequest): void {
+    const key = request.getUrl().slice(1)
+    const method = request.getMethod()
+    const isRead = method === 'get' || method === 'head'
+    const isKey = isLinkKeyShaped(key)
+    if (isRead && isKey) return redirect.follow(response, request, isClosing, { key, domain })
+    if (method === 'post' && isKey) return redirect.unlock(response, request, isClosing, { key, domain })
+    if (isRead && key.endsWith('/') && isLinkKeyShaped(key.slice(0, -1))) return sendWithoutSlash(response, request)
+    if (isRead) return redirect.leave(response, request, isClosing, key === '' ? domain.rootUrl : domain.notFoundUrl)
+    const refused = detail(405, trackingRefusals.method_not_allowed.detail)
+    write(response, requestIdOf(request.getHeader('x-request-id')), refused, true, { allow: 'GET, HEAD' })
+  }
+
+  return (handler: Handler): Handler =>
+    (response, request) => {
+      const domain = domainOf(request.getHeader('host'))
+      if (domain === undefined) return handler(response, request)
+      answerAtDomain(domain, response, request)
+    }
+}
+
+/** Leads to the same path without its last slash. */
+export function sendWithoutSlash(response: HttpResponse, request: HttpRequest): void {
+  const plain = request.getUrl().slice(0, -1)
+  const query = request.getQuery()
+  const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
+  const requestId = requestIdOf(request.getHeader('x-request-id'))
+  sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
+}

@@ -1,0 +1,177 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { insertLinkWithKey, markLinkArchived, type NewLink, type TrackedLink } from '../../postgres/tables/links.ts'
+import { insertDomain, noteCheck, removeDomain, type StoredDomain } from '../../postgres/tables/short-domains.ts'
+import { hashPassword } from '../../runtime/crypto/password.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { newLink } from '../support/publishing.ts'
+import { exchange } from '../support/raw-http.ts'
+import { setUpStores } from '../support/stores.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const stores = setUpStores()
+let ingest: TestIngest
+let proxy: TcpProxy
+let domain: StoredDomain
+/** Leads somewhere for `/` and for unknown keys. */
+let leading: StoredDomain
+const leads = { root_url: 'https://www.example.com/', not_found_url: 'https://www.example.com/söme/404' }
+let hosts = 0
+
+beforeAll(async () => {
+  proxy = await startTcpProxy(stores.databaseUrl)
+  ingest = await startIngest(stores, { DATABASE_URL: proxy.url })
+})
+beforeEach(async () => {
+  domain = await addVerified({ root_url: null, not_found_url: null })
+  leading = await addVerified(leads)
+})
+afterEach(() => proxy.set('open'))
+afterAll(async () => {
+  await ingest?.stop()
+  await proxy?.close()
+})
+
+async function addVerified(addresses: Pick<StoredDomain, 'root_url' | 'not_found_url'>): Promise<StoredDomain> {
+  const host = `go${hosts++}.example.com`
+  const added = (await insertDomain(stores.pg, ingest.workspaceId, { host, token: 't', ...addresses }))!
+  return noteCheck(stores.pg, added.id, null)
+}
+
+const makeLink = (key: string, at: StoredDomain | null, more: Partial<NewLink> = {}) =>
+  insertLinkWithKey(
+    stores.pg,
+    {
+      ...newLink,
+      workspaceId: ingest.workspaceId,
+      destinationUrl: `https://example.com/${key}`,
+      ...more,
+      domainId: at?.id ?? null,
+    },
+    key,
+  ) as Promise<TrackedLink>
+
+interface Asked {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Not by `fetch`, which sets the host by itself. */
+async function ask(host: string, path: string, { method = 'GET', headers = {}, body = '' }: Asked = {}) {
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const length = body === '' ? {} : { 'Content-Length': String(body.length) }
+  const lines = { Host: host, 'User-Agent': agent, Connection: 'close', ...length, ...headers }
+  const head = [`${method} ${path} HTTP/1.1`, ...Object.entries(lines).map((line) => line.join(': ')), '', ''].join(
+    '\r\n',
+  )
+  const { text } = await exchange(ingest.port, [head + body], { waitMs: 15_000 })
+  const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
+  return { status: Number(text.slice(9, 12)), location: header('Location'), text }
+}
+
+/** A new domain is known within a moment. */
+const untilServed = (host: string, path: string, status = 302) =>
+  expect.poll(async () => (await ask(host, path)).status, { timeout: 15_000 }).toBe(status)
+
+test('the same key leads elsewhere at each domain, in all that a short link can do, and each click is its own link’s', async () => {
+  const own = await makeLink('spring', domain)
+  const other = await makeLink('spring', leading)
+  const plain = await makeLink('spring', null)
+  await untilServed(domain.host, '/spring')
+  await untilServed(leading.host, '/spring')
+  const locations = [
+    (await ask(`${domain.host.toUpperCase()}:8443`, '/spring?ref=bio&svc_qr=1')).location,
+    (await ask(leading.host, '/spring', { method: 'HEAD' })).location,
+    (await ask('a.example', '/l/spring')).location,
+  ]
+  expect(locations).toEqual([`${own.tracking_url}&ref=bio`, other.tracking_url, plain.tracking_url])
+  expect(await ask(domain.host, '/spring/')).toMatchObject({ status: 307, location: '/spring' })
+  const split = await makeLink('split', domain, {
+    targets: [{ device: 'desktop', destination_url: 'https://example.com/desktop' }],
+  })
+  expect((await ask(domain.host, '/split')).location).toMatch(/^https:\/\/example\.com\/desktop\?/)
+  await makeLink('over', domain, { expiresAt: new Date(Date.now() - 1), expiredUrl: 'https://example.com/end' })
+  expect(await ask(domain.host, '/over')).toMatchObject({ status: 307, location: 'https://example.com/end' })
+  await makeLink('card', domain, { preview: { title: 'A card', description: '', image_url: null } })
+  expect((await ask(domain.host, '/card', { headers: { 'User-Agent': 'Twitterbot/1.0' } })).text).toContain('A card')
+  const locked = await makeLink('locked', domain, { passwordHash: await hashPassword('open') })
+  expect((await ask(domain.host, '/locked')).text).toContain('type="password"')
+  const form = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }
+  expect((await ask(domain.host, '/locked', { ...form, body: 'password=wrong' })).status).toBe(403)
+  expect(await ask(domain.host, '/locked', { ...form, body: 'password=open' })).toMatchObject({
+    ...{ status: 303, location: locked.tracking_url },
+  })
+  await ingest.shipped()
+  const rows = await stores.ch.query<{ id: number; qr: number; clicks: number }>(
+    `SELECT link_id AS id, countIf(way = 'qr') AS qr, count() AS clicks FROM link_clicks WHERE kind IN ('click', 'head')
+     AND link_id IN {ids:Array(UInt32)} GROUP BY id ORDER BY id`,
+    { ids: [plain, split, locked].map(({ id }) => id) },
+  )
+  expect(rows.map(({ id }) => id)).toEqual([plain.id, split.id, locked.id])
+  const [scan] = await stores.ch.query<{ scans: number }>(
+    `SELECT countIf(way = 'qr') AS scans FROM link_clicks WHERE link_id = ${own.id}`,
+  )
+  expect(scan!.scans).toBe(1)
+})
+
+test('the root and unknown keys lead where the domain says, or answer 404, and links of elsewhere are unknown', async () => {
+  await makeLink('here', null)
+  await makeLink('there', domain)
+  await untilServed(leading.host, '/', 307)
+  await untilServed(domain.host, '/there')
+  expect(await ask(leading.host, '/')).toMatchObject({ status: 307, location: leads.root_url })
+  const notFound = 'https://www.example.com/s%C3%B6me/404'
+  for (const path of ['/none', '/here', '/there', '/l/here', '/a/b', '/favicon.ico']) {
+    expect([path, (await ask(leading.host, path)).location]).toEqual([path, notFound])
+    if (path !== '/there')
+      expect([path, (await ask(domain.host, path)).text]).toEqual([path, expect.stringContaining('Link not found')])
+  }
+  expect(await ask(domain.host, '/')).toMatchObject({ status: 404, location: undefined })
+  // At no other host anything stands under the root.
+  expect((await ask('a.example', '/there')).text).toContain('"Not Found"')
+  expect((await ask('a.example', `/l/${domain.id}/there`)).text).toContain('Link not found')
+})
+
+test('a domain has nothing of the product but links, and events, which need a key at any host', async () => {
+  await untilServed(domain.host, '/none', 404)
+  for (const path of ['/metrics', '/svc.js', '/api/v1/growth/health', '/dashboard', '/v1/links']) {
+    expect([path, (await ask(domain.host, path)).text]).toEqual([path, expect.stringContaining('Link not found')])
+    expect((await ask(domain.host, path, { method: 'PUT' })).status).toBe(405)
+  }
+  expect((await ask(domain.host, '/none', { method: 'DELETE' })).status).toBe(405)
+  const sent = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }
+  expect((await ask(domain.host, '/api/v1/growth/track', sent)).status).toBe(422)
+})
+
+test('domains go on while Postgres is away, also through a restart, and an unknown link is none that is gone', async () => {
+  await makeLink('stays', domain)
+  await untilServed(domain.host, '/stays')
+  const copied = async (file: string) => readFile(join(stores.dataDir, 'ingest', file), 'utf8')
+  await expect.poll(() => copied('links.jsonl')).toContain(`"${domain.id}/stays"`)
+  for (const mode of ['refusing', 'hanging'] as const) {
+    await proxy.set(mode)
+    expect((await ask(domain.host, '/stays')).status).toBe(302)
+    expect((await ask(domain.host, '/other')).status).toBe(503)
+    if (mode === 'hanging') break
+    await ingest.stop('SIGKILL')
+    await proxy.set('hanging')
+    ingest = await startIngest(stores, { DATABASE_URL: proxy.url }, ingest)
+  }
+})
+
+test('a removed domain serves nothing within a moment, in each thread, and an archived link is back when its host is', async () => {
+  await ingest.stop()
+  ingest = await startIngest(stores, { DATABASE_URL: proxy.url, INGEST_WORKERS: '2' }, ingest)
+  const link = await makeLink('autumn', domain)
+  await untilServed(domain.host, '/autumn')
+  await markLinkArchived(stores.pg, ingest.workspaceId, link.id, true)
+  expect((await ask(domain.host, '/autumn')).status).toBe(302)
+  await removeDomain(stores.pg, domain.id)
+  await untilServed(domain.host, '/autumn', 404)
+  expect((await ask(domain.host, '/metrics')).text).toContain('ingest_')
+  const again = await insertDomain(stores.pg, ingest.workspaceId, { ...domain, token: 'u' })
+  await noteCheck(stores.pg, again!.id, null)
+  await untilServed(domain.host, '/autumn')
+})

@@ -18,6 +18,7 @@ import type { Workspace } from './overview-data.ts'
 import { ArchiveTabs, Copy, Failure, isArchive, Refusal } from './parts.tsx'
 import { send, useRefusal } from './query.ts'
 import { serverNow } from './request.ts'
+import { DomainField } from './short-domains.tsx'
 
 const listed = 100
 
@@ -69,8 +70,8 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     const preview = takePreview(data)
     const password = takePassword(data)
     const tags = tagsOf(String(data.get('tags')))
-    const names = [...ownFields, 'expires_at', 'expired_url', 'key']
-    const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value !== '')
+    const names = [...ownFields, 'expires_at', 'expired_url', 'key', 'domain']
+    const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value)
     const sent = await send('POST', '/links', {
       ...{ label: data.get('label'), destination_url: data.get('destination') },
       ...Object.fromEntries(filled),
@@ -97,6 +98,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
           <label>
             Key, the end of the short link (empty: one is made) <input name="key" placeholder="spring-sale" />
           </label>
+          <DomainField />
           <CampaignFields of={destination} />
           <TagField />
           <ExpiryFields timezone={timezone} />

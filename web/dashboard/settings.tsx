@@ -1,4 +1,4 @@
-/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, members, keys, shared links and webhooks, and what was changed. */
+/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, members, short domains, keys, shared links and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { Accounts } from './accounts.tsx'
@@ -16,6 +16,7 @@ import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
 import { SharedLinks } from './shared-links.tsx'
+import { ShortDomains } from './short-domains.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { TrafficAlerts } from './traffic-alerts.tsx'
 import { Webhooks } from './webhooks.tsx'
@@ -72,6 +73,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         <SigningIn />
       </div>
       <TrafficLeftOut />
+      {may('links:read') && <ShortDomains timezone={timezone} />}
       <Accounts timezone={timezone} />
       {may('workspace:manage') && (
         <>

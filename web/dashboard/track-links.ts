@@ -14,6 +14,8 @@ import { refusalOf, request } from './request.ts'
 type Link = (typeof LinkResource)['_output']
 
 const labelLength = 160
+/** Links whose short URLs say where others stand. */
+const rootsOf = 100
 
 interface Captioned {
   /** In place of the text, by network. */
@@ -57,15 +59,13 @@ export async function trackLinks<Draft extends Captions>(
   draft: Draft,
   { id, title, networks, isSplit }: Tracked,
 ): Promise<{ readonly draft: Draft; readonly refusal: string }> {
-  let link: Link | undefined
+  let roots: string[]
   try {
-    link = (await readNewest('active')) ?? (await readNewest('archived'))
+    roots = await readRoots()
   } catch (error) {
     return { draft, refusal: (error as Error).message }
   }
-  // The prefix of short links, which are tracked already; undefined where there is none yet.
-  const shortUrl = link?.post_url.slice(0, -link.attribution_key.length)
-  const isShort = (address: string) => shortUrl !== undefined && address.startsWith(shortUrl)
+  const isShort = (address: string) => roots.some((root) => address.startsWith(root))
   const [first] = networks
   const alone = networks.length === 1 ? first!.account : null
   let next = draft
@@ -141,9 +141,15 @@ function withComment<Draft extends Captions>(draft: Draft, replace: (text: strin
   return { ...draft, first_comment: draft.first_comment === null ? null : replace(draft.first_comment) }
 }
 
-/** @throws Error that says in words why it can't be read */
-async function readNewest(status: 'active' | 'archived'): Promise<Link | undefined> {
-  const answer = await request(`/links?${new URLSearchParams({ limit: '1', status })}`)
+/** The domains under which the newest links stand, and the installation's root: their links are tracked already. */
+async function readRoots(): Promise<string[]> {
+  const newest = [...(await readNewest('active')), ...(await readNewest('archived'))]
+  return [...new Set(newest.map(({ post_url: url, attribution_key: key }) => url.slice(0, -key.length)))]
+}
+
+/** @throws Error that says in words why they can't be read */
+async function readNewest(status: 'active' | 'archived'): Promise<Link[]> {
+  const answer = await request(`/links?${new URLSearchParams({ limit: String(rootsOf), status })}`)
   if (!answer.response.ok) throw new Error(refusalOf(answer))
-  return (answer.body as Link[])[0]
+  return answer.body as Link[]
 }

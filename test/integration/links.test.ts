@@ -37,6 +37,7 @@ describe('POST /v1/links', () => {
       ...{ id: expect.any(Number), object_id: `link_${body.id}` },
       attribution_key: expect.stringMatching(/^[0-9A-Za-z]{8}$/),
       tracking_url: `https://example.com/sale?x=1&utm_source=svc&utm_medium=social&svc_link_id=${body.id}#top`,
+      domain: null,
       post_url: `${testApiHost}/l/${body.attribution_key}`,
       ...{ post_id: null, social_account_id: null },
       ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },

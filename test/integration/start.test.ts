@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { connectPostgres } from '../../postgres/client.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
+import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
 
 let dataDir: string
@@ -108,6 +110,35 @@ test('shows a page at its root that says whether all is well and holds no secret
   for (const secret of [product.dev.api_key, product.dev.tracking_key, new URL(product.dev.database_url).password]) {
     expect(page).not.toContain(secret)
   }
+})
+
+test('a verified short domain has its links at the root of the port, and the status page stays at other hosts', async () => {
+  const { base_url: root, api_key: key, workspace_id: workspaceId, database_url: url } = product.dev
+  const pg = connectPostgres(url, { max: 1 })
+  const [domain] = await pg.query<{ id: number }>(
+    `INSERT INTO short_domains (workspace_id, host, token, verified_at) VALUES ($1, 'go.example.com', 't', now()) RETURNING id`,
+    [workspaceId],
+  )
+  await pg.close()
+  const made = await fetch(`${root}/links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      label: 'a',
+      destination_url: 'https://example.com/',
+      domain: 'go.example.com',
+      key: 'spring',
+    }),
+  })
+  expect([domain!.id, made.status]).toEqual([expect.any(Number), 200])
+  const port = Number(new URL(root).port)
+  const ask = async (path: string, host: string) =>
+    (await exchange(port, [`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`])).text
+  await expect.poll(() => ask('/spring', 'go.example.com'), { timeout: 15_000 }).toMatch(/^HTTP\/1.1 302/)
+  for (const path of ['/', '/dashboard', '/v1/links', '/mcp', '/demo/']) {
+    expect([path, await ask(path, 'go.example.com')]).toEqual([path, expect.stringContaining('Link not found')])
+  }
+  expect(await ask('/', 'stats.example.com')).toContain('All is well')
 })
 
 test('refuses a second start on its folder, and one on its port, in a line each', async () => {

@@ -4,7 +4,7 @@ import type { ShortDomain } from '../../schemas/resources/short-domain.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { may } from './may.ts'
-import { ChangeButtons, Copy, Failure, Refusal } from './parts.tsx'
+import { ChangeButtons, Copy, Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Domain = (typeof ShortDomain)['_output']
@@ -50,7 +50,7 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
       )}
       <ul>
         {answer?.map((domain) => (
-          <li key={domain.id} class="event">
+          <li key={domain.id} class="event channel">
             <span class="name">
               <bdi>{domain.host}</bdi>{' '}
               {domain.verified_at !== null && <span class="label">since {time(domain.verified_at, timezone)}</span>}
@@ -107,11 +107,17 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
 
 function Proof({ domain: { record, failure } }: { readonly domain: Domain }) {
   return (
-    <div class="wide">
+    <div class="proof">
       <p class="note">
-        {failure !== null && <b>{failures[failure]} </b>}A TXT record proves the domain. Its name is{' '}
-        <code>{record.name}</code>, its value <code>{record.value}</code>.
+        {failure !== null && <b>{failures[failure]} </b>}This record in the DNS proves the domain. Then verify it.
       </p>
+      <Facts
+        facts={[
+          ['Type', record.type],
+          ['Name', record.name],
+          ['Value', record.value],
+        ]}
+      />
       <div class="controls">
         <Copy text={record.name} label="Copy the name" />
         <Copy text={record.value} label="Copy the value" />

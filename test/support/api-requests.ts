@@ -221,7 +221,9 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
   const named = tables[operation.name.replace(/\.(create|update)$/, '') as keyof typeof tables]
   if (named !== undefined) {
     const own =
-      ['domain_id', 'goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id'].map((name) => values[name]).find(Number) ?? 0
+      ['domain_id', 'goal_id', 'segment_id', 'funnel_id', 'snippet_id', 'feed_id']
+        .map((name) => values[name])
+        .find(Number) ?? 0
     await asker.stores.pg.query(`DELETE FROM ${named} WHERE workspace_id = $1 AND id <> $2`, [asker.workspaceId, own])
   }
   if (operationId(operation) === 'remove_company_profile_media') {

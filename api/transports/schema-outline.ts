@@ -42,10 +42,12 @@ export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
         .filter(([name]) => name !== objectId)
         .map(([name, member]) => [name, shown(member, selfTelling.includes(name) ? 0 : levels - 1)]),
     )
+  const isListed = values !== undefined && (values as unknown[]).length <= shownValuesMax
   return {
-    ...(type !== undefined && { type }),
+    // Listed texts say their type.
+    ...(type !== undefined && !(isListed && type === 'string') && { type }),
     ...(anyOf !== undefined && choiceOf((anyOf as JsonSchema[]).map((one) => shown(one, levels)))),
-    ...(values !== undefined && (values as unknown[]).length <= shownValuesMax && { enum: values }),
+    ...(isListed && { enum: values }),
     ...(isDescribed && description !== undefined && { description }),
     ...(items !== undefined && itemsOf(shown(items, levels))),
     ...(properties !== undefined && levels > 0 && { properties: membersOf(properties as object) }),

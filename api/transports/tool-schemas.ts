@@ -251,7 +251,10 @@ function withoutListed(operation: Operation, outline: JsonSchema, all: readonly 
       ...outline,
       description,
       properties: Object.fromEntries(
-        members.map(([name, schema]) => [name, membersKept.includes(name) ? { type: schema['type'] } : schema]),
+        members.map(([name, schema]) => [
+          name,
+          membersKept.includes(name) ? { type: schema['type'] ?? 'string' } : schema,
+        ]),
       ),
     }
   }

@@ -27,6 +27,8 @@ export interface EventNamesRequest extends NamedEvents {
   readonly limit: number
   /** Where buckets begin, ascending, in milliseconds since 1970. Undefined: rows are counted as a whole alone. */
   readonly bucketStarts?: readonly number[] | undefined
+  /** Only these rows, whatever other events the range has. Undefined: all. */
+  readonly only?: readonly Pick<EventNameGroup, 'event' | 'value'>[] | undefined
 }
 
 export interface EventNameGroup {
@@ -53,6 +55,9 @@ export interface EventNameGroups {
   readonly counts: readonly BucketCount[]
 }
 
+const onlyRows =
+  'SELECT row.1,row.2 FROM (SELECT arrayJoin(arrayZip({only_events:Array(String)},{only_values:Array(String)})) AS row)'
+
 /** Vitals and leaves of pages count for the visitors of the range alone, as in `recent_events`. */
 const isShown = "kind NOT IN ('web_vital','page_leave')"
 
@@ -64,7 +69,7 @@ interface Row extends EventNameGroup {
 
 /** By one statement (two with a filter of channels), with buckets and without. */
 export async function readEventNames(ch: Reader, request: EventNamesRequest): Promise<EventNameGroups> {
-  const { name, property, limit, bucketStarts } = request
+  const { name, property, limit, bucketStarts, only } = request
   const chosen = await isOfChosen(ch, request)
   const named = isNamed(request)
   const isDivided = property === undefined ? '1' : hasProperty('property')
@@ -73,7 +78,7 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const value = property === undefined ? "''" : `substringUTF8(${propertyValue('property')},1,${propertyValueShownMax})`
   const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const shown = `SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,toString(event_name) AS event,${value} AS value
-    FROM events WHERE ${counted} AND ${isShown} AND ${isWanted}`
+    FROM events WHERE ${counted} AND ${isShown} AND ${isWanted}${only === undefined ? '' : ` AND (event,value) IN (${onlyRows})`}`
   const list = `SELECT * FROM (
        SELECT 0 AS is_whole,event,value,toString(argMax(event_kind,(at,event_id))) AS kind,count() AS events,
          uniqExactIf(visitor,visitor!=0) AS visitors,uniqExactIf(cityHash64(visitor,session),visitor!=0) AS sessions,
@@ -89,6 +94,7 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
       ...named.params,
       property,
       limit: limit + 1,
+      ...(only && { only_events: only.map((row) => row.event), only_values: only.map((row) => row.value) }),
       ...(bucketStarts && { bucket_starts: bucketStarts }),
     },
     { settings: composedStatement },

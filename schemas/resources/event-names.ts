@@ -15,6 +15,7 @@ const EventNameRow = z
     conversions: z.int(),
     visitor_share: z.number().describe('In per cent of all visitors.'),
     last_seen_at: dateTime,
+    previous: z.object({ events: z.int(), visitors: z.int() }).nullable().optional().describe('With `compare` alone.'),
   })
   .meta({ id: 'EventNameRow' })
 

@@ -97,10 +97,11 @@ test('the table is sorted by its columns, and is a file in that order', async (c
   await page.click('table.events th button:text("Visitors")')
   expect(await names()).toEqual([hostile, 'pro'])
   expect(await page.getAttribute('table.events th:has(button:text("Visitors"))', 'aria-sort')).toBe('ascending')
+  expect(await page.getAttribute('table.events tbody td:nth-child(3)', 'title')).toBe('Before: 0')
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("CSV")')])
   expect(download.suggestedFilename()).toBe('signup.csv')
   expect(await text(await download.createReadStream())).toBe(
-    `plan,Events,Visitors,Share,Sessions,Conversions\r\n"${hostile.replaceAll('"', '""')}",2,1,25,1,0\r\npro,3,3,75,3,0\r\n`,
+    `plan,Events,Visitors,Share,Sessions,Conversions,Events before,Visitors before\r\n"${hostile.replaceAll('"', '""')}",2,1,25,1,0,0,0\r\npro,3,3,75,3,0,0,0\r\n`,
   )
 })
 

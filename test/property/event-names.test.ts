@@ -165,6 +165,37 @@ test('the list has as many rows as are asked for, and the visitors of all', asyn
   expect(await list('start=2026-11-01&end=2026-11-02')).toMatchObject({ visitors: 0, rows: [] })
 })
 
+test('each row has its counts of the other period where one is named, whatever came more often then', async () => {
+  const custom = { kind: 'custom' as const, session: 1 }
+  const at = (day: string, visitor: number, event_name: string, plan?: string) => ({
+    ...{ ...custom, visitor, event_name, occurred_at: Date.parse(`${day}T12:00:00Z`) },
+    properties: JSON.stringify(plan === undefined ? {} : { plan }),
+  })
+  const events = [
+    ...[1, 2].map((visitor) => at('2026-11-05', visitor, "sign'up", 'a\\b')),
+    at('2026-11-05', 3, 'new'),
+    ...[1, 1, 2].map((visitor) => at('2026-11-04', visitor, "sign'up", 'a\\b')),
+    at('2026-11-04', 9, "sign'up", 'other'),
+    ...[1, 2, 3, 4].map((visitor) => at('2026-11-04', visitor, 'gone')),
+  ]
+  const [placed] = await placeSites(stores, [{ timezone: 'UTC', events }])
+  const previous = async (query: string, start = '2026-11-05') => {
+    const { rows } = await ask<EventNames>(`events?start=${start}&end=2026-11-05&${query}`, placed!.apiKey)
+    return rows.map((row) => [row.value ?? row.event, row.previous])
+  }
+  const nothing = { events: 0, visitors: 0 }
+  expect(await previous('compare=previous&limit=2')).toEqual([
+    ["sign'up", { events: 4, visitors: 3 }],
+    ['new', nothing],
+  ])
+  expect(await previous("compare=previous&name=sign'up&property=plan&interval=hour")).toEqual([
+    ['a\\b', { events: 3, visitors: 2 }],
+  ])
+  expect(await previous('compare=year&limit=1')).toEqual([["sign'up", nothing]])
+  expect(await previous('compare=none&limit=1')).toEqual([["sign'up", null]])
+  expect(await previous('limit=1')).toEqual([["sign'up", undefined]])
+})
+
 test('names of properties are those of the newest events of the name that is asked for, and of no shared link', async () => {
   const at = { kind: 'custom' as const, event_name: 'signup', session: 1 }
   const newest = Array.from({ length: 1_000 }, (_, n) => ({

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks'
 import type { WorkspaceGlance } from '../../schemas/resources/workspace-glance.ts'
 import { dayInWords } from './calendar-days.ts'
-import { brief, changeOf, changeText, number } from './format.ts'
+import { ChangeMark } from './change-mark.tsx'
+import { brief, changeOf, number } from './format.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { goToWorkspace } from './workspaces.tsx'
@@ -100,7 +101,7 @@ function GlanceFigures({ figures }: { figures: Figures }) {
             <dd>
               <strong title={number(figures[name])}>{brief(figures[name])}</strong>{' '}
               {previous !== null && (
-                <Change
+                <ChangeMark
                   changed={changeOf(figures[name], previous[name], Math.min(figures.visitors, previous.visitors))}
                 />
               )}
@@ -111,17 +112,6 @@ function GlanceFigures({ figures }: { figures: Figures }) {
       <DaysLine days={days} />
     </>
   )
-}
-
-function Change({ changed }: { changed: number | undefined }) {
-  if (changed === undefined) {
-    return (
-      <span class="change" title="Too few to compare">
-        –
-      </span>
-    )
-  }
-  return <span class={`change ${changed === 0 ? '' : changed > 0 ? 'good' : 'bad'}`}>{changeText(changed)}</span>
 }
 
 const [width, height] = [120, 32]

@@ -1,6 +1,7 @@
 /** The counters, each with its change; a card chooses what the chart shows. */
 import type { Chartable } from './address.ts'
-import { brief, change, changeText, duration, money, number, percent } from './format.ts'
+import { ChangeMark } from './change-mark.tsx'
+import { brief, change, duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 type Metrics = Overview['metrics']
@@ -60,14 +61,5 @@ export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
 function Change({ card: { name, isLessBetter = false }, metrics }: { card: Card; metrics: Metrics }) {
   const { previous } = metrics
   if (previous === null) return <span class="change" />
-  const changed = change(name, metrics, previous)
-  if (changed === undefined)
-    return (
-      <span class="change" title="Too few to compare">
-        –
-      </span>
-    )
-  const isGood = changed > 0 !== isLessBetter
-  const tone = changed === 0 ? '' : isGood ? 'good' : 'bad'
-  return <span class={`change ${tone}`}>{changeText(changed)}</span>
+  return <ChangeMark changed={change(name, metrics, previous)} isLessBetter={isLessBetter} />
 }

@@ -1,8 +1,10 @@
 /** The events of the range with their totals. A box puts a row into the chart. ⋯ shows an event alone, or by a property. */
 import { useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
+import { ChangeMark } from './change-mark.tsx'
 import { linesOf as csvOf } from './csv.ts'
 import {
+  type EventColumn,
   type EventLine,
   type EventSort,
   type EventsView,
@@ -11,7 +13,7 @@ import {
   isCut,
   sortedLines,
 } from './events-view.ts'
-import { number, percent } from './format.ts'
+import { changeOf, number, percent } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
 import { save } from './save-file.ts'
 import { lookOf } from './series-chart.tsx'
@@ -101,9 +103,37 @@ interface RowsProps extends EventsTableProps {
   setSort(sort: EventSort): void
 }
 
+function Figure({ name, row }: { name: EventColumn; row: EventLine['row'] }) {
+  const { previous } = row
+  const before = name === 'events' || name === 'visitors' ? previous?.[name] : undefined
+  return (
+    <td title={before === undefined ? undefined : `Before: ${number(before)}`}>
+      {name === 'visitor_share' ? percent(row[name]) : number(row[name])}
+      {before !== undefined && (
+        <Changed now={row[name]} before={before} base={Math.min(row.visitors, previous!.visitors)} />
+      )}
+    </td>
+  )
+}
+
+/** The change against the other period; nothing where either has too few. */
+function Changed({ now, before, base }: { now: number; before: number; base: number }) {
+  const changed = changeOf(now, before, base)
+  if (changed === undefined) return null
+  return (
+    <>
+      {' '}
+      <ChangeMark changed={changed} />
+    </>
+  )
+}
+
 function fileOf(lines: readonly EventLine[], heading: string): (string | number)[][] {
   const head = [heading, ...eventColumnNames.map((name) => eventColumns[name])]
-  return [head, ...lines.map((line) => [nameOf(line), ...eventColumnNames.map((name) => line.row[name])])]
+  const rows = lines.map(({ row, ...line }) => [nameOf({ row, ...line }), ...eventColumnNames.map((name) => row[name])])
+  if (!lines.some(({ row }) => row.previous)) return [head, ...rows]
+  const before = lines.map(({ row: { previous } }) => [previous?.events ?? '', previous?.visitors ?? ''])
+  return [[...head, 'Events before', 'Visitors before'], ...rows.map((row, at) => [...row, ...before[at]!])]
 }
 
 function Rows({ events: { of }, lines, chosen = [], heading, sort, setSort, change }: RowsProps) {
@@ -173,7 +203,7 @@ function Rows({ events: { of }, lines, chosen = [], heading, sort, setSort, chan
                     </span>
                   </th>
                   {eventColumnNames.map((name) => (
-                    <td key={name}>{name === 'visitor_share' ? percent(row[name]) : number(row[name])}</td>
+                    <Figure key={name} {...{ name, row }} />
                   ))}
                 </tr>
               )

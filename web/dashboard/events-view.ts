@@ -71,6 +71,7 @@ function daysIn({ range, days }: View): number {
 /** The path that asks for the rows. */
 export function eventsQuestionOf(view: View, events: EventsView): string {
   const params = new URLSearchParams({ interval: intervalOf(view, events), limit: String(rowsMax) })
+  if (view.compare !== 'none') params.set('compare', view.compare)
   if (events.of !== undefined) params.set('name', events.of)
   if (events.property !== undefined) params.set('property', events.property)
   return `/analytics/events?${params}&${listQuestionOf(view)}`

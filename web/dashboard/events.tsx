@@ -57,7 +57,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
   return (
     <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}
-      <ViewControls {...{ view, go, timezone, ...opening }}>
+      <ViewControls {...{ view, go, timezone, ...opening }} isCompared>
         <Choice
           label="Length of the buckets"
           options={intervalsOf(view)}

@@ -1,5 +1,5 @@
 /**
- * /unsubscribe/TOKEN: ends reports, alerts, or mails about failed posts, to an address. Scanners of mail open links, so GET
+ * /unsubscribe/TOKEN: ends reports, alerts, or mails about failed posts or conversions, to an address. Scanners of mail open links, so GET
  * only shows a button; POST ends the mails, as mail programs do by one click (RFC 8058). A token that we didn't make costs
  * no look-up, and a recipient who is gone can't be told from one that was there. Held by test/integration/reports.test.ts.
  */
@@ -25,12 +25,14 @@ const address = /^\/unsubscribe\/([\w-]{1,200})$/
 
 /** The mails that a link ends. A recipient without reports gets nothing else either. */
 const ended = {
-  reports: 'weekly or monthly reports, no traffic alerts and no mails about failed posts of this workspace',
+  reports:
+    'weekly or monthly reports, no traffic alerts and no mails about failed posts, conversions and payments of this workspace',
   alerts: 'traffic alerts of this workspace',
   failures: 'mails about failed posts of this workspace',
+  conversions: 'mails about conversions and payments of this workspace',
 } as const
 const goesOn = ' Reports, if you get any, go on.'
-const left = { reports: '', alerts: goesOn, failures: goesOn } as const
+const left = { reports: '', alerts: goesOn, failures: goesOn, conversions: goesOn } as const
 
 const pages = {
   asked: ({ from }: Subscription) =>

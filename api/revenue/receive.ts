@@ -4,6 +4,7 @@
  * asks the provider to send it again. A repeat changes nothing if the first was stored after all.
  */
 import type { Postgres } from '../../postgres/client.ts'
+import { tellPayments } from '../../postgres/tables/conversion-messages.ts'
 import { readRevenueConnection } from '../../postgres/tables/revenue-connections.ts'
 import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -116,6 +117,10 @@ async function record(
   const read = readers[provider](parsed.value, workspace.timezone)
   if (!read.ok) throw invalid(read.errors)
   const facts = read.value
-  if (facts !== undefined) await pg.transaction((tx) => recordRevenue(tx, { workspaceId, provider, now }, facts))
+  if (facts === undefined) return 'done'
+  await pg.transaction(async (tx) => {
+    const known = await recordRevenue(tx, { workspaceId, provider, now }, facts)
+    await tellPayments(tx, workspaceId, known, now)
+  })
   return 'done'
 }

@@ -1,5 +1,5 @@
 /**
- * Sends traffic alerts, and messages about failed posts and accounts, by mail and to chats. It has a loop of its own: a slow
+ * Sends traffic alerts, and messages about failed posts, accounts and conversions, by mail and to chats. It has a loop of its own: a slow
  * server delays neither looks nor reports. Postgres holds
  * what waits (postgres/tables/alert-mails.ts). A process that dies in a send is followed by one more attempt, as with reports:
  * pipeline/reports/send-reports.ts.
@@ -12,8 +12,14 @@ import {
   failureKinds,
   postponeAlertMail,
 } from '../../postgres/tables/alert-mails.ts'
+import { endConversionMail } from '../../postgres/tables/conversion-messages.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
-import { alertLateMaxMs, alertMailsEveryMs, alertRetryDelaysMs } from '../../schemas/limits/alert-limits.ts'
+import {
+  alertLateMaxMs,
+  alertMailsEveryMs,
+  alertRetryDelaysMs,
+  conversionsLateMaxMs,
+} from '../../schemas/limits/alert-limits.ts'
 import { reportClaimMs, reportsAtOnce, reportUncertainAttemptsMax } from '../../schemas/limits/report-limits.ts'
 import type { JobLoop } from '../job-loop.ts'
 import { deliver, wayOf } from '../reports/deliver.ts'
@@ -22,6 +28,7 @@ import { type Signals, startReportLoop } from '../reports/report-loop.ts'
 import { SendFailed } from '../reports/send-failed.ts'
 import type { MessageContext } from '../reports/send-reports.ts'
 import { describeAlert } from './describe-alert.ts'
+import { describeConversions } from './describe-conversions.ts'
 import { describeExpiredAccount, describeFailedFeed, describeFailedPost } from './describe-failure.ts'
 
 export function startAlertMailer(context: MessageContext): JobLoop {
@@ -54,12 +61,12 @@ async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: 
   if (claim.uncertain >= reportUncertainAttemptsMax || clock.now() >= tooLateAt(claim)) {
     log.warn(about, 'an alert is given up: it is too late, or two attempts ended without an answer')
     metrics.reported(wayOf(claim), 'failed')
-    return endAlertMail(pg, claim)
+    return end(context, claim, false)
   }
   try {
     await send(context, claim, message, giveUp)
     metrics.reported(wayOf(claim), 'sent')
-    await endSentMail(pg, claim)
+    await end(context, claim, true)
   } catch (error) {
     if (!(error instanceof SendFailed)) throw error
     const delayMs = alertRetryDelaysMs[claim.attempts - 1]
@@ -67,9 +74,15 @@ async function sendClaimed(context: MessageContext, claim: ClaimedMail, giveUp: 
     const isOver = delayMs === undefined || error.isFinal || nextAt >= tooLateAt(claim)
     log.warn({ ...about, err: error, attempt: claim.attempts }, 'an alert could not be sent')
     metrics.reported(wayOf(claim), isOver ? 'failed' : 'retried')
-    if (isOver) await endAlertMail(pg, claim)
+    if (isOver) await end(context, claim, false)
     else await postponeAlertMail(pg, claim, { dueAt: new Date(nextAt), isUncertain: error.isUncertain })
   }
+}
+
+/** The message was sent, or is given up. */
+function end({ pg, clock }: MessageContext, claim: ClaimedMail, isSent: boolean): Promise<void> {
+  if (claim.kind === 'conversions') return endConversionMail(pg, claim, { now: clock.now(), isSent })
+  return isSent ? endSentMail(pg, claim) : endAlertMail(pg, claim)
 }
 
 /** @returns undefined where the failure is over */
@@ -78,14 +91,14 @@ function describe(claim: ClaimedMail, { apiHost }: MessageContext): Message | un
   if (claim.kind === 'post') return claim.told === null ? undefined : describeFailedPost(claim.told, place)
   if (claim.kind === 'account') return claim.told === null ? undefined : describeExpiredAccount(claim.told, place)
   if (claim.kind === 'feed') return claim.told === null ? undefined : describeFailedFeed(claim.told, place)
-  return describeAlert(claim, apiHost)
+  return claim.kind === 'conversions' ? describeConversions(claim, apiHost) : describeAlert(claim, apiHost)
 }
 
 /** @throws SendFailed */
 async function send(context: MessageContext, claim: ClaimedMail, message: Message, giveUp: AbortSignal): Promise<void> {
   const { id, createdAt, workspace, kind, subjectId, toldAt } = claim
   const messageId = `alert-${kind}-${subjectId}-${toldAt.getTime()}-${id}-${createdAt.getTime()}`
-  const from = isFailure(kind) ? 'failures' : 'alerts'
+  const from = kind === 'conversions' ? kind : isFailure(kind) ? 'failures' : 'alerts'
   await deliver(context, { message, to: claim, workspaceId: workspace.id, from, messageId }, giveUp)
 }
 
@@ -93,6 +106,6 @@ function isFailure(kind: ClaimedMail['kind']): boolean {
   return (failureKinds as readonly string[]).includes(kind)
 }
 
-function tooLateAt({ toldAt }: ClaimedMail): number {
-  return toldAt.getTime() + alertLateMaxMs
+function tooLateAt({ kind, toldAt }: ClaimedMail): number {
+  return toldAt.getTime() + (kind === 'conversions' ? conversionsLateMaxMs : alertLateMaxMs)
 }

@@ -30,6 +30,7 @@ import {
   readContactKeys,
   writeFigures,
 } from '../../postgres/tables/contacts.ts'
+import { gather } from '../../postgres/tables/conversion-messages.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState } from '../../postgres/tables/folds.ts'
 import { endPeopleWork, type PeopleWork, readPeopleDone, takePeopleWork } from '../../postgres/tables/people-work.ts'
@@ -49,7 +50,8 @@ import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
-import { writeConversionsToOutbox, writeMergedToOutbox } from './write-outbox-rows.ts'
+import { writeConversions } from './tell-conversions.ts'
+import { writeMergedToOutbox } from './write-outbox-rows.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
@@ -82,7 +84,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   for (const some of inPortions(changed, contactsPerStatement)) await recreditContacts(pg, some)
   await pg.transaction(async (tx) => {
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
-    await writeConversionsToOutbox(tx, work.ch, added, now)
+    const told = await writeConversions(tx, work.ch, added, now)
     // Merges lock contacts in an order of their own.
     await holdMerging(tx)
     await writeFigures(tx, figures, keptFrom)
@@ -93,6 +95,8 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
         await writePersonCredits(tx, { changed: some, gone: [] })
     }
     await writeMergedToOutbox(tx, work.ch, toTell, now)
+    // Last: payments wait for the rows that it locks.
+    await gather(tx, told, now)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: visible })
   })
   return isAllTaken && toTell.length < peopleWorkMax

@@ -1,22 +1,15 @@
 /**
- * Writes outbox rows for webhooks: contacts that a merge made or changed, and conversions. Both may be many, so only
- * workspaces with an endpoint that wants them get rows. Held by test/integration/people-webhooks.test.ts.
+ * Writes outbox rows for webhooks: contacts that a merge made or changed. They may be many, so only workspaces with an
+ * endpoint that wants them get rows. Held by test/integration/people-webhooks.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/overview/read-recent-events.ts'
-import { eventsIn } from '../../clickhouse/queries/people/copy-events.ts'
-import { serializeEvents } from '../../clickhouse/queries/serialize-event.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { type Contact, readContacts, type ShownTraits } from '../../postgres/tables/contacts.ts'
-import { readContactsOfEvents } from '../../postgres/tables/contacts-of-events.ts'
-import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
+import { insertOutboxRows } from '../../postgres/tables/outbox.ts'
 import { sumRevenueOfPeople } from '../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../postgres/tables/serialize-contact.ts'
 import { takeUntoldMerges } from '../../postgres/tables/untold-merges.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
-import type { IdRange } from '../../schemas/event/id-ranges.ts'
-import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
-import { outboxRowsPerStatement, toldConversionAgeMaxMs } from '../../schemas/limits/webhook-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { expiryOfWorkspace } from '../retention/retention.ts'
@@ -117,41 +110,3 @@ async function insertContactRows(
 
 /** The reads are made in a transaction, which Postgres ends after half a minute of nothing. */
 const readDeadlineMs = 20_000
-
-/**
- * Writes rows for the conversions among events that were folded, however late. Imported ones are left out: on arrival
- * they were older than tracking takes.
- * @param added ids of events, each given once
- * @param now milliseconds since 1970
- */
-export async function writeConversionsToOutbox(
-  tx: Queryable,
-  ch: Pick<ClickHouse, 'query'>,
-  added: readonly IdRange[],
-  now: number,
-): Promise<void> {
-  const workspaces = [...(await readListened(tx, ['conversion.recorded'])).keys()]
-  if (workspaces.length === 0 || added.length === 0) return
-  const which = eventsIn(added, [])
-  for (let after = 0; ; ) {
-    const events = await ch.query<RecentEvent & { workspace: number }>(
-      `SELECT workspace_id AS workspace, ${recentEventColumns} FROM events
-       WHERE ${which.sql} AND workspace_id IN {workspaces:Array(UInt32)} AND kind = 'conversion' AND id > {after:UInt64}
-         AND receive_delay_ms <= {delay:Int64} AND occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-       ORDER BY id LIMIT {limit:UInt32}`,
-      {
-        ...{ ...which.params, workspaces, after, limit: outboxRowsPerStatement },
-        ...{ delay: eventAgeMaxMs, since: now - toldConversionAgeMaxMs },
-      },
-      { isLong: true, deadlineMs: readDeadlineMs },
-    )
-    for (const [workspaceId, ofWorkspace] of groupBy(events, ({ workspace }) => workspace)) {
-      const stored = ofWorkspace.map(({ workspace: _, ...event }) => event)
-      const shown = serializeEvents(stored, await readContactsOfEvents(tx, workspaceId, stored))
-      const rows = shown.map((object): OutboxRow => ({ workspaceId, type: 'conversion.recorded', object }))
-      await insertOutboxRows(tx, rows)
-    }
-    if (events.length < outboxRowsPerStatement) return
-    after = events.at(-1)!.id
-  }
-}

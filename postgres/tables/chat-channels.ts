@@ -27,9 +27,12 @@ export interface ChannelRow extends RecipientState {
   readonly id: number
   readonly channelId: number
   readonly content: ChannelContent
+  /** Set in the row for conversions alone. */
+  readonly conversionNames: readonly string[]
 }
 
-const content = `coalesce(r.every, CASE WHEN r.alerts THEN 'alerts' ELSE 'failures' END)`
+const content = `coalesce(r.every, CASE WHEN r.alerts THEN 'alerts' WHEN r.failures THEN 'failures'
+  WHEN r.conversions THEN 'conversions' ELSE 'payments' END)`
 
 /** In the order in which they were added. */
 export function listChatChannels(q: Queryable, workspaceId: number): Promise<ChatChannel[]> {
@@ -40,11 +43,12 @@ export function listChatChannels(q: Queryable, workspaceId: number): Promise<Cha
   )
 }
 
-/** Reports before alerts, and those before failures. */
+/** Reports before all else. */
 export function listChannelRows(q: Queryable, workspaceId: number): Promise<ChannelRow[]> {
   return q.query<ChannelRow>(
-    `SELECT r.id, r.channel_id AS "channelId", ${content} AS content, ${stateColumns} FROM report_recipients r
-     WHERE r.workspace_id = $1 AND r.channel_id IS NOT NULL ORDER BY r.channel_id, array_position('{weekly,monthly,alerts,failures}', ${content})`,
+    `SELECT r.id, r.channel_id AS "channelId", ${content} AS content, r.conversion_names AS "conversionNames",
+       ${stateColumns} FROM report_recipients r
+     WHERE r.workspace_id = $1 AND r.channel_id IS NOT NULL ORDER BY r.channel_id, array_position('{weekly,monthly,alerts,failures,conversions,payments}', ${content})`,
     [workspaceId],
   )
 }
@@ -62,23 +66,26 @@ export interface NewChatChannel extends Pick<ChatChannel, 'kind' | 'name' | 'hos
   /** Encrypted. */
   readonly address: Buffer
   readonly contents: readonly ChannelContent[]
+  readonly conversionNames: readonly string[]
   readonly now: Date
 }
 
 export async function insertChatChannel(tx: Queryable, made: NewChatChannel): Promise<number> {
-  const { workspaceId, kind, name, address, host, ending, contents, now } = made
+  const { workspaceId, kind, name, address, host, ending, contents, conversionNames, now } = made
   const [row] = await tx.query<{ id: number }>(
     `INSERT INTO chat_channels (workspace_id, kind, name, address, host, ending, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
     [workspaceId, kind, name, address, host, ending, now],
   )
   await setContents(tx, row!.id, contents, now)
+  await setConversionNames(tx, row!.id, conversionNames)
   return row!.id
 }
 
 export interface ChannelChange {
   readonly name?: string | undefined
   readonly contents?: readonly ChannelContent[] | undefined
+  readonly conversionNames?: readonly string[] | undefined
   /** Turns it on again. */
   readonly isEnabled?: true | undefined
   readonly now: Date
@@ -88,7 +95,7 @@ export interface ChannelChange {
 export async function updateChatChannel(
   tx: Queryable,
   { id, workspaceId }: { readonly id: number; readonly workspaceId: number },
-  { name, contents, isEnabled, now }: ChannelChange,
+  { name, contents, conversionNames, isEnabled, now }: ChannelChange,
 ): Promise<boolean> {
   const changed = await tx.query(
     `UPDATE chat_channels SET name = coalesce($3, name), disabled_at = CASE WHEN $4 THEN NULL ELSE disabled_at END,
@@ -97,6 +104,7 @@ export async function updateChatChannel(
     [id, workspaceId, name ?? null, isEnabled === true],
   )
   if (changed.length > 0 && contents !== undefined) await setContents(tx, id, contents, now)
+  if (changed.length > 0 && conversionNames !== undefined) await setConversionNames(tx, id, conversionNames)
   return changed.length > 0
 }
 
@@ -111,12 +119,20 @@ async function setContents(
     contents,
   ])
   await tx.query(
-    `INSERT INTO report_recipients (workspace_id, channel_id, every, alerts, failures, created_at)
-     SELECT c.workspace_id, c.id, CASE WHEN wanted NOT IN ('alerts', 'failures') THEN wanted END, wanted = 'alerts',
-       wanted = 'failures', $3
+    `INSERT INTO report_recipients (workspace_id, channel_id, every, alerts, failures, conversions, payments, created_at)
+     SELECT c.workspace_id, c.id, CASE WHEN wanted IN ('weekly', 'monthly') THEN wanted END, wanted = 'alerts',
+       wanted = 'failures', wanted = 'conversions', wanted = 'payments', $3
      FROM chat_channels c, unnest($2::text[]) AS wanted WHERE c.id = $1 ON CONFLICT DO NOTHING`,
     [channelId, contents, now],
   )
+}
+
+/** Does nothing where the channel isn't told of conversions. */
+async function setConversionNames(tx: Queryable, channelId: number, names: readonly string[]): Promise<void> {
+  await tx.query('UPDATE report_recipients SET conversion_names = $2 WHERE channel_id = $1 AND conversions', [
+    channelId,
+    names,
+  ])
 }
 
 /** @returns false where the workspace has no such channel */

@@ -3,6 +3,7 @@ import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { columnsOf } from '../columns-of.ts'
 import { forgetSighting, inLockOrder, noteSightingAnew, type Sighting } from './contact-sightings.ts'
+import { forgetToldConversions } from './conversion-messages.ts'
 import { forgetPayer } from './erased-payers.ts'
 import type { BuildDay } from './figure-builds.ts'
 import { forgetOutbox } from './outbox.ts'
@@ -97,9 +98,14 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
   return order!.id
 }
 
-/** Deletes pending webhook events about erased people's conversions. @param eventIds of one workspace */
-export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
-  return forgetOutbox(tx, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
+/** Deletes pending webhook events and messages about erased people's conversions. @param eventIds of one workspace */
+export async function forgetConversions(
+  tx: Queryable,
+  workspaceId: number,
+  eventIds: readonly number[],
+): Promise<void> {
+  await forgetToldConversions(tx, workspaceId, eventIds)
+  await forgetOutbox(tx, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
     eventIds.map(String),
   ])
 }

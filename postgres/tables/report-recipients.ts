@@ -37,16 +37,24 @@ export interface ReportRecipient extends RecipientState {
   readonly alerts: boolean
   /** Is told of posts that failed, and of accounts to be connected again. */
   readonly failures: boolean
+  /** Is told of conversions of these events, of all where there are none: conversion-messages.ts. */
+  readonly conversions: boolean
+  readonly conversion_names: readonly string[]
+  /** Is told of payments and refunds. */
+  readonly payments: boolean
   readonly created_at: Date
 }
 
 /** Columns of what a recipient gets beside reports. */
-export type RecipientSwitch = 'alerts' | 'failures'
+export type RecipientSwitch = 'alerts' | 'failures' | 'conversions' | 'payments'
+type Switches = { readonly [Switch in RecipientSwitch]?: boolean | undefined } & {
+  readonly conversion_names?: readonly string[] | undefined
+}
 
 /** Those of mail, in the order in which they were added. */
 export function listReportRecipients(q: Queryable, workspaceId: number): Promise<ReportRecipient[]> {
   return q.query<ReportRecipient>(
-    `SELECT r.id, r.email, r.every, r.alerts, r.failures, r.created_at, ${stateColumns} FROM report_recipients r
+    `SELECT r.id, r.email, r.every, r.alerts, r.failures, r.conversions, r.conversion_names, r.payments, r.created_at, ${stateColumns} FROM report_recipients r
      WHERE r.workspace_id = $1 AND r.email IS NOT NULL ORDER BY r.id`,
     [workspaceId],
   )
@@ -70,9 +78,7 @@ export async function countRecipientsOf(q: Queryable, workspaceId: number): Prom
   return row!.recipients
 }
 
-export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'every'> {
-  readonly alerts?: boolean | undefined
-  readonly failures?: boolean | undefined
+export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'every'>, Switches {
   readonly workspaceId: number
   readonly createdAt: Date
 }
@@ -80,12 +86,13 @@ export interface NewReportRecipient extends Pick<ReportRecipient, 'email' | 'eve
 /** @returns null where the address gets these reports already */
 export async function insertReportRecipient(
   tx: Queryable,
-  { workspaceId, email, every, alerts = false, failures = false, createdAt }: NewReportRecipient,
+  { workspaceId, email, every, createdAt, ...switches }: NewReportRecipient,
 ): Promise<number | null> {
+  const { alerts = false, failures = false, conversions = false, payments = false, conversion_names = [] } = switches
   const [made] = await tx.query<{ id: number }>(
-    `INSERT INTO report_recipients (workspace_id, email, every, alerts, failures, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT DO NOTHING RETURNING id`,
-    [workspaceId, email, every, alerts, failures, createdAt],
+    `INSERT INTO report_recipients (workspace_id, email, every, created_at, alerts, failures, conversions, payments, conversion_names)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING id`,
+    [workspaceId, email, every, createdAt, alerts, failures, conversions, payments, conversion_names],
   )
   return made?.id ?? null
 }
@@ -97,12 +104,16 @@ export async function insertReportRecipient(
 export async function setRecipientSwitches(
   tx: Queryable,
   { id, workspaceId }: { readonly id: number; readonly workspaceId: number },
-  { alerts, failures }: { readonly [Switch in RecipientSwitch]?: boolean | undefined },
+  { alerts, failures, conversions, payments, conversion_names }: Switches,
 ): Promise<boolean> {
   const changed = await tx.query(
-    `UPDATE report_recipients SET alerts = coalesce($3, alerts), failures = coalesce($4, failures)
+    `UPDATE report_recipients SET alerts = coalesce($3, alerts), failures = coalesce($4, failures),
+       conversions = coalesce($5, conversions), payments = coalesce($6, payments), conversion_names = coalesce($7, conversion_names)
      WHERE id = $1 AND workspace_id = $2 AND email IS NOT NULL RETURNING 1`,
-    [id, workspaceId, alerts ?? null, failures ?? null],
+    [
+      ...[id, workspaceId, alerts ?? null, failures ?? null],
+      ...[conversions ?? null, payments ?? null, conversion_names ?? null],
+    ],
   )
   return changed.length > 0
 }
@@ -117,7 +128,7 @@ export async function deleteReportRecipient(tx: Queryable, id: number, workspace
 }
 
 /**
- * Ends the mails of a link to its address in the workspace: those of one switch, or all with the reports. Weekly and
+ * Ends the mails of a link to its address in the workspace: those of one kind, or all with the reports. Weekly and
  * monthly reports of an address are two recipients. Does nothing where they have ended.
  */
 export async function unsubscribe(
@@ -128,7 +139,7 @@ export async function unsubscribe(
   const gone = await tx.query<{ id: number }>(
     mails === 'reports'
       ? `DELETE FROM report_recipients WHERE ${isNamed} RETURNING id`
-      : `UPDATE report_recipients SET ${mails} = false WHERE ${isNamed} AND ${mails} RETURNING id`,
+      : `UPDATE report_recipients SET ${ended[mails]} WHERE ${isNamed} AND (${wanted[mails]}) RETURNING id`,
     [workspaceId, addressHash],
   )
   for (const { id } of gone) {
@@ -136,6 +147,14 @@ export async function unsubscribe(
     await appendSystemChange(tx, { ...change, workspaceId, metadata: { from: mails } })
   }
 }
+
+/** A message about conversions tells of payments, too. */
+const wanted = { alerts: 'alerts', failures: 'failures', conversions: 'conversions OR payments' } as const
+const ended = {
+  alerts: 'alerts = false',
+  failures: 'failures = false',
+  conversions: 'conversions = false, payments = false',
+} as const
 
 /** Timezones of workspaces that have recipients. */
 export async function listReportTimezones(q: Queryable): Promise<string[]> {

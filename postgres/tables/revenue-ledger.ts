@@ -5,6 +5,7 @@
  * test/property/revenue-ledger.test.ts.
  */
 import type { Money, Payer, RevenueFacts } from '../../schemas/revenue.ts'
+import type { MoneyLine } from '../../schemas/told-conversions.ts'
 import type { Queryable } from '../client.ts'
 import { insertOutbox } from './outbox.ts'
 
@@ -27,12 +28,16 @@ interface Entry extends Money {
   readonly occurredAt: number
 }
 
-/** Run it in a transaction. Others of the workspace wait for its end. */
-export async function recordRevenue(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<void> {
+/**
+ * Run it in a transaction. Others of the workspace wait for its end.
+ *
+ * @returns the payment and the refunds that became known by it
+ */
+export async function recordRevenue(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<MoneyLine[]> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('revenue', $1))`, [source.workspaceId])
   await notePayers(tx, source, facts)
   const entries = entriesOf(facts.payment, source.now)
-  if (entries.length === 0) return
+  if (entries.length === 0) return []
   const before = await findOrMakePayment(tx, source, facts)
   for (const entry of entries) await insertEntry(tx, source.workspaceId, before.id, entry)
   await countTotals(tx, before.id)
@@ -43,7 +48,8 @@ export async function recordRevenue(tx: Queryable, source: RevenueSource, facts:
      WHERE id = $1`,
     [before.id],
   )
-  await enqueueEvents(tx, source.workspaceId, before)
+  const changed = await enqueueEvents(tx, source.workspaceId, before)
+  return changed === undefined ? [] : linesOf(changed, source.provider, entries)
 }
 
 /**
@@ -158,10 +164,14 @@ interface PublishedPayment {
 }
 
 /** Values of `revenue.refunded` add up to what was refunded in all, less what came back, in whatever order it becomes known. */
-async function enqueueEvents(tx: Queryable, workspaceId: number, before: KnownPayment): Promise<void> {
+async function enqueueEvents(
+  tx: Queryable,
+  workspaceId: number,
+  before: KnownPayment,
+): Promise<PaymentChange | undefined> {
   const now = await readEntries(tx, before.id)
   const refunded = now.refundedCents - before.refundedCents
-  if (now.isPaid === before.isPaid && refunded === 0) return
+  if (now.isPaid === before.isPaid && refunded === 0) return undefined
   const [payment] = await tx.query<PublishedPayment>(
     `SELECT p.id, provider, payment, coalesce(max(value_cents) FILTER (WHERE entry = 'payment'), 0)::bigint AS value_cents,
        coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded_cents,
@@ -171,6 +181,24 @@ async function enqueueEvents(tx: Queryable, workspaceId: number, before: KnownPa
   )
   const { id, occurred_at, ...money } = payment!
   const object = { id, object_id: `payment_${id}`, ...money, occurred_at: occurred_at.toISOString() }
-  if (now.isPaid && !before.isPaid) await insertOutbox(tx, workspaceId, 'revenue.recorded', object)
+  const isNewlyPaid = now.isPaid && !before.isPaid
+  if (isNewlyPaid) await insertOutbox(tx, workspaceId, 'revenue.recorded', object)
   if (refunded !== 0) await insertOutbox(tx, workspaceId, 'revenue.refunded', { ...object, refund_cents: refunded })
+  return { paidCents: isNewlyPaid ? money.value_cents : 0, refundedCents: refunded, currency: money.currency }
+}
+
+interface PaymentChange {
+  readonly paidCents: number
+  /** Negative: money came back. */
+  readonly refundedCents: number
+  readonly currency: string
+}
+
+function linesOf(changed: PaymentChange, provider: string, entries: readonly Entry[]): MoneyLine[] {
+  const { paidCents, refundedCents, currency } = changed
+  const lastOf = (isWanted: (entry: Entry) => boolean) =>
+    Math.max(...entries.filter(isWanted).map(({ occurredAt }) => occurredAt), 0)
+  const paid = { kind: 'payment', cents: paidCents, at: lastOf(({ entry }) => entry === 'payment') } as const
+  const refund = { kind: 'refund', cents: refundedCents, at: lastOf(({ entry }) => entry !== 'payment') } as const
+  return [paid, refund].filter(({ cents }) => cents > 0).map((line) => ({ ...line, provider, currency }))
 }

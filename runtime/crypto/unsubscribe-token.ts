@@ -10,11 +10,17 @@ export interface Subscription {
   /** SHA-256 of the recipient's address in hex: addresses of any length make short links. */
   readonly addressHash: string
   /** The mails that the link ends. */
-  readonly from: 'reports' | 'alerts' | 'failures'
+  readonly from: 'reports' | 'alerts' | 'failures' | 'conversions'
 }
 
 /** The box has other contents as well; no other begins with one of these. */
-const starts = { reports: 'unsubscribe', alerts: 'unsubscribe-alerts', failures: 'unsubscribe-failures' } as const
+const starts = {
+  reports: 'unsubscribe',
+  alerts: 'unsubscribe-alerts',
+  failures: 'unsubscribe-failures',
+  conversions: 'unsubscribe-conversions',
+} as const
+const kinds = Object.keys(starts) as (keyof typeof starts)[]
 
 interface Recipient extends Pick<Subscription, 'workspaceId' | 'from'> {
   /** As it is stored: in lower case. */
@@ -35,6 +41,6 @@ export function readUnsubscribeToken(box: SecretBox, token: string): Subscriptio
     return undefined
   }
   const [word, workspaceId, addressHash = ''] = text.split(' ')
-  const from = (['reports', 'alerts', 'failures'] as const).find((one) => starts[one] === word)
+  const from = kinds.find((one) => starts[one] === word)
   return from && { workspaceId: Number(workspaceId), addressHash, from }
 }

@@ -32,3 +32,19 @@ export const alertLateMaxMs = 12 * hour
 export const failureRows = 5
 /** An account is told of after this: the end of its post mostly comes before, and tells of both. */
 export const expiredAccountDelayMs = 2 * minute
+
+/** Names of events whose conversions a recipient is told of. */
+export const conversionNamesMax = 20
+/** A conversion, payment or refund that becomes known later than this isn't told: imports and outages bring old ones. */
+export const toldConversionLateMaxMs = hour
+/** A chat has at most one message about conversions in this time, and an address one mail. */
+export const chatConversionsPauseMs = minute
+export const mailConversionsPauseMs = hour
+/** The next message may be so far away; what comes while it is further is left out. */
+export const conversionsWaitMaxMs = hour
+/** A message that can't be sent is left out this long after the first that it tells of. */
+export const conversionsLateMaxMs = 2 * hour
+/** Messages about conversions to a recipient in a UTC day. */
+export const conversionMessagesDailyMax = 100
+/** The first conversions, and the first payments and refunds, that a message lists. */
+export const conversionRows = 5

@@ -5,9 +5,9 @@ import { chatAddressLengthMax, chatNameLengthMax } from '../limits/chat-limits.t
 import { isWebUrl } from '../web-url.ts'
 import { dateTime } from './date-time.ts'
 import { nameOf } from './plain-line.ts'
-import { reportKinds, reportState } from './report-recipient.ts'
+import { conversionNames, reportKinds, reportState } from './report-recipient.ts'
 
-export const channelContents = [...reportKinds, 'alerts', 'failures'] as const
+export const channelContents = [...reportKinds, 'alerts', 'failures', 'conversions', 'payments'] as const
 export type ChannelContent = (typeof channelContents)[number]
 
 const content = z.enum(channelContents)
@@ -24,12 +24,14 @@ export const ChatChannelCreate = z.strictObject({
   /** For a server that takes what Slack takes; other chats are known by the host. */
   kind: z.literal('slack').optional(),
   contents,
+  conversion_names: conversionNames.default([]),
 })
 
 /** `is_disabled` can only be taken back: a channel is turned off where its chat doesn't know it any more. */
 export const ChatChannelUpdate = z.strictObject({
   name: name.optional(),
   contents: contents.optional(),
+  conversion_names: conversionNames.optional(),
   is_disabled: z.literal(false).optional(),
 })
 
@@ -44,6 +46,8 @@ export const ChatChannelResource = z.object({
   is_disabled: z.boolean(),
   /** Why it was turned off. */
   failure: z.string().nullable(),
+  /** The events whose conversions it is told of; empty: all. */
+  conversion_names: z.array(z.string()),
   contents: z.array(
     z.object({
       /** `POST /v1/report-recipients/{recipient_id}/send` sends one now: without reports that of the last week. */

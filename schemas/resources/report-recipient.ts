@@ -1,7 +1,10 @@
 /** Recipients of reports by e-mail, as the dashboard shows them. */
 import { z } from 'zod'
+import { conversionNamesMax } from '../limits/alert-limits.ts'
+import { eventNameLengthMax } from '../limits/event-limits.ts'
 import { reportEmailLengthMax } from '../limits/report-limits.ts'
 import { dateTime } from './date-time.ts'
+import { nameOf } from './plain-line.ts'
 
 export const reportKinds = ['weekly', 'monthly'] as const
 export type ReportKind = (typeof reportKinds)[number]
@@ -19,15 +22,30 @@ const alerts = z.boolean()
 /** Whether the recipient is told of posts that failed, and of accounts to be connected again. */
 const failures = z.boolean()
 
+/** Whether the recipient is told of conversions, and whether of payments and refunds. */
+const conversions = z.boolean()
+const payments = z.boolean()
+/** The events whose conversions are told; empty: all. */
+export const conversionNames = z.array(nameOf(eventNameLengthMax)).max(conversionNamesMax)
+
 export const ReportRecipientCreate = z.object({
   email: emailAddress,
   every,
   alerts: alerts.default(false),
   failures: failures.default(false),
+  conversions: conversions.default(false),
+  conversion_names: conversionNames.default([]),
+  payments: payments.default(false),
 })
 
 /** A field that is left out stays. */
-export const ReportRecipientUpdate = z.strictObject({ alerts: alerts.optional(), failures: failures.optional() })
+export const ReportRecipientUpdate = z.strictObject({
+  alerts: alerts.optional(),
+  failures: failures.optional(),
+  conversions: conversions.optional(),
+  conversion_names: conversionNames.optional(),
+  payments: payments.optional(),
+})
 
 /** How far the reports to an address or a channel are. */
 export const reportState = {
@@ -52,6 +70,9 @@ export const ReportRecipientResource = z.object({
   every,
   alerts,
   failures,
+  conversions,
+  conversion_names: z.array(z.string()),
+  payments,
   created_at: dateTime,
   ...reportState,
 })

@@ -216,9 +216,11 @@ test('a chat channel is added, refused a second time, tried, changed, turned on 
   await page.waitForSelector(`${row} >> nth=0 >> text=monthly`)
   await page.click(`${row} >> text=Change`)
   for (const report of ['weekly', 'monthly']) await page.uncheck(`dialog [value="${report}"]`)
+  await page.check('dialog [value="conversions"]')
+  await page.fill('dialog [name="conversion_names"]', ' signup\n\ncall ')
   await page.click('dialog button[type="submit"]')
   await page.waitForSelector(
-    `${row}:has-text("alerts"):has-text("failed posts"):not(:has-text("weekly")):not(:has-text("monthly"))`,
+    `${row}:has-text("alerts"):has-text("failed posts"):has-text("conversions: signup, call"):not(:has-text("weekly")):not(:has-text("monthly"))`,
   )
   await stores.pg.query("UPDATE chat_channels SET disabled_at = now(), failure = 'the chat answered 410'")
   await page.reload()
@@ -277,6 +279,11 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await expect.poll(switches).toEqual([{ alerts: true, failures: false }])
   await page.check(failures)
   await expect.poll(switches).toEqual([{ alerts: true, failures: true }])
+  await page.check(`${section} [aria-label^="Conversions"]`)
+  await page.click(`${section} >> text=all conversions`)
+  await page.fill('dialog [name="conversion_names"]', 'signup')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector(`${section} button:has-text("conversions: signup")`)
   await page.waitForSelector(`${section} .bad:has-text("couldn’t be sent")`)
   expect(await page.isVisible(hour)).toBe(true)
   await look(page, 'recipients')

@@ -1,5 +1,6 @@
 /** A new chat channel, or another name of one and what it gets. Its address is given once, and not shown again. */
 import type { ChannelContent, ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
+import { NamesField, namesIn } from './conversion-names.tsx'
 import { FormDialog } from './dialog.tsx'
 import { Choices } from './parts.tsx'
 import { send } from './query.ts'
@@ -9,6 +10,8 @@ export const contentNames: Readonly<Record<ChannelContent, string>> = {
   monthly: 'monthly',
   alerts: 'alerts',
   failures: 'failed posts',
+  conversions: 'conversions',
+  payments: 'payments and refunds',
 }
 
 interface FormProps {
@@ -20,7 +23,7 @@ interface FormProps {
 
 export function ChannelForm({ of: channel, close, made }: FormProps) {
   const submit = (data: FormData) => {
-    const about = { name: data.get('name'), contents: data.getAll('contents') }
+    const about = { name: data.get('name'), contents: data.getAll('contents'), conversion_names: namesIn(data) }
     if (channel !== undefined) return send('PATCH', `/chat-channels/${channel.id}`, about)
     const kind = data.get('slack') === null ? {} : { kind: 'slack' }
     return send('POST', '/chat-channels', { ...about, ...kind, url: data.get('url') })
@@ -56,6 +59,7 @@ export function ChannelForm({ of: channel, close, made }: FormProps) {
         names={contentNames}
         chosen={chosen}
       />
+      <NamesField chosen={channel?.conversion_names ?? []} />
     </FormDialog>
   )
 }

@@ -1,8 +1,9 @@
-/** Chat channels that get the figures each week or month, traffic alerts, and what fails. */
+/** Chat channels that get the figures each week or month, traffic alerts, what fails, conversions and payments. */
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChatChannelResource, ChatChannels as ChatChannelsResource } from '../../schemas/resources/chat-channel.ts'
 import { ChannelForm, contentNames } from './chat-channel-form.tsx'
+import { namesText } from './conversion-names.tsx'
 import { Confirm } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
@@ -37,7 +38,7 @@ export function ChatChannels({ timezone }: { timezone: string }) {
       <Refusal text={refusal} />
       <p class="note">
         Channels of Slack, Discord, Microsoft Teams and Google Chat get the reports at the same hour as recipients of
-        mail.
+        mail. Those that chose conversions or payments are told of them within a minute or two.
       </p>
       <ul>
         {answer?.channels.map((channel) => (
@@ -106,7 +107,9 @@ function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
         const isSent = isReport(one) || one.content === tried
         return (
           <Fragment key={one.content}>
-            <span class="label">{contentNames[one.content]}</span>
+            <span class="label">
+              {one.content === 'conversions' ? namesText(channel.conversion_names) : contentNames[one.content]}
+            </span>
             {isSent && (isReport(one) || one.asked) && <ReportState {...{ timezone }} of={one} />}
             {isSent && !is_disabled && (
               <button

@@ -1,6 +1,7 @@
-/** Who gets the figures by e-mail, each week or each month, and who is told of traffic and of failed posts as well. */
+/** Who gets the figures by e-mail, each week or each month, and who is told of traffic, failed posts, conversions and payments. */
 import { useState } from 'preact/hooks'
 import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
+import { NamesForm, namesText } from './conversion-names.tsx'
 import { Confirm, FormDialog } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
@@ -13,6 +14,7 @@ export function Reports({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
   const [isAdding, setAdding] = useState(false)
   const [removed, remove] = useState<Recipient>()
+  const [chosen, choose] = useState<Recipient>()
   const isHurried = ({ recipients }: Answer) => recipients.some(({ asked }) => asked?.state === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/report-recipients', { isHurried })
   return (
@@ -33,7 +35,8 @@ export function Reports({ timezone }: { timezone: string }) {
       )}
       <p class="note">
         A recipient gets the figures of each week, or of each month, at 6:00 in the morning. With <em>failed posts</em>,
-        a mail tells of each post that failed and of accounts to be connected again.
+        a mail tells of each post that failed and of accounts to be connected again. With <em>conversions</em> or{' '}
+        <em>payments</em>, mails tell of them, at most one an hour.
       </p>
       <ul>
         {answer?.recipients.map((recipient) => (
@@ -43,8 +46,18 @@ export function Reports({ timezone }: { timezone: string }) {
             </span>
             <span class="label">{recipient.every}</span>
             <ReportState {...{ timezone }} of={recipient} />
-            <Switch of={recipient} name="alerts" {...{ done }} />
-            <Switch of={recipient} name="failures" {...{ done }} />
+            {switchNames.map((name) => (
+              <Switch key={name} of={recipient} {...{ name, done }} />
+            ))}
+            {recipient.conversions && (
+              <button
+                type="button"
+                aria-label={`${namesText(recipient.conversion_names)}, to ${recipient.email}, ${recipient.every}`}
+                onClick={() => choose(recipient)}
+              >
+                {namesText(recipient.conversion_names)}
+              </button>
+            )}
             {answer.is_mail_set_up && (
               <button
                 type="button"
@@ -75,6 +88,16 @@ export function Reports({ timezone }: { timezone: string }) {
           }}
         />
       )}
+      {chosen && (
+        <NamesForm
+          of={chosen}
+          close={() => choose(undefined)}
+          made={(made) => {
+            choose(undefined)
+            done({ made })
+          }}
+        />
+      )}
       {removed && (
         <Confirm
           title="Remove this recipient"
@@ -86,7 +109,7 @@ export function Reports({ timezone }: { timezone: string }) {
           }}
         >
           <bdi>{removed.email}</bdi> gets no more {removed.every} reports
-          {(removed.alerts || removed.failures) && ', and nothing else through them'}.
+          {switchNames.some((name) => removed[name]) && ', and nothing else through them'}.
         </Confirm>
       )}
     </section>
@@ -97,7 +120,10 @@ export function Reports({ timezone }: { timezone: string }) {
 const switches = {
   alerts: { label: 'Traffic alerts', word: 'alerts' },
   failures: { label: 'Failed posts', word: 'failed posts' },
+  conversions: { label: 'Conversions', word: 'conversions' },
+  payments: { label: 'Payments and refunds', word: 'payments' },
 } as const
+const switchNames = Object.keys(switches) as (keyof typeof switches)[]
 
 interface SwitchProps {
   readonly of: Recipient
@@ -134,7 +160,7 @@ function RecipientForm({ made, close }: { made(recipient: unknown): void; close(
   const submit = (data: FormData) =>
     send('POST', '/report-recipients', {
       ...{ email: data.get('email'), every: data.get('every') },
-      ...{ alerts: data.get('alerts') !== null, failures: data.get('failures') !== null },
+      ...Object.fromEntries(switchNames.map((name) => [name, data.get(name) !== null])),
     })
   return (
     <FormDialog title="Add a recipient" verb="Add" {...{ close, made, submit }}>
@@ -149,7 +175,7 @@ function RecipientForm({ made, close }: { made(recipient: unknown): void; close(
           <option value="monthly">on the 1st of each month</option>
         </select>
       </label>
-      {(['alerts', 'failures'] as const).map((name) => (
+      {switchNames.map((name) => (
         <label key={name}>
           <span>
             <input name={name} type="checkbox" /> {switches[name].label} too

@@ -62,7 +62,13 @@ const addChannel = defineOperation({
   input: { body: ChatChannelCreate },
   output: ChannelId,
   problems: ['report_recipients_full', 'chat_channel_known'],
-  async handle({ body: { name, url, kind, contents }, workspace, clock, config, stores: { pg, box } }) {
+  async handle({
+    body: { name, url, kind, contents, conversion_names },
+    workspace,
+    clock,
+    config,
+    stores: { pg, box },
+  }) {
     const address = new URL(url)
     address.hash = ''
     // A name with its root's dot is the same host.
@@ -78,6 +84,7 @@ const addChannel = defineOperation({
     if (known.some((one) => isSame(box, one, address.href))) throw problem('chat_channel_known')
     const id = await insertChatChannel(pg, {
       ...{ workspaceId: workspace.id, kind: told, name, contents, now: new Date(clock.now()) },
+      conversionNames: conversion_names,
       ...{ address: box.seal(address.href), host: address.hostname, ending: endingOf(address) },
     })
     return { id }
@@ -99,7 +106,7 @@ const updateChannel = defineOperation({
       pg,
       { id, workspaceId: workspace.id },
       {
-        ...{ name: body.name, contents: body.contents },
+        ...{ name: body.name, contents: body.contents, conversionNames: body.conversion_names },
         ...{ isEnabled: body.is_disabled === false || undefined, now: new Date(clock.now()) },
       },
     )
@@ -167,5 +174,6 @@ function serialize(
 ): z.output<typeof ChatChannelResource> {
   const own = rows.filter(({ channelId }) => channelId === channel.id)
   const contents = own.map((row) => ({ recipient_id: row.id, content: row.content, ...serializeState(row, now) }))
-  return { ...channel, created_at: created_at.toISOString(), contents }
+  const conversion_names = [...(own.find(({ content }) => content === 'conversions')?.conversionNames ?? [])]
+  return { ...channel, created_at: created_at.toISOString(), conversion_names, contents }
 }

@@ -61,11 +61,11 @@ const addRecipient = defineOperation({
   // Answers are kept for retries: this one has no address.
   output: RecipientId,
   problems: ['report_recipients_full', 'report_recipient_known'],
-  async handle({ body: { email, every, alerts, failures }, workspace, clock, stores: { pg } }) {
+  async handle({ body: { email, ...wanted }, workspace, clock, stores: { pg } }) {
     await holdWorkspace(pg, workspace.id)
     if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
-      ...{ workspaceId: workspace.id, email: email.toLowerCase(), every, alerts, failures },
+      ...{ workspaceId: workspace.id, email: email.toLowerCase(), ...wanted },
       createdAt: new Date(clock.now()),
     })
     if (id === null) throw problem('report_recipient_known')
@@ -76,7 +76,7 @@ const addRecipient = defineOperation({
 const updateRecipient = defineOperation({
   name: 'report_recipient.update',
   http: { method: 'PATCH', path: '/v1/report-recipients/{recipient_id}' },
-  summary: 'Say whether a recipient gets traffic alerts, and is told of failed posts.',
+  summary: 'Say whether a recipient gets traffic alerts, and is told of failed posts, conversions and payments.',
   tag: 'Workspace',
   effect: 'update',
   scope: manageScope,
@@ -144,10 +144,12 @@ const sendReport = defineOperation({
 export const ofReportRecipients = [listRecipients, addRecipient, updateRecipient, removeRecipient, sendReport]
 
 function serialize(
-  { id, email, every, alerts, failures, created_at, ...state }: ReportRecipient,
+  { created_at, sent_at, has_failed, asked_at, asked_state, asked_failure, ...recipient }: ReportRecipient,
   now: number,
 ): z.output<typeof ReportRecipientResource> {
-  return { id, email, every, alerts, failures, created_at: created_at.toISOString(), ...serializeState(state, now) }
+  const state = serializeState({ sent_at, has_failed, asked_at, asked_state, asked_failure }, now)
+  const conversion_names = [...recipient.conversion_names]
+  return { ...recipient, conversion_names, created_at: created_at.toISOString(), ...state }
 }
 
 type ShownState = Pick<z.output<typeof ReportRecipientResource>, 'sent_at' | 'has_failed' | 'asked'>

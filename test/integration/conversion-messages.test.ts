@@ -1,0 +1,235 @@
+/** Messages about conversions, payments and refunds: from ingest and providers to the servers of mail and chats. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
+import { makeChatPoster } from '../../pipeline/chat/poster.ts'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { makeMailer } from '../../pipeline/reports/mailer.ts'
+import { forgetConversions } from '../../postgres/tables/erasures.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import {
+  alertRetryDelaysMs,
+  chatConversionsPauseMs,
+  conversionMessagesDailyMax,
+  conversionsLateMaxMs,
+  mailConversionsPauseMs,
+} from '../../schemas/limits/alert-limits.ts'
+import type { ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
+import type { ReportRecipientResource } from '../../schemas/resources/report-recipient.ts'
+import { setUpApi, testApiHost } from '../support/api.ts'
+import { addresses, type ChatServer, startChatServer } from '../support/chat-server.ts'
+import { svcOn } from '../support/command-line.ts'
+import { foldStored } from '../support/figures.ts'
+import { workOn } from '../support/fold.ts'
+import { setUpIngest } from '../support/ingest.ts'
+import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import { mergeAndRefreshPeople, settlePeople, track } from '../support/people.ts'
+import { type Connected, connectProvider, sendEvent } from '../support/revenue.ts'
+
+const { stores, api, mine } = setUpApi({ isMailSetUp: true })
+const ingest = setUpIngest(stores)
+const email = 'reader@example.com'
+let mails: MailServer
+let chats: ChatServer
+/** Made at a test's first payment. */
+let provider: Connected | undefined
+
+beforeAll(async () => {
+  ;[mails, chats] = await Promise.all([startMailServer(), startChatServer()])
+})
+afterAll(() => Promise.all([mails?.close(), chats?.close()]))
+beforeEach(async () => {
+  for (const table of ['report_recipients', 'chat_channels']) await stores.pg.query(`DELETE FROM ${table}`)
+  mails.mails.length = 0
+  chats.messages.length = 0
+  chats.instead = null
+  provider = undefined
+})
+
+/** One look of a pipeline process, so long from now. */
+async function sendAll(inMs = 1000): Promise<void> {
+  const clock = fixedClock(Date.now() + inMs)
+  const { signal } = new AbortController()
+  const context = {
+    ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, log: makeLog('test', 'silent') },
+    metrics: makePipelineMetrics(makeMetrics('test', false)),
+    chat: makeChatPoster(chats.agent, clock),
+    mailer: makeMailer(
+      readSmtpUrl(`smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${mails.port}`)!,
+      readMailFrom('Figures <reports@example.com>')!,
+    ),
+  }
+  await sendAlerts(context, { stopping: signal, giveUp: signal })
+}
+
+/** Asks as the owner in the dashboard. */
+async function signIn() {
+  const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
+  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
+  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+  return async (method: string, path: string, body?: object) => {
+    const answer = await api.ask(`/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+}
+
+async function addChannel(more: object) {
+  const channel = { name: 'Sales', url: addresses.slack, contents: ['conversions', 'payments'], ...more }
+  const { status, body } = await (await signIn())('POST', '/chat-channels', channel)
+  expect([status, body]).toEqual([200, expect.anything()])
+  return Number(body['id'])
+}
+
+async function addRecipient(more: object) {
+  const { status, body } = await (await signIn())('POST', '/report-recipients', { email, every: 'weekly', ...more })
+  expect([status, body]).toEqual([200, expect.anything()])
+  return Number(body['id'])
+}
+
+const conversion = (event_name: string, more: object = {}) => ({
+  ...{ event_type: 'conversion', event_name, anonymous_id: 'a', email: 'ada@example.com' },
+  ...{ url: 'https://example.com/pricing?utm_source=news&utm_medium=email', ...more },
+})
+const convert = async (...events: object[]) => {
+  const ids = await track(ingest, mine, events as Record<string, unknown>[])
+  await settlePeople(stores, ingest)
+  return ids
+}
+async function pay(event: object) {
+  provider ??= await connectProvider(stores, mine.workspaceId, 'custom')
+  const about = { type: 'payment', value_cents: 4_900, currency: 'EUR', occurred_at: new Date().toISOString() }
+  expect((await sendEvent(api, 'custom', provider, { ...about, ...event })).status).toBe(200)
+}
+const said = () => chats.messages.map(({ body }) => String(body['text']))
+
+test('conversions are told once, in one message at a time, whatever is folded again and by how many processes', async () => {
+  await addChannel({})
+  await addRecipient({ conversions: true, payments: true })
+  await addRecipient({ every: 'monthly', conversions: true })
+  const name = '<!channel> @everyone ```<b>'
+  await track(ingest, mine, [conversion('signup'), conversion(name), conversion('signup')])
+  await ingest.shipped()
+  await foldStored(stores)
+  await Promise.allSettled([1, 2].map(() => refreshPeople(workOn(stores), Date.now())))
+  await mergeAndRefreshPeople(stores)
+  await svcOn(stores, 'figures', 'rebuild', '--workspace', String(mine.workspaceId))
+  await settlePeople(stores, ingest)
+  await Promise.all([sendAll(), sendAll()])
+  expect(said()).toEqual([expect.stringMatching(/: 3 conversions\*\n\*Conversions\*\n```\n/)])
+  expect(said()[0]).toContain('signup (/pricing, from news)')
+  expect(JSON.stringify(chats.messages)).not.toMatch(/<!channel>|@everyone|`{3}<|ada@/)
+  expect(mails.mails.map(({ to }) => to)).toEqual([email])
+  const [{ headers, text, html }] = mails.mails as [MailServer['mails'][0]]
+  expect(headers['subject']).toContain('3 conversions')
+  expect(html).not.toContain('<b>')
+  expect(text + html).not.toContain('ada@')
+
+  // Later ones wait for the next message, a payment with them.
+  await convert(...Array.from({ length: 6 }, () => conversion('signup')))
+  await pay({ id: 'p1' })
+  await pay({ id: 'p1' })
+  await sendAll(chatConversionsPauseMs - 5_000)
+  expect([said().length, mails.mails.length]).toEqual([1, 1])
+  await sendAll(chatConversionsPauseMs + 10_000)
+  expect(said()[1]).toMatch(/: 6 conversions, 1 payment\*\n\*Conversions, the first 5 of 6\*/)
+  expect(said()[1]).toMatch(/€49\.00 {2}Payment by custom/)
+  await sendAll(mailConversionsPauseMs + 10_000)
+  expect([said().length, mails.mails.length]).toEqual([2, 2])
+  await sendAll(2 * mailConversionsPauseMs)
+  expect([said().length, mails.mails.length]).toEqual([2, 2])
+})
+
+test('a recipient is told of the chosen events alone, of payments or of conversions alone, and of nothing old or imported', async () => {
+  const asOwner = await signIn()
+  const channel = await addChannel({ contents: ['conversions'], conversion_names: ['signup'] })
+  const recipient = await addRecipient({ payments: true })
+  await convert(conversion('call'), conversion('signup'))
+  await sendAll()
+  expect([said().length, mails.mails.length]).toEqual([1, 0])
+  expect(said()[0]).toContain(': 1 conversion*')
+  await asOwner('PATCH', `/chat-channels/${channel}`, { conversion_names: ['other'] })
+  const listed = await asOwner('GET', '/chat-channels')
+  expect((listed.body['channels'] as (typeof ChatChannelResource)['_output'][])[0]).toMatchObject({
+    ...{ conversion_names: ['other'], contents: [{ content: 'conversions' }] },
+  })
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+  await convert(conversion('signup'), conversion('other', { occurred_at: ago(61) }))
+  await pay({ id: 'old', occurred_at: ago(61) })
+  const folder = mkdtempSync(join(tmpdir(), 'svc-payments-'))
+  const file = join(folder, 'payments.csv')
+  writeFileSync(file, `id,value_cents,currency,occurred_at\nimported,4900,EUR,${ago(1)}\n`)
+  const imported = await svcOn(stores, 'revenue', 'import', file, '--workspace', String(mine.workspaceId))
+  rmSync(folder, { recursive: true })
+  expect(imported.err).toBe('')
+  expect(await stores.pg.query('SELECT 1 FROM alert_mails WHERE gathered IS NOT NULL')).toEqual([])
+  await pay({ id: 'r1', payment_id: 'old', type: 'refund', value_cents: 900, occurred_at: ago(1) })
+  await sendAll(mailConversionsPauseMs)
+  expect([said().length, mails.mails.length]).toEqual([1, 1])
+  expect(mails.mails[0]!.text).toMatch(/Payments and refunds\n {2}Refund by custom: €9\.00 \(/)
+
+  // The link of the mail ends both, and leaves reports.
+  const link = /^Unsubscribe: (\S+)$/m.exec(mails.mails[0]!.text)![1]!.replace(testApiHost, '')
+  await asOwner('PATCH', `/report-recipients/${recipient}`, { conversions: true, conversion_names: ['signup'] })
+  expect((await api.ask(link, { method: 'POST' })).status).toBe(200)
+  const { recipients } = (await asOwner('GET', '/report-recipients')).body as {
+    recipients: (typeof ReportRecipientResource)['_output'][]
+  }
+  expect(recipients).toMatchObject([{ id: recipient, conversions: false, payments: false }])
+  const names = Array.from({ length: 21 }, (_, nth) => `n${nth}`)
+  expect((await asOwner('PATCH', `/report-recipients/${recipient}`, { conversion_names: names })).status).toBe(422)
+})
+
+test('messages of a day are bounded, and so is the time that one is tried; the next one says how many were left out', async () => {
+  await addChannel({})
+  await convert(conversion('signup'))
+  await sendAll()
+  await stores.pg.query('UPDATE alert_mails SET sent_times = $1', [conversionMessagesDailyMax - 1])
+  await convert(conversion('signup'))
+  const midnight = (Math.floor((Date.now() + chatConversionsPauseMs + 5_000) / 86_400_000) + 1) * 86_400_000
+  await sendAll(chatConversionsPauseMs + 5_000)
+  expect(said()).toHaveLength(2)
+  const [{ due_at }] = (await stores.pg.query('SELECT due_at FROM alert_mails')) as [{ due_at: Date }]
+  expect(due_at.getTime()).toBe(midnight)
+  // As if most of the day was left.
+  await stores.pg.query("UPDATE alert_mails SET due_at = now() + interval '5 hours'")
+  await convert(conversion('signup'), conversion('signup'))
+  await sendAll(4 * 3_600_000)
+  expect(said()).toHaveLength(2)
+  await sendAll(5 * 3_600_000 + 1000)
+  expect(said()[2]).toContain('conversions or payments were left out*\n2 before were left out.')
+
+  await stores.pg.query('UPDATE alert_mails SET due_at = now(), sent_times = 0')
+  await convert(conversion('signup'))
+  chats.instead = { status: 503 }
+  await sendAll()
+  await convert(conversion('call'))
+  await sendAll(alertRetryDelaysMs[0] + 5_000)
+  await sendAll(conversionsLateMaxMs + 1000)
+  chats.instead = null
+  await sendAll(conversionsLateMaxMs + chatConversionsPauseMs - 10_000)
+  expect(said()).toHaveLength(3)
+  await sendAll(conversionsLateMaxMs + 2 * chatConversionsPauseMs)
+  await sendAll(conversionsLateMaxMs + 4 * chatConversionsPauseMs)
+  expect(said()).toHaveLength(4)
+  expect(said()[3]).toContain('2 before were left out.')
+})
+
+test('nothing is written down where nobody wants it, and an erasure takes the lines of a person out of what waits', async () => {
+  await convert(conversion('signup'))
+  await pay({ id: 'p2' })
+  expect(await stores.pg.query('SELECT 1 FROM alert_mails')).toEqual([])
+  await addChannel({})
+  const [erased] = await convert(conversion('of-ada'), conversion('of-ben'))
+  await stores.pg.transaction((tx) => forgetConversions(tx, mine.workspaceId, [erased!]))
+  await sendAll()
+  expect(said()[0]).toContain(': 2 conversions*')
+  expect(said()[0]).toContain('of-ben')
+  expect(said()[0]).not.toContain('of-ada')
+})

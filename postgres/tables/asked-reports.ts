@@ -25,7 +25,7 @@ export async function readWishable(
 ): Promise<{ readonly isChannel: boolean; readonly isOff: boolean } | undefined> {
   const [found] = await q.query<{ isChannel: boolean; isOff: boolean }>(
     `SELECT r.channel_id IS NOT NULL AS "isChannel", c.disabled_at IS NOT NULL AS "isOff"
-     FROM report_recipients r LEFT JOIN chat_channels c ON c.id = r.channel_id WHERE r.id = $1 AND r.workspace_id = $2 AND NOT r.conversions`,
+     FROM report_recipients r LEFT JOIN chat_channels c ON c.id = r.channel_id WHERE r.id = $1 AND r.workspace_id = $2`,
     [id, workspaceId],
   )
   return found
@@ -38,14 +38,11 @@ export async function askForReport(
 ): Promise<'asked' | 'lately' | 'unknown'> {
   const asked = await tx.query(
     `UPDATE report_recipients SET asked_at = $3, asked_state = 'waiting', asked_failure = NULL
-     WHERE id = $1 AND workspace_id = $2 AND NOT conversions AND (asked_at IS NULL OR asked_at <= $4) RETURNING 1`,
+     WHERE id = $1 AND workspace_id = $2 AND (asked_at IS NULL OR asked_at <= $4) RETURNING 1`,
     [id, workspaceId, askedAt, lastBefore],
   )
   if (asked.length > 0) return 'asked'
-  const there = await tx.query(
-    'SELECT 1 FROM report_recipients WHERE id = $1 AND workspace_id = $2 AND NOT conversions',
-    [id, workspaceId],
-  )
+  const there = await tx.query('SELECT 1 FROM report_recipients WHERE id = $1 AND workspace_id = $2', [id, workspaceId])
   return there.length > 0 ? 'lately' : 'unknown'
 }
 

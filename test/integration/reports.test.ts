@@ -295,6 +295,9 @@ test('a report that is asked for goes out once, beside the calendar’s, at most
   }
   const longAgo = () => stores.pg.query("UPDATE report_recipients SET asked_at = asked_at - interval '1 minute'")
   const lookForAsked = (asOf?: number) => look(Date.now(), asOf, sendAskedReports)
+  // Whatever else it gets.
+  const withMore = { alerts: true, conversions: true, payments: true }
+  expect((await owner('PATCH', `/report-recipients/${recipientId}`, withMore)).status).toBe(200)
   expect([await ask(), await ask(), await ask(9e6)]).toEqual([200, 409, 404])
   expect(await asked()).toMatchObject({ state: 'waiting', failure: null })
   // The figures aren't complete up to the end of the last week, or they are those of another timezone.

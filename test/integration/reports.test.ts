@@ -260,7 +260,7 @@ test('the link of a mail shows a button, which ends all reports to the address i
   const [done, again] = [await api.ask(link, { method: 'POST' }), await api.ask(link, { method: 'POST' })]
   const page = await done.text()
   expect(page).toContain(
-    'no more weekly or monthly reports, no traffic alerts and no mails about failed posts of this workspace',
+    'no more weekly or monthly reports, no traffic alerts and no mails about failed posts, conversions and payments of this workspace',
   )
   expect([done.status, page, await left(id)]).toEqual([again.status, await again.text(), 0])
   const audited = await listAuditEvents(stores.pg, id, { limit: 5 })

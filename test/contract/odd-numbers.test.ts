@@ -140,7 +140,7 @@ test.each(places)(
     ]) {
       const marked = { ...exampleBody(operation), [name]: isList ? ['MARK'] : 'MARK' }
       const body = JSON.stringify(marked).replace('"MARK"', literal)
-      const path = filledPath(operation, { post_id: 1 })
+      const path = filledPath(operation, { post_id: 1, feed_id: 1 })
       const { status, text } = await ask(operation, path, { headers: { 'Content-Type': 'application/json' }, body })
       if (status === 200) expect([literal, JSON.parse(text)]).toMatchObject([literal, { valid: false }])
       else expect([literal, status, text]).toEqual([literal, 422, expect.stringContaining(`"loc":["body","${name}"`)])

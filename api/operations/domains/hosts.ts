@@ -2,6 +2,7 @@
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { canonicalHost } from '../../../schemas/exclusions.ts'
 import type { PublicHosts } from '../define.ts'
 
 /** @throws Problem 422 for a host of the installation, or one that is never public */
@@ -21,7 +22,7 @@ export function requireOtherHosts(
   urls: { readonly root_url?: string | null | undefined; readonly not_found_url?: string | null | undefined },
 ): void {
   const faults = (['root_url', 'not_found_url'] as const)
-    .filter((name) => urls[name] != null && new URL(urls[name]).hostname === host)
+    .filter((name) => urls[name] != null && canonicalHost(new URL(urls[name]).hostname) === host)
     .map((name) => valueError(['body', name], urls[name], 'It leads to the domain itself'))
   if (faults.length > 0) throw invalid(faults)
 }

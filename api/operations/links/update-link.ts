@@ -4,6 +4,7 @@ import { listDomains } from '../../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
+import { canonicalHost } from '../../../schemas/exclusions.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
@@ -57,6 +58,7 @@ const loopText = 'a link that is changed leads to no short link: it could lead t
 
 /** @param root of short URLs, without a slash at its end */
 function isShortUrl(url: string, root: string): boolean {
-  const [{ host, pathname }, short] = [new URL(url), new URL(`${root}/`)]
-  return host === short.host && pathname.startsWith(short.pathname)
+  const [asked, short] = [new URL(url), new URL(`${root}/`)]
+  const isSameHost = canonicalHost(asked.hostname) === canonicalHost(short.hostname) && asked.port === short.port
+  return isSameHost && asked.pathname.startsWith(short.pathname)
 }

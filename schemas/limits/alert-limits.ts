@@ -40,8 +40,11 @@ export const toldConversionLateMaxMs = hour
 /** A chat has at most one message about conversions in this time, and an address one mail. */
 export const chatConversionsPauseMs = minute
 export const mailConversionsPauseMs = hour
-/** The next message may be so far away; what comes while it is further is left out. */
-export const conversionsWaitMaxMs = hour
+/**
+ * The next message may be so far away; what comes while it is further is left out. It is more than the pause of mails: what
+ * was read before a mail went out is written down after it, and clocks differ.
+ */
+export const conversionsWaitMaxMs = mailConversionsPauseMs + 15 * minute
 /** A message that can't be sent is left out this long after the first that it tells of. */
 export const conversionsLateMaxMs = 2 * hour
 /** Messages about conversions to a recipient in a UTC day. */

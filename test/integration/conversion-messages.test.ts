@@ -221,6 +221,17 @@ test('messages of a day are bounded, and so is the time that one is tried; the n
   expect(said()[3]).toContain('2 before were left out.')
 })
 
+test('what was read before a mail went out, and is written down after it, is in the next mail', async () => {
+  await addRecipient({ conversions: true, payments: true })
+  await convert(conversion('signup'))
+  await sendAll(20_000)
+  await convert(conversion('call'))
+  await pay({ id: 'p3' })
+  await sendAll(mailConversionsPauseMs + 30_000)
+  expect(mails.mails).toHaveLength(2)
+  expect(mails.mails[1]!.headers['subject']).toContain('1 conversion, 1 payment')
+})
+
 test('nothing is written down where nobody wants it, and an erasure takes the lines of a person out of what waits', async () => {
   await convert(conversion('signup'))
   await pay({ id: 'p2' })

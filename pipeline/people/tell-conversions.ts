@@ -84,10 +84,14 @@ function addTold(
   events: readonly RecentEvent[],
   now: number,
 ): void {
-  const fresh = events.filter(({ occurred_at_ms }) => occurred_at_ms >= now - toldConversionLateMaxMs)
+  if (rules.length === 0) return
+  const fresh = events
+    .filter(({ occurred_at_ms }) => occurred_at_ms >= now - toldConversionLateMaxMs)
+    .map((event) => ({ name: event.event_name, line: lineOf(event) }))
   for (const [recipientId, own] of groupBy(rules, (rule) => rule.recipientId)) {
     const isWanted = (name: string) => own.some(({ names }) => names.length === 0 || names.includes(name))
-    const more = toldOf(fresh.filter(({ event_name }) => isWanted(event_name)).map(lineOf), now)
+    const lines = fresh.filter(({ name }) => isWanted(name)).map(({ line }) => line)
+    const more = toldOf(lines, now)
     const had = told.get(recipientId)
     if (more !== undefined) told.set(recipientId, had === undefined ? more : mergeTold(had, more))
   }

@@ -26,7 +26,7 @@ interface Claimed extends Destination {
   /** That of the recipient. */
   readonly id: number
   readonly createdAt: Date
-  /** False: the address or channel doesn't want to be told any more, by none of its rows. */
+  /** False: none of the address's or channel's rows wants to be told any more, or the plan of conversions has ended. */
   readonly isWanted: boolean
   readonly workspace: { readonly id: number; readonly name: string; readonly timezone: string }
   /** The post, account or feed; 0 for others. */
@@ -122,8 +122,8 @@ export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Tak
     `WITH due AS (
        SELECT m.recipient_id, m.kind, m.subject_id FROM alert_mails m JOIN report_recipients r ON r.id = m.recipient_id
        WHERE m.due_at <= $1 AND ($4 OR r.channel_id IS NOT NULL)
-         AND (m.kind <> 'conversions' OR m.taken IS NOT NULL OR m.gathered IS NOT NULL OR m.left_out > 0) AND NOT (m.kind = 'account' AND EXISTS (
-         SELECT FROM alert_mails p WHERE p.recipient_id = m.recipient_id AND p.kind = 'post' AND EXISTS (SELECT ${failedWithPost})))
+         AND (m.kind <> 'conversions' OR m.taken IS NOT NULL OR m.gathered IS NOT NULL OR (m.left_out > 0 AND m.told_at IS NOT NULL))
+         AND NOT (m.kind = 'account' AND EXISTS (SELECT FROM alert_mails p WHERE p.recipient_id = m.recipient_id AND p.kind = 'post' AND EXISTS (SELECT ${failedWithPost})))
        ORDER BY m.due_at LIMIT $3 FOR UPDATE OF m SKIP LOCKED)
      UPDATE alert_mails m SET is_sending = true, due_at = $2, attempts = m.attempts + 1,
        uncertain = m.uncertain + m.is_sending::int,
@@ -132,13 +132,13 @@ export function claimAlertMails(q: Queryable, { now, until, max, withMail }: Tak
        gathered = CASE WHEN ${takesNow} THEN NULL ELSE m.gathered END,
        left_out = CASE WHEN ${takesNow} THEN 0 ELSE m.left_out END
      FROM due JOIN report_recipients r ON r.id = due.recipient_id JOIN workspaces w ON w.id = r.workspace_id
-     LEFT JOIN traffic_alerts a ON a.workspace_id = w.id AND a.kind = due.kind
+     JOIN owners p ON p.id = w.owner_id LEFT JOIN traffic_alerts a ON a.workspace_id = w.id AND a.kind = due.kind
      WHERE m.recipient_id = due.recipient_id AND m.kind = due.kind AND m.subject_id = due.subject_id
      RETURNING r.id, m.kind, r.email, r.channel_id AS "channelId", r.created_at AS "createdAt", m.subject_id AS "subjectId",
        EXISTS (SELECT FROM report_recipients o WHERE o.workspace_id = r.workspace_id
          AND (o.email = r.email OR o.channel_id = r.channel_id)
-         AND CASE WHEN m.kind = ANY ($5::text[]) THEN o.failures WHEN m.kind = 'conversions' THEN o.conversions OR o.payments
-           ELSE o.alerts END) AS "isWanted",
+         AND CASE WHEN m.kind = ANY ($5::text[]) THEN o.failures WHEN m.kind = 'conversions'
+           THEN (o.conversions OR o.payments) AND w.suspended_at IS NULL AND p.plan_key IS NOT NULL ELSE o.alerts END) AS "isWanted",
        json_build_object('id', w.id, 'name', w.name, 'timezone', w.timezone) AS workspace,
        CASE m.kind WHEN 'post' THEN ${failedPostSql('m.subject_id', 'w.id')}
          WHEN 'account' THEN ${lostAccountSql('m.subject_id', 'w.id')}

@@ -132,6 +132,7 @@ function totalOf({ counts }: ToldConversions): number {
 
 /**
  * Ends a claim, and holds the next message back. A message that wasn't sent is left out: the next one says how many it had.
+ * One that had nothing else to say isn't tried again: without `told_at` the count waits for what comes next.
  * Does nothing if another has the claim by now.
  */
 export async function endConversionMail(
@@ -146,12 +147,13 @@ export async function endConversionMail(
   const times = '(CASE WHEN sent_on = $6::date THEN sent_times ELSE 0 END + $11::boolean::int)'
   await q.query(
     `UPDATE alert_mails SET is_sending = false, attempts = 0, uncertain = 0, taken = NULL, left_out = left_out + $7,
+       told_at = CASE WHEN NOT $12::boolean THEN told_at END,
        sent_on = $6::date, sent_times = ${times}, due_at = CASE WHEN ${times} >= $8 THEN $9::timestamptz ELSE $10::timestamptz END
      WHERE ${isClaim}`,
     [
       ...claimOf(claim),
       ...[new Date(now).toISOString().slice(0, 10), lost, conversionMessagesDailyMax],
-      ...[new Date(nextDay), new Date(now + pauseMs), isSent],
+      ...[new Date(nextDay), new Date(now + pauseMs), isSent, !isSent && told === null],
     ],
   )
 }

@@ -244,3 +244,24 @@ test('nothing is written down where nobody wants it, and an erasure takes the li
   expect(said()[0]).toContain('of-ben')
   expect(said()[0]).not.toContain('of-ada')
 })
+
+test('a receiver that refuses is asked again only when there is more to tell, and nobody without a plan', async () => {
+  await addChannel({})
+  await convert(conversion('signup'))
+  chats.instead = { status: 400 }
+  const asked: number[] = []
+  for (let hours = 0; hours < 6; hours++) {
+    await sendAll(hours * mailConversionsPauseMs + 1000)
+    asked.push(chats.asked)
+  }
+  expect(asked.at(-1)).toBe(asked.at(-2))
+  chats.instead = null
+  await convert(conversion('signup'))
+  await stores.pg.query('UPDATE owners SET plan_key = NULL')
+  await sendAll(8 * mailConversionsPauseMs)
+  expect(said()).toEqual([])
+  await stores.pg.query("UPDATE owners SET plan_key = 'growth'")
+  await convert(conversion('signup'))
+  await sendAll()
+  expect(said()).toHaveLength(1)
+})

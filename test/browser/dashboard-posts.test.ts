@@ -428,6 +428,24 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine', ...theirs })
 })
 
+test('what is saved as a draft is no part of a post that was scheduled meanwhile, until who writes it saw that', async (context) => {
+  const x = await makeAccount(stores, mine.workspaceId, 'x')
+  const made = { title: 'Ours', base_caption: 'Ready', social_account_ids: [x] }
+  const { id } = (await ask<{ id: number }>('POST', '/v1/posts', made)).body
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click(`${section} summary:has-text("Ours")`)
+  await page.click('text=Edit')
+  await page.getByLabel('Caption', { exact: true }).fill('Half a sen')
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: '2100-03-01T09:30:00Z' })
+  await page.click('form.editor button[value="save"]')
+  await page.waitForSelector(`${list('Changed meanwhile')} >> text=It is scheduled now`)
+  expect(await postOf(id)).toMatchObject({ base_caption: 'Ready', status: 'scheduled' })
+  await page.click('text=Keep mine')
+  await page.click('form.editor button:text-is("Save")')
+  await expect.poll(() => postOf(id)).toMatchObject({ base_caption: 'Half a sen', status: 'scheduled' })
+})
+
 test('of two who edit the same post the later one sees what the other wrote, keeps the own text, and takes either', async (context) => {
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const write = { title: 'Both', base_caption: 'Old', social_account_ids: [x] }

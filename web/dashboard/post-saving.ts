@@ -12,10 +12,13 @@ import { consult, type RefusedWrite, type Sent, send } from './query.ts'
 interface Version {
   readonly id: number
   readonly updated_at: string
+  readonly status: Post['status']
   readonly draft: Draft
 }
 
-type Made = Pick<Post, 'id' | 'updated_at'>
+type Made = Pick<Post, 'id' | 'updated_at' | 'status'>
+
+const versionOf = ({ id, updated_at, status }: Made, draft: Draft): Version => ({ id, updated_at, status, draft })
 
 interface SavingOf {
   /** Undefined: the first save makes one. */
@@ -31,7 +34,7 @@ export type After = 'submit' | 'queue' | { readonly scheduled_at: string; readon
 const mayBeChanged = [403, 409]
 
 export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) {
-  const saved = useRef<Version | undefined>(post && { id: post.id, updated_at: post.updated_at, draft })
+  const saved = useRef(post && versionOf(post, draft))
   /** They make a draft of a post that failed; those that are done are left out. */
   const stepsAhead = useRef(post?.status === 'failed' ? stepsFromFailed() : [])
 
@@ -44,7 +47,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
     const sent = await takeSteps(id, [[method, path, body && { ...body, updated_at }] as Step])
     if ('refusal' in sent) return sent
     stepsAhead.current = stepsAhead.current.slice(1)
-    saved.current = { ...saved.current!, updated_at: sent.made.updated_at }
+    saved.current = versionOf(sent.made, saved.current!.draft)
     return makeEditable(id)
   }
 
@@ -59,7 +62,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
     const sent = known
       ? await send<Post>('PATCH', `/posts/${known.id}`, { ...changes, updated_at: saved.current!.updated_at })
       : await send<Post>('POST', '/posts', whole)
-    if ('made' in sent) saved.current = { id: sent.made.id, updated_at: sent.made.updated_at, draft: next }
+    if ('made' in sent) saved.current = versionOf(sent.made, next)
     return sent
   }
 
@@ -83,8 +86,9 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
     return 'made' in sent && sent.made.updated_at !== known.updated_at ? sent.made : undefined
   }
 
-  /** Whether a save would leave all that others changed. */
+  /** Whether a save would leave all that others changed. A draft’s text would go out with a post that was scheduled. */
   function isApartFrom(theirs: Post, mine: Draft): boolean {
+    if (theirs.status !== saved.current!.status) return false
     const base = asSent(saved.current!.draft, accounts)
     const changed = changesOf(asSent(draftOf(theirs, timezone), accounts), base)
     return !Object.keys(changesOf(asSent(mine, accounts), base)).some((name) => Object.hasOwn(changed, name))
@@ -103,7 +107,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
   function takeIn(theirs: Post, mine: Draft): { readonly theirs: Draft; readonly both: Draft } {
     const base = saved.current!.draft
     const known = draftOf(theirs, timezone)
-    saved.current = { id: theirs.id, updated_at: theirs.updated_at, draft: known }
+    saved.current = versionOf(theirs, known)
     stepsAhead.current = theirs.status === 'failed' ? stepsFromFailed() : []
     const own = changesOf(asSent(mine, undefined), asSent(base, undefined)) as Partial<SentDraft>
     const kept = Object.keys(own).map((name) => [name, mine[name as keyof Draft]])

@@ -49,6 +49,15 @@ test('a post is dragged to another day, taken back, and refused where it isn’t
   await page.waitForSelector(`${cell(day(10))} .chip:has-text("Launch")`)
   await expect.poll(() => stateOf(scheduled)).toEqual(['scheduled', `${day(10)}T09:30:00.000Z`])
 
+  // Undo takes back no move that somebody else made since.
+  await drag(page, 'Launch', day(17))
+  await expect.poll(() => stateOf(scheduled)).toEqual(['scheduled', `${day(17)}T09:30:00.000Z`])
+  await page.waitForSelector('text=Undo')
+  await ask(`/posts/${scheduled}/reschedule`, { scheduled_at: `${day(18)}T09:30:00Z` })
+  await page.click('text=Undo')
+  await page.waitForSelector('[role="alert"]:has-text("The post was changed by ")')
+  expect(await stateOf(scheduled)).toEqual(['scheduled', `${day(18)}T09:30:00.000Z`])
+
   await drag(page, 'Idea', day(12))
   await page.waitForSelector(`${cell(day(12))} .chip.scheduled:has-text("9:00 AM Idea")`)
   await page.click('text=Undo')

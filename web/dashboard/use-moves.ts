@@ -95,23 +95,29 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     const { path, scheduled_at } = move
     // Local times have no offset: only its place on the calendar is right until the answer comes.
     const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
-    const undo = post.status === 'failed' ? undefined : () => void takeBack(post)
+    const undoOf = (moved: Post) => (post.status === 'failed' ? undefined : () => void takeBack(post, moved))
     const message = `It goes out on ${dayInWords(day)} at ${timeOfDay(scheduled_at.slice(11))}.`
     // A post that somebody changed meanwhile isn't moved unseen.
     const body = { scheduled_at, updated_at: post.updated_at }
-    await change(post, guess, [['POST', `/${path}`, body]], { ...nothing, message, undo })
+    await change(post, guess, [['POST', `/${path}`, body]], (moved) => ({ ...nothing, message, undo: undoOf(moved) }))
   }
 
-  async function takeBack(post: Post): Promise<void> {
+  async function takeBack(post: Post, { updated_at }: Post): Promise<void> {
     const { status, scheduled_at } = post
-    const moveBack = ['POST', '/reschedule', { scheduled_at }] as const
-    await change(post, post, status === 'draft' ? stepsToDraft(post) : [moveBack], {
+    // Nor is one that was moved again meanwhile.
+    const moveBack = ['POST', '/reschedule', { scheduled_at, updated_at }] as const
+    await change(post, post, status === 'draft' ? stepsToDraft(post) : [moveBack], () => ({
       ...nothing,
       message: 'It is back where it was.',
-    })
+    }))
   }
 
-  async function change(post: Post, guess: Post, steps: readonly [Step, ...Step[]], done: Said): Promise<void> {
+  async function change(
+    post: Post,
+    guess: Post,
+    steps: readonly [Step, ...Step[]],
+    done: (made: Post) => Said,
+  ): Promise<void> {
     isSending.current = true
     setAhead((before) => new Map(before).set(post.id, guess))
     const sending = takeSteps(post.id, steps)
@@ -119,7 +125,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     const sent = await sending
     isSending.current = false
     setAhead('made' in sent ? (before) => new Map(before).set(post.id, sent.made) : new Map())
-    say('made' in sent ? done : { ...nothing, refusal: sent.refusal })
+    say('made' in sent ? done(sent.made) : { ...nothing, refusal: sent.refusal })
   }
 
   const press = useTouchDrag<Post>({

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
-import { goBy, list, look, playwrightWithinMs, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
+import { goBy, list, look, playwrightWithinMs, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { makeLink } from '../support/publishing.ts'
@@ -136,6 +136,23 @@ test('figures of the question before are dimmed once new ones take long, and say
       for (const goOn of held) await goOn().catch(() => undefined)
       await expect.poll(() => styleOf(parts[0])).toMatch(/^1 /)
     }
+  }
+})
+
+test('controls beside a list that is awaited stay as plain as they were', async (context) => {
+  const page = await signIn(context)
+  for (const [path, label] of [
+    ['links', 'Links'],
+    ['posts?view=list', 'Posts'],
+  ] as const) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    await page.waitForSelector(`${list(label)} .empty`)
+    await page.route('**/api/v1/*status=archived*', () => undefined)
+    await page.click(`${list(label)} button:text-is("Archived")`)
+    await page.waitForSelector(`${list(label)}[aria-busy="true"]`)
+    await page.waitForTimeout(600)
+    expect(await violations(page)).toEqual([])
+    await page.unroute('**/api/v1/*status=archived*')
   }
 })
 

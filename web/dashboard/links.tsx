@@ -36,7 +36,7 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
     <main>
       {failure && <Failure {...failure} />}
       {may('links:write') && <NewLink timezone={workspace.timezone} />}
-      <section class="panel" aria-label="Links" aria-busy={isAwaited}>
+      <section class="panel paged" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         <ChosenTag {...{ search, navigate }} />
         <LinkSearch search={search} />

@@ -138,7 +138,7 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
     after: ({ id }) => ({ before_id: String(id) }),
   })
   return (
-    <section class="panel" aria-label="Posts" aria-busy={isAwaited}>
+    <section class="panel paged" aria-label="Posts" aria-busy={isAwaited}>
       {failure && <Failure {...failure} />}
       <ArchiveTabs title="Posts" search={search} navigate={navigate} />
       {posts?.length === 0 && !isStale && (

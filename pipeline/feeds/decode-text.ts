@@ -7,7 +7,9 @@ export function decodeText(body: Buffer, contentType: string): string {
   )?.[1]
   const sent = /charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(contentType)?.[1]
   // The first that fits: headers often say UTF-8 of texts that say better themselves.
-  for (const label of [markOf(body), sent, declared, 'utf-8', 'windows-1252']) {
+  // A declaration that can be read byte by byte is in no UTF-16, whatever the program wrote that made it.
+  const itself = /^utf-?16/i.test(declared ?? '') ? undefined : declared
+  for (const label of [markOf(body), sent, itself, 'utf-8', 'windows-1252']) {
     if (label === undefined) continue
     try {
       return new TextDecoder(label, { fatal: true }).decode(body)

@@ -62,7 +62,9 @@ function captionThat(fits: Fits, template: string, texts: EntryTexts): string {
 /** An entry may lack what the template has a line for. */
 function tidied(caption: string): string {
   return caption
-    .replace(/[^\S\n]+\n/g, '\n')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 }

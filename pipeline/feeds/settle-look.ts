@@ -6,6 +6,7 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { tellFailedFeed } from '../../postgres/tables/failure-alerts.ts'
 import {
+  countPosts,
   endLook,
   failLook,
   forgetEntries,
@@ -21,9 +22,11 @@ import {
   feedFailingMaxMs,
   feedGoneEntriesKept,
   feedJitterShare,
+  feedPostsADay,
   feedPostsEach,
   feedRetryMaxMs,
 } from '../../schemas/limits/feed-limits.ts'
+import { day } from '../../schemas/limits/units.ts'
 import type { FeedNews } from '../../schemas/resources/feed.ts'
 import { scopesOfRoles } from '../../schemas/roles.ts'
 import { publishScope } from '../../schemas/scopes.ts'
@@ -61,11 +64,12 @@ export function settleRead(
     const isFirst = feed.read_at === null
     const wanted = isFirst ? fresh.slice(fresh.length - Number(feed.posts_newest)) : fresh
     // The newest of them: what was new a year ago, and is new to us, is of a site that was moved.
-    const taken = wanted.slice(-feedPostsEach)
+    const room = wanted.length > 0 ? await roomOf(tx, feed, now) : 0
+    const taken = wanted.slice(wanted.length - Math.min(wanted.length, room))
     const mayQueue = feed.role !== null && scopesOfRoles[feed.role].includes(publishScope)
     const made: MadePost[] = []
     for (const entry of taken) made.push(await makePost({ tx, feed, clock, shortUrlHost, mayQueue }, entry))
-    const news = newsOf(made, wanted.length - taken.length, now)
+    const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched
     await endLook(tx, feed, lookAt(now), { title, etag, lastModified, news })
     await auditPosts(tx, feed, made)
@@ -85,9 +89,21 @@ async function newAmong(
   return entries.filter(({ key }) => unknown.has(key.toString('hex')))
 }
 
-function newsOf(made: readonly MadePost[], skipped: number, now: number): FeedNews | null {
-  if (made.length === 0) return null
+/** Posts that the feed may make at this look. */
+async function roomOf(tx: Queryable, { id }: LeasedFeed, now: number): Promise<number> {
+  return Math.min(feedPostsEach, Math.max(0, feedPostsADay - (await countPosts(tx, id, new Date(now - day)))))
+}
+
+interface Skipping {
+  readonly skipped: number
+  /** The feed has made almost as many posts as it may in a day. */
+  readonly isFull: boolean
+}
+
+function newsOf(made: readonly MadePost[], { skipped, isFull }: Skipping, now: number): FeedNews | null {
+  if (made.length === 0 && skipped === 0) return null
   const notes = new Set(made.flatMap(({ note }) => note ?? []))
+  if (isFull && skipped > 0) notes.add(`A feed makes at most ${feedPostsADay} posts a day`)
   const note = notes.size === 0 ? null : [...notes].join('; ')
   return { at: new Date(now).toISOString(), posts: made.length, skipped, note }
 }

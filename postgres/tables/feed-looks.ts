@@ -50,10 +50,15 @@ export async function leaseFeeds(q: Queryable, { now, until, max }: Leasing): Pr
   )
 }
 
-/** Holds the feed as it is now. @returns null where the lease has ended, or the feed isn't active any more */
+/**
+ * Holds the feed as it is now. @returns null where the lease has ended, the feed isn't active any more, or its workspace is
+ * suspended or has no plan since
+ */
 export async function holdLeased(tx: Queryable, { id, leased_until }: LeasedFeed): Promise<LeasedFeed | null> {
   const held = await tx.query(
-    `SELECT 1 FROM feeds WHERE id = $1 AND leased_until = $2 AND status = 'active' FOR NO KEY UPDATE`,
+    `SELECT 1 FROM feeds f JOIN workspaces w ON w.id = f.workspace_id JOIN owners o ON o.id = w.owner_id
+     WHERE f.id = $1 AND f.leased_until = $2 AND f.status = 'active' AND w.suspended_at IS NULL AND o.plan_key IS NOT NULL
+     FOR NO KEY UPDATE OF f`,
     [id, leased_until],
   )
   if (held.length === 0) return null
@@ -83,6 +88,15 @@ export async function forgetEntries(tx: Queryable, feedId: number, now: Date, ke
        SELECT entry FROM feed_entries WHERE feed_id = $1 AND seen_at < $2 ORDER BY seen_at DESC OFFSET $3)`,
     [feedId, now, kept],
   )
+}
+
+/** Posts that the feed has made since. */
+export async function countPosts(tx: Queryable, feedId: number, since: Date): Promise<number> {
+  const [counted] = await tx.query<{ posts: number }>(
+    'SELECT count(*)::integer AS posts FROM posts WHERE feed_id = $1 AND created_at > $2',
+    [feedId, since],
+  )
+  return counted!.posts
 }
 
 export interface FeedLook {

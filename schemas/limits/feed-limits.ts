@@ -33,6 +33,8 @@ export const feedTitleLengthMax = 300
 export const feedSummaryLengthMax = 2_000
 /** Posts that a feed makes at one look: more new entries are mostly a site that was moved. */
 export const feedPostsEach = 10
+/** Posts that a feed makes within 24 hours: more than that nobody reads before they go out. */
+export const feedPostsADay = 100
 /** Entries that a feed has no more, and that are still known: one of them that comes back makes no second post. */
 export const feedGoneEntriesKept = 5_000
 /** Delay after a look that failed, at most. */

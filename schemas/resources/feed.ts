@@ -72,7 +72,7 @@ const FeedNews = z
     at: dateTime,
     posts: z.int().meta({ description: 'Posts that were made.' }),
     skipped: z.int().meta({ description: 'New entries that were passed over, as there were too many at once.' }),
-    note: z.string().nullable().meta({ description: 'Why posts stayed drafts.' }),
+    note: z.string().nullable().meta({ description: 'Why posts stayed drafts, or entries were passed over.' }),
   })
   .meta({ id: 'FeedNews' })
 export type FeedNews = z.output<typeof FeedNews>

@@ -6,9 +6,11 @@ import {
   feedEveryMs,
   feedFailingMaxMs,
   feedLeaseMs,
+  feedPostsADay,
   feedPostsEach,
   feedsMax,
 } from '../../schemas/limits/feed-limits.ts'
+import { day } from '../../schemas/limits/units.ts'
 import type { FeedPreview } from '../../schemas/resources/feed.ts'
 import { setUpApi } from '../support/api.ts'
 import { makeFeedReader, rssOf, serve, shortUrlHost } from '../support/feeds.ts'
@@ -140,6 +142,53 @@ test('of very many new entries the newest make posts, oldest first, and the rest
   feeds['/feed'].body = rssOf([{ id: 'x' }, ...items])
   await reader.look(later)
   expect(await posts()).toHaveLength(feedPostsEach + 1)
+})
+
+test('within a day a feed makes so many posts, and passes over what else is new', async () => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  const id = await addFeed()
+  await reader.look()
+  const looks = feedPostsADay / feedPostsEach + 1
+  for (let at = 0; at < looks; at++) {
+    feeds['/feed'].body = rssOf(
+      Array.from({ length: feedPostsEach }, (_, entry) => ({ id: `${'-'.repeat(at)}${entry}` })),
+    )
+    await reader.look(later)
+  }
+  const note = `A feed makes at most ${feedPostsADay} posts a day`
+  expect(await feedOf(id)).toMatchObject({ last_news: { posts: 0, skipped: feedPostsEach, note } })
+  feeds['/feed'].body = rssOf([{ id: 'x' }])
+  await reader.look(2 * day)
+  expect(await feedOf(id)).toMatchObject({ last_news: { posts: 1, skipped: 0, note: null } })
+})
+
+test.each([
+  [
+    'suspended',
+    'UPDATE workspaces SET suspended_at = now() WHERE id = $1',
+    'UPDATE workspaces SET suspended_at = NULL WHERE id = $1',
+  ],
+  [
+    'without a plan',
+    'UPDATE owners SET plan_key = NULL WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1)',
+    `UPDATE owners SET plan_key = 'scale' WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1)`,
+  ],
+])('a workspace that is %s while its feed is read gets the posts once it is not', async (_, end, begin) => {
+  const feeds = { '/feed': { body: rssOf([]) } }
+  serve(receiver, feeds)
+  await addFeed()
+  await reader.look()
+  feeds['/feed'].body = rssOf([{ id: 'a' }])
+  const { behaviour } = receiver
+  receiver.behaviour = (request, response) =>
+    void stores.pg.query(end, [mine.workspaceId]).then(() => behaviour!(request, response))
+  await reader.look(later)
+  expect(await stores.pg.query('SELECT id FROM posts WHERE workspace_id = $1', [mine.workspaceId])).toEqual([])
+  await stores.pg.query(begin, [mine.workspaceId])
+  serve(receiver, feeds)
+  await reader.look(later)
+  expect(await captions()).toHaveLength(1)
 })
 
 test('several processes that look at once, and one that dies before its commit, make each post once', async () => {

@@ -104,7 +104,7 @@ async function follow(
     }
     // A body that nobody reads would hold its connection.
     body.on('error', () => undefined).destroy()
-    if (status === 304) return null
+    if (status === 304 && (known.etag !== null || known.lastModified !== null)) return null
     const location = header('location')
     if (![301, 302, 303, 307, 308].includes(status)) {
       throw new FeedRefused(`The feed answered with status ${status}`, waitOf(header('retry-after')))

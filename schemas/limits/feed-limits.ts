@@ -49,3 +49,5 @@ export const feedValidatorLengthMax = 1_000
 export const feedPreviewEntries = 5
 /** Previews that one API process reads at a time: each holds a connection and the feed's text. */
 export const feedPreviewsAtOnce = 8
+/** Previews of one workspace among them. */
+export const feedPreviewsOfWorkspace = 2

@@ -310,6 +310,25 @@ test.each([
   expect([status, body.detail[0]?.msg]).toEqual([422, `Value error, ${why}`])
 })
 
+test('a feed that is "not modified" before it was ever read is one that fails', async () => {
+  receiver.behaviour = (_, response) => response.writeHead(304).end()
+  const id = await addFeed()
+  await reader.look()
+  expect(await feedOf(id)).toMatchObject({ last_error: 'The feed answered with status 304' })
+})
+
+test('a workspace has two previews at once, so that a slow server keeps no other workspace from one', async () => {
+  const owner = await signInOwner(mine)
+  const waiting: (() => void)[] = []
+  receiver.behaviour = (_, response) => void waiting.push(() => response.end(rssOf([])))
+  const preview = () => owner('POST', '/feeds/preview', { url: `${receiver.url}/feed` })
+  const first = [preview(), preview()]
+  await expect.poll(() => waiting.length).toBe(2)
+  expect((await preview()).status).toBe(503)
+  for (const answer of waiting) answer()
+  expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200])
+})
+
 test('a preview shows the newest entries as posts would read, and writes nothing', async () => {
   const items = Array.from({ length: 7 }, (_, at) => ({ id: `${at}` }))
   serve(receiver, { '/feed': { body: rssOf(items) } })

@@ -5,12 +5,18 @@ import { readFeed } from '../../../pipeline/feeds/read-feed.ts'
 import { makeGuardedAgent } from '../../../runtime/outbound/guarded-agent.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
-import { feedPreviewEntries, feedPreviewsAtOnce, feedRequestMs } from '../../../schemas/limits/feed-limits.ts'
+import {
+  feedPreviewEntries,
+  feedPreviewsAtOnce,
+  feedPreviewsOfWorkspace,
+  feedRequestMs,
+} from '../../../schemas/limits/feed-limits.ts'
 import { FeedPreview, FeedPreviewRequest } from '../../../schemas/resources/feed.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { requirePublic } from '../../operations/feeds/feeds.ts'
 
-let underWay = 0
+/** Ids of the workspaces whose previews are under way. */
+const underWay: number[] = []
 
 export const previewFeed = defineOperation({
   name: 'feed.preview',
@@ -22,10 +28,12 @@ export const previewFeed = defineOperation({
   input: { body: FeedPreviewRequest },
   output: FeedPreview,
   problems: ['feed_previews_full'],
-  async handle({ body: { url, template }, config: { allowPrivateTargets: allowPrivate } }) {
+  async handle({ body: { url, template }, workspace, config: { allowPrivateTargets: allowPrivate } }) {
     if (!allowPrivate) requirePublic(url)
-    if (underWay >= feedPreviewsAtOnce) throw problem('feed_previews_full')
-    underWay += 1
+    // A slow server of one workspace keeps none of the others from a preview.
+    const own = underWay.filter((id) => id === workspace.id).length
+    if (underWay.length >= feedPreviewsAtOnce || own >= feedPreviewsOfWorkspace) throw problem('feed_previews_full')
+    underWay.push(workspace.id)
     try {
       const { title, entries } = await readNow(url, allowPrivate)
       const newest = entries.slice(-feedPreviewEntries).reverse()
@@ -39,7 +47,7 @@ export const previewFeed = defineOperation({
         }),
       }
     } finally {
-      underWay -= 1
+      underWay.splice(underWay.indexOf(workspace.id), 1)
     }
   },
 })

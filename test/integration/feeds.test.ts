@@ -360,6 +360,7 @@ test('what a feed can’t be is refused: a known or unsuitable one, and one too 
   await addFeed()
   const refusals: [object, number, string][] = [
     [{ url }, 409, 'The workspace has this feed'],
+    [{ url: `${url.replace('http:', 'HTTP:')}#top` }, 409, 'The workspace has this feed'],
     [{ url: 'ftp://example.com/' }, 422, 'url'],
     [{ url, template: 'No name' }, 422, 'template'],
     [{ url, template: '{title} {date}' }, 422, 'template'],

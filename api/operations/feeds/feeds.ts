@@ -56,7 +56,9 @@ export const createFeed = defineOperation({
     await holdWorkspace(pg, workspace.id)
     if ((await listFeeds(pg, workspace.id)).length >= feedsMax) throw problem('feeds_full')
     const own = { setUpBy: await accountOf(pg, actor), now: new Date(clock.now()) }
-    const feed = await insertFeed(pg, workspace.id, { ...body, social_account_ids: accountIds, ...own })
+    // However it is written, one URL is one feed: two of them would make each post twice.
+    const url = Object.assign(new URL(body.url), { hash: '' }).href
+    const feed = await insertFeed(pg, workspace.id, { ...body, url, social_account_ids: accountIds, ...own })
     if (feed === null) throw problem('feed_known')
     return serialize(feed)
   },

@@ -67,7 +67,10 @@ export function readFeed({ body, contentType, url }: Pick<FetchedFeed, 'body' | 
   for (const sent of feed.entries) {
     const name = sent.id || sent.link || sent.title.text
     if (name === '') continue
-    const key = createHash('sha256').update(name).digest()
+    // Often it is the entry's address: a site that moves to https has the same entries.
+    const key = createHash('sha256')
+      .update(name.replace(/^https?:/i, ''))
+      .digest()
     const known = key.toString('hex')
     if (!entries.has(known)) entries.set(known, { key, publishedAt: sent.publishedAt, texts: () => textsOf(sent) })
   }

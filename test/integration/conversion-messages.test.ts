@@ -256,9 +256,10 @@ test('a receiver that refuses is asked again only when there is more to tell, an
   }
   expect(asked.at(-1)).toBe(asked.at(-2))
   chats.instead = null
+  await stores.pg.query('DELETE FROM alert_mails')
   await convert(conversion('signup'))
   await stores.pg.query('UPDATE owners SET plan_key = NULL')
-  await sendAll(8 * mailConversionsPauseMs)
+  await sendAll()
   expect(said()).toEqual([])
   await stores.pg.query("UPDATE owners SET plan_key = 'growth'")
   await convert(conversion('signup'))

@@ -1,10 +1,7 @@
 /** Tracked links: the input that creates one, how it is shown, and its clicks. */
 import { z } from 'zod'
-import { destinationProblem } from '../event/tracking-url.ts'
 import { idOrNull, laxInt } from '../lax.ts'
 import {
-  linkDestinationLengthMax,
-  linkDestinationLengthMin,
   linkLabelLengthMax,
   linkPasswordLengthMax,
   linksCreatedMax,
@@ -20,24 +17,17 @@ import { type LinkWay, linkWays } from '../link-ways.ts'
 import { isCountryCode } from '../reference/country-zones.ts'
 import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
+import { destinationUrl } from './destination-url.ts'
 import { LinkPreview, LinkPreviewInput } from './link-preview.ts'
 import { objectId } from './object-id.ts'
 import { shortDomain } from './short-domain.ts'
 import { tagsOf } from './tags.ts'
 
-const url = z
-  .string()
-  .min(linkDestinationLengthMin)
-  .max(linkDestinationLengthMax)
-  .superRefine((url, context) => {
-    const message = destinationProblem(url)
-    if (message !== null) context.addIssue({ code: 'custom', message })
-  })
-const destination = url.meta({ description: 'http(s), no credentials.' })
+const destination = destinationUrl.meta({ description: 'http(s), no credentials.' })
 const label = z.string().min(1).max(linkLabelLengthMax)
 const expiry = {
   expires_at: writtenTime.nullable().optional().meta({ description: 'When it ends; null: never.' }),
-  expired_url: url.nullable().optional().meta({ description: 'Where then; null: 410.' }),
+  expired_url: destinationUrl.nullable().optional().meta({ description: 'Where then; null: 410.' }),
 }
 
 export const linkStatuses = ['active', 'archived'] as const
@@ -61,7 +51,7 @@ const target = z
       .transform((codes) => [...new Set(codes)])
       .optional(),
     share: laxInt({ ge: 1, le: linkShareMax }),
-    destination_url: url,
+    destination_url: destinationUrl,
   })
   .refine(
     ({ device, countries = [], share }) => device !== undefined || countries.length > 0 || share !== undefined,

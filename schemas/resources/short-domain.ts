@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { valueError } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'
-import { destinationProblem } from '../event/tracking-url.ts'
-import { linkDestinationLengthMax, linkDestinationLengthMin } from '../limits/api-limits.ts'
 import { sentDomainLengthMax } from '../limits/domain-limits.ts'
 import { domainFailures, readShortDomain } from '../short-domain.ts'
 import { dateTime } from './date-time.ts'
+import { destinationUrl } from './destination-url.ts'
 import { objectId } from './object-id.ts'
 
 /** A host in the one form that is stored. */
@@ -20,15 +19,7 @@ export const shortDomain = z
   })
   .overwrite((text) => readShortDomain(text) ?? text)
 
-const url = z
-  .string()
-  .min(linkDestinationLengthMin)
-  .max(linkDestinationLengthMax)
-  .superRefine((url, context) => {
-    const message = destinationProblem(url)
-    if (message !== null) context.addIssue({ code: 'custom', message })
-  })
-  .nullable()
+const url = destinationUrl.nullable()
 const addresses = {
   root_url: url.meta({ description: 'Where `/` leads; null: a 404 page.', examples: ['https://www.example.com/'] }),
   not_found_url: url.meta({ description: 'Where unknown keys lead; null: a 404 page.', examples: [null] }),

@@ -119,7 +119,7 @@ test('a link whose workspace is deleted leads nowhere, neither from memory nor f
   store.deleted.push(2)
   await change(store)
   expect([urlOf(table, 1), urlOf(table, 2)]).toEqual([undefined, 'https://example.com/2'])
-  expect(await copy()).not.toContain('https://example.com/1')
+  await expect.poll(copy).not.toContain('https://example.com/1')
   const { table: another } = await startTable(store)
   expect([urlOf(another, 1), urlOf(another, 2)]).toEqual([undefined, 'https://example.com/2'])
 })

@@ -23,9 +23,7 @@ import { outboxRowsPerStatement, toldConversionAgeMaxMs } from '../../schemas/li
 import type { ConversionLine, ToldConversions } from '../../schemas/told-conversions.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { plain } from '../reports/message.ts'
-
-/** The reads are made in a transaction, which Postgres ends after half a minute of nothing. */
-const readDeadlineMs = 20_000
+import { readDeadlineMs } from './write-outbox-rows.ts'
 
 /**
  * Writes outbox rows for the conversions among events that were folded, however late. Imported ones are left out: on arrival

@@ -109,4 +109,4 @@ async function insertContactRows(
 }
 
 /** The reads are made in a transaction, which Postgres ends after half a minute of nothing. */
-const readDeadlineMs = 20_000
+export const readDeadlineMs = 20_000

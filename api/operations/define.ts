@@ -15,6 +15,7 @@ import type { ReadTxt } from '../../runtime/outbound/txt-records.ts'
 import type { problems } from '../../schemas/errors/problems.ts'
 import type { Scope, SessionScope } from '../../schemas/scopes.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
+import type { Toolset } from './toolsets.ts'
 
 /** An operation's effect on the workspace: decides about idempotency, audit and the hints of tools. */
 export type Effect = 'read' | 'create' | 'update' | 'delete'
@@ -117,8 +118,10 @@ export interface Operation<
   readonly http: { readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly path: `/v1/${string}` }
   /** The name as a tool for models, where it is one. */
   readonly tool?: `svc.${string}`
-  /** Parameters of the query, and members of the answer, that the tool is shown without: its list has no room for them. */
-  readonly restOnly?: readonly string[]
+  /** The toolset that has the tool; left out: the default list. */
+  readonly toolset?: Toolset
+  /** Parameters of the query, and members of the answer, that the tool has only where its client asks for a toolset. */
+  readonly onlyWith?: { readonly toolset: Toolset; readonly members: readonly string[] }
   /** One sentence, shown in the OpenAPI document. */
   readonly summary: string
   /** More than the sentence, where there is more to say. */

@@ -5,6 +5,7 @@
 import { isRepeated } from '../../schemas/lax.ts'
 import type { Effect, Operation, OperationInput } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
+import type { Toolset } from '../operations/toolsets.ts'
 import type { RawInput } from '../operations/validate.ts'
 import type { Params } from './json-rpc.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -44,14 +45,29 @@ const hints: Readonly<Record<Effect, Hints>> = {
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
 }
 
-/** By name, in the order of the operations. */
-export function makeTools(operations: readonly Operation[]): ReadonlyMap<string, Tool> {
+/**
+ * Tools of the default list and of some toolsets.
+ * @returns them by name, in the order of the operations
+ */
+export function makeTools(
+  operations: readonly Operation[],
+  chosen: ReadonlySet<Toolset> = new Set(),
+): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>()
-  const schemasOf = makeToolSchemas(operations)
-  for (const operation of operations) {
-    if (operation.tool !== undefined) tools.set(operation.tool, makeTool(operation, operations, schemasOf))
+  const all = operations.map((operation) => withinToolsets(operation, chosen))
+  const schemasOf = makeToolSchemas(all)
+  for (const operation of all) {
+    if (operation.tool !== undefined) tools.set(operation.tool, makeTool(operation, all, schemasOf))
   }
   return tools
+}
+
+/** An operation as a client sees it: without its tool, and with all that the tool has, as its toolsets say. */
+function withinToolsets(operation: Operation, chosen: ReadonlySet<Toolset>): Operation {
+  const { tool, onlyWith, ...others } = operation
+  const isTool = tool !== undefined && (operation.toolset === undefined || chosen.has(operation.toolset))
+  const isWhole = onlyWith === undefined || chosen.has(onlyWith.toolset)
+  return { ...others, ...(isTool && { tool }), ...(!isWhole && { onlyWith }) }
 }
 
 function makeTool(
@@ -59,11 +75,11 @@ function makeTool(
   all: readonly Operation[],
   schemasOf: (operation: Operation) => ToolSchemas,
 ): Tool {
-  const { tool: name, input, output, effect, isRepeatable, restOnly = [] } = operation
+  const { tool: name, input, output, effect, isRepeatable, onlyWith } = operation
   if (input.form !== undefined || isFileOutput(output))
     throw new Error(`${name} has files, which no tool takes or gives`)
   const inPath = new Set(Object.keys(input.path?.shape ?? {}))
-  const inQuery = new Set(Object.keys(input.query?.shape ?? {}).filter((member) => !restOnly.includes(member)))
+  const inQuery = new Set(Object.keys(input.query?.shape ?? {}).filter((member) => !onlyWith?.members.includes(member)))
   const takesKey = effect !== 'read'
   const { input: inputSchema, output: outputSchema, isList } = schemasOf(operation)
   return {

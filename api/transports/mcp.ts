@@ -13,6 +13,7 @@ import { refuseSharedLink } from '../guards/authorize.ts'
 import type { Operation } from '../operations/define.ts'
 import type { Outcome } from '../operations/outcome.ts'
 import { admit, type Call, runAdmitted } from '../operations/run.ts'
+import { readToolsets, type Toolset, toolsets } from '../operations/toolsets.ts'
 import {
   errorText,
   isObject,
@@ -46,8 +47,7 @@ export function makeMcpRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
 ): (head: RequestHead) => Route | NoRoute {
-  const tools = makeTools(operations)
-  const listed = JSON.stringify({ tools: [...tools.values()].map(({ shown }) => shown) })
+  const offerOf = makeOffers(operations)
   const label = 'mcp'
 
   async function handle(request: HttpRequest): Promise<HttpReply> {
@@ -68,7 +68,7 @@ export function makeMcpRoute(
     return replyOf({ ...answer, headers: { ...admission.headers, ...headers } })
   }
 
-  async function answerTo({ headers, body }: HttpRequest, run: Run): Promise<Answer> {
+  async function answerTo({ headers, query, body }: HttpRequest, run: Run): Promise<Answer> {
     const version = headers.get('mcp-protocol-version') ?? protocolVersion
     if (version !== protocolVersion) {
       return refusal(null, rpcCodes.invalidRequest, `MCP-Protocol-Version must be ${protocolVersion}`, 400)
@@ -79,10 +79,19 @@ export function makeMcpRoute(
     const message = readMessage(parsed.value)
     if (message.kind === 'refused') return refusal(message.id, rpcCodes.invalidRequest, message.reason, 400)
     if (message.kind === 'unanswered') return { status: 202 }
-    return answerRequest(message.request, run)
+    const chosen = readToolsets(query)
+    if ('unknown' in chosen) {
+      const reason = `Unknown toolset: ${shownName(chosen.unknown)}. There are ${toolsets.join(', ')}, and all.`
+      return refusal(message.request.id, rpcCodes.invalidRequest, reason, 400)
+    }
+    return answerRequest(message.request, offerOf(chosen), run)
   }
 
-  async function answerRequest({ id, method, params }: RpcRequest, run: Run): Promise<Answer> {
+  async function answerRequest(
+    { id, method, params }: RpcRequest,
+    { tools, listed }: Offer,
+    run: Run,
+  ): Promise<Answer> {
     switch (method) {
       case 'initialize': {
         const fault = faultOfInitialize(params)
@@ -117,6 +126,29 @@ export function makeMcpRoute(
     }
     return { label, bodyBytesMax: apiBodyBytesMax, precheck: (head) => precheckKey(head, gateway), handle }
   }
+}
+
+/** The tools that a client's address asks for. */
+interface Offer {
+  readonly tools: ReadonlyMap<string, Tool>
+  /** JSON of the answer to `tools/list`. */
+  readonly listed: string
+}
+
+/** Each offer is made once, when the first client asks for its toolsets; that of no toolset at once. */
+function makeOffers(operations: readonly Operation[]): (chosen: ReadonlySet<Toolset>) => Offer {
+  const offers = new Map<string, Offer>()
+  const offerOf = (chosen: ReadonlySet<Toolset>): Offer => {
+    const key = [...chosen].join()
+    const known = offers.get(key)
+    if (known !== undefined) return known
+    const tools = makeTools(operations, chosen)
+    const offer = { tools, listed: JSON.stringify({ tools: [...tools.values()].map(({ shown }) => shown) }) }
+    offers.set(key, offer)
+    return offer
+  }
+  offerOf(new Set())
+  return offerOf
 }
 
 const initialized = JSON.stringify({

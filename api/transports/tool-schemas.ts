@@ -38,7 +38,7 @@ export function makeToolSchemas(all: readonly Operation[]): (operation: Operatio
 }
 
 /** @returns the arguments of all parts of the input, as one flat object */
-function inputSchemaOf({ input, effect, tool, restOnly = [] }: Operation, { said, bounds }: Told): JsonSchema {
+function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { said, bounds }: Told): JsonSchema {
   const properties: Record<string, unknown> = {}
   const required: string[] = []
   const definitions: Record<string, JsonSchema> = {}
@@ -47,7 +47,7 @@ function inputSchemaOf({ input, effect, tool, restOnly = [] }: Operation, { said
     if (part === undefined) continue
     const { root, $defs } = rootOf(part, 'input')
     for (const [name, schema] of Object.entries((root['properties'] ?? {}) as Record<string, JsonSchema>)) {
-      if (restOnly.includes(name)) continue
+      if (onlyWith?.members.includes(name)) continue
       if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
       const shown = plain(part === input.query ? oneOrMore(schema) : schema)
       const bounded = withNewBounds(name, withNewMembers(name, shown, said), bounds)
@@ -274,10 +274,10 @@ function plainMembersOf(output: z.ZodType): Members {
 }
 
 /** The answer's schema, without the members that the tool has no room for. */
-function shownOutputOf({ output, restOnly }: Operation) {
+function shownOutputOf({ output, onlyWith }: Operation) {
   const { root, $defs } = rootOf(output, 'output')
-  if (restOnly === undefined) return { root, $defs }
-  const members = Object.entries(root['properties'] as Members).filter(([name]) => !restOnly.includes(name))
+  if (onlyWith === undefined) return { root, $defs }
+  const members = Object.entries(root['properties'] as Members).filter(([name]) => !onlyWith.members.includes(name))
   return { root: { ...root, properties: Object.fromEntries(members) } as JsonSchema, $defs }
 }
 

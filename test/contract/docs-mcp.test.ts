@@ -1,9 +1,10 @@
 /** docs/mcp-tools.md shows every tool, and each of its calls gives what the page shows. docs/mcp.md names every code. */
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
+import { type Toolset, toolsets } from '../../api/operations/toolsets.ts'
 import { rpcCodes } from '../../api/transports/json-rpc.ts'
 import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
-import { toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
+import { toolsetTokensMax, toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { differences } from '../support/doc-examples.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
@@ -34,8 +35,8 @@ function withIds(value: unknown, ids: ReadonlyMap<number, number>, name = ''): u
   return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, withIds(each, ids, member)]))
 }
 
-test('every tool has a section with a call', () => {
-  const tools = operations.flatMap(({ tool }) => tool ?? [])
+test('every tool of the default list has a section with a call', () => {
+  const tools = operations.flatMap(({ tool, toolset }) => (toolset === undefined ? (tool ?? []) : []))
   const sections = [...page.matchAll(/^### (svc\.\w+)$/gm)].map(([, name]) => name!)
   expect([...sections].sort(), 'add the tool to docs/mcp-tools.md').toEqual([...tools].sort())
   expect(sections.filter((name) => !shown.some((one) => one.name === name))).toEqual([])
@@ -60,8 +61,12 @@ test('every call gives what the page shows', async () => {
   }
 })
 
-test('docs/mcp.md has every code and the bound of the list', () => {
+test('docs/mcp.md has every toolset with its tools, every code and the bounds of the lists', () => {
   const text = readDoc('docs/mcp.md')
+  const sets = tableOf(text, '## Toolsets').map(([name, tools]) => [name, tools!.match(/svc\.\w+/g)])
+  const toolsOf = (name: Toolset) => operations.flatMap(({ tool, toolset }) => (toolset === name ? tool! : []))
+  expect(sets).toEqual(toolsets.map((name) => [`\`${name}\``, toolsOf(name)]))
+  expect(text).toContain(`adds at most ${toolsetTokensMax.toLocaleString('en')}`)
   const listed = tableOf(text, '## Refusals').flatMap(([, , code]) => (code === '' ? [] : [Number(code)]))
   expect(new Set(listed)).toEqual(new Set(Object.values(rpcCodes)))
   expect(text).toContain(`below ${toolsListTokensMax.toLocaleString('en')} tokens`)

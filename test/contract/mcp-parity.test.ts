@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
+import { toolsets } from '../../api/operations/toolsets.ts'
 import { makeTools, type Tool } from '../../api/transports/mcp-tools.ts'
 import { isRepeated } from '../../schemas/lax.ts'
 import { scopes } from '../../schemas/scopes.ts'
@@ -14,6 +15,7 @@ import { callTool, connectClient } from '../support/mcp.ts'
 
 const { stores, api, mine } = setUpApi({ hasYearlyParts: true })
 const tools = [...makeTools(operations).values()]
+const ofToolsets = [...makeTools(operations, new Set(toolsets)).values()].filter(({ operation }) => operation.toolset)
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })
@@ -43,17 +45,19 @@ function byMcp(
   changes: Values = {},
   more: Values = {},
 ) {
-  return callTool(api, who.apiKey, shown.name, { ...values, ...exampleBody(operation), ...changes, ...more })
+  const args = { ...values, ...exampleBody(operation), ...changes, ...more }
+  return callTool(api, who.apiKey, shown.name, args, {}, operation.toolset)
 }
 
 /** Removes the differences between two objects that were made one after the other. */
 function withoutOwn(value: unknown): unknown {
   const text = JSON.stringify(value)
-    .replace(/"(?:\w+_)?id":\d+|"object_id":"\w+"|"media_ids":\[\d+\]/g, '"id":0')
+    .replace(/"(?:\w+_)?id":\d+|"object_id":"\w+"|"(?:media|link)_ids":\[\d+\]/g, '"id":0')
     // A profile has all that it was given before.
     .replace(/"images":\[[^\]]*\]/g, '"images":[]')
     .replace(/"email":"[^"]+"/g, '"email":"own"')
     .replace(/"(secret|event_id)":"(?:whsec|evt)_[^"]+"/g, '"$1":"own"')
+    .replace(/(?<=[Mm]ade ?|https:\/\/example\.com\/)\d+|(?<=svc-domain=)[\w-]+/g, 'own')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T')
     .replace(/(?<="attribution_key":"|\/media\/|\/l\/|svc_link_id=|"svc_link_id":")\w+/g, 'own')
   return JSON.parse(text)
@@ -76,7 +80,7 @@ async function auditRows(action: string) {
 const structured = (tool: Tool, body: unknown) => tool.structured(body) as Record<string, unknown>
 const isMutation = ({ effect }: Operation) => effect !== 'read'
 
-describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, tool) => {
+describe.each([...tools, ...ofToolsets].map((tool) => [tool.shown.name, tool] as const))('%s', (_, tool) => {
   const { operation, shown } = tool
 
   test('gives what REST gives, valid by its schema, and the same as text; a read has no audit row', async () => {
@@ -96,6 +100,10 @@ describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, t
     const args = { ...(await madePath(operation, asker(mine))), ...exampleBody(operation) }
     expect(accept(args), JSON.stringify(accept.errors)).toBe(true)
   })
+})
+
+describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s of the default list', (_, tool) => {
+  const { operation, shown } = tool
 
   test('is refused as by REST: without the scope, in another workspace, where nothing is, with bad arguments', async () => {
     const { apiKey } = await makeKey(stores, mine.workspaceId, {
@@ -130,7 +138,7 @@ describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, t
   if (operation.input.query !== undefined)
     test('reads its query from arguments', async () => {
       const all = Object.keys(operation.input.query!.shape)
-      const names = all.filter((name) => !operation.restOnly?.includes(name))
+      const names = all.filter((name) => !operation.onlyWith?.members.includes(name))
       for (const name of names) {
         const value = { limit: 1000, days: 1000, hours: 1000, before_id: 0 }[name] ?? 'nonsense'
         const isList = isRepeated(operation.input.query!.shape[name] as z.ZodType)
@@ -198,7 +206,9 @@ test('the official SDK’s own client lists every tool with a schema that it tak
   expect(client.getServerVersion()).toMatchObject({ name: 'svc' })
   expect(client.getInstructions()).toContain('svc.create_post')
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(operations.flatMap(({ tool }) => tool ?? []))
+  expect(tools.map(({ name }) => name)).toEqual(
+    operations.flatMap(({ tool, toolset }) => (toolset ? [] : (tool ?? []))),
+  )
   const { structuredContent } = await client.callTool({ name: 'svc.get_workspace' })
   expect(structuredContent).toMatchObject({ id: mine.workspaceId })
   await client.ping()

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
+import { readToolsets, type Toolset, toolsets } from '../../api/operations/toolsets.ts'
 import { makeTools } from '../../api/transports/mcp-tools.ts'
-import { toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
+import { toolsetTokensMax, toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
 
 /** An estimate: a token of English or JSON has four bytes. */
 const tokenBytes = 4
@@ -32,59 +33,18 @@ const added = [
   ...['svc.list_webhook_deliveries', 'svc.redeliver_webhook_delivery'],
 ]
 /**
- * Operations without a tool: they take or give the bytes of a file, which JSON can't hold, or more than a model can read, or
- * are decided once by people. A model makes links one by one.
+ * Operations without a tool: they take or give the bytes of a file, which JSON can't hold, or more than a model can read.
+ * A model makes links of what it knows, not of a file.
  */
 const withoutTool = [
-  'media.create',
-  'media.delete',
-  'media_usage.get',
-  'media_file.get',
-  'post.submit',
-  'post.return',
-  'posting_times.get',
-  'posting_times.update',
-  'snippet.list',
-  'snippet.create',
-  'snippet.update',
-  'snippet.delete',
-  ...['feed.list', 'feed.create', 'feed.update', 'feed.delete', 'feed.check'],
-  'pages.read',
-  'page_flow.read',
-  'goals.read',
-  'goal.list',
-  'goal.create',
-  'goal.update',
-  'goal.delete',
-  'note.list',
-  'note.create',
-  'note.update',
-  'note.delete',
-  'segment.list',
-  'segment.create',
-  'segment.update',
-  'segment.delete',
-  'saved_funnel.list',
-  'saved_funnel.create',
-  'saved_funnel.update',
-  'saved_funnel.delete',
-  'exclusions.get',
-  'exclusions.update',
-  'replay.list',
-  'replay.get',
-  'link.bulk_create',
-  'link.import_preview',
-  'link.import',
-  'domain.list',
-  'domain.create',
-  'domain.update',
-  'domain.verify',
-  'domain.delete',
+  ...['media.create', 'media_file.get', 'replay.list', 'replay.get'],
+  ...['link.import_preview', 'link.import'],
 ]
 
 /** Updates that deliver or generate again when they are repeated. */
 const worksAgain = [
   ...['svc.redeliver_webhook_delivery', 'svc.refresh_company_profile', 'svc.update_company_profile_sources'],
+  ...['svc.check_feed', 'svc.verify_short_domain'],
 ]
 
 const tools = [...makeTools(operations).values()]
@@ -95,9 +55,27 @@ test('every tool of the contract is there once, and none that neither it nor our
   expect([...names].sort()).toEqual([...wanted, ...added].sort())
 })
 
-test('every operation is a tool, except those that say why not', () => {
-  expect(names).toEqual(operations.flatMap(({ tool }) => tool ?? []))
-  expect(operations.filter(({ tool }) => tool === undefined).map(({ name }) => name)).toEqual(withoutTool)
+test('every operation is a tool of the list or of a toolset, except those that say why not', () => {
+  const inList = operations.filter(({ toolset }) => toolset === undefined)
+  expect(names).toEqual(inList.flatMap(({ tool }) => tool ?? []))
+  expect(
+    operations
+      .filter(({ tool }) => tool === undefined)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(withoutTool.sort())
+  for (const toolset of toolsets) {
+    const more = [...makeTools(operations, new Set([toolset])).keys()].filter((name) => !names.includes(name as never))
+    expect(more).toEqual(operations.flatMap((one) => (one.toolset === toolset ? one.tool! : [])))
+    expect(more.length).toBeGreaterThan(0)
+  }
+})
+
+test('an address names toolsets, in any order and repeated, or all of them', () => {
+  expect(readToolsets('')).toEqual(new Set())
+  expect(readToolsets('toolsets=links,analytics&toolsets=links')).toEqual(new Set(['analytics', 'links']))
+  expect(readToolsets('other=1&toolsets=all')).toEqual(new Set(toolsets))
+  expect(readToolsets('toolsets=links,Links')).toEqual({ unknown: 'Links' })
 })
 
 test('a list of a query may be one text, by its schema too', () => {
@@ -151,25 +129,33 @@ test('a tool refers to the list that shows the members of its object', () => {
   })
 })
 
-test('a tool shows neither the parameters nor the members of the answer that REST alone has', () => {
-  const some = tools.filter(({ operation }) => operation.restOnly !== undefined)
+test('without its toolset a tool shows neither the parameters nor the members of the answer that it has with it', () => {
+  const some = tools.filter(({ operation }) => operation.onlyWith !== undefined)
   expect(some.map(({ shown }) => shown.name)).toEqual(['svc.analytics_events'])
   for (const { shown, operation, inputOf } of some) {
     const membersOf = (schema: unknown) => Object.keys((schema as { shape: object }).shape)
     const ofRest = [...membersOf(operation.input.query), ...membersOf(operation.output)]
-    expect(ofRest).toEqual(expect.arrayContaining([...operation.restOnly!]))
+    expect(ofRest).toEqual(expect.arrayContaining([...operation.onlyWith!.members]))
     const ofTool = [shown.inputSchema, shown.outputSchema].flatMap((one) => Object.keys(one['properties'] as object))
-    expect(ofTool.filter((name) => operation.restOnly!.includes(name))).toEqual([])
+    expect(ofTool.filter((name) => operation.onlyWith!.members.includes(name))).toEqual([])
     expect(inputOf({ interval: 'day', days: 7 }).query).toEqual({ days: 7 })
+    const whole = makeTools(operations, new Set([operation.onlyWith!.toolset])).get(shown.name)!
+    expect(whole.inputOf({ interval: 'day', days: 7 }).query).toEqual({ interval: 'day', days: 7 })
+    expect(Object.keys(whole.shown.outputSchema['properties'] as object)).toContain('series')
   }
 })
 
-test(`the whole list has at most ${toolsListTokensMax} tokens`, () => {
-  const bytes = Buffer.byteLength(JSON.stringify({ tools: tools.map(({ shown }) => shown) }))
-  expect(bytes / tokenBytes).toBeLessThanOrEqual(toolsListTokensMax)
+test(`the list has at most ${toolsListTokensMax} tokens, and each toolset adds at most ${toolsetTokensMax}`, () => {
+  const tokensOf = (chosen: readonly Toolset[]) => {
+    const listed = [...makeTools(operations, new Set(chosen)).values()].map(({ shown }) => shown)
+    return Buffer.byteLength(JSON.stringify({ tools: listed })) / tokenBytes
+  }
+  expect(tokensOf([])).toBeLessThanOrEqual(toolsListTokensMax)
+  const added = toolsets.map((toolset) => tokensOf([toolset]) - tokensOf([]))
+  expect(added.filter((tokens) => tokens > toolsetTokensMax)).toEqual([])
 })
 
-test.each(tools.map((tool) => [tool.shown.name, tool] as const))(
+test.each([...makeTools(operations, new Set(toolsets)).values()].map((tool) => [tool.shown.name, tool] as const))(
   '%s says all of itself',
   (name, { shown, operation }) => {
     expect(name).toMatch(/^svc\.[a-z]+(_[a-z]+)*$/)
@@ -179,10 +165,10 @@ test.each(tools.map((tool) => [tool.shown.name, tool] as const))(
     expect(shown.description).not.toMatch(/\/v1\/|Idempotency-Key/)
     for (const schema of [shown.inputSchema, shown.outputSchema]) {
       expect(schema['type']).toBe('object')
-      expect(Object.keys(schema['properties'] as object).length).toBeGreaterThanOrEqual(
-        schema === shown.inputSchema ? 0 : 1,
-      )
     }
+    // An answer that a list shows whole may only refer to it.
+    const answered = Object.keys(shown.outputSchema['properties'] as object).length
+    expect(answered > 0 || /^And all of `svc\./.test(String(shown.outputSchema['description']))).toBe(true)
     const isRead = operation.effect === 'read'
     expect(Object.hasOwn(shown.inputSchema['properties'] as object, 'idempotency_key')).toBe(!isRead)
     expect(shown.annotations).toEqual({

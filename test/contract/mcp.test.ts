@@ -94,6 +94,25 @@ describe('the request as a whole', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
   })
 
+  test('a tool of a toolset is there for the address that names it, and unknown elsewhere; an unknown toolset is 400', async () => {
+    const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'svc.list_goals' } }
+    const at = async (toolset?: string) => shown(await post(api, mine.apiKey, call, {}, toolset))
+    expect(await at()).toMatchObject({ status: 200, body: { error: { code: -32602 } } })
+    expect(await at('links')).toMatchObject({ status: 200, body: { error: { code: -32602 } } })
+    expect(await at('links,analytics')).toMatchObject({
+      status: 200,
+      body: { result: { structuredContent: { items: [] } } },
+    })
+    expect(await at('goals')).toEqual({
+      status: 400,
+      body: {
+        jsonrpc: '2.0',
+        id: 7,
+        error: { code: -32600, message: expect.stringContaining('Unknown toolset: goals') },
+      },
+    })
+  })
+
   test('a slash at the end is redirected', async () => {
     const response = await api.ask('/mcp/', { method: 'POST', headers: mcpHeaders(mine.apiKey), body: '{}' })
     expect([response.status, response.headers.get('location')]).toEqual([307, '/mcp'])

@@ -31,9 +31,14 @@ export function post(
   key: string,
   body: unknown,
   headers: Record<string, string> = {},
+  toolset?: string,
 ): Promise<Response> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return api.ask('/mcp', { method: 'POST', headers: { ...mcpHeaders(key), ...headers }, body: text })
+  return api.ask(toolset === undefined ? '/mcp' : `/mcp?toolsets=${toolset}`, {
+    method: 'POST',
+    headers: { ...mcpHeaders(key), ...headers },
+    body: text,
+  })
 }
 
 export async function request(
@@ -59,9 +64,10 @@ export async function callTool(
   name: string,
   args: Readonly<Record<string, unknown>> = {},
   headers: Record<string, string> = {},
+  toolset?: string,
 ): Promise<ToolAnswer> {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
-  const response = await post(api, key, body, headers)
+  const response = await post(api, key, body, headers, toolset)
   const answer = (await response.json()) as RpcAnswer
   const result = answer.result as ToolResult | undefined
   return { status: response.status, headers: response.headers, result, error: answer.error }

@@ -40,7 +40,7 @@ export const listEventNames = defineOperation({
   name: 'event_names.list',
   http: { method: 'GET', path: '/v1/analytics/events' },
   tool: 'svc.analytics_events',
-  restOnly: ['interval', 'compare', 'series'],
+  onlyWith: { toolset: 'analytics', members: ['interval', 'compare', 'series'] },
   summary: 'Count the events of a period by name.',
   description: 'Without web vitals and page leaves. Filters choose sessions.',
   tag: 'Analytics',

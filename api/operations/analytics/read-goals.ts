@@ -17,6 +17,8 @@ const GoalsQuery = z.object({ ...rangeParameters, compare: compareParameter('pre
 export const readAnalyticsGoals = defineOperation({
   name: 'goals.read',
   http: { method: 'GET', path: '/v1/analytics/goals' },
+  tool: 'svc.analytics_goals',
+  toolset: 'analytics',
   summary: 'Count the visitors of a period who reached the goals.',
   description: 'Filters choose sessions.',
   tag: 'Analytics',

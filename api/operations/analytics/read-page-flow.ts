@@ -21,6 +21,8 @@ const PageFlowQuery = z.object({
 export const readAnalyticsPageFlow = defineOperation({
   name: 'page_flow.read',
   http: { method: 'GET', path: '/v1/analytics/flow' },
+  tool: 'svc.analytics_page_flow',
+  toolset: 'analytics',
   summary: 'List the pages that visitors viewed right before and right after a page.',
   description: 'The page’s views lie in the period, and in sessions that filters choose.',
   tag: 'Analytics',

@@ -29,6 +29,8 @@ const PagesQuery = z.object({
 export const readAnalyticsPages = defineOperation({
   name: 'pages.read',
   http: { method: 'GET', path: '/v1/analytics/pages' },
+  tool: 'svc.analytics_pages',
+  toolset: 'analytics',
   summary: 'List the pages of a period with entries, exits, time in sight, scroll depth, conversions and revenue.',
   description: 'Filters choose sessions; `path` chooses the pages too.',
   tag: 'Analytics',

@@ -1,4 +1,4 @@
-/** Short domains of a workspace. They are no tools: people have to change the DNS for them. */
+/** Short domains of a workspace. */
 import { z } from 'zod'
 import {
   findDomain,
@@ -28,6 +28,8 @@ const path = z.object({ domain_id: idInPath('domain') })
 export const listShortDomains = defineOperation({
   name: 'domain.list',
   http: { method: 'GET', path: '/v1/domains' },
+  tool: 'svc.list_short_domains',
+  toolset: 'links',
   summary: 'List the short domains, by host.',
   tag: 'Links',
   effect: 'read',
@@ -40,6 +42,8 @@ export const listShortDomains = defineOperation({
 export const createShortDomain = defineOperation({
   name: 'domain.create',
   http: { method: 'POST', path: '/v1/domains' },
+  tool: 'svc.create_short_domain',
+  toolset: 'links',
   summary: 'Add a short domain: a host of your own for short links.',
   description: 'It serves once a TXT record has proven it.',
   tag: 'Links',
@@ -65,6 +69,8 @@ export const createShortDomain = defineOperation({
 export const changeShortDomain = defineOperation({
   name: 'domain.update',
   http: { method: 'PATCH', path: '/v1/domains/{domain_id}' },
+  tool: 'svc.update_short_domain',
+  toolset: 'links',
   summary: 'Change where the root and unknown keys of a short domain lead.',
   description: 'Fields left out stay.',
   tag: 'Links',
@@ -85,6 +91,8 @@ export const changeShortDomain = defineOperation({
 export const verifyShortDomain = defineOperation({
   name: 'domain.verify',
   http: { method: 'POST', path: '/v1/domains/{domain_id}/verify' },
+  tool: 'svc.verify_short_domain',
+  toolset: 'links',
   summary: 'Look for the TXT record that proves a short domain.',
   description: 'A check that fails says why in `failure`. A verified domain stays so.',
   tag: 'Links',
@@ -112,6 +120,8 @@ export const verifyShortDomain = defineOperation({
 export const removeShortDomain = defineOperation({
   name: 'domain.delete',
   http: { method: 'DELETE', path: '/v1/domains/{domain_id}' },
+  tool: 'svc.delete_short_domain',
+  toolset: 'links',
   summary: 'Remove a short domain under which no active link stands.',
   description: 'Archived links under it lead nowhere from then on.',
   tag: 'Links',

@@ -1,4 +1,4 @@
-/** Traffic that a workspace leaves out. They are no tools: people decide it once. */
+/** Traffic that a workspace leaves out. */
 import { readExclusions, replaceExclusions } from '../../../postgres/tables/exclusions.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { isPublicAddress } from '../../../runtime/outbound/public-address.ts'
@@ -9,6 +9,8 @@ import { defineOperation } from '../define.ts'
 export const getExclusions = defineOperation({
   name: 'exclusions.get',
   http: { method: 'GET', path: '/v1/exclusions' },
+  tool: 'svc.get_exclusions',
+  toolset: 'analytics',
   summary: 'Get the rules by which traffic is left out.',
   tag: 'Analytics',
   effect: 'read',
@@ -25,6 +27,8 @@ export const getExclusions = defineOperation({
 export const updateExclusions = defineOperation({
   name: 'exclusions.update',
   http: { method: 'PATCH', path: '/v1/exclusions' },
+  tool: 'svc.update_exclusions',
+  toolset: 'analytics',
   summary: 'Replace lists of the rules by which traffic is left out. Lists that are not sent stay.',
   description: 'It holds for events that come in from some seconds later on. Those that are stored stay.',
   tag: 'Analytics',

@@ -1,4 +1,4 @@
-/** Feeds whose new entries become posts. They are no tools: people decide once which of their feeds make posts. */
+/** Feeds whose new entries become posts. */
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import {
@@ -28,6 +28,8 @@ const inPath = z.object({ feed_id: idInPath('feed') })
 export const listOwnFeeds = defineOperation({
   name: 'feed.list',
   http: { method: 'GET', path: '/v1/feeds' },
+  tool: 'svc.list_feeds',
+  toolset: 'publishing',
   summary: 'List the feeds that make posts, newest first.',
   tag: 'Posts',
   effect: 'read',
@@ -40,6 +42,8 @@ export const listOwnFeeds = defineOperation({
 export const createFeed = defineOperation({
   name: 'feed.create',
   http: { method: 'POST', path: '/v1/feeds' },
+  tool: 'svc.create_feed',
+  toolset: 'publishing',
   summary: 'Add a feed of RSS, Atom or JSON, whose new entries become posts.',
   description: 'It is looked at within seconds. Entries that it has then make no posts, but for the newest if asked.',
   tag: 'Posts',
@@ -67,6 +71,8 @@ export const createFeed = defineOperation({
 export const changeFeed = defineOperation({
   name: 'feed.update',
   http: { method: 'PATCH', path: '/v1/feeds/{feed_id}' },
+  tool: 'svc.update_feed',
+  toolset: 'publishing',
   summary: 'Change, pause or resume a feed. Fields that are left out stay.',
   description: 'Whoever changes a feed that queues its posts needs `posts:publish`, and answers for them from then on.',
   tag: 'Posts',
@@ -93,6 +99,8 @@ export const changeFeed = defineOperation({
 export const removeFeed = defineOperation({
   name: 'feed.delete',
   http: { method: 'DELETE', path: '/v1/feeds/{feed_id}' },
+  tool: 'svc.delete_feed',
+  toolset: 'publishing',
   summary: 'Delete a feed. Its posts stay.',
   tag: 'Posts',
   effect: 'delete',
@@ -112,6 +120,8 @@ export const removeFeed = defineOperation({
 export const checkFeed = defineOperation({
   name: 'feed.check',
   http: { method: 'POST', path: '/v1/feeds/{feed_id}/check' },
+  tool: 'svc.check_feed',
+  toolset: 'publishing',
   summary: 'Look at a feed now, not only at its next time.',
   description: 'The look follows within seconds, at most once a minute: `looked_at` tells of it.',
   tag: 'Posts',

@@ -1,4 +1,4 @@
-/** Funnels under a name. They are no tools: people choose them in the dashboard, and a model writes the steps itself. */
+/** Funnels under a name. */
 import { z } from 'zod'
 import {
   deleteFunnel,
@@ -18,6 +18,8 @@ import { defineOperation } from '../define.ts'
 export const listSavedFunnels = defineOperation({
   name: 'saved_funnel.list',
   http: { method: 'GET', path: '/v1/funnels' },
+  tool: 'svc.list_funnels',
+  toolset: 'analytics',
   summary: 'List the saved funnels by their names.',
   tag: 'Analytics',
   effect: 'read',
@@ -31,6 +33,8 @@ export const listSavedFunnels = defineOperation({
 export const createSavedFunnel = defineOperation({
   name: 'saved_funnel.create',
   http: { method: 'POST', path: '/v1/funnels' },
+  tool: 'svc.create_funnel',
+  toolset: 'analytics',
   summary: 'Save the steps of a funnel under a name.',
   tag: 'Analytics',
   effect: 'create',
@@ -50,6 +54,8 @@ export const createSavedFunnel = defineOperation({
 export const changeSavedFunnel = defineOperation({
   name: 'saved_funnel.update',
   http: { method: 'PATCH', path: '/v1/funnels/{funnel_id}' },
+  tool: 'svc.update_funnel',
+  toolset: 'analytics',
   summary: 'Change a saved funnel. Fields that are left out stay.',
   description: '`steps` replaces all of them.',
   tag: 'Analytics',
@@ -72,6 +78,8 @@ export const changeSavedFunnel = defineOperation({
 export const removeSavedFunnel = defineOperation({
   name: 'saved_funnel.delete',
   http: { method: 'DELETE', path: '/v1/funnels/{funnel_id}' },
+  tool: 'svc.delete_funnel',
+  toolset: 'analytics',
   summary: 'Delete a saved funnel.',
   tag: 'Analytics',
   effect: 'delete',

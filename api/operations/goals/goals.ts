@@ -1,4 +1,4 @@
-/** The goals themselves. They are no tools: people decide once what they want visitors to do. read-goals.ts of analytics counts them. */
+/** The goals themselves. read-goals.ts of analytics counts them. */
 import { z } from 'zod'
 import {
   deleteGoal,
@@ -20,6 +20,8 @@ import { defineOperation } from '../define.ts'
 export const listOwnGoals = defineOperation({
   name: 'goal.list',
   http: { method: 'GET', path: '/v1/goals' },
+  tool: 'svc.list_goals',
+  toolset: 'analytics',
   summary: 'List the goals, newest first.',
   tag: 'Analytics',
   effect: 'read',
@@ -32,6 +34,8 @@ export const listOwnGoals = defineOperation({
 export const createGoal = defineOperation({
   name: 'goal.create',
   http: { method: 'POST', path: '/v1/goals' },
+  tool: 'svc.create_goal',
+  toolset: 'analytics',
   summary: 'Create a goal: a page that visitors should view, or an event that they should cause.',
   description: 'It counts events from before it was created, too.',
   tag: 'Analytics',
@@ -53,6 +57,8 @@ export const createGoal = defineOperation({
 export const changeGoal = defineOperation({
   name: 'goal.update',
   http: { method: 'PATCH', path: '/v1/goals/{goal_id}' },
+  tool: 'svc.update_goal',
+  toolset: 'analytics',
   summary: 'Change a goal. Fields that are left out stay.',
   tag: 'Analytics',
   effect: 'update',
@@ -75,6 +81,8 @@ export const changeGoal = defineOperation({
 export const removeGoal = defineOperation({
   name: 'goal.delete',
   http: { method: 'DELETE', path: '/v1/goals/{goal_id}' },
+  tool: 'svc.delete_goal',
+  toolset: 'analytics',
   summary: 'Delete a goal. The events that it counts stay.',
   tag: 'Analytics',
   effect: 'delete',

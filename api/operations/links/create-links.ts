@@ -6,6 +6,8 @@ import { tellCreated } from './tell-created.ts'
 export const createLinks = defineOperation({
   name: 'link.bulk_create',
   http: { method: 'POST', path: '/v1/links/bulk' },
+  tool: 'svc.create_links',
+  toolset: 'links',
   summary: 'Create many tracked links: all of them, or none.',
   description: 'Each is checked as by `POST /v1/links`, and faults name its place in the list.',
   tag: 'Links',

@@ -11,6 +11,8 @@ import { serializeMedia } from './serialize.ts'
 export const deleteMedia = defineOperation({
   name: 'media.delete',
   http: { method: 'DELETE', path: '/v1/media/{media_id}' },
+  tool: 'svc.delete_media',
+  toolset: 'publishing',
   summary: 'Delete a media asset for good.',
   description:
     'Not one that a post needs which is still to be published, or the company profile. Published and archived posts keep its id; platforms keep their copies. The answer shows the asset as it was.',

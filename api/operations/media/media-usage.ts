@@ -5,6 +5,8 @@ import { defineOperation } from '../define.ts'
 export const readMediaUsage = defineOperation({
   name: 'media_usage.get',
   http: { method: 'GET', path: '/v1/media/usage' },
+  tool: 'svc.get_media_usage',
+  toolset: 'publishing',
   summary: 'Read how many bytes of media the workspace stores, and how many its plan allows.',
   tag: 'Media',
   effect: 'read',

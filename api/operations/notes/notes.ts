@@ -1,4 +1,4 @@
-/** Notes on days, which the overview's chart shows. They are no tools: people note what they did themselves. */
+/** Notes on days, which the overview's chart shows. */
 import { z } from 'zod'
 import {
   countNotes,
@@ -21,6 +21,8 @@ import { defineOperation } from '../define.ts'
 export const listOwnNotes = defineOperation({
   name: 'note.list',
   http: { method: 'GET', path: '/v1/notes' },
+  tool: 'svc.list_notes',
+  toolset: 'analytics',
   summary: 'List the notes of a period, the latest day first.',
   tag: 'Analytics',
   effect: 'read',
@@ -39,6 +41,8 @@ export const listOwnNotes = defineOperation({
 export const createNote = defineOperation({
   name: 'note.create',
   http: { method: 'POST', path: '/v1/notes' },
+  tool: 'svc.create_note',
+  toolset: 'analytics',
   summary: 'Note what happened on a day, or at a time of it.',
   tag: 'Analytics',
   effect: 'create',
@@ -56,6 +60,8 @@ export const createNote = defineOperation({
 export const changeNote = defineOperation({
   name: 'note.update',
   http: { method: 'PATCH', path: '/v1/notes/{note_id}' },
+  tool: 'svc.update_note',
+  toolset: 'analytics',
   summary: 'Change a note. Fields that are left out stay.',
   tag: 'Analytics',
   effect: 'update',
@@ -74,6 +80,8 @@ export const changeNote = defineOperation({
 export const removeNote = defineOperation({
   name: 'note.delete',
   http: { method: 'DELETE', path: '/v1/notes/{note_id}' },
+  tool: 'svc.delete_note',
+  toolset: 'analytics',
   summary: 'Delete a note.',
   tag: 'Analytics',
   effect: 'delete',

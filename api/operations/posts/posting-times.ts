@@ -1,4 +1,4 @@
-/** The week's posting times. They are no tools: people decide once when they publish, and `svc.queue_post` goes by it. */
+/** The week's posting times, by which `svc.queue_post` goes. */
 import type { z } from 'zod'
 import { replacePostingTimes } from '../../../postgres/tables/posting-times.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
@@ -10,6 +10,8 @@ import { type FreeTimes, readFreeTimes } from './free-times.ts'
 export const readPostingTimes = defineOperation({
   name: 'posting_times.get',
   http: { method: 'GET', path: '/v1/posting-times' },
+  tool: 'svc.get_posting_times',
+  toolset: 'publishing',
   summary: 'Get the weekly posting times, and which of the next ones are free.',
   tag: 'Posts',
   effect: 'read',
@@ -22,6 +24,8 @@ export const readPostingTimes = defineOperation({
 export const updatePostingTimes = defineOperation({
   name: 'posting_times.update',
   http: { method: 'PATCH', path: '/v1/posting-times' },
+  tool: 'svc.update_posting_times',
+  toolset: 'publishing',
   summary: 'Replace the weekly posting times.',
   description: 'Repeats are dropped. Posts that are scheduled stay where they are.',
   tag: 'Posts',

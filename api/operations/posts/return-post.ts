@@ -10,6 +10,8 @@ import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
 export const returnPost = defineOperation({
   name: 'post.return',
   http: { method: 'POST', path: '/v1/posts/{post_id}/return' },
+  tool: 'svc.return_post',
+  toolset: 'publishing',
   summary: 'Send a post that waits for approval back, with a note.',
   description: 'It stays a draft. Whoever asked for approval may take the request back so, too.',
   tag: 'Posts',

@@ -10,6 +10,8 @@ import { requireReady } from './stored.ts'
 export const submitPost = defineOperation({
   name: 'post.submit',
   http: { method: 'POST', path: '/v1/posts/{post_id}/submit' },
+  tool: 'svc.submit_post',
+  toolset: 'publishing',
   summary: 'Ask for approval of a draft.',
   description:
     'It must be ready: see `POST /v1/posts/preview`. It stays a draft until somebody schedules it, which approves it, or sends it back.',

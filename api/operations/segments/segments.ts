@@ -1,4 +1,4 @@
-/** Filters under a name. They are no tools: people choose them in the dashboard, and a model writes the filters themselves. */
+/** Filters under a name. */
 import { z } from 'zod'
 import {
   deleteSegment,
@@ -18,6 +18,8 @@ import { defineOperation } from '../define.ts'
 export const listOwnSegments = defineOperation({
   name: 'segment.list',
   http: { method: 'GET', path: '/v1/segments' },
+  tool: 'svc.list_segments',
+  toolset: 'analytics',
   summary: 'List the saved filters by their names.',
   tag: 'Analytics',
   effect: 'read',
@@ -31,6 +33,8 @@ export const listOwnSegments = defineOperation({
 export const createSegment = defineOperation({
   name: 'segment.create',
   http: { method: 'POST', path: '/v1/segments' },
+  tool: 'svc.create_segment',
+  toolset: 'analytics',
   summary: 'Save filters under a name.',
   tag: 'Analytics',
   effect: 'create',
@@ -50,6 +54,8 @@ export const createSegment = defineOperation({
 export const changeSegment = defineOperation({
   name: 'segment.update',
   http: { method: 'PATCH', path: '/v1/segments/{segment_id}' },
+  tool: 'svc.update_segment',
+  toolset: 'analytics',
   summary: 'Change the name of saved filters, or the filters. Fields that are left out stay.',
   description: '`filters` replaces all of them.',
   tag: 'Analytics',
@@ -72,6 +78,8 @@ export const changeSegment = defineOperation({
 export const removeSegment = defineOperation({
   name: 'segment.delete',
   http: { method: 'DELETE', path: '/v1/segments/{segment_id}' },
+  tool: 'svc.delete_segment',
+  toolset: 'analytics',
   summary: 'Delete saved filters.',
   tag: 'Analytics',
   effect: 'delete',

@@ -1,4 +1,4 @@
-/** Snippets, which people put into captions. They are no tools: a model writes its texts itself. */
+/** Snippets, which people put into captions. */
 import { z } from 'zod'
 import {
   deleteSnippet,
@@ -18,6 +18,8 @@ import { defineOperation } from '../define.ts'
 export const listOwnSnippets = defineOperation({
   name: 'snippet.list',
   http: { method: 'GET', path: '/v1/snippets' },
+  tool: 'svc.list_snippets',
+  toolset: 'publishing',
   summary: 'List the snippets (saved texts) by their names.',
   tag: 'Posts',
   effect: 'read',
@@ -30,6 +32,8 @@ export const listOwnSnippets = defineOperation({
 export const createSnippet = defineOperation({
   name: 'snippet.create',
   http: { method: 'POST', path: '/v1/snippets' },
+  tool: 'svc.create_snippet',
+  toolset: 'publishing',
   summary: 'Save a text for captions under a name, such as a group of hashtags.',
   tag: 'Posts',
   effect: 'create',
@@ -49,6 +53,8 @@ export const createSnippet = defineOperation({
 export const changeSnippet = defineOperation({
   name: 'snippet.update',
   http: { method: 'PATCH', path: '/v1/snippets/{snippet_id}' },
+  tool: 'svc.update_snippet',
+  toolset: 'publishing',
   summary: 'Change a snippet. Fields that are left out stay.',
   description: 'Posts keep what was put into them.',
   tag: 'Posts',
@@ -71,6 +77,8 @@ export const changeSnippet = defineOperation({
 export const removeSnippet = defineOperation({
   name: 'snippet.delete',
   http: { method: 'DELETE', path: '/v1/snippets/{snippet_id}' },
+  tool: 'svc.delete_snippet',
+  toolset: 'publishing',
   summary: 'Delete a snippet.',
   tag: 'Posts',
   effect: 'delete',

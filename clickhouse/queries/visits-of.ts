@@ -1,5 +1,6 @@
 /** Who came by a link or a post, and the conversions that are credited to it. */
-import { isTouch, moment } from '../rollups/event-sql.ts'
+import { linkPagesMax } from '../../schemas/limits/link-target-limits.ts'
+import { hostOfUrl, isTouch, moment } from '../rollups/event-sql.ts'
 import { countedOnce } from './link-clicks.ts'
 import { inBuild, inWorkspace } from './overview/figure-parts.ts'
 import type { Reader } from './reader.ts'
@@ -23,10 +24,12 @@ export interface Visits {
   readonly conversions: number
 }
 
+const isReadable = `occurred_at >= ${moment('from')}`
+const isOf = (column: VisitsRequest['column']) => `${inWorkspace} AND ${column} = {id:UInt32}`
+
 export async function readVisitsOf(ch: Reader, request: VisitsRequest): Promise<Visits> {
   const { workspaceId, build, column, id, readableFrom } = request
-  const isOfIt = `${inWorkspace} AND ${column} = {id:UInt32}`
-  const isReadable = `occurred_at >= ${moment('from')}`
+  const isOfIt = isOf(column)
   const [row] = await ch.query<Omit<Visits, 'visitors' | 'sessions'> & { came: [number, number] }>(
     `SELECT
        (SELECT uniqExact(${countedOnce}) FROM link_clicks WHERE ${isOfIt} AND kind = 'click' AND ${isReadable}) AS clicks,
@@ -37,4 +40,31 @@ export async function readVisitsOf(ch: Reader, request: VisitsRequest): Promise<
   )
   const { clicks, conversions, came } = row!
   return { clicks, visitors: came[0], sessions: came[1], conversions }
+}
+
+/** A page on which visitors arrived, and the conversions whose credited touch was there. */
+export interface LandingPage extends Pick<Visits, 'visitors' | 'sessions' | 'conversions'> {
+  readonly hostname: string
+  readonly path: string
+  /** Visitors with such a conversion. */
+  readonly converting: number
+}
+
+/** @returns the pages with most visitors */
+export async function readLandingPages(ch: Reader, request: VisitsRequest): Promise<LandingPage[]> {
+  const { workspaceId, build, column, id, readableFrom } = request
+  const landings = `FROM events WHERE ${isOf(column)} AND ${isReadable} AND visitor != 0 AND path != ''`
+  return ch.query<LandingPage>(
+    `SELECT page.1 AS hostname, page.2 AS path, sum(came.1) AS visitors, sum(came.2) AS sessions, sum(converted.1) AS conversions, sum(converted.2) AS converting FROM (
+       SELECT (${hostOfUrl('url')}, toString(path)) AS page, (uniqExact(visitor), uniqExact((visitor, session))) AS came, (0, 0) AS converted
+       ${landings} GROUP BY page
+       UNION ALL
+       SELECT page, (0, 0) AS came, (count(), uniqExact(touched_by)) AS converted
+       FROM (SELECT touched_by, touched_at FROM credits FINAL WHERE ${inBuild} AND rule = 'touch' AND ${isReadable}) AS credited
+       INNER JOIN (SELECT visitor, occurred_at, any((${hostOfUrl('url')}, toString(path))) AS page
+         ${landings} AND ${isTouch} GROUP BY visitor, occurred_at) AS touches
+       ON touched_by = visitor AND touched_at = touches.occurred_at GROUP BY page)
+     GROUP BY page ORDER BY visitors DESC, hostname, path LIMIT ${linkPagesMax}`,
+    { workspace: workspaceId, build, id, from: readableFrom },
+  )
 }

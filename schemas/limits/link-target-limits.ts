@@ -6,3 +6,5 @@ export const linkTargetsMax = 10
 export const linkTargetCountriesMax = 300
 /** Percent of visitors that targets with one audience take together: some are left for the next target or the destination. */
 export const linkShareMax = 99
+/** Pages of arrival that a link's results list: twice its targets, because one that was changed stays with its visitors. */
+export const linkPagesMax = 20

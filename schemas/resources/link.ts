@@ -10,7 +10,7 @@ import {
   linkTagsMax,
   linkUtmLengthMax,
 } from '../limits/api-limits.ts'
-import { linkShareMax, linkTargetCountriesMax, linkTargetsMax } from '../limits/link-target-limits.ts'
+import { linkPagesMax, linkShareMax, linkTargetCountriesMax, linkTargetsMax } from '../limits/link-target-limits.ts'
 import { linkKeyProblem } from '../link-key.ts'
 import { excessiveShares } from '../link-shares.ts'
 import { type LinkWay, linkWays } from '../link-ways.ts'
@@ -248,6 +248,15 @@ const LinkVisits = z
     visitors: count.meta({ description: 'Visitors of your site who came by the link.' }),
     sessions: count,
     conversions: count.meta({ description: 'Conversions whose credited touch the link led to.' }),
+    pages: z
+      .array(
+        z.object({
+          ...{ hostname: z.string(), path: z.string(), visitors: count, sessions: count },
+          conversions: count.meta({ description: 'Those whose credited touch was the arrival here.' }),
+          conversion_rate: z.number().meta({ description: 'Visitors with such a conversion in per cent of visitors.' }),
+        }),
+      )
+      .meta({ description: `Pages of arrival, by visitors, at most ${linkPagesMax}.` }),
   })
   .meta({ id: 'TrackedLinkVisits' })
 

@@ -186,7 +186,7 @@ describe('GET /v1/links', () => {
 
 describe('GET /v1/links/{link_id}', () => {
   const noRevenue = { payments: 0, revenue_cents: 0, revenue_by_currency: {} }
-  const noVisits = { visitors: 0, sessions: 0, conversions: 0 }
+  const noVisits = { visitors: 0, sessions: 0, conversions: 0, pages: [] }
   const none = { clicks: 0, total: 0, visitors: 0, bots: 0, previews: 0, prefetches: 0, heads: 0 }
   const noClicks = { ...none, last_clicked_at: null }
 

@@ -146,10 +146,11 @@ async function add(events: readonly EventLike[], { workspaceId }: Pick<TestWorks
 test('a link and a post led to those who came by them, and to the conversions credited to a touch of theirs', async () => {
   const post_id = await make('/v1/posts', { title: 'Sale', base_caption: 'Sale' })
   const link_id = await make('/v1/links', { label: 'Sale', destination_url: 'https://example.com/', post_id })
-  const came = { source: 'svc', medium: 'social', link_id, post_id }
+  const came = { source: 'svc', medium: 'social', link_id, post_id, url: 'https://example.com/b?x=1', path: '/b' }
+  const toA = { url: 'https://shop.example.com/a', path: '/a' }
   await add(
     [
-      { visitor: 1, ...came, occurred_at: now - 3 * day },
+      { visitor: 1, ...came, ...toA, occurred_at: now - 3 * day },
       { visitor: 1, kind: 'conversion', occurred_at: now - 2 * day },
       // Came by the post alone, and by something else before converting.
       { visitor: 2, ...came, link_id: 0, occurred_at: now - 3 * day },
@@ -170,7 +171,11 @@ test('a link and a post led to those who came by them, and to the conversions cr
      SELECT ${mine.workspaceId}, ${link_id}, ${post_id}, 'click', 1, fromUnixTimestamp64Milli(${now})`,
   )
   const { visits } = await read<{ visits: unknown }>(`/v1/links/${link_id}`)
-  expect(visits).toEqual({ visitors: 2, sessions: 3, conversions: 1 })
+  const pages = [
+    { hostname: 'example.com', path: '/b', visitors: 1, sessions: 2, conversions: 0, conversion_rate: 0 },
+    { hostname: 'shop.example.com', path: '/a', visitors: 1, sessions: 1, conversions: 1, conversion_rate: 100 },
+  ]
+  expect(visits).toEqual({ visitors: 2, sessions: 3, conversions: 1, pages })
   const { performance } = await read<{ performance: unknown }>(`/v1/posts/${post_id}`)
   expect(performance).toEqual({
     ...{ clicks: 1, visitors: 3, sessions: 4, conversions: 1 },

@@ -2,7 +2,7 @@
 import type { LinkWithClicks } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { choices } from './filter-values.ts'
-import { money, number } from './format.ts'
+import { money, number, percent } from './format.ts'
 import { visitorsOf } from './link-settings.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure } from './parts.tsx'
@@ -29,6 +29,7 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
         ]}
       />
       <div class="columns">
+        {visits && visits.pages.length > 0 && <Arrivals pages={visits.pages} />}
         {lists && (
           <>
             <section aria-label="Days">
@@ -57,6 +58,28 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
       </div>
     </>
   )
+}
+
+/** How the pages did that visitors arrived on: what tells the destinations of a split test apart. */
+function Arrivals({ pages }: Pick<NonNullable<LinkWithAll['visits']>, 'pages'>) {
+  return (
+    <section aria-label="Pages of arrival">
+      <h3>Pages of arrival</h3>
+      <ul>
+        {pages.map(({ hostname, path, visitors, conversions, conversion_rate: rate }) => (
+          <li key={hostname + path} class="event">
+            <bdi class="name">{hostname + path}</bdi>
+            {conversions > 0 && <span class="label">{converted(conversions, rate)}</span>}
+            <span>{number(visitors)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function converted(conversions: number, rate: number): string {
+  return `${number(conversions)} ${conversions === 1 ? 'conversion' : 'conversions'}, ${percent(rate)} of visitors`
 }
 
 function Visitors({ ways, devices, browsers, systems, cities }: NonNullable<LinkWithAll['click_lists']>) {

@@ -5,7 +5,7 @@ import {
   readClickLists,
   readLinkClicks,
 } from '../../../clickhouse/queries/link-clicks.ts'
-import type { Visits } from '../../../clickhouse/queries/visits-of.ts'
+import type { LandingPage, Visits } from '../../../clickhouse/queries/visits-of.ts'
 import { findLink } from '../../../postgres/tables/links.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
@@ -15,9 +15,10 @@ import { cityLabel } from '../../../schemas/reference/places.ts'
 import { LinkWithClicks } from '../../../schemas/resources/link.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
+import { perCent } from '../analytics/metrics.ts'
 import { defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'
-import { revenueOf, visitsOf } from './visits.ts'
+import { landingPagesOf, revenueOf, visitsOf } from './visits.ts'
 
 export const getLink = defineOperation({
   name: 'link.get',
@@ -45,24 +46,29 @@ export const getLink = defineOperation({
       log.warn({ err: error, requestId }, 'a link is shown without its clicks')
       return null
     }
-    const [counts, lists, visits, revenue] = await Promise.all([
+    const [counts, lists, visits, pages, revenue] = await Promise.all([
       readLinkClicks(stores.ch, ofLink).catch(unlessAway),
       readClickLists(stores.ch, { ...ofLink, ...ofDays }).catch(unlessAway),
       visitsOf(context, led),
+      landingPagesOf(context, led),
       revenueOf(context, led),
     ])
     return {
       ...serializeLink(link, config.shortUrlHost),
       click_counts: counts && shownCounts(counts),
       click_lists: lists && shownLists(lists, days),
-      visits: visits && shownVisits(visits),
+      visits: visits && pages && shownVisits(visits, pages),
       revenue,
     }
   },
 })
 
-function shownVisits({ visitors, sessions, conversions }: Visits) {
-  return { visitors, sessions, conversions }
+function shownVisits({ visitors, sessions, conversions }: Visits, landings: readonly LandingPage[]) {
+  const pages = landings.map(({ converting, ...page }) => ({
+    ...page,
+    conversion_rate: perCent(converting, page.visitors),
+  }))
+  return { visitors, sessions, conversions, pages }
 }
 
 function shownCounts({ lastClickedAt, ...counts }: LinkClickCounts) {

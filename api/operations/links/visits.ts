@@ -1,5 +1,12 @@
 /** Results of a link or post: visits from ClickHouse, revenue from the ledger; for keys that may read analytics. */
-import { readVisitsOf, type Visits } from '../../../clickhouse/queries/visits-of.ts'
+import type { Reader } from '../../../clickhouse/queries/reader.ts'
+import {
+  type LandingPage,
+  readLandingPages,
+  readVisitsOf,
+  type Visits,
+  type VisitsRequest,
+} from '../../../clickhouse/queries/visits-of.ts'
 import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
 import { readRevenueLedTo } from '../../../postgres/tables/revenue-figures.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
@@ -12,13 +19,26 @@ type Led = { readonly column: 'link_id' | 'post_id'; readonly id: number; readon
 const mayRead = ({ scopes }: CallContext) => scopes.includes('analytics:read' satisfies Scope)
 
 /** Null without the scope, and while ClickHouse is away. */
-export async function visitsOf(context: CallContext, led: Led): Promise<Visits | null> {
+export function visitsOf(context: CallContext, led: Led): Promise<Visits | null> {
+  return readOf(context, led, readVisitsOf)
+}
+
+/** Likewise. */
+export function landingPagesOf(context: CallContext, led: Led): Promise<LandingPage[] | null> {
+  return readOf(context, led, readLandingPages)
+}
+
+async function readOf<Answer>(
+  context: CallContext,
+  led: Led,
+  read: (ch: Reader, request: VisitsRequest) => Promise<Answer>,
+): Promise<Answer | null> {
   if (!mayRead(context)) return null
   const { workspace, stores, log, requestId } = context
   const { pg, ch } = stores
   // Build 0 has no rows.
   const build = (await readCurrentBuild(pg, workspace.id))?.build ?? 0
-  return readVisitsOf(ch, { workspaceId: workspace.id, build, ...led }).catch((error) => {
+  return read(ch, { workspaceId: workspace.id, build, ...led }).catch((error) => {
     if (!(error instanceof StoreUnavailable)) throw error
     log.warn({ err: error, requestId }, 'a link or post is shown without its visits')
     return null

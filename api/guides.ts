@@ -31,6 +31,7 @@ export const guides: GuideList = {
     revenue: 'Take payments in from Stripe, Paddle, Lemon Squeezy and other senders',
     webhooks: 'Be told of changes: registration, signatures, retries, redelivery',
     bots: 'Tell of crawlers, and read what they visited',
+    'search-console': 'Connect Google Search Console, and read the search terms of a site',
     audit: 'Who changed what, and how to verify it',
     retention: 'What is kept, for how long, and how it is erased',
   },

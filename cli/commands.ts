@@ -15,6 +15,7 @@ import { erasePeople } from './commands/people-erase.ts'
 import { replay } from './commands/replay.ts'
 import { restoreMarks, restoreNumbers } from './commands/restore.ts'
 import { connectRevenue, disconnectRevenueProvider, listRevenue } from './commands/revenue-connections.ts'
+import { connectSearch, disconnectSearch, listSearch } from './commands/search-sites.ts'
 import { seed } from './commands/seed.ts'
 import { makeOwnerLink, removeSecondFactor, setPassword } from './commands/signing-in.ts'
 import {
@@ -47,6 +48,9 @@ export const commands: readonly Command[] = [
   importRevenue,
   importRates,
   importAds,
+  connectSearch,
+  listSearch,
+  disconnectSearch,
   importLinkFile,
   verifyAudit,
   updateBots,

@@ -6,7 +6,7 @@ import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { type Config, readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeIdentityHashes } from '../runtime/crypto/identity-hash.ts'
-import { accountMailPurpose, makeSecretBox, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
+import { accountMailPurpose, makeSecretBox, searchKeysPurpose, secretBoxPurpose } from '../runtime/crypto/secret-box.ts'
 import { makeFileStorage } from '../runtime/files/file-storage.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { type Log, makeLog } from '../runtime/log.ts'
@@ -39,6 +39,7 @@ import { type Mailer, makeMailer } from './reports/mailer.ts'
 import { startAskedReporter } from './reports/send-asked.ts'
 import { startReporter } from './reports/send-reports.ts'
 import { startCreditLoop } from './revenue/credit-loop.ts'
+import { googleDispatcher, startSearchReader } from './search/pull-sites.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startSender } from './webhooks/sender.ts'
 
@@ -80,6 +81,10 @@ async function main(): Promise<void> {
     shortUrlHost: config.shortUrlHost ?? (apiHost && `${apiHost}/l`),
     isMailSetUp: mailer !== undefined,
   })
+  const searchReader = startSearchReader({
+    ...{ pg, ch, clock: systemClock, log, metrics: pipelineMetrics },
+    ...{ box: makeSecretBox(secretKey, searchKeysPurpose), dispatcher: googleDispatcher(allowPrivate) },
+  })
   const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
@@ -115,6 +120,7 @@ async function main(): Promise<void> {
       publisher.close(),
       engagementReader.close(),
       feedReader.close(),
+      searchReader.close(),
       sender.close(),
       creditLoop.close(),
       profiler.close(),

@@ -10,6 +10,7 @@ import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { readAnalyticsPageFlow } from './analytics/read-page-flow.ts'
 import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
+import { readSearchTerms } from './analytics/read-search-terms.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
 import {
@@ -117,6 +118,7 @@ export const operations: readonly Operation[] = [
   readAnalyticsGoals,
   readAnalyticsRetention,
   readBotAnalytics,
+  readSearchTerms,
   listConversions,
   listOwnGoals,
   createGoal,

@@ -26,6 +26,8 @@ export interface Asked {
   /** Sent as it is, with its length among the headers. */
   readonly body?: AsyncIterable<Uint8Array>
   readonly deadlineMs?: number
+  /** Undefined: `providerAnswerBytesMax`. */
+  readonly answerBytesMax?: number
   readonly signal: AbortSignal
   /** The kind of a refusal where the platform means something else by its status; undefined: as by its status. */
   readonly kindOf?: (refusal: Answer) => ErrorKind | undefined
@@ -66,7 +68,7 @@ async function send(asked: Asked): Promise<Answer> {
         signal: ending,
         ...(dispatcher && { dispatcher }),
       })
-      const { bytes, isWhole } = await readAtMost(response.body, providerAnswerBytesMax)
+      const { bytes, isWhole } = await readAtMost(response.body, asked.answerBytesMax ?? providerAnswerBytesMax)
       if (!isWhole) throw odd('The platform answered more than can be read')
       const said = bytes.toString('utf8')
       const text = secret === undefined ? said : said.replaceAll(secret, '…')

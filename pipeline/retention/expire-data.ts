@@ -26,6 +26,7 @@ import type { ExpiredTable } from '../pipeline-metrics.ts'
 import type { JobContext } from '../queue/job.ts'
 import { makeDayDeleter } from './delete-days.ts'
 import { deleteRemoved } from './delete-removed.ts'
+import { expireSearch } from './expire-search.ts'
 import { expiryOf, groupByExpiry } from './retention.ts'
 import { forEach, sweeping, walk } from './sweep.ts'
 
@@ -56,6 +57,7 @@ export async function expireData(context: JobContext): Promise<void> {
     for (const some of portionsOf(expiring, workspacesPerMutation)) await deleteOldCopies(ch, some)
     const rows = await deleteExpiredDays(context, expiring)
     log.info({ rows }, 'deleted rows derived from expired days')
+    log.info({ rows: await expireSearch(context, expiring) }, 'deleted expired search terms')
   }
   log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))

@@ -64,7 +64,7 @@ const ofPosts = 'post_id IN (SELECT id FROM posts WHERE workspace_id = $1)'
 
 const accessTables: readonly Part[] = [
   ...([['tracking_keys'], ['api_keys'], ['sign_in_links'], ['browser_sessions'], ['members']] satisfies Part[]),
-  ...([['invitations'], ['report_recipients'], ['chat_channels']] satisfies Part[]),
+  ...([['invitations'], ['report_recipients'], ['chat_channels'], ['search_sites']] satisfies Part[]),
   ofAccounts,
 ]
 

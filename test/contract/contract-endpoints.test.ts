@@ -18,7 +18,7 @@ const added = [
   ...['GET /v1/links/{link_id}', 'PATCH /v1/links/{link_id}', 'POST /v1/links/bulk'],
   ...['POST /v1/links/import', 'POST /v1/links/import/preview'],
   ...['POST /v1/links/{link_id}/archive', 'POST /v1/links/{link_id}/unarchive'],
-  ...['breakdown', 'pages', 'flow', 'events', 'funnel', 'goals', 'retention', 'bots', 'conversions'].map(
+  ...['breakdown', 'pages', 'flow', 'events', 'funnel', 'goals', 'retention', 'bots', 'search', 'conversions'].map(
     (one) => `GET /v1/analytics/${one}`,
   ),
   ...['POST /v1/posts/{post_id}/submit', 'POST /v1/posts/{post_id}/return'],

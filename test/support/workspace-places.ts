@@ -60,6 +60,9 @@ export function workspacePlaces(stores: TestStores) {
     await ch.command(
       `INSERT INTO replay_chunks (workspace_id, occurred_at) VALUES (${workspaceId}, fromUnixTimestamp64Milli(${at}))`,
     )
+    await ch.command(
+      `INSERT INTO search_days (workspace_id, site, day) VALUES (${workspaceId}, 1, ${Math.floor(at / dayMs)})`,
+    )
     await ch.command(`INSERT INTO import_turns (workspace_id, turn) VALUES (${workspaceId}, 1)`)
     await foldWhatIsThere(stores)
     await closeDaysAt(stores, now)

@@ -169,6 +169,11 @@ export function crawlersQuestionOf(view: View): string {
   return new URLSearchParams({ ...timeOf(view), limit: '10' }).toString()
 }
 
+/** The query for search terms, which no filter of sessions is about. */
+export function searchQuestionOf(view: View, chosen: { readonly query?: string; readonly page?: string } = {}): string {
+  return new URLSearchParams({ ...timeOf(view), compare: 'none', limit: '10', ...chosen }).toString()
+}
+
 /** The query for the notes of the range. */
 export function notesQuestionOf(view: View): string {
   return new URLSearchParams(timeOf(view)).toString()

@@ -27,6 +27,7 @@ import type { Overview, Workspace } from './overview-data.ts'
 import { PageFlowPanel } from './page-flow.tsx'
 import { Failure, Isolated, KeptFrom } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { SearchTermsPanel } from './search-terms.tsx'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { Lists } from './tables.tsx'
@@ -172,6 +173,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           kinds={[kinds.sources, kinds.channels, kinds.campaigns, kinds.contents, kinds.referrers]}
           {...common}
         />
+        {!isShared && <SearchTermsPanel view={view} />}
         <Lists
           tabs={panelTabs.pages}
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}

@@ -15,6 +15,7 @@ import type { Overview } from './overview-data.ts'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
+import { SearchSites } from './search-sites.tsx'
 import { SharedLinks } from './shared-links.tsx'
 import { ShortDomains } from './short-domains.tsx'
 import { SigningIn } from './signing-in.tsx'
@@ -73,6 +74,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         <SigningIn />
       </div>
       <TrafficLeftOut />
+      <SearchSites workspaceId={workspace.id} />
       {may('links:read') && <ShortDomains timezone={timezone} />}
       <Accounts timezone={timezone} />
       {may('workspace:manage') && (

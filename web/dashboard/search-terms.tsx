@@ -1,0 +1,118 @@
+/** Search terms on the overview, where a site of Search Console is connected: queries, pages, and on a click what belongs to one. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { SearchTerms } from '../../schemas/resources/search-terms.ts'
+import { searchQuestionOf, type View } from './address.ts'
+import { daysInWords, number, percent } from './format.ts'
+import { useAnswer } from './query.ts'
+
+/** Figures change once a day. */
+const againMs = 60_000
+
+/** One query or one page. */
+interface Chosen {
+  readonly of: 'query' | 'page'
+  readonly key: string
+}
+
+export function SearchTermsPanel({ view }: { view: View }) {
+  const [isOfPages, showPages] = useState(false)
+  const [chosen, choose] = useState<Chosen>()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const question = searchQuestionOf(view, chosen && { [chosen.of]: chosen.key })
+  const { answer, isStale } = useAnswer<SearchTerms>(`/analytics/search?${question}`, { againMs })
+  // The row that was chosen is gone: the keyboard goes on from its name.
+  useEffect(() => {
+    if (chosen !== undefined) heading.current?.focus()
+  }, [chosen])
+  if (answer === undefined || answer.state === 'not_connected') return null
+  const of = (chosen ? chosen.of === 'query' : isOfPages) ? 'page' : 'query'
+  const rows = rowsOf(answer, of)
+  const { totals } = answer
+  return (
+    <section class="panel" aria-label="Search terms" aria-busy={isStale}>
+      {chosen ? (
+        <div class="tabs">
+          <h2 ref={heading} tabIndex={-1}>
+            {of === 'page' ? 'Pages found by' : 'Search terms of'} <bdi>{shownKey(chosen.of, chosen.key)}</bdi>
+          </h2>
+          <button type="button" onClick={() => choose(undefined)}>
+            All
+          </button>
+          <span class="label">Clicks, position</span>
+        </div>
+      ) : (
+        <div class="tabs">
+          <button type="button" aria-pressed={!isOfPages} onClick={() => showPages(false)}>
+            Search terms
+          </button>
+          <button type="button" aria-pressed={isOfPages} onClick={() => showPages(true)}>
+            Pages on Google
+          </button>
+          <span class="label">Clicks, position</span>
+        </div>
+      )}
+      {rows.length === 0 && <p class="empty">Nothing in this range.</p>}
+      <ul>
+        {rows.map((row) => (
+          <Row key={row.key} of={of} row={row} all={totals.clicks} choose={chosen ? undefined : choose} />
+        ))}
+      </ul>
+      <p class="note">
+        {number(totals.clicks)} clicks of {number(totals.impressions)} impressions on Google. {latenessOf(answer)}
+        {answer.lists_cut && ' Some days have more terms than are kept.'}
+      </p>
+    </section>
+  )
+}
+
+function rowsOf({ queries, pages }: SearchTerms, of: Chosen['of']): readonly RowProps['row'][] {
+  if (of === 'query') return queries.map(({ query, ...figures }) => ({ key: query, ...figures }))
+  return pages.map(({ page, ...figures }) => ({ key: page, ...figures }))
+}
+
+interface RowProps {
+  readonly of: Chosen['of']
+  readonly row: SearchTerms['totals'] & { readonly key: string }
+  /** The clicks that it has a share of. */
+  readonly all: number
+  /** Undefined: one is chosen already. */
+  readonly choose: ((chosen: Chosen) => void) | undefined
+}
+
+function Row({ of, row: { key, clicks, impressions, ctr, position }, all, choose }: RowProps) {
+  const title = `${key}\n${number(impressions)} impressions, ${percent(ctr)} clicked`
+  const inside = (
+    <>
+      <span class="bar" style={{ width: `${(clicks * 100) / Math.max(1, all)}%` }} aria-hidden="true" />
+      <span class="name">
+        <bdi>{shownKey(of, key)}</bdi>
+      </span>
+      <span class="number">{number(clicks)}</span>
+      <span class="share">{position.toFixed(1)}</span>
+    </>
+  )
+  if (choose === undefined)
+    return (
+      <li class="row" title={title}>
+        {inside}
+      </li>
+    )
+  return (
+    <li>
+      <button type="button" class="row" title={title} onClick={() => choose({ of, key })}>
+        {inside}
+      </button>
+    </li>
+  )
+}
+
+/** A page by what stands behind its host. */
+function shownKey(of: Chosen['of'], key: string): string {
+  return of === 'query' ? key : key.replace(/^https?:\/\/[^/]+(?=\/.)/, '')
+}
+
+function latenessOf({ state, data_through: through }: SearchTerms): string {
+  const known = through === null ? 'No day has figures yet.' : `Through ${daysInWords({ from: through, to: through })}.`
+  if (state === 'needs_reconnecting') return `${known} Google refuses the key: see Settings.`
+  return state === 'loading' ? `${known} Earlier days are still being read.` : known
+}

@@ -13,7 +13,7 @@ export const idempotencyKeyLengthMax = 255
 /** Tokens of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_500
 /** Tokens that a toolset may add to it. */
-export const toolsetTokensMax = 5_500
+export const toolsetTokensMax = 6_500
 /** Characters of an unknown tool's name, in the error that names it. */
 export const unknownToolShownMax = 100
 /** Faults of a request that are listed: each shows the sent value, and a body may hold 100,000 of them. */

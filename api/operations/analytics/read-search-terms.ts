@@ -31,6 +31,8 @@ type SearchContext = Context<{ readonly query: typeof SearchQuery }>
 export const readSearchTerms = defineOperation({
   name: 'search_terms.read',
   http: { method: 'GET', path: '/v1/analytics/search' },
+  tool: 'svc.analytics_search',
+  toolset: 'analytics',
   summary: 'Read the search terms of a period, from Google Search Console.',
   description:
     'Clicks and impressions by query and page, of the sites that are connected. They are two or three days late.',

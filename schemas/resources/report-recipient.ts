@@ -4,7 +4,7 @@ import { conversionNamesMax } from '../limits/alert-limits.ts'
 import { eventNameLengthMax } from '../limits/event-limits.ts'
 import { reportEmailLengthMax } from '../limits/report-limits.ts'
 import { dateTime } from './date-time.ts'
-import { nameOf } from './plain-line.ts'
+import { plainLine } from './plain-line.ts'
 
 export const reportKinds = ['weekly', 'monthly'] as const
 export type ReportKind = (typeof reportKinds)[number]
@@ -26,7 +26,7 @@ const failures = z.boolean()
 const conversions = z.boolean()
 const payments = z.boolean()
 /** The events whose conversions are told; empty: all. */
-export const conversionNames = z.array(nameOf(eventNameLengthMax)).max(conversionNamesMax)
+export const conversionNames = z.array(plainLine(eventNameLengthMax).min(1)).max(conversionNamesMax)
 
 export const ReportRecipientCreate = z.object({
   email: emailAddress,

@@ -12,9 +12,9 @@ const add = (name: string, text = '#a') => ask<Snippet>('POST', '/v1/snippets', 
 test('snippets are kept under a name of their own, listed by name, changed, audited without their texts, and deleted', async () => {
   const written = ' \n#spring  #sale\n— 👩‍👩‍👧 <b>'
   const { body: tags } = await add('Tags', written)
-  const { body: sign } = await add('a signature', '𝒜'.repeat(snippetTextLengthMax))
-  expect([tags.text, [...sign.text].length]).toEqual([written, snippetTextLengthMax])
-  expect((await add('Tags')).body).toEqual({ detail: 'The workspace has a snippet with this name' })
+  const { body: sign } = await add(' a signature ', '𝒜'.repeat(snippetTextLengthMax))
+  expect([tags.text, sign.name, [...sign.text].length]).toEqual([written, 'a signature', snippetTextLengthMax])
+  expect((await add(' Tags\u00a0')).body).toEqual({ detail: 'The workspace has a snippet with this name' })
   expect((await ask('GET', '/v1/snippets')).body).toEqual([sign, tags])
 
   const changed = { ...tags, text: '#summer' }
@@ -37,6 +37,7 @@ test('snippets are kept under a name of their own, listed by name, changed, audi
 test.each<[object, string, string]>([
   [{ name: 'n'.repeat(snippetNameLengthMax + 1) }, 'name', `at most ${snippetNameLengthMax} characters`],
   [{ name: 'a\nb' }, 'name', 'must be one line'],
+  [{ name: ' \u3000 ' }, 'name', 'at least 1 character'],
   [{ text: '' }, 'text', 'at least 1 character'],
   [{ text: ' \n' }, 'text', 'must not be blank'],
   [{ text: 't'.repeat(snippetTextLengthMax + 1) }, 'text', `at most ${snippetTextLengthMax} characters`],

@@ -1,10 +1,11 @@
-/** Bounds of questions about analytics. */
+/** Bounds of questions about analytics. The dashboard has those of ranges and funnels. */
 import { hour, minute, second } from './units.ts'
 
 /** The analytics overview. */
 export const overviewDaysMax = 365
 export const overviewDaysDefault = 30
 export const overviewHoursMax = 744
+/** Days of a leap year. */
 export const overviewRangeDaysMax = 366
 /** How far figures may lag behind a range that advice compares with the one before: a small part of it. */
 export const comparedLagMaxMs = 5 * minute

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { idInBody } from '../lax.ts'
 import { profileSourcesMax, profileUrlLengthMax } from '../limits/profile-limits.ts'
+import { isWebUrl } from '../web-url.ts'
 import { dateTime } from './date-time.ts'
 
 export const mediaRoles = ['logo', 'product_image', 'brand_reference', 'screenshot', 'demo_video'] as const
@@ -14,7 +15,10 @@ export const CompanyProfileSources = z
         z
           .string()
           .max(profileUrlLengthMax)
-          .refine(isWebUrl, 'The URL must begin with http:// or https://, and have a host and no credentials'),
+          .refine(
+            isWebUrl,
+            'The URL must begin with http:// or https://, and have a host, no credentials and no blanks',
+          ),
       )
       .min(1)
       .max(profileSourcesMax)
@@ -25,12 +29,6 @@ export const CompanyProfileSources = z
 export const CompanyProfileMedia = z
   .object({ media_id: idInBody('media'), role: z.enum(mediaRoles) })
   .meta({ id: 'CompanyProfileMedia' })
-
-function isWebUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
-}
 
 const texts = z.array(z.string())
 

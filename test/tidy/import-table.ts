@@ -71,6 +71,7 @@ export const rooms: readonly Room[] = [
         'web/generated/world.json',
         'schemas/figure-texts.ts',
         'schemas/limits/link-target-limits.ts',
+        'schemas/limits/overview-limits.ts',
         'schemas/limits/series-limits.ts',
         'schemas/link-ways.ts',
         'schemas/csv-delimiter.ts',

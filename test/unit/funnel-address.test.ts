@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
-import { funnelDaysDefault, funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
+import { funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import { filterOf, readView } from '../../web/dashboard/address.ts'
 import { span } from '../../web/dashboard/format.ts'
 import * as page from '../../web/dashboard/funnel-address.ts'
 import { seed } from '../support/short-form.ts'
 
-const { funnelQuestionOf, readFunnel, stepsMax, stepsMin, typedValue, withins, writeFunnel } = page
+const { funnelQuestionOf, readFunnel, typedValue, withins, writeFunnel } = page
 const funnels: fc.Arbitrary<page.FunnelView> = fc.record({
   steps: fc.array(
     fc.record({
@@ -19,7 +19,7 @@ const funnels: fc.Arbitrary<page.FunnelView> = fc.record({
         .oneof(fc.string({ unit: 'grapheme', minLength: 1 }), fc.constantFrom('/a&step=path:/b', 'a\nb', '!x', '*'))
         .filter((text) => text.trim() !== ''),
     }),
-    { minLength: stepsMin, maxLength: stepsMax },
+    { minLength: funnelStepsMin, maxLength: funnelStepsMax },
   ),
   within: fc.constantFrom(...Object.keys(withins), '5'),
 })
@@ -68,10 +68,9 @@ test('what is no funnel is as if it were not there, and one step asks for nothin
     within: '7',
   })
   expect(funnelQuestionOf(readView(''), readFunnel('?step=path:/'))).toBeUndefined()
-  expect(readFunnel(`?${'step=path:/&'.repeat(9)}`).steps).toHaveLength(stepsMax)
+  expect(readFunnel(`?${'step=path:/&'.repeat(9)}`).steps).toHaveLength(funnelStepsMax)
 })
 
-test('spans are told by their largest units, and the page has the bounds of the API', () => {
+test('spans are told by their largest units', () => {
   expect([1.4, 150, 5_400, 86_399, 200_000].map(span)).toEqual(['1s', '2m 30s', '1h 30m', '1d 0h', '2d 8h'])
-  expect([stepsMin, stepsMax, Number(page.withinDefault)]).toEqual([funnelStepsMin, funnelStepsMax, funnelDaysDefault])
 })

@@ -1,4 +1,5 @@
 /** A funnel stands in the address of its page, beside range and filters: steps and the time for them. Pure; test/unit/funnel-address.test.ts. */
+import { funnelDaysDefault, funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import { listQuestionOf, type View, writeView } from './address.ts'
 
 export const stepKinds = { path: 'Page', event: 'Event' } as const
@@ -16,9 +17,7 @@ export interface FunnelView {
   readonly within: string
 }
 
-export const stepsMin = 2
-export const stepsMax = 8
-export const withinDefault = '7'
+export const withinDefault = String(funnelDaysDefault)
 export const withins: Readonly<Record<string, string>> = {
   session: 'in one session',
   1: 'within a day',
@@ -38,7 +37,7 @@ export function readFunnel(search: string): FunnelView {
   const params = new URLSearchParams(search)
   const within = params.get('within') ?? withinDefault
   return {
-    steps: stepsOf(params.getAll('step')).slice(0, stepsMax),
+    steps: stepsOf(params.getAll('step')).slice(0, funnelStepsMax),
     within: /^(session|[1-9]|[12][0-9]|30)$/.test(within) ? within : withinDefault,
   }
 }
@@ -64,7 +63,7 @@ export function writeFunnel(view: View, funnel: FunnelView): string {
 
 /** The path that asks the API; undefined where there are too few steps. */
 export function funnelQuestionOf(view: View, funnel: FunnelView): string | undefined {
-  if (funnel.steps.length < stepsMin) return undefined
+  if (funnel.steps.length < funnelStepsMin) return undefined
   return `/analytics/funnel?${paramsOf(funnel)}&${listQuestionOf(view)}`
 }
 

@@ -1,17 +1,9 @@
 /** The steps of a funnel, put together: pages and events, with suggestions of what the range has. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import type { View } from './address.ts'
 import { Choice } from './choice.tsx'
-import {
-  type FunnelView,
-  type Step,
-  stepKinds,
-  stepsMax,
-  stepsMin,
-  typedValue,
-  withinLabel,
-  withins,
-} from './funnel-address.ts'
+import { type FunnelView, type Step, stepKinds, typedValue, withinLabel, withins } from './funnel-address.ts'
 import { Suggestions } from './suggestions.tsx'
 
 interface FunnelStepsProps {
@@ -24,7 +16,7 @@ const isFilled = ({ value }: Step) => value !== ''
 
 /** With empty ones up to the fewest that there can be. */
 function atLeast(steps: readonly Step[]): readonly Step[] {
-  const missing = Math.max(0, stepsMin - steps.length)
+  const missing = Math.max(0, funnelStepsMin - steps.length)
   return [...steps, ...Array.from({ length: missing }, (): Step => ({ kind: 'path', value: '' }))]
 }
 
@@ -87,7 +79,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
             <button
               type="button"
               aria-label={`Remove step ${at + 1}`}
-              disabled={steps.length <= stepsMin && !isFilled({ kind, value })}
+              disabled={steps.length <= funnelStepsMin && !isFilled({ kind, value })}
               onClick={() => remove(at)}
             >
               ×
@@ -96,7 +88,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
         ))}
       </ol>
       <div class="controls">
-        <button type="button" disabled={steps.length >= stepsMax} onClick={add}>
+        <button type="button" disabled={steps.length >= funnelStepsMax} onClick={add}>
           Add a step
         </button>
         <select

@@ -3,6 +3,7 @@
  * be chosen, nor more than the API answers for.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { overviewRangeDaysMax } from '../../schemas/limits/overview-limits.ts'
 import { type Days, daysOf, isDay, lengthOf, localDay, wholeDaysOf } from './address.ts'
 import { dayByKey, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
@@ -14,9 +15,6 @@ interface RangeCalendarProps {
   choose(days: Days): void
   close(): void
 }
-
-/** Days of a leap year. */
-const rangeDaysMax = 366
 
 export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarProps) {
   const today = localDay(Date.now(), timezone)
@@ -33,7 +31,7 @@ export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarPr
     const chosen = daysOf(first, last)
     if (chosen === null) return refuse('The last day is before the first.')
     if (last > today) return refuse('The last day is still to come.')
-    if (lengthOf(chosen) > rangeDaysMax) return refuse(`A range has at most ${rangeDaysMax} days.`)
+    if (lengthOf(chosen) > overviewRangeDaysMax) return refuse(`A range has at most ${overviewRangeDaysMax} days.`)
     close()
     choose(chosen)
   }

@@ -1,10 +1,11 @@
 /** Funnels that the workspace has saved under names: a click puts the steps of one in place of the page's. */
 import { useState } from 'preact/hooks'
+import { funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import type { SavedFunnel } from '../../schemas/resources/saved-funnel.ts'
 import { shownValue } from './address.ts'
 import { changesOf } from './changes-of.ts'
 import { FormDialog } from './dialog.tsx'
-import { type FunnelView, stepsMin, stepsOf, textOf, withinLabel } from './funnel-address.ts'
+import { type FunnelView, stepsOf, textOf, withinLabel } from './funnel-address.ts'
 import { may } from './may.ts'
 import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
@@ -24,7 +25,7 @@ export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
   const { refusal, done } = useRefusal()
   const [edited, setEdited] = useState<SavedFunnel>()
   const [deleted, setDeleted] = useState<SavedFunnel>()
-  const maySave = may('analytics:write') && funnel.steps.length >= stepsMin
+  const maySave = may('analytics:write') && funnel.steps.length >= funnelStepsMin
   if (!failure && !maySave && (answer ?? []).length === 0) return null
   return (
     <section class="panel" aria-label="Saved funnels">
@@ -88,7 +89,7 @@ function ChangeFunnel({ edited, funnel, close }: ChangeFunnelProps) {
         Name
         <input name="name" defaultValue={name} maxLength={120} required />
       </label>
-      {funnel.steps.length >= stepsMin && (
+      {funnel.steps.length >= funnelStepsMin && (
         <label class="choice">
           <input type="checkbox" name="replace" /> Put the page’s steps in place of its own
         </label>

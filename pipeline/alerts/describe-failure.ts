@@ -53,7 +53,7 @@ export function describeFailedFeed({ url, message }: FailedFeed, place: Place): 
   return {
     ...frameOf(place),
     headline: 'a feed was turned off',
-    note: 'It could not be read for a week, so it makes no posts any more. Turn it on again once it can be read.',
+    note: 'It makes no posts any more, for the reason below. Turn it on again once that is gone.',
     ...{ dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'), linkText: 'Posts' },
     tables: [{ title: 'The feed', rows: [{ label: plain(url), value: '', note: plain(message) }] }],
   }

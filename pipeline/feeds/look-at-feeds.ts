@@ -8,7 +8,7 @@ import { feedLeaseMs, feedsAtOnce, feedsEveryMs } from '../../schemas/limits/fee
 import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 import { type FeedFetching, FeedRefused, fetchFeed } from './fetch-feed.ts'
 import { readFeed } from './read-feed.ts'
-import { type LookContext, settleFailed, settleRead, settleUnchanged } from './settle-look.ts'
+import { type LookContext, refusalOf, settleFailed, settleRead, settleRefused, settleUnchanged } from './settle-look.ts'
 
 export interface FeedsContext extends LookContext, JobLoopContext {
   readonly fetching: FeedFetching
@@ -29,6 +29,8 @@ export async function lookAtFeeds(context: FeedsContext, stopping: AbortSignal):
 }
 
 async function look(context: FeedsContext, feed: LeasedFeed, stopping: AbortSignal): Promise<void> {
+  const refusal = refusalOf(feed)
+  if (refusal !== null) return settleRefused(context, feed, refusal)
   try {
     const known = { etag: feed.etag, lastModified: feed.last_modified }
     const fetched = await fetchFeed(feed.url, known, context.fetching, stopping)

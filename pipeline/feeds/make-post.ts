@@ -24,8 +24,6 @@ export interface Making {
   readonly clock: Clock
   /** Empty where it isn't known: then links stay as they are. */
   readonly shortUrlHost: string
-  /** Whether who set the feed up may schedule. */
-  readonly mayQueue: boolean
 }
 
 export interface MadePost {
@@ -37,7 +35,7 @@ export interface MadePost {
 
 /** The workspace is held. */
 export async function makePost(making: Making, entry: FeedEntry): Promise<MadePost> {
-  const { tx, feed, clock, mayQueue } = making
+  const { tx, feed, clock } = making
   const texts = entry.texts()
   const accounts = await chosenAccounts(tx, feed)
   const title = cut(texts.title || texts.link || 'Without a title', postTitleLengthMax)
@@ -55,8 +53,6 @@ export async function makePost(making: Making, entry: FeedEntry): Promise<MadePo
   const post = (await readPost(tx, feed.workspace.id, draft.id))!
   await insertOutbox(tx, feed.workspace.id, 'post.created', serializePost(post))
   if (feed.mode === 'draft') return { id: post.id, isQueued: false, note: null }
-  if (!mayQueue)
-    return { id: post.id, isQueued: false, note: 'Whoever set the feed up may not schedule posts any more' }
   try {
     const queued = await scheduleNext(tx, feed.workspace, post, clock.now())
     await insertOutbox(tx, feed.workspace.id, 'post.scheduled', serializePost(queued))

@@ -27,9 +27,8 @@ import {
   feedRetryMaxMs,
 } from '../../schemas/limits/feed-limits.ts'
 import { day } from '../../schemas/limits/units.ts'
-import type { FeedNews } from '../../schemas/resources/feed.ts'
+import { type FeedNews, scopesOfFeed } from '../../schemas/resources/feed.ts'
 import { scopesOfRoles } from '../../schemas/roles.ts'
-import { publishScope } from '../../schemas/scopes.ts'
 import type { FeedRefused, FetchedFeed } from './fetch-feed.ts'
 import { type MadePost, makePost } from './make-post.ts'
 import type { Feed, FeedEntry } from './read-feed.ts'
@@ -49,26 +48,28 @@ export function settleUnchanged({ pg, clock }: LookContext, feed: LeasedFeed): P
 
 /** Nothing is written where the lease has ended. */
 export function settleRead(
-  { pg, clock, shortUrlHost }: LookContext,
+  context: LookContext,
   leased: LeasedFeed,
   fetched: FetchedFeed,
   { title, entries }: Feed,
 ): Promise<void> {
+  const { pg, clock, shortUrlHost } = context
   return pg.transaction(async (tx) => {
     const now = clock.now()
     // The workspace comes first, as where it is deleted. Posts that are queued at once would take the same time.
     await holdWorkspace(tx, leased.workspace.id)
     const feed = await holdLeased(tx, leased)
     if (feed === null) return
+    const refusal = refusalOf(feed)
+    if (refusal !== null) return turnOff(tx, context, feed, refusal)
     const fresh = await newAmong(tx, feed, entries, new Date(now))
     const isFirst = feed.read_at === null
     const wanted = isFirst ? fresh.slice(fresh.length - Number(feed.posts_newest)) : fresh
     // The newest of them: what was new a year ago, and is new to us, is of a site that was moved.
     const room = wanted.length > 0 ? await roomOf(tx, feed, now) : 0
     const taken = wanted.slice(wanted.length - Math.min(wanted.length, room))
-    const mayQueue = feed.role !== null && scopesOfRoles[feed.role].includes(publishScope)
     const made: MadePost[] = []
-    for (const entry of taken) made.push(await makePost({ tx, feed, clock, shortUrlHost, mayQueue }, entry))
+    for (const entry of taken) made.push(await makePost({ tx, feed, clock, shortUrlHost }, entry))
     const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched
     await endLook(tx, feed, lookAt(now), { title, etag, lastModified, news })
@@ -118,23 +119,44 @@ async function auditPosts(tx: Queryable, { id, workspace }: LeasedFeed, made: re
 }
 
 /** The feed could not be read: it is looked at again, later and later, and turned off after days. */
-export function settleFailed(
-  { pg, clock, isMailSetUp }: LookContext,
+export async function settleFailed(
+  context: LookContext,
   feed: LeasedFeed,
   { message, waitMs }: FeedRefused,
 ): Promise<void> {
-  return pg.transaction(async (tx) => {
-    const now = clock.now()
-    const isOver = feed.failing_since !== null && now - feed.failing_since.getTime() >= feedFailingMaxMs
-    const nextLookAt = new Date(now + Math.max(waitMs, backoffMs(feed.failures, feedEveryMs, feedRetryMaxMs)))
-    const ended = await failLook(tx, feed, { lookedAt: new Date(now), nextLookAt }, { message, isOver })
-    if (!ended || !isOver) return
-    const workspaceId = feed.workspace.id
-    await tellFailedFeed(tx, { workspaceId, feedId: feed.id }, { now: new Date(now), withMails: isMailSetUp })
-    await appendSystemChange(tx, {
-      ...{ workspaceId, actorName: 'pipeline', action: 'feed.fail', resourceId: feed.id, metadata: {} },
-    })
+  const now = context.clock.now()
+  const isOver = feed.failing_since !== null && now - feed.failing_since.getTime() >= feedFailingMaxMs
+  if (isOver) return settleRefused(context, feed, message)
+  const nextLookAt = new Date(now + Math.max(waitMs, backoffMs(feed.failures, feedEveryMs, feedRetryMaxMs)))
+  await failLook(context.pg, feed, { lookedAt: new Date(now), nextLookAt }, { message, isOver })
+}
+
+/** The feed is turned off. */
+export function settleRefused(context: LookContext, feed: LeasedFeed, message: string): Promise<void> {
+  return context.pg.transaction((tx) => turnOff(tx, context, feed, message))
+}
+
+async function turnOff(
+  tx: Queryable,
+  { clock, isMailSetUp }: Pick<LookContext, 'clock' | 'isMailSetUp'>,
+  feed: LeasedFeed,
+  message: string,
+): Promise<void> {
+  const now = new Date(clock.now())
+  const workspaceId = feed.workspace.id
+  if (!(await failLook(tx, feed, { lookedAt: now, nextLookAt: now }, { message, isOver: true }))) return
+  await tellFailedFeed(tx, { workspaceId, feedId: feed.id }, { now, withMails: isMailSetUp })
+  await appendSystemChange(tx, {
+    ...{ workspaceId, actorName: 'pipeline', action: 'feed.fail', resourceId: feed.id, metadata: {} },
   })
+}
+
+/** Why the feed must make no posts. A feed does what the member who set it up may do now. */
+export function refusalOf(feed: LeasedFeed): string | null {
+  if (feed.role === null) return 'Whoever set the feed up is no member any more'
+  const held: readonly string[] = scopesOfRoles[feed.role]
+  const isAllowed = scopesOfFeed(feed).every((scope) => held.includes(scope))
+  return isAllowed ? null : 'Whoever set the feed up may not do any more what it does'
 }
 
 /** Feeds that were added together aren't looked at together for ever. */

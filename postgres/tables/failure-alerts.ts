@@ -24,7 +24,7 @@ export async function tellFailedPost(
   })
 }
 
-/** For a feed that was turned off, as it failed for days. */
+/** For a feed that was turned off. */
 export async function tellFailedFeed(
   tx: Queryable,
   { workspaceId, feedId }: { readonly workspaceId: number; readonly feedId: number },

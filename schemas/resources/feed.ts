@@ -4,6 +4,7 @@ import { idInBody } from '../lax.ts'
 import { postAccountsMax } from '../limits/api-limits.ts'
 import { feedTemplateLengthMax, feedUrlLengthMax } from '../limits/feed-limits.ts'
 import { templateFault } from '../reference/feed-template.ts'
+import { type HeldScope, publishScope } from '../scopes.ts'
 import { isWebUrl } from '../web-url.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
@@ -37,6 +38,14 @@ const mode = z
 const shortensLinks = z
   .boolean()
   .meta({ description: 'The caption has a tracked short link in place of the entry’s own.' })
+
+/** Scopes of whoever does by hand what such a feed does. */
+export function scopesOfFeed({ mode, shortens_links }: { mode: FeedMode; shortens_links: boolean }): HeldScope[] {
+  const needed: HeldScope[] = ['posts:write']
+  if (mode === 'queue') needed.push(publishScope)
+  if (shortens_links) needed.push('links:write')
+  return needed
+}
 
 export const templateDefault = '{title}\n\n{link}'
 
@@ -88,10 +97,10 @@ export const Feed = z
     template: z.string(),
     shortens_links: z.boolean(),
     posts_newest: z.boolean(),
-    status: z.enum(feedStatuses).meta({ description: '`failed`: it was turned off after a week of failures.' }),
+    status: z.enum(feedStatuses).meta({ description: '`failed`: it was turned off, and `last_error` says why.' }),
     looked_at: dateTime.nullable(),
     next_look_at: dateTime.nullable().meta({ description: 'Null while it isn’t active.' }),
-    last_error: z.string().nullable().meta({ description: 'Why the last look failed.' }),
+    last_error: z.string().nullable().meta({ description: 'Why the last look failed, or the feed was turned off.' }),
     failing_since: dateTime.nullable(),
     last_news: FeedNews.nullable().meta({ description: 'What came of the last look that found new entries.' }),
     created_at: dateTime,

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test } from 'vitest'
 import type { z } from 'zod'
 import {
+  feedAskedPauseMs,
   feedEveryMs,
   feedFailingMaxMs,
   feedLeaseMs,
@@ -213,7 +214,7 @@ test('several processes that look at once, and one that dies before its commit, 
   expect((await captions()).length).toBe(2)
 })
 
-test('a queueing feed takes posting times while its maker may schedule; else posts are drafts, and it says why', async () => {
+test('a queueing feed takes posting times while its maker may schedule; else it is turned off, and it says why', async () => {
   const feeds = { '/feed': { body: rssOf([]) } }
   serve(receiver, feeds)
   const account = await makeAccount(stores, mine.workspaceId, 'bluesky')
@@ -245,15 +246,31 @@ test('a queueing feed takes posting times while its maker may schedule; else pos
   const [link] = (await ask('GET', '/v1/links?limit=1')).body
   expect(link).toMatchObject({ destination_url: 'https://blog.example.com/c', post_id: third!.id })
   expect(third!.base_caption).toBe(`${long} ${long} ${shortUrlHost}/${link.attribution_key}`)
-  const shown = third!.targets[0]!.caption_override!
-  expect(shown).toMatch(new RegExp(`^(Word )+Wo?r?d?… (Word )+Wo?r?d?… ${shortUrlHost}/${link.attribution_key}$`))
-  expect(shown.length).toBeLessThanOrEqual(300)
+  const caption = third!.targets[0]!.caption_override!
+  expect(caption).toMatch(new RegExp(`^(Word )+Wo?r?d?… (Word )+Wo?r?d?… ${shortUrlHost}/${link.attribution_key}$`))
+  expect(caption.length).toBeLessThanOrEqual(300)
 
-  await stores.pg.query("UPDATE members SET role = 'contributor' WHERE owner_id = $1", [editor.id])
+  // While the feed is read, and then before.
   feeds['/feed'].body = rssOf([{ id: 'd' }])
+  const { behaviour } = receiver
+  const lower = "UPDATE members SET role = 'contributor' WHERE owner_id = $1"
+  receiver.behaviour = (request, response) =>
+    void stores.pg.query(lower, [editor.id]).then(() => behaviour!(request, response))
   await reader.look(later)
-  expect((await posts())[0]).toMatchObject({ title: 'Title d', status: 'draft' })
-  expect((await feedOf(body.id)).last_news.note).toBe('Whoever set the feed up may not schedule posts any more')
+  const shown = async () => [(await feedOf(body.id)).status, (await feedOf(body.id)).last_error]
+  expect(await shown()).toEqual(['failed', 'Whoever set the feed up may not do any more what it does'])
+  expect((await contributor.ask('PATCH', `/feeds/${body.id}`, { status: 'active' })).status).toBe(403)
+  const admin = await makeMember(mine, 'admin')
+  await admin.ask('PATCH', `/feeds/${body.id}`, { status: 'active' })
+  await stores.pg.query('DELETE FROM members WHERE owner_id = $1', [admin.id])
+  const requests = receiver.received.length
+  await reader.look(feedAskedPauseMs)
+  expect(await shown()).toEqual(['failed', 'Whoever set the feed up is no member any more'])
+  expect(receiver.received.length).toBe(requests)
+  expect(await posts()).toHaveLength(3)
+  await ask('PATCH', `/v1/feeds/${body.id}`, { status: 'active' })
+  await reader.look(feedAskedPauseMs)
+  expect((await posts())[0]).toMatchObject({ title: 'Title d', status: 'scheduled' })
 })
 
 test('a feed that fails is looked at later and later, says why, and is turned off after a week', async () => {
@@ -276,7 +293,7 @@ test('a feed that fails is looked at later and later, says why, and is turned of
   expect(receiver.received.length).toBe(requests)
   feeds['/feed'] = { body: rssOf([]) }
   await ask('PATCH', `/v1/feeds/${id}`, { status: 'active' })
-  await reader.look()
+  await reader.look(feedAskedPauseMs)
   expect(await feedOf(id)).toMatchObject({ status: 'active', last_error: null, failing_since: null, title: 'A blog' })
 })
 
@@ -349,8 +366,12 @@ test('a feed can be paused, checked at once, and deleted without its posts', asy
   await ask('PATCH', `/v1/feeds/${id}`, { status: 'active' })
   await reader.look()
   const before = await feedOf(id)
+  const soonest = new Date(before.looked_at).getTime() + feedAskedPauseMs
   const { body } = await ask('POST', `/v1/feeds/${id}/check`)
-  expect(new Date(body.next_look_at).getTime()).toBe(new Date(before.looked_at).getTime() + 60_000)
+  expect(new Date(body.next_look_at).getTime()).toBe(soonest)
+  await ask('PATCH', `/v1/feeds/${id}`, { status: 'paused' })
+  const { body: resumed } = await ask('PATCH', `/v1/feeds/${id}`, { status: 'active' })
+  expect(new Date(resumed.next_look_at).getTime()).toBe(soonest)
   expect((await ask('DELETE', `/v1/feeds/${id}`)).status).toBe(200)
   expect(await posts()).toMatchObject([{ title: 'Title a', feed_id: null }])
 })

@@ -18,8 +18,7 @@ import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { feedAskedPauseMs, feedsMax } from '../../../schemas/limits/feed-limits.ts'
-import { Feed, FeedCreate, type FeedMode, FeedUpdate } from '../../../schemas/resources/feed.ts'
-import { publishScope } from '../../../schemas/scopes.ts'
+import { Feed, FeedCreate, type FeedMode, FeedUpdate, scopesOfFeed } from '../../../schemas/resources/feed.ts'
 import { lacking } from '../../guards/authorize.ts'
 import { type Actor, type CallContext, defineOperation } from '../define.ts'
 
@@ -89,7 +88,7 @@ export const changeFeed = defineOperation({
     const { social_account_ids: sent, status = before.status } = body
     const accountIds = sent === undefined ? before.social_account_ids : await chosenAccounts(pg, workspace.id, sent)
     requireAccounts(mode, accountIds)
-    const beginsAt = status === 'active' && before.status !== 'active' ? new Date(clock.now()) : null
+    const beginsAt = status === 'active' && before.status !== 'active' ? nextAskedLook(before, clock.now()) : null
     const own = { setUpBy: await accountOf(pg, actor), beginsAt }
     const chosen = { social_account_ids: accountIds, mode, template, shortens_links }
     return serialize(await updateFeed(pg, workspace.id, { id, status, ...chosen, ...own }))
@@ -135,10 +134,14 @@ export const checkFeed = defineOperation({
     const feed = await holdFeed(pg, workspace.id, id)
     if (feed === null) throw problem('feed_not_found')
     if (feed.status !== 'active') throw problem('feed_not_active')
-    const at = Math.max(clock.now(), (feed.looked_at?.getTime() ?? 0) + feedAskedPauseMs)
-    return serialize(await hastenLook(pg, workspace.id, id, new Date(at)))
+    return serialize(await hastenLook(pg, workspace.id, id, nextAskedLook(feed, clock.now())))
   },
 })
+
+/** However often somebody asks, a feed's server has a pause between looks. */
+function nextAskedLook({ looked_at }: StoredFeed, now: number): Date {
+  return new Date(Math.max(now, (looked_at?.getTime() ?? 0) + feedAskedPauseMs))
+}
 
 /** @throws Problem 422; where the host's name leads is checked when connecting */
 export function requirePublic(url: string): void {
@@ -151,11 +154,7 @@ type Acting = Pick<StoredFeed, 'mode' | 'shortens_links'>
 
 /** @throws Problem where the caller may not do by hand what one of these does */
 function requireFor(feeds: readonly Acting[], { scopes, actor }: Pick<CallContext, 'scopes' | 'actor'>): void {
-  const needed: string[] = [
-    ...(feeds.some(({ mode }) => mode === 'queue') ? [publishScope] : []),
-    ...(feeds.some(({ shortens_links }) => shortens_links) ? ['links:write'] : []),
-  ]
-  const missing = needed.find((scope) => !scopes.includes(scope))
+  const missing = feeds.flatMap(scopesOfFeed).find((scope) => !scopes.includes(scope))
   if (missing !== undefined) throw lacking(actor.type, missing)
 }
 

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest'
 import { makeGateway } from '../../api/gateway.ts'
-import { issueCodes, severityOf } from '../../api/operations/posts/issue.ts'
 import { operations } from '../../api/operations/registry.ts'
+import { issueCodes, severityOf } from '../../authoring/posts/issue.ts'
 import { checks } from '../../cli/doctor/finding.ts'
 import { watchMetrics } from '../../ingest/service-metrics.ts'
 import { mergeEvents } from '../../pipeline/people/write-outbox-rows.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeReadiness } from '../../api/operations/posts/readiness.ts'
+import { judgeReadiness } from '../../authoring/posts/readiness.ts'
 import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 

@@ -1,11 +1,11 @@
 /** Takes a link out of lists, and puts it back. Neither changes where it leads, nor that it is counted. */
 import { z } from 'zod'
 import { markLinkArchived } from '../../../postgres/tables/links.ts'
+import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
-import { serializeLink } from './serialize.ts'
 
 function defineArchiving(verb: 'archive' | 'unarchive', summary: string) {
   return defineOperation({

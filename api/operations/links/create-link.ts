@@ -1,7 +1,7 @@
+import { makeLinks } from '../../../authoring/links/new-links.ts'
+import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
-import { makeLinks } from './new-links.ts'
-import { serializeLink } from './serialize.ts'
 
 export const createLink = defineOperation({
   name: 'link.create',

@@ -1,6 +1,6 @@
+import { makeLinks, type SentLink } from '../../../authoring/links/new-links.ts'
 import { LinksCreate, LinksResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
-import { makeLinks, type SentLink } from './new-links.ts'
 import { tellCreated } from './tell-created.ts'
 
 export const createLinks = defineOperation({

@@ -7,6 +7,7 @@ import {
 } from '../../../clickhouse/queries/link-clicks.ts'
 import type { LandingPage, Visits } from '../../../clickhouse/queries/visits-of.ts'
 import { findLink } from '../../../postgres/tables/links.ts'
+import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
@@ -17,7 +18,6 @@ import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 import { perCent } from '../analytics/metrics.ts'
 import { defineOperation } from '../define.ts'
-import { serializeLink } from './serialize.ts'
 import { landingPagesOf, revenueOf, visitsOf } from './visits.ts'
 
 export const getLink = defineOperation({

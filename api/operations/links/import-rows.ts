@@ -5,14 +5,6 @@
  * files of other products name their own.
  */
 import type { z } from 'zod'
-import type { TrackedLink } from '../../../postgres/tables/links.ts'
-import { holdLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
-import { Problem } from '../../../schemas/errors/problems.ts'
-import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
-import { parsePart } from '../../../schemas/errors/zod-errors.ts'
-import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
-import { LinkCreate } from '../../../schemas/resources/link.ts'
-import type { ImportedRow } from '../../../schemas/resources/link-import.ts'
 import {
   type Domains,
   domainsOf,
@@ -23,7 +15,15 @@ import {
   type LinkContext,
   makeLinks,
   takenText,
-} from './new-links.ts'
+} from '../../../authoring/links/new-links.ts'
+import type { TrackedLink } from '../../../postgres/tables/links.ts'
+import { holdLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
+import { Problem } from '../../../schemas/errors/problems.ts'
+import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
+import { parsePart } from '../../../schemas/errors/zod-errors.ts'
+import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
+import { LinkCreate } from '../../../schemas/resources/link.ts'
+import type { ImportedRow } from '../../../schemas/resources/link-import.ts'
 import type { LinkRow } from './read-links-csv.ts'
 
 type NewLink = z.output<typeof LinkCreate>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { countClicksOfLinks } from '../../../clickhouse/queries/link-clicks.ts'
 import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
+import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import {
@@ -14,7 +15,6 @@ import { beforeId } from '../../../schemas/resources/page.ts'
 import { tagOf } from '../../../schemas/resources/tags.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { type CallContext, defineOperation } from '../define.ts'
-import { serializeLink } from './serialize.ts'
 
 const LinksQuery = z.object({
   limit: laxInt({

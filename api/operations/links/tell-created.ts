@@ -2,7 +2,7 @@
 import type { Queryable } from '../../../postgres/client.ts'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 import { insertOutboxRows } from '../../../postgres/tables/outbox.ts'
-import { serializeLink } from './serialize.ts'
+import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 
 /**
  * @param tx the transaction that made the links

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { expiryAfter } from '../../../authoring/links/expiry.ts'
 import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
+import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { listDomains } from '../../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
@@ -8,8 +10,6 @@ import { canonicalHost } from '../../../schemas/exclusions.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
-import { expiryAfter } from './expiry.ts'
-import { serializeLink } from './serialize.ts'
 
 export const updateLink = defineOperation({
   name: 'link.update',

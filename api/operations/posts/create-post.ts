@@ -1,7 +1,7 @@
+import { makePost } from '../../../authoring/posts/new-post.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { makePost } from './new-post.ts'
 
 export const createPost = defineOperation({
   name: 'post.create',

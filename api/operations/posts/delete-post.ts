@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isBegun } from '../../../authoring/posts/stored.ts'
 import { deletePost as deletePostRows } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
@@ -6,7 +7,6 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { lockPostIn, requireWritable } from './locked-post.ts'
-import { isBegun } from './stored.ts'
 
 export const deletePost = defineOperation({
   name: 'post.delete',

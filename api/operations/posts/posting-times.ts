@@ -1,11 +1,11 @@
 /** The week's posting times, by which `svc.queue_post` goes. */
 import type { z } from 'zod'
+import { type FreeTimes, readFreeTimes } from '../../../authoring/posts/free-times.ts'
 import { replacePostingTimes } from '../../../postgres/tables/posting-times.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { PostingTimes, PostingTimesUpdate } from '../../../schemas/resources/posting-times.ts'
 import type { WeeklyTime } from '../../../schemas/time/weekly-times.ts'
 import { defineOperation } from '../define.ts'
-import { type FreeTimes, readFreeTimes } from './free-times.ts'
 
 export const readPostingTimes = defineOperation({
   name: 'posting_times.get',

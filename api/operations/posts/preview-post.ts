@@ -1,11 +1,11 @@
+import { namedIn, readChoice } from '../../../authoring/posts/choice.ts'
+import { readGivenTime } from '../../../authoring/posts/given-time.ts'
+import { errorsAmong, shownIssue } from '../../../authoring/posts/issue.ts'
+import { judgeReadiness, judgeTime } from '../../../authoring/posts/readiness.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { captionLengthMaxOf, providers } from '../../../schemas/reference/providers.ts'
 import { PostCreate, PostPreview } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { namedIn, readChoice } from './choice.ts'
-import { readGivenTime } from './given-time.ts'
-import { errorsAmong, shownIssue } from './issue.ts'
-import { judgeReadiness, judgeTime } from './readiness.ts'
 
 export const previewPost = defineOperation({
   name: 'post.preview',

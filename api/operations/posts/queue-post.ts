@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { scheduleNext } from '../../../authoring/posts/next-free-time.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, QueueRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { lockPostIn, requireAsSeen } from './locked-post.ts'
-import { scheduleNext } from './next-free-time.ts'
 
 export const queuePost = defineOperation({
   name: 'post.queue',

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { judgeTime } from '../../../authoring/posts/readiness.ts'
+import { requireNone, requireReady } from '../../../authoring/posts/stored.ts'
 import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
@@ -6,8 +8,6 @@ import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.t
 import { requireDate } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
 import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
-import { judgeTime } from './readiness.ts'
-import { requireNone, requireReady } from './stored.ts'
 
 export const schedulePost = defineOperation({
   name: 'post.schedule',

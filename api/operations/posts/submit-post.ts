@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { requireReady } from '../../../authoring/posts/stored.ts'
 import { setReview } from '../../../postgres/tables/post-reviews.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, SubmitRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { lockPostIn, readLockedPost, requireAsSeen } from './locked-post.ts'
-import { requireReady } from './stored.ts'
 
 export const submitPost = defineOperation({
   name: 'post.submit',

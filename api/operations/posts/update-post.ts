@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { type Choice, mediaOf, type Named, readChoice, targetsOf, threadOf } from '../../../authoring/posts/choice.ts'
+import { type GivenTime, readGivenTime } from '../../../authoring/posts/given-time.ts'
+import { refusalsOf } from '../../../authoring/posts/issue.ts'
+import { type Content, judgeTime } from '../../../authoring/posts/readiness.ts'
+import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from '../../../authoring/posts/stored.ts'
 import type { Queryable } from '../../../postgres/client.ts'
 import { insertOutbox } from '../../../postgres/tables/outbox.ts'
 import { setReview } from '../../../postgres/tables/post-reviews.ts'
@@ -17,12 +22,7 @@ import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { type Choice, mediaOf, type Named, readChoice, targetsOf, threadOf } from './choice.ts'
-import { type GivenTime, readGivenTime } from './given-time.ts'
-import { refusalsOf } from './issue.ts'
 import { lockPostIn, readLockedPost, requireAsSeen, requireWritable } from './locked-post.ts'
-import { type Content, judgeTime } from './readiness.ts'
-import { isBegun, isPublishedOnAll, judgePost, namedBy, partsOf, requireNone } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
 

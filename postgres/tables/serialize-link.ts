@@ -1,5 +1,5 @@
 /** Tracked links as the API shows them. */
-import type { TrackedLink } from '../../../postgres/tables/links.ts'
+import type { TrackedLink } from './links.ts'
 
 /** @param shortUrlHost the root of short URLs without a domain, without a slash at its end */
 export function serializeLink(

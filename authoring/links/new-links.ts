@@ -1,19 +1,20 @@
 /** From what is sent of new links to the links: what only the workspace can tell is checked here. */
 import type { z } from 'zod'
+import type { Queryable } from '../../postgres/client.ts'
 import {
   hasLinkTargets,
   insertLink,
   insertLinkWithKey,
   type NewLink,
   type TrackedLink,
-} from '../../../postgres/tables/links.ts'
-import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
-import { domainsOfHosts } from '../../../postgres/tables/short-domains.ts'
-import { hashPassword } from '../../../runtime/crypto/password.ts'
-import { invalid, Problem } from '../../../schemas/errors/problems.ts'
-import { type Loc, type ValidationError, valueError } from '../../../schemas/errors/validation-errors.ts'
-import type { LinkCreate } from '../../../schemas/resources/link.ts'
-import type { CallContext } from '../define.ts'
+} from '../../postgres/tables/links.ts'
+import { linksOfKeys } from '../../postgres/tables/links-known.ts'
+import { domainsOfHosts } from '../../postgres/tables/short-domains.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { hashPassword } from '../../runtime/crypto/password.ts'
+import { invalid, Problem } from '../../schemas/errors/problems.ts'
+import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
+import type { LinkCreate } from '../../schemas/resources/link.ts'
 import { expiryAfter } from './expiry.ts'
 
 type Sent = z.output<typeof LinkCreate>
@@ -21,10 +22,11 @@ type Sent = z.output<typeof LinkCreate>
 /** A link as it was sent, and where in the request. */
 export type SentLink = readonly [loc: Loc, link: Sent]
 
-/** The part of a call that links are made with: commands have no more of one. */
-export interface LinkContext extends Pick<CallContext, 'clock'> {
-  readonly workspace: Pick<CallContext['workspace'], 'id' | 'timezone'>
-  readonly stores: Pick<CallContext['stores'], 'pg'>
+/** The part of a call that links are made with: feeds and commands have no more of one. */
+export interface LinkContext {
+  readonly clock: Clock
+  readonly workspace: { readonly id: number; readonly timezone: string }
+  readonly stores: { readonly pg: Queryable }
 }
 
 /**

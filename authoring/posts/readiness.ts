@@ -2,11 +2,11 @@
  * Whether a post can be published as it is, by the table of providers. Decides only; who asks has read what it needs.
  * Held by test/unit/readiness.test.ts and test/property/post-input.test.ts; docs/posts.md says the same to users.
  */
-import type { PostedMedia } from '../../../postgres/tables/posts.ts'
-import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
-import { lengthOf } from '../../../schemas/code-points.ts'
-import { counted } from '../../../schemas/errors/validation-errors.ts'
-import { byteLength, captionCountings } from '../../../schemas/reference/caption-lengths.ts'
+import type { PostedMedia } from '../../postgres/tables/posts.ts'
+import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
+import { lengthOf } from '../../schemas/code-points.ts'
+import { counted } from '../../schemas/errors/validation-errors.ts'
+import { byteLength, captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import {
   captionLengthMaxOf,
   kindOf,
@@ -14,7 +14,7 @@ import {
   type Platform,
   type Provider,
   providers,
-} from '../../../schemas/reference/providers.ts'
+} from '../../schemas/reference/providers.ts'
 import type { Choice, Placed } from './choice.ts'
 import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
 

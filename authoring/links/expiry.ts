@@ -1,10 +1,10 @@
 /** When a link ends, and where it leads then. */
 import type { z } from 'zod'
-import type { LinkFields } from '../../../postgres/tables/links.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
-import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
-import type { LinkUpdate } from '../../../schemas/resources/link.ts'
-import { requireDate } from '../../../schemas/time/written-time.ts'
+import type { LinkFields } from '../../postgres/tables/links.ts'
+import { invalid } from '../../schemas/errors/problems.ts'
+import { type Loc, valueError } from '../../schemas/errors/validation-errors.ts'
+import type { LinkUpdate } from '../../schemas/resources/link.ts'
+import { requireDate } from '../../schemas/time/written-time.ts'
 
 type Expiry = Pick<LinkFields, 'expires_at' | 'expired_url'>
 

@@ -1,7 +1,7 @@
 /** Problems that keep a post from being published: a preview lists them, and a refused call returns them. */
 
-import { codedValueError, type Loc, type ValidationError } from '../../../schemas/errors/validation-errors.ts'
-import type { Platform } from '../../../schemas/reference/providers.ts'
+import { codedValueError, type Loc, type ValidationError } from '../../schemas/errors/validation-errors.ts'
+import type { Platform } from '../../schemas/reference/providers.ts'
 
 /** Errors first, then warnings, which stop nothing. */
 export const issueCodes = [

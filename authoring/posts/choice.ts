@@ -1,18 +1,13 @@
 /** The accounts, media and captions that a post names, as far as the workspace has them. */
 import type { z } from 'zod'
-import type { Queryable } from '../../../postgres/client.ts'
-import {
-  type ChosenTarget,
-  type PostedMedia,
-  readPostedMedia,
-  type ThreadPart,
-} from '../../../postgres/tables/posts.ts'
-import { readSocialAccounts, type SocialAccount } from '../../../postgres/tables/social-accounts.ts'
-import { lengthOf } from '../../../schemas/code-points.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
-import { valueError } from '../../../schemas/errors/validation-errors.ts'
-import { postCaptionOverridesLengthMax } from '../../../schemas/limits/api-limits.ts'
-import { type PostCreate, strayPlatformText } from '../../../schemas/resources/post.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { type ChosenTarget, type PostedMedia, readPostedMedia, type ThreadPart } from '../../postgres/tables/posts.ts'
+import { readSocialAccounts, type SocialAccount } from '../../postgres/tables/social-accounts.ts'
+import { lengthOf } from '../../schemas/code-points.ts'
+import { invalid } from '../../schemas/errors/problems.ts'
+import { valueError } from '../../schemas/errors/validation-errors.ts'
+import { postCaptionOverridesLengthMax } from '../../schemas/limits/api-limits.ts'
+import { type PostCreate, strayPlatformText } from '../../schemas/resources/post.ts'
 import type { Issue, IssueCode } from './issue.ts'
 
 /** Captions by platform; an empty one is none. */

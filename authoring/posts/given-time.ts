@@ -1,6 +1,6 @@
 /** The time that a body gives a post. */
-import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
-import { momentOf, type WrittenTime } from '../../../schemas/time/written-time.ts'
+import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
+import { momentOf, type WrittenTime } from '../../schemas/time/written-time.ts'
 
 export interface GivenTime {
   /** Null where none is given, or no calendar has it. */

@@ -1,9 +1,8 @@
 /** Puts a post into the queue: it goes out at the next posting time that is free. */
-import type { Queryable } from '../../../postgres/client.ts'
-import { markPostScheduled, type Post } from '../../../postgres/tables/posts.ts'
-import { problem } from '../../../schemas/errors/problems.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { markPostScheduled, type Post, readPost } from '../../postgres/tables/posts.ts'
+import { problem } from '../../schemas/errors/problems.ts'
 import { readFreeTimes } from './free-times.ts'
-import { readLockedPost } from './locked-post.ts'
 import { requireReady } from './stored.ts'
 
 /**
@@ -22,5 +21,5 @@ export async function scheduleNext(
   const [next] = free
   if (next === undefined) throw problem('posting_times_taken')
   await markPostScheduled(pg, post.id, next)
-  return readLockedPost(pg, workspace.id, post.id)
+  return (await readPost(pg, workspace.id, post.id))!
 }

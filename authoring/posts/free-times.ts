@@ -1,8 +1,8 @@
 /** The posting times that a post may still take. */
-import type { Queryable } from '../../../postgres/client.ts'
-import { freeAmong, listPostingTimes } from '../../../postgres/tables/posting-times.ts'
-import { queueDaysMax } from '../../../schemas/limits/publish-limits.ts'
-import { type WeeklyTime, weeklyMoments } from '../../../schemas/time/weekly-times.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { freeAmong, listPostingTimes } from '../../postgres/tables/posting-times.ts'
+import { queueDaysMax } from '../../schemas/limits/publish-limits.ts'
+import { type WeeklyTime, weeklyMoments } from '../../schemas/time/weekly-times.ts'
 
 export interface FreeTimes {
   readonly times: readonly WeeklyTime[]

@@ -1,13 +1,12 @@
 /** Makes a draft of what a post has, for whoever writes it: a caller, or a feed. */
 import type { z } from 'zod'
-import type { Queryable } from '../../../postgres/client.ts'
-import { insertPost, type Post, setPostMedia, setPostTargets } from '../../../postgres/tables/posts.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
-import type { PostCreate } from '../../../schemas/resources/post.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { insertPost, type Post, readPost, setPostMedia, setPostTargets } from '../../postgres/tables/posts.ts'
+import { invalid } from '../../schemas/errors/problems.ts'
+import type { PostCreate } from '../../schemas/resources/post.ts'
 import { mediaOf, namedIn, readChoice, targetsOf, threadOf } from './choice.ts'
 import { readGivenTime } from './given-time.ts'
 import { refusalsOf } from './issue.ts'
-import { readLockedPost } from './locked-post.ts'
 
 /** @throws Problem 422 where the workspace lacks what it names */
 export async function makePost(
@@ -26,5 +25,5 @@ export async function makePost(
   })
   await setPostMedia(pg, id, mediaOf(choice))
   await setPostTargets(pg, id, targetsOf(choice), 'draft')
-  return readLockedPost(pg, workspace.id, id)
+  return (await readPost(pg, workspace.id, id))!
 }

@@ -1,7 +1,7 @@
 /** Reads what a stored post refers to, and checks its readiness. */
-import type { Queryable } from '../../../postgres/client.ts'
-import type { Post, PostTarget } from '../../../postgres/tables/posts.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import type { Post, PostTarget } from '../../postgres/tables/posts.ts'
+import { invalid } from '../../schemas/errors/problems.ts'
 import { type Choice, type Named, readChoice } from './choice.ts'
 import { errorsAmong, type Issue, refusalsOf } from './issue.ts'
 import { type Content, judgeReadiness } from './readiness.ts'

@@ -120,7 +120,7 @@ export interface Operation<
   readonly tool?: `svc.${string}`
   /** The toolset that has the tool; left out: the default list. */
   readonly toolset?: Toolset
-  /** Parameters of the query, and members of the answer, that the tool has only where its client asks for a toolset. */
+  /** Parameters, and members of the body and the answer, that the tool has only where its client asks for a toolset. */
   readonly onlyWith?: { readonly toolset: Toolset; readonly members: readonly string[] }
   /** One sentence, shown in the OpenAPI document. */
   readonly summary: string
@@ -151,7 +151,7 @@ export interface Operation<
   readonly answersWithSecret?: true
   /** The body holds a secret of somebody else's: no error shows what was sent. */
   readonly takesSecret?: true
-  /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
+  /** The handler writes to the outbox itself: it emits several objects, to one endpoint alone, or nothing where nothing changes. */
   readonly writesOutbox?: true
   /** The refusals of its own, beyond those of the chain. */
   readonly problems?: readonly (keyof typeof problems)[]

@@ -100,14 +100,15 @@ function replay({ fingerprint, status, body }: IdempotencyRecord, wanted: Buffer
 }
 
 /**
- * A keyed hash of the method, the path and the body, whatever the order of its members. Where the answer holds a secret, also of
+ * A keyed hash of the method, the path, the query and the body, whatever the order of its members. Where the answer holds a secret, also of
  * the actor: nobody else in the workspace gets it by the key.
  */
 function fingerprintOf({ operation, context, body, hashRequest }: Mutation): Buffer {
   const { method, path } = operation.http
   const { type, id } = context.actor
   const actor = operation.answersWithSecret ? [type, id] : []
-  const said = JSON.stringify([method, path, context.path ?? {}, body ?? null, ...actor], inOrder)
+  const query = operation.input.query === undefined ? [] : [context.query]
+  const said = JSON.stringify([method, path, context.path ?? {}, body ?? null, ...query, ...actor], inOrder)
   return Buffer.from(hashRequest(context.workspace.id, said), 'hex')
 }
 

@@ -84,23 +84,21 @@ export async function countAudited(
 }
 
 /**
- * Who made the latest change of the post: a member's e-mail, or the name of a key.
+ * Who made the latest change of the post: a member by e-mail, or a key by its name.
  * @returns null where nobody did but the product itself, as when it publishes
  */
 export async function whoChangedPost(
   q: Queryable,
   workspaceId: number,
   { id, updated_at }: { readonly id: number; readonly updated_at: Date },
-): Promise<string | null> {
-  // Its row is written after the change, in the same transaction.
-  const [row] = await q.query<{ name: string }>(
-    `SELECT name FROM (
-       SELECT actor_name AS name, created_at FROM audit_events
-       WHERE workspace_id = $1 AND resource_type = 'post' AND resource_id = $2 ORDER BY id DESC LIMIT 1
-     ) AS latest WHERE created_at >= $3`,
+): Promise<Pick<AuditEvent, 'actor_type' | 'actor_id' | 'actor_name'> | null> {
+  // Its row is written after the change, in the same transaction. Rows behind it are of calls that changed nothing.
+  const [row] = await q.query<Pick<AuditEvent, 'actor_type' | 'actor_id' | 'actor_name'>>(
+    `SELECT actor_type, actor_id, actor_name FROM audit_events
+     WHERE workspace_id = $1 AND resource_type = 'post' AND resource_id = $2 AND created_at >= $3 ORDER BY id LIMIT 1`,
     [workspaceId, id, updated_at],
   )
-  return row?.name ?? null
+  return row ?? null
 }
 
 /** Newest first. */

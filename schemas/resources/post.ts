@@ -106,8 +106,10 @@ export const PostCreate = z
   })
   .meta({ id: 'PostCreate' })
 
-/** Binds a change or an approval to the post that was looked at. */
-const seen = { updated_at: writtenTime.optional().meta({ description: 'As it was read; else 409.' }) }
+/** Binds a change or an approval to the post that was looked at. Null in a body is as if it weren't sent. */
+const seenText = { description: 'As it was read; else 409.' }
+const seen = { updated_at: writtenTime.nullish().meta(seenText) }
+export const SeenInQuery = z.object({ updated_at: writtenTime.optional().meta(seenText) })
 
 export const PostUpdate = z
   .object({
@@ -129,6 +131,8 @@ export const ScheduleRequest = z.object(timed).meta({ id: 'ScheduleRequest' })
 export const RescheduleRequest = z.object(timed).meta({ id: 'RescheduleRequest' })
 export const QueueRequest = z.object(seen).meta({ id: 'QueueRequest' })
 export const SubmitRequest = z.object(seen).meta({ id: 'SubmitRequest' })
+export const UnscheduleRequest = z.object(seen).meta({ id: 'UnscheduleRequest' })
+export const ArchiveRequest = z.object(seen).meta({ id: 'ArchiveRequest' })
 
 const reviewNote = z.string().max(postReviewNoteLengthMax).nullable()
 export const ReturnRequest = z.object({ note: reviewNote.default(null), ...seen }).meta({ id: 'ReturnRequest' })

@@ -42,6 +42,9 @@ const addedParameters = [
   ...['scheduled_from', 'scheduled_before', 'tag', 'q', ...filterNames],
 ]
 
+/** They may have a body, which names the version of the post that was read. */
+const addedBodies = ['POST /v1/posts/{post_id}/unschedule', 'POST /v1/posts/{post_id}/archive']
+
 function shownAt(endpoint: string): ApiOperation {
   const [method, path] = endpoint.split(' ') as [string, string]
   return apiDocument.paths[path]![method.toLowerCase()]!
@@ -112,7 +115,10 @@ describe.each(machine)('$endpoint', (row) => {
 
   test('takes the body of the contract', () => {
     const types = Object.keys(shown.requestBody?.content ?? {})
-    if (row.body === 'none') return expect(types).toEqual([])
+    if (row.body === 'none') {
+      expect(shown.requestBody?.required ?? false).toBe(false)
+      return expect(types).toEqual(addedBodies.includes(row.endpoint) ? ['application/json'] : [])
+    }
     if (!row.body.startsWith('multipart form')) return expect(types).toEqual(['application/json'])
     expect(types).toEqual(['multipart/form-data'])
     const { properties, required } = resolved(shown.requestBody!.content['multipart/form-data']!.schema)

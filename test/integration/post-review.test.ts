@@ -108,6 +108,8 @@ test('a change, a move, a request and its return are for the post that was read;
   const isRefusedWhenStale = async (method: string, verb: string, body: object) => {
     const stale = (await read()).updated_at
     const by = await editor.ask('PATCH', path, { base_caption: `Before ${verb}` })
+    // A call that changes nothing is nobody's change.
+    expect((await ask('PATCH', `/v1${path}`, { base_caption: `Before ${verb}` })).body).toEqual(by.body)
     const refused = await writer.ask(method, `${path}${verb}`, { ...body, updated_at: stale })
     const detail = `The post was changed by ${editor.email} since it was read: read it again`
     expect([verb, refused.status, refused.body.detail]).toEqual([verb, 409, detail])
@@ -132,10 +134,24 @@ test('a change, a move, a request and its return are for the post that was read;
   })
   expect([moved.status, moved.body.detail]).toEqual([409, expect.stringMatching(/^The post was changed by .+ since/)])
   await isDone('POST', '/reschedule', { scheduled_at: '2100-01-01T00:00:00Z' })
+  // Whoever repeats a change whose answer was lost is told so.
+  const isOwnWhenStale = async (method: string, verb: string, body?: (updated_at: string) => object) => {
+    const { updated_at } = await read()
+    await editor.ask('PATCH', path, { title: `Before ${method}${verb}` })
+    const refused = await editor.ask(method, path + verb.replace('STALE', updated_at), body?.(updated_at))
+    const detail = 'The post was changed by you, in another window, since it was read: read it again'
+    expect([verb, refused.status, refused.body.detail]).toEqual([verb, 409, detail])
+  }
+  await isOwnWhenStale('POST', '/unschedule', (updated_at) => ({ updated_at }))
+  await isDone('POST', '/unschedule')
+  await isOwnWhenStale('POST', '/archive', (updated_at) => ({ updated_at }))
+  await isOwnWhenStale('DELETE', '?updated_at=STALE')
   // The product itself is nobody.
   await stores.pg.query("UPDATE posts SET updated_at = clock_timestamp() + interval '1 hour' WHERE id = $1", [post.id])
   const unnamed = await editor.ask('PATCH', path, { title: 'Late', updated_at: stale })
   expect([unnamed.status, unnamed.body.detail]).toEqual([409, 'The post was changed since it was read: read it again'])
+  expect((await editor.ask('POST', `${path}/archive`, { updated_at: null })).status).toBe(200)
+  expect((await editor.ask('DELETE', `${path}?updated_at=${(await read()).updated_at}`)).status).toBe(200)
 })
 
 test('approval is asked for a draft that is ready alone', async () => {

@@ -14,10 +14,11 @@ import { type Duplicate, duplicate } from './post-duplicate.ts'
 import { PostForm } from './post-form.tsx'
 import { soon } from './post-move.ts'
 import { ReviewButtons, ReviewState } from './post-review.tsx'
+import type { Made } from './post-saving.ts'
 import { stepsToDraft, takeSteps } from './post-steps.ts'
 import { PartShown, Parts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
-import { type Asked, send, useAnswer, useRefusal } from './query.ts'
+import { type Asked, type Sent, send, useAnswer, useRefusal } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
 
@@ -40,7 +41,7 @@ export function OpenedPost(props: OpenedProps) {
   const asked = useAnswer<PostWithAll>(`/posts/${post.id}`)
   return (
     <>
-      <Changes {...props} seenAt={asked.answer?.updated_at ?? post.updated_at} />
+      <Changes {...props} readAt={asked.answer?.updated_at ?? post.updated_at} />
       <Detail {...asked} workspace={workspace} />
     </>
   )
@@ -55,15 +56,23 @@ const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { readonly seenAt: string }) {
+function Changes({ post, readAt, workspace, queue, queued }: OpenedProps & { readonly readAt: string }) {
   const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
   const [copy, setCopy] = useState<Duplicate>()
-  const { refusal, done } = useRefusal()
-  /** The post before it was added to the queue, and its time there. */
-  const [added, setAdded] = useState<{ readonly before: Post; readonly at: string }>()
-  const act = async (method: 'POST' | 'DELETE', path: string) => {
-    const sent = await send(method, `/posts/${post.id}${path}`)
+  const { refusal, done: showOutcome } = useRefusal()
+  /** The version that the last write from here left, until it is read. */
+  const [madeAt, setMadeAt] = useState('')
+  const seenAt = madeAt > readAt ? madeAt : readAt
+  const done = (sent: Sent<unknown>) => {
+    if ('made' in sent) setMadeAt((sent.made as Post).updated_at)
+    showOutcome(sent)
+  }
+  /** The post before it was added to the queue, and as it is there. */
+  const [added, setAdded] = useState<{ readonly before: Post; readonly queued: Post }>()
+  const act = async (path: string) => done(await send('POST', `/posts/${post.id}/${path}`, { updated_at: seenAt }))
+  const deleteIt = async () => {
+    const sent = await send('DELETE', `/posts/${post.id}?updated_at=${encodeURIComponent(seenAt)}`)
     setDeleting(false)
     done(sent)
   }
@@ -71,17 +80,17 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
     const sent = await send<Post>('POST', `/posts/${post.id}/queue`, { updated_at: seenAt })
     done(sent)
     if ('refusal' in sent) return
-    const at = sent.made.scheduled_at!
-    setAdded({ before: post, at })
-    queued?.(at)
+    setAdded({ before: post, queued: sent.made })
+    queued?.(sent.made.scheduled_at!)
   }
-  const closeForm = () => {
+  const closeForm = (made?: Made) => {
     edit(undefined)
     setCopy(undefined)
+    if (made?.id === post.id) setMadeAt(made.updated_at)
   }
   const makeCopy = async () => {
     const sent = await duplicate(post)
-    done(sent)
+    showOutcome(sent)
     if ('made' in sent) setCopy(sent.made)
   }
   /** Published targets aren't published again. */
@@ -116,7 +125,7 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
       {actions
         .filter(({ states }) => mayChange && (states as readonly string[]).includes(post.status))
         .map(({ name, path }) => (
-          <button key={path} type="button" onClick={() => act('POST', `/${path}`)}>
+          <button key={path} type="button" onClick={() => act(path)}>
             {name}
           </button>
         ))}
@@ -129,12 +138,7 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
         </button>
       )}
       {isDeleting && (
-        <Confirm
-          title="Delete this post"
-          verb="Delete"
-          close={() => setDeleting(false)}
-          confirmed={() => act('DELETE', '')}
-        >
+        <Confirm title="Delete this post" verb="Delete" close={() => setDeleting(false)} confirmed={deleteIt}>
           <bdi>{post.title}</bdi> is deleted for good. Its media and links stay.
         </Confirm>
       )}
@@ -148,14 +152,14 @@ function Changes({ post, seenAt, workspace, queue, queued }: OpenedProps & { rea
           </button>
         </p>
       )}
-      {added !== undefined && post.status === 'scheduled' && post.scheduled_at === added.at && (
+      {added !== undefined && post.status === 'scheduled' && post.scheduled_at === added.queued.scheduled_at && (
         <p class="note" role="status">
-          It goes out {time(added.at, timezone)}.{' '}
+          It goes out {time(added.queued.scheduled_at!, timezone)}.{' '}
           {added.before.status === 'draft' && (
             <button
               type="button"
               class="link"
-              onClick={async () => done(await takeSteps(post.id, stepsToDraft(added.before)))}
+              onClick={async () => done(await takeSteps(added.queued, stepsToDraft(added.before)))}
             >
               Undo
             </button>

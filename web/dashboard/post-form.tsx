@@ -20,7 +20,7 @@ import {
 import { MediaFiles, useAltTexts } from './post-media.tsx'
 import { soon } from './post-move.ts'
 import { PreviewOf, usePreview } from './post-preview.tsx'
-import { type After, useSaving } from './post-saving.ts'
+import { type After, type Made, useSaving } from './post-saving.ts'
 import { ThreadParts } from './post-thread.tsx'
 import { type Queue, QueueButton } from './posting-times.tsx'
 import { type RefusedWrite, type Sent, useAnswer } from './query.ts'
@@ -37,7 +37,8 @@ interface PostFormProps {
   readonly at?: string | undefined
   readonly workspace: Workspace
   readonly queue: Queue
-  done(): void
+  /** @param made the post as it is by now; undefined: nothing was saved */
+  done(made?: Made): void
 }
 
 export function PostForm({ post: given, at, workspace, queue, done }: PostFormProps) {
@@ -95,7 +96,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
   const isSaid = (text: string) => refusal.includes(text)
 
   /** A link names its post, so a new one is saved first; then the captions with their links are. */
-  async function track(isSplit: boolean): Promise<Sent<unknown>> {
+  async function track(isSplit: boolean): Promise<Sent<Made>> {
     const sent = await saving.write(draft)
     if ('refusal' in sent) return sent
     const tracked = await trackLinks(draft, { id: sent.made.id, title: draft.title, networks, isSplit })
@@ -105,7 +106,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
   }
 
   /** A post that was made stays made when its schedule is refused: the next try changes it. */
-  async function save(pressed: string | undefined): Promise<Sent<unknown>> {
+  async function save(pressed: string | undefined): Promise<Sent<Made>> {
     const sent = await saving.write(draft)
     if ('refusal' in sent) return sent
     const then = stepAfter(pressed)
@@ -126,7 +127,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
     if (pressed === 'save' && saving.isApartFrom(theirs, draft)) {
       const beside = await saving.saveBeside(theirs, draft)
       if ('refusal' in beside) return beside.refusal
-      done()
+      done(beside.made)
       return ''
     }
     setChanged({ refusal: refused.refusal, theirs })
@@ -147,7 +148,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
     const refused = 'refusal' in sent ? await meet(sent, pressed) : ''
     setSending(false)
     setRefusal(refused)
-    if ('made' in sent && pressed !== 'track') done()
+    if ('made' in sent && pressed !== 'track') done(sent.made)
   }
 
   /** From now on the form is about the version of somebody else. */

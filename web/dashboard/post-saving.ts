@@ -5,7 +5,7 @@
 import { useRef } from 'preact/hooks'
 import { changesOf } from './changes-of.ts'
 import { type Account, asSent, type Draft, draftOf, type Post, type SentDraft } from './post-draft.ts'
-import { type Step, stepsFromFailed, takeSteps } from './post-steps.ts'
+import { stepsFromFailed, takeSteps } from './post-steps.ts'
 import { consult, type RefusedWrite, type Sent, send } from './query.ts'
 
 /** The post as it is known to be saved. */
@@ -16,7 +16,8 @@ interface Version {
   readonly draft: Draft
 }
 
-type Made = Pick<Post, 'id' | 'updated_at' | 'status'>
+/** A post as a write left it. */
+export type Made = Pick<Post, 'id' | 'updated_at' | 'status'>
 
 const versionOf = ({ id, updated_at, status }: Made, draft: Draft): Version => ({ id, updated_at, status, draft })
 
@@ -39,16 +40,14 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
   const stepsAhead = useRef(post?.status === 'failed' ? stepsFromFailed() : [])
 
   /** A post that failed can't be changed. @returns the refusal, where it can't be made one that can be */
-  async function makeEditable(id: number): Promise<RefusedWrite | undefined> {
+  async function makeEditable(): Promise<RefusedWrite | undefined> {
     const [step] = stepsAhead.current
     if (step === undefined) return undefined
-    const [method, path, body] = step
-    const { updated_at } = saved.current!
-    const sent = await takeSteps(id, [[method, path, body && { ...body, updated_at }] as Step])
+    const sent = await takeSteps(saved.current!, [step])
     if ('refusal' in sent) return sent
     stepsAhead.current = stepsAhead.current.slice(1)
     saved.current = versionOf(sent.made, saved.current!.draft)
-    return makeEditable(id)
+    return makeEditable()
   }
 
   /** A time that nobody changed isn't sent: a local time may be twice in a night. */
@@ -57,7 +56,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
     const known = saved.current
     const changes = known && changesOf(whole, asSent(known.draft, accounts))
     if (known && Object.keys(changes!).length === 0) return { made: known }
-    const refused = known && (await makeEditable(known.id))
+    const refused = known && (await makeEditable())
     if (refused) return refused
     const sent = known
       ? await send<Post>('PATCH', `/posts/${known.id}`, { ...changes, updated_at: saved.current!.updated_at })
@@ -71,7 +70,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
     const isTimed = typeof then !== 'string'
     const path = isTimed ? (isScheduled ? 'reschedule' : 'schedule') : then
     const times = isTimed ? { scheduled_at: then.scheduled_at } : undefined
-    const sent = await send('POST', `/posts/${id}/${path}`, { ...times, updated_at })
+    const sent = await send<Post>('POST', `/posts/${id}/${path}`, { ...times, updated_at })
     if (!('refusal' in sent)) return sent
     const kept = isScheduled ? 'Saved' : 'Saved as a draft'
     if (then === 'submit') return { ...sent, kept: `${kept}, but without asking for approval` }
@@ -95,7 +94,7 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
   }
 
   /** Saves once more, as changes of `theirs`. Where that is refused, `theirs` doesn't count as read. */
-  async function saveBeside(theirs: Post, next: Draft): Promise<Sent<unknown>> {
+  async function saveBeside(theirs: Post, next: Draft): Promise<Sent<Made>> {
     const before = saved.current!
     saved.current = { ...before, updated_at: theirs.updated_at }
     const sent = await write(next)

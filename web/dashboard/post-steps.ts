@@ -6,12 +6,15 @@ import { serverNow } from './request.ts'
 /** One call about a post. */
 export type Step = readonly [method: 'POST' | 'PATCH', path: string, body?: object]
 
-/** One after another, until one is refused. @returns the outcome of the last call */
-export async function takeSteps(id: number, [first, ...others]: readonly [Step, ...Step[]]): Promise<Sent<Post>> {
+/** One after another, each for the post as the one before left it, until one is refused. @returns the outcome of the last call */
+export async function takeSteps(
+  { id, updated_at }: Pick<Post, 'id' | 'updated_at'>,
+  [first, ...others]: readonly [Step, ...Step[]],
+): Promise<Sent<Post>> {
   const [method, path, body] = first
-  const sent = await send<Post>(method, `/posts/${id}${path}`, body)
+  const sent = await send<Post>(method, `/posts/${id}${path}`, { ...body, updated_at })
   const [next, ...rest] = others
-  return 'refusal' in sent || next === undefined ? sent : takeSteps(id, [next, ...rest])
+  return 'refusal' in sent || next === undefined ? sent : takeSteps(sent.made, [next, ...rest])
 }
 
 /** Makes a draft of a scheduled post again. The time that it was to go out at is gone once it isn't scheduled any more. */

@@ -97,21 +97,23 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
     const undoOf = (moved: Post) => (post.status === 'failed' ? undefined : () => void takeBack(post, moved))
     const message = `It goes out on ${dayInWords(day)} at ${timeOfDay(scheduled_at.slice(11))}.`
-    // A post that somebody changed meanwhile isn't moved unseen.
-    const body = { scheduled_at, updated_at: post.updated_at }
-    await change(post, guess, [['POST', `/${path}`, body]], (moved) => ({ ...nothing, message, undo: undoOf(moved) }))
+    await change(post, guess, [['POST', `/${path}`, { scheduled_at }]], (moved) => ({
+      ...nothing,
+      message,
+      undo: undoOf(moved),
+    }))
   }
 
-  async function takeBack(post: Post, { updated_at }: Post): Promise<void> {
+  async function takeBack(post: Post, moved: Post): Promise<void> {
     const { status, scheduled_at } = post
-    // Nor is one that was moved again meanwhile.
-    const moveBack = ['POST', '/reschedule', { scheduled_at, updated_at }] as const
-    await change(post, post, status === 'draft' ? stepsToDraft(post) : [moveBack], () => ({
+    const moveBack = ['POST', '/reschedule', { scheduled_at }] as const
+    await change(moved, post, status === 'draft' ? stepsToDraft(post) : [moveBack], () => ({
       ...nothing,
       message: 'It is back where it was.',
     }))
   }
 
+  /** A post that somebody changed meanwhile isn't moved unseen. */
   async function change(
     post: Post,
     guess: Post,
@@ -120,7 +122,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   ): Promise<void> {
     isSending.current = true
     setAhead((before) => new Map(before).set(post.id, guess))
-    const sending = takeSteps(post.id, steps)
+    const sending = takeSteps(post, steps)
     lastChanges.current.set(post.id, sending)
     const sent = await sending
     isSending.current = false

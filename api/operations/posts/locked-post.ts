@@ -7,7 +7,7 @@ import type { PostStatus } from '../../../schemas/resources/post.ts'
 import { publishScope } from '../../../schemas/scopes.ts'
 import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
 import { lacking } from '../../guards/authorize.ts'
-import type { CallContext, ContextWorkspace } from '../define.ts'
+import type { CallContext } from '../define.ts'
 
 type StateProblem = Extract<Parameters<typeof makeProblem>[0], `post_not_${string}able`>
 
@@ -33,20 +33,24 @@ export function requireWritable({ status }: Post, { scopes, actor }: Pick<CallCo
 }
 
 /**
- * @param seenAt the post's `updated_at` as the caller read it; undefined: the caller takes the post as it is
+ * @param seenAt the post's `updated_at` as the caller read it; none: the caller takes the post as it is
  * @throws Problem where the post was changed since, which names who changed it last
  */
 export async function requireAsSeen(
   tx: Queryable,
   post: Post,
-  seenAt: WrittenTime | undefined,
-  { id, timezone }: Pick<ContextWorkspace, 'id' | 'timezone'>,
+  seenAt: WrittenTime | null | undefined,
+  { workspace, actor }: Pick<CallContext, 'workspace' | 'actor'>,
+  part: 'body' | 'query' = 'body',
 ): Promise<void> {
-  if (seenAt === undefined) return
-  const seen = requireDate(seenAt, timezone, ['body', 'updated_at'])
+  if (!seenAt) return
+  const seen = requireDate(seenAt, workspace.timezone, [part, 'updated_at'])
   if (seen.getTime() === post.updated_at.getTime()) return
-  const name = await whoChangedPost(tx, id, post)
-  throw problem('post_changed', name === null ? '' : ` by ${name}`)
+  const by = await whoChangedPost(tx, workspace.id, post)
+  if (by === null) throw problem('post_changed', '')
+  // Whose answer was lost is told that it is the own change.
+  const isOwn = actor.type === 'user' && by.actor_type === 'user' && by.actor_id === actor.id
+  throw problem('post_changed', isOwn ? ' by you, in another window,' : ` by ${by.actor_name}`)
 }
 
 /** As it is after the change. */

@@ -22,11 +22,11 @@ export const queuePost = defineOperation({
   output: PostResource,
   problems: ['post_not_found', 'post_not_schedulable', 'post_changed', 'posting_times_missing', 'posting_times_taken'],
   emits: 'post.scheduled',
-  async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, clock, stores: { pg } }) {
+  async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, actor, clock, stores: { pg } }) {
     // The workspace comes before its post, as where it is deleted.
     await holdWorkspace(pg, workspace.id)
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'failed'], 'post_not_schedulable')
-    await requireAsSeen(pg, post, seenAt, workspace)
+    await requireAsSeen(pg, post, seenAt, { workspace, actor })
     return serializePost(await scheduleNext(pg, workspace, post, clock.now()))
   },
 })

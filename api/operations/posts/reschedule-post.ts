@@ -23,10 +23,10 @@ export const reschedulePost = defineOperation({
   output: PostResource,
   problems: ['post_not_found', 'post_not_reschedulable', 'post_changed'],
   emits: 'post.scheduled',
-  async handle({ path: { post_id }, body, workspace, clock, stores: { pg } }) {
+  async handle({ path: { post_id }, body, workspace, actor, clock, stores: { pg } }) {
     const { scheduled_at, updated_at: seenAt } = body
     const post = await lockPostIn(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
-    await requireAsSeen(pg, post, seenAt, workspace)
+    await requireAsSeen(pg, post, seenAt, { workspace, actor })
     const time = requireDate(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     requireNone(judgeTime(time, clock.now(), scheduled_at.sent))
     await markPostScheduled(pg, post.id, time)

@@ -24,7 +24,7 @@ export const returnPost = defineOperation({
   async handle({ path: { post_id }, body: { note, updated_at: seenAt }, workspace, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft'], 'post_not_returnable')
     if (post.review?.status !== 'waiting') throw problem('post_not_returnable')
-    await requireAsSeen(pg, post, seenAt, workspace)
+    await requireAsSeen(pg, post, seenAt, { workspace, actor })
     const at = new Date(clock.now()).toISOString()
     await setReview(pg, post.id, { status: 'returned', by: actor.name, at, changed_at: null, note })
     return serializePost(await readLockedPost(pg, workspace.id, post.id))

@@ -24,11 +24,11 @@ export const schedulePost = defineOperation({
   output: PostResource,
   problems: ['post_not_found', 'post_not_schedulable', 'post_changed'],
   emits: 'post.scheduled',
-  async handle({ path: { post_id }, body, workspace, clock, interface: by, stores: { pg } }) {
+  async handle({ path: { post_id }, body, workspace, actor, clock, interface: by, stores: { pg } }) {
     const { scheduled_at, updated_at: seenAt } = body
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
     const post = await lockPostIn(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
-    await requireAsSeen(pg, post, seenAt, workspace)
+    await requireAsSeen(pg, post, seenAt, { workspace, actor })
     const time = requireDate(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     const late = judgeTime(time, clock.now(), scheduled_at.sent)
     if (post.status === 'scheduled') requireNone(late)

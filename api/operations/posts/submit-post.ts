@@ -25,7 +25,7 @@ export const submitPost = defineOperation({
   emits: 'post.review_requested',
   async handle({ path: { post_id }, body: { updated_at: seenAt }, workspace, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft'], 'post_not_submittable')
-    await requireAsSeen(pg, post, seenAt, workspace)
+    await requireAsSeen(pg, post, seenAt, { workspace, actor })
     await requireReady(pg, workspace.id, post, [])
     const at = new Date(clock.now()).toISOString()
     await setReview(pg, post.id, { status: 'waiting', by: actor.name, at, changed_at: null, note: null })

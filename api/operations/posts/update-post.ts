@@ -11,6 +11,7 @@ import { setReview } from '../../../postgres/tables/post-reviews.ts'
 import {
   markPostPublished,
   type Post,
+  type PostFields,
   setPostMedia,
   setPostTargets,
   type ThreadPart,
@@ -40,10 +41,11 @@ export const updatePost = defineOperation({
   output: PostResource,
   problems: ['post_not_found', 'post_not_editable', 'post_changed', 'post_target_published', 'post_part_published'],
   emits: 'post.updated',
+  writesOutbox: true,
   async handle({ path: { post_id }, body, workspace, scopes, actor, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
     requireWritable(post, { scopes, actor })
-    await requireAsSeen(pg, post, body.updated_at, workspace)
+    await requireAsSeen(pg, post, body.updated_at, { workspace, actor })
     requirePublishedKept(post, body)
     const time = readNewTime(post, body, workspace.timezone, clock.now())
     const choice = await readChoice(pg, workspace.id, namedAfter(post, body))
@@ -53,16 +55,19 @@ export const updatePost = defineOperation({
     const baseCaption = body.base_caption ?? post.base_caption
     const firstComment = body.first_comment === undefined ? post.first_comment : body.first_comment
     if (!isPublished) requireStaysReady(post, body, { ...choice, baseCaption, firstComment })
-    await updatePostFields(pg, post.id, {
+    const fields: PostFields = {
       title: body.title ?? post.title,
       ...{ baseCaption, thread: threadOf(choice), firstComment },
       scheduledAt: time.scheduledAt,
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
-    })
+    }
+    if (!isPublished && isAsStored(post, fields, choice)) return serializePost(post)
+    await updatePostFields(pg, post.id, fields)
     await replaceChosen(pg, post, body, choice)
     if (post.review?.status === 'waiting') await noteChange(pg, workspace.id, post, clock.now())
     if (isPublished) await markPostPublished(pg, post.id)
     const changed = serializePost(await readLockedPost(pg, workspace.id, post.id))
+    await insertOutbox(pg, workspace.id, 'post.updated', changed)
     if (isPublished) await insertOutbox(pg, workspace.id, 'post.published', changed)
     return changed
   },
@@ -91,6 +96,20 @@ function isSamePart(stored: ThreadPart, sent: ThreadPart | undefined, begun: Rea
     captions: new Map(Object.entries(platform_captions).filter(([name, caption]) => caption !== '' && begun.has(name))),
   })
   return isDeepStrictEqual(shownOf(sent), shownOf(stored))
+}
+
+/** Whoever sends what is there makes no new version, which others would be refused for. */
+function isAsStored(post: Post, fields: PostFields, choice: Choice): boolean {
+  const { title, base_caption, thread, first_comment, scheduled_at, tags, media_ids, targets } = post
+  const stored: PostFields = {
+    ...{ title, baseCaption: base_caption, firstComment: first_comment, scheduledAt: scheduled_at, tags },
+    thread: thread.map(({ text, platform_captions }) => ({ text, platform_captions })),
+  }
+  const files = [media_ids, ...thread.map((part) => part.media_ids)]
+  const chosen = targets.map(({ social_account_id: accountId, caption_override: captionOverride }) => ({
+    ...{ accountId, captionOverride },
+  }))
+  return isDeepStrictEqual([fields, mediaOf(choice), targetsOf(choice)], [stored, files, chosen])
 }
 
 /** A draft's time is a proposal; that of a scheduled post is moved as by rescheduling, and can't be taken away. */

@@ -8,7 +8,7 @@ import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
 import { type ExpiringToken, signInBy } from './oauth2.ts'
 import { type Answer, type Asked, askProvider, odd } from './request.ts'
 
-export const youtubeApi = 'https://www.googleapis.com/youtube/v3'
+const youtubeApi = 'https://www.googleapis.com/youtube/v3'
 export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
 
 export type Calling = Call<ExpiringToken>

@@ -21,7 +21,7 @@ import { isReachable } from './report-recipients.ts'
 /** Who is told. */
 export interface ConversionRule {
   readonly workspaceId: number
-  /** The row that stands for the address or channel: one that has several rows gets one message. */
+  /** The row that stands for the address or channel: the first that tells. Where switches move, another may: decision 0045. */
   readonly recipientId: number
   /** The events whose conversions are told; empty: all. */
   readonly names: readonly string[]

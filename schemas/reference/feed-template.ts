@@ -1,6 +1,6 @@
 /** Templates of captions: texts in which names in braces stand for texts of a feed's entry. */
 
-export const feedPlaceholders = ['title', 'link', 'summary', 'author'] as const
+const feedPlaceholders = ['title', 'link', 'summary', 'author'] as const
 export type FeedPlaceholder = (typeof feedPlaceholders)[number]
 
 const named = /\{(\w+)\}/g

@@ -7,7 +7,7 @@ import { dateTime } from './date-time.ts'
 import { nameOf } from './plain-line.ts'
 import { conversionNames, reportKinds, reportState } from './report-recipient.ts'
 
-export const channelContents = [...reportKinds, 'alerts', 'failures', 'conversions', 'payments'] as const
+const channelContents = [...reportKinds, 'alerts', 'failures', 'conversions', 'payments'] as const
 export type ChannelContent = (typeof channelContents)[number]
 
 const content = z.enum(channelContents)

@@ -5,7 +5,7 @@ import { profileSourcesMax, profileUrlLengthMax } from '../limits/profile-limits
 import { isWebUrl } from '../web-url.ts'
 import { dateTime } from './date-time.ts'
 
-export const mediaRoles = ['logo', 'product_image', 'brand_reference', 'screenshot', 'demo_video'] as const
+const mediaRoles = ['logo', 'product_image', 'brand_reference', 'screenshot', 'demo_video'] as const
 export type MediaRole = (typeof mediaRoles)[number]
 
 export const CompanyProfileSources = z

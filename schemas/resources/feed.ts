@@ -9,9 +9,9 @@ import { isWebUrl } from '../web-url.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
-export const feedModes = ['draft', 'queue'] as const
+const feedModes = ['draft', 'queue'] as const
 export type FeedMode = (typeof feedModes)[number]
-export const feedStatuses = ['active', 'paused', 'failed'] as const
+const feedStatuses = ['active', 'paused', 'failed'] as const
 export type FeedStatus = (typeof feedStatuses)[number]
 
 const url = z
@@ -47,7 +47,7 @@ export function scopesOfFeed({ mode, shortens_links }: { mode: FeedMode; shorten
   return needed
 }
 
-export const templateDefault = '{title}\n\n{link}'
+const templateDefault = '{title}\n\n{link}'
 
 export const FeedCreate = z
   .object({

@@ -46,7 +46,7 @@ export const LinksImport = z
     examples: [{ csv: 'Title,Long URL\nPoster,https://example.com/pricing', columns: {} }],
   })
 
-export const importOutcomes = ['created', 'present', 'refused'] as const
+const importOutcomes = ['created', 'present', 'refused'] as const
 
 const ImportedRow = z
   .object({

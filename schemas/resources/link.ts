@@ -33,7 +33,7 @@ const expiry = {
 export const linkStatuses = ['active', 'archived'] as const
 
 /** Kinds of devices that a target may name, as far as a user agent tells them apart. */
-export const linkDevices = ['ios', 'android', 'desktop'] as const
+const linkDevices = ['ios', 'android', 'desktop'] as const
 export type LinkDevice = (typeof linkDevices)[number]
 
 /** In capital letters, however it was sent. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { dropHoursMax, spikeVisitorsMax } from '../limits/alert-limits.ts'
 import { dateTime } from './date-time.ts'
 
-export const alertKinds = ['spike', 'drop'] as const
+const alertKinds = ['spike', 'drop'] as const
 export type AlertKind = (typeof alertKinds)[number]
 
 /** Live visitors; null: off. */

@@ -37,7 +37,7 @@ export function makePauses(pg: Queryable): Pauses {
 }
 
 /** Shortens the pauses of targets that wait for another attempt, and of accounts that wait for the end of a limit. */
-export async function hastenRetries(pg: Queryable): Promise<void> {
+async function hastenRetries(pg: Queryable): Promise<void> {
   const hasten = (table: string, at: string, condition: string) =>
     pg.query(
       `UPDATE ${table} SET ${at} = now() + (${at} - now()) / ${pace}

@@ -41,8 +41,6 @@ export async function settlePeople(stores: TestStores, ingest: Pick<TestIngest, 
   await mergeAndRefreshPeople(stores)
 }
 
-export type PeopleAsker = ReturnType<typeof askPeople>
-
 export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'>) {
   const ask = async <Answer>(path: string, query: Record<string, string>) => {
     const response = await api.ask(`${path}?${new URLSearchParams(query)}`, { key: apiKey })

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { sleep } from '../../runtime/retry.ts'
 
-export function findTool(name: string): string | undefined {
+function findTool(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }

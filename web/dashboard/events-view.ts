@@ -3,7 +3,7 @@ import { bucketsMax, eventSeriesRowsMax } from '../../schemas/limits/series-limi
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { lengthOf, listQuestionOf, ranges, type View, wholeDaysOf, writeView } from './address.ts'
 
-export const eventIntervals = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' } as const
+const eventIntervals = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' } as const
 export type EventInterval = keyof typeof eventIntervals
 
 export const eventFigures = { events: 'Events', visitors: 'Visitors' } as const

@@ -17,7 +17,7 @@ export interface FunnelView {
   readonly within: string
 }
 
-export const withinDefault = String(funnelDaysDefault)
+const withinDefault = String(funnelDaysDefault)
 export const withins: Readonly<Record<string, string>> = {
   session: 'in one session',
   1: 'within a day',

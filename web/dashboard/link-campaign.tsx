@@ -7,7 +7,7 @@ import { paramOf, withParam } from '../../schemas/reference/campaign-query.ts'
 import type { ListedLink } from '../../schemas/resources/link.ts'
 
 /** Campaign fields, each with a default for an empty one. A link has no `utm_term` of its own: the destination alone has it. */
-export const campaignFields = [
+const campaignFields = [
   ['utm_source', 'Source', 'svc'],
   ['utm_medium', 'Medium', 'social'],
   ['utm_campaign', 'Campaign', ''],

@@ -3,10 +3,11 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
-import { pullSites } from '../../pipeline/search/pull-sites.ts'
+import { googleDispatcher, pullSites } from '../../pipeline/search/pull-sites.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeSecretBox, searchKeysPurpose } from '../../runtime/crypto/secret-box.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -147,6 +148,9 @@ test('a site is connected by a key that may read it, and the key is shown nowher
   const shown = JSON.stringify([refusals, connected, await list(), audit, stored!.sealed.toString('latin1')])
   const [secret] = JSON.stringify(google.privateKey.split('\n')[1]).slice(1, 60).split('"')
   expect([shown.includes(secret!), shown.includes('PRIVATE KEY')]).toEqual([false, false])
+  // Where private targets aren't allowed, nothing reaches this machine.
+  const guarded = request(google.url, { dispatcher: googleDispatcher(false)! })
+  await expect(guarded).rejects.toThrow('The host has no public address')
 })
 
 test('figures are the sums of what Google has, of all days, one query or one page, and a changed day is replaced whole', async () => {

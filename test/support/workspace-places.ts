@@ -148,6 +148,8 @@ export function workspacePlaces(stores: TestStores) {
        INSERT INTO feed_entries SELECT id, '', now() FROM made`,
       `INSERT INTO posting_times VALUES ($1, 1, 540)`,
       `INSERT INTO exclusions VALUES ($1, '{192.0.2.1}', '{}', '{}', '{}')`,
+      `INSERT INTO search_sites (workspace_id, site, account, sealed, next_pull_at)
+       VALUES ($1, 'sc-domain:example.com', 'a@example.com', '', now())`,
       `INSERT INTO short_domains (workspace_id, host, token) VALUES ($1, 'go.example.com', 't')`,
       `INSERT INTO goals (workspace_id, name, kind, value) VALUES ($1, 'n', 'path', '/')`,
       `INSERT INTO notes (workspace_id, day, text) VALUES ($1, now(), 't')`,

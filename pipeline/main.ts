@@ -78,6 +78,7 @@ async function main(): Promise<void> {
   const engagementReader = startEngagementReader(toPlatforms)
   const feedReader = startFeedReader({
     ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics, fetching },
+    apiHost,
     shortUrlHost: config.shortUrlHost ?? (apiHost && `${apiHost}/l`),
     isMailSetUp: mailer !== undefined,
   })

@@ -12,6 +12,7 @@ import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ReadTxt } from '../../runtime/outbound/txt-records.ts'
+import type { PublicHosts } from '../../runtime/public-hosts.ts'
 import type { problems } from '../../schemas/errors/problems.ts'
 import type { Scope, SessionScope } from '../../schemas/scopes.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
@@ -58,12 +59,6 @@ export interface Stores {
   readonly readTxt: ReadTxt
   /** Lets identical requests at about the same time share one answer, which must not be modified. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
-}
-
-/** Where the public reaches the product, without a slash at the end. */
-export interface PublicHosts {
-  readonly apiHost: string
-  readonly shortUrlHost: string
 }
 
 /** Settings of the installation. */

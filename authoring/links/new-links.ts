@@ -12,10 +12,12 @@ import { linksOfKeys } from '../../postgres/tables/links-known.ts'
 import { domainsOfHosts } from '../../postgres/tables/short-domains.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
+import type { PublicHosts } from '../../runtime/public-hosts.ts'
 import { invalid, Problem } from '../../schemas/errors/problems.ts'
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import type { LinkCreate } from '../../schemas/resources/link.ts'
 import { expiryAfter } from './expiry.ts'
+import { type IsShortAddress, loopFaults, shortAddressesOf } from './short-addresses.ts'
 
 type Sent = z.output<typeof LinkCreate>
 
@@ -27,20 +29,27 @@ export interface LinkContext {
   readonly clock: Clock
   readonly workspace: { readonly id: number; readonly timezone: string }
   readonly stores: { readonly pg: Queryable }
+  readonly config: PublicHosts
 }
 
 /**
  * Makes the links, or none: the faults of all are told together.
+ * @param known where no link leads, for callers that make many one by one
  * @returns the links in the order in which they were sent
  * @throws Problem 422
  */
-export async function makeLinks(sent: readonly SentLink[], context: LinkContext): Promise<TrackedLink[]> {
+export async function makeLinks(
+  sent: readonly SentLink[],
+  context: LinkContext,
+  known?: IsShortAddress,
+): Promise<TrackedLink[]> {
+  const isShort = known ?? (await shortAddressesOf(context))
   const domains = await domainsOf(
     sent.map(([, { domain }]) => domain),
     context,
   )
   const faults = await faultsOfKeys(sent, domains, context)
-  for (const one of sent) faults.push(...(await faultsOf(one, domains, context)))
+  for (const one of sent) faults.push(...(await faultsOf(one, { domains, isShort }, context)))
   if (faults.length > 0) throw invalid(faults)
   const { workspace, stores } = context
   const hashOf = makeHashes()
@@ -121,10 +130,16 @@ function takenKey([loc, { key }]: SentLink): ValidationError {
 
 export const takenText = 'The key is taken by another link'
 
+/** Hosts of the workspace's links, and addresses that none leads to. */
+export interface LinkSurroundings {
+  readonly domains: Domains
+  readonly isShort: IsShortAddress
+}
+
 /** Faults beyond those of its key. */
 export async function faultsOf(
   [loc, link]: SentLink,
-  domains: Domains,
+  { domains, isShort }: LinkSurroundings,
   context: LinkContext,
 ): Promise<ValidationError[]> {
   const { post_id: postId, social_account_id: socialAccountId } = link
@@ -140,6 +155,7 @@ export async function faultsOf(
     ...(has.post ? [] : [valueError([...loc, 'post_id'], postId, 'Post not found')]),
     ...(has.account ? [] : [valueError([...loc, 'social_account_id'], socialAccountId, 'Social account not found')]),
     ...expiryFaults([loc, link], context),
+    ...loopFaults(link, isShort, loc),
   ]
 }
 

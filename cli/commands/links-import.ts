@@ -9,10 +9,12 @@ import {
 import { tellCreated } from '../../api/operations/links/tell-created.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { systemClock } from '../../runtime/clock.ts'
+import type { PublicHosts } from '../../runtime/public-hosts.ts'
 import { linkFileBytesMax, linkFileRowsMax, linksImportedMax } from '../../schemas/limits/api-limits.ts'
 import { type ImportedField, importedFields } from '../../schemas/resources/link-import.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, UsageError, workspaceOption } from '../command.ts'
+import type { Installation } from '../installation.ts'
 
 export const importLinkFile = defineCommand({
   name: 'links import',
@@ -29,9 +31,9 @@ export const importLinkFile = defineCommand({
     const { id: workspaceId, timezone } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const rows = readFile(argument, columns)
-    const shortUrlHost = installation.config.shortUrlHost ?? `${installation.publicUrl()}/l`
+    const config = hostsOf(installation)
     const contextOf = (q: Queryable) => ({
-      ...{ workspace: { id: workspaceId, timezone }, stores: { pg: q }, clock: systemClock },
+      ...{ workspace: { id: workspaceId, timezone }, stores: { pg: q }, clock: systemClock, config },
     })
     if (options.flag('dry-run')) return resultOf(workspaceId, await importRows(rows, false, contextOf(pg)))
     const all: ImportedLinks = { rows: [], links: [] }
@@ -39,7 +41,7 @@ export const importLinkFile = defineCommand({
       signal.throwIfAborted()
       const some = await pg.transaction(async (tx) => {
         const imported = await importRows(rows.slice(at, at + linksImportedMax), true, contextOf(tx))
-        await tellCreated(tx, workspaceId, imported.links, shortUrlHost)
+        await tellCreated(tx, workspaceId, imported.links, config.shortUrlHost)
         const link_ids = imported.links.map(({ id }) => id)
         if (link_ids.length > 0) await auditCommand(tx, workspaceId, 'link.import', null, { link_ids })
         return imported
@@ -55,6 +57,13 @@ export const importLinkFile = defineCommand({
       ...refusals.map(({ row, label, reason }) => `row ${row}, ${label || 'without a label'}: ${reason}`),
     ].join('\n'),
 })
+
+/** With a root of short links of its own, the API's isn't asked for: it is empty where it isn't set. */
+function hostsOf({ config, publicUrl }: Installation): PublicHosts {
+  if (config.shortUrlHost !== undefined) return { apiHost: config.apiHost ?? '', shortUrlHost: config.shortUrlHost }
+  const apiHost = publicUrl()
+  return { apiHost, shortUrlHost: `${apiHost}/l` }
+}
 
 function resultOf(workspaceId: number, { rows }: ImportedLinks) {
   const refusals = rows.filter(({ outcome }) => outcome === 'refused')

@@ -22,7 +22,9 @@ export interface Making {
   readonly tx: Queryable
   readonly feed: LeasedFeed
   readonly clock: Clock
-  /** Empty where it isn't known: then links stay as they are. */
+  /** Empty where it isn't known. */
+  readonly apiHost: string
+  /** The same: then links stay as they are. */
   readonly shortUrlHost: string
 }
 
@@ -83,7 +85,7 @@ interface Shortening {
 
 /** The captions are written anew with the short link, which is mostly shorter. One that can't be made leaves them as they are. */
 async function shorten(
-  { tx, feed, clock, shortUrlHost }: Making,
+  { tx, feed, clock, apiHost, shortUrlHost }: Making,
   { id, title, texts, accounts }: Shortening,
 ): Promise<void> {
   if (!feed.shortens_links || shortUrlHost === '' || !feed.template.includes('{link}')) return
@@ -92,9 +94,17 @@ async function shorten(
     social_account_id: accounts.length === 1 ? accounts[0]!.id : null,
   })
   if (!sent.success) return
-  const context = { workspace: feed.workspace, clock, stores: { pg: tx } }
-  const [link] = await makeLinks([[['body'], sent.data]], context)
-  const shown = serializeLink(link!, shortUrlHost)
+  const context = { workspace: feed.workspace, clock, stores: { pg: tx }, config: { apiHost, shortUrlHost } }
+  const link = await makeLinks([[['body'], sent.data]], context).then(
+    ([made]) => made!,
+    (error) => {
+      // The entry's own link is a short one.
+      if (error instanceof Problem && error.status < 500) return null
+      throw error
+    },
+  )
+  if (link === null) return
+  const shown = serializeLink(link, shortUrlHost)
   await insertOutbox(tx, feed.workspace.id, 'link.created', shown)
   const { base, byPlatform } = captionsOf(feed.template, { ...texts, link: shown.post_url }, platformsOf(accounts))
   await updatePostFields(tx, id, {

@@ -37,6 +37,8 @@ export interface LookContext {
   readonly pg: Postgres
   readonly clock: Clock
   /** Empty where it isn't known. */
+  readonly apiHost: string
+  /** The same. */
   readonly shortUrlHost: string
   readonly isMailSetUp: boolean
 }
@@ -53,7 +55,7 @@ export function settleRead(
   fetched: FetchedFeed,
   { title, entries }: Feed,
 ): Promise<void> {
-  const { pg, clock, shortUrlHost } = context
+  const { pg, clock, apiHost, shortUrlHost } = context
   return pg.transaction(async (tx) => {
     const now = clock.now()
     // The workspace comes first, as where it is deleted. Posts that are queued at once would take the same time.
@@ -69,7 +71,8 @@ export function settleRead(
     const room = wanted.length > 0 ? await roomOf(tx, feed, now) : 0
     const taken = wanted.slice(wanted.length - Math.min(wanted.length, room))
     const made: MadePost[] = []
-    for (const entry of taken) made.push(await makePost({ tx, feed, clock, shortUrlHost }, entry))
+    const making = { tx, feed, clock, apiHost, shortUrlHost }
+    for (const entry of taken) made.push(await makePost(making, entry))
     const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched
     await endLook(tx, feed, lookAt(now), { title, etag, lastModified, news })

@@ -249,6 +249,10 @@ test('a queueing feed takes posting times while its maker may schedule; else it 
   const caption = third!.targets[0]!.caption_override!
   expect(caption).toMatch(new RegExp(`^(Word )+Wo?r?d?… (Word )+Wo?r?d?… ${shortUrlHost}/${link.attribution_key}$`))
   expect(caption.length).toBeLessThanOrEqual(300)
+  // No link leads to a short one.
+  feeds['/feed'].body = rssOf([{ id: 'short' }]).replace('https://blog.example.com', shortUrlHost)
+  await reader.look(later)
+  expect((await posts())[0]!.base_caption).toBe(`Title short Title short ${shortUrlHost}/short`)
 
   // While the feed is read, and then before.
   feeds['/feed'].body = rssOf([{ id: 'd' }])
@@ -267,7 +271,7 @@ test('a queueing feed takes posting times while its maker may schedule; else it 
   await reader.look(feedAskedPauseMs)
   expect(await shown()).toEqual(['failed', 'Whoever set the feed up is no member any more'])
   expect(receiver.received.length).toBe(requests)
-  expect(await posts()).toHaveLength(3)
+  expect(await posts()).toHaveLength(4)
   await ask('PATCH', `/v1/feeds/${body.id}`, { status: 'active' })
   await reader.look(feedAskedPauseMs)
   expect((await posts())[0]).toMatchObject({ title: 'Title d', status: 'scheduled' })

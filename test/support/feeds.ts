@@ -46,7 +46,7 @@ export function makeFeedReader(stores: Pick<TestStores, 'pg'>, pg = stores.pg) {
   const clock = fixedClock(Date.now() + 60_000)
   const { signal } = new AbortController()
   const context = {
-    ...{ pg, clock, shortUrlHost, isMailSetUp: true, log: makeLog('test', 'silent') },
+    ...{ pg, clock, apiHost: '', shortUrlHost, isMailSetUp: true, log: makeLog('test', 'silent') },
     metrics: makePipelineMetrics(makeMetrics('test', false)),
     fetching: { agent: makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 }), allowPrivate: true },
   }

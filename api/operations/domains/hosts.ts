@@ -1,9 +1,9 @@
 /** Hosts that a short domain can't have, and addresses that it can't lead to. */
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
+import type { PublicHosts } from '../../../runtime/public-hosts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../../schemas/exclusions.ts'
-import type { PublicHosts } from '../define.ts'
 
 /** @throws Problem 422 for a host of the installation, or one that is never public */
 export function requireUsableHost(host: string, { apiHost, shortUrlHost }: PublicHosts): void {

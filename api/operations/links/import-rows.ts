@@ -13,9 +13,11 @@ import {
   inOrderOfKeys,
   type KeyAndDomain,
   type LinkContext,
+  type LinkSurroundings,
   makeLinks,
   takenText,
 } from '../../../authoring/links/new-links.ts'
+import { shortAddressesOf } from '../../../authoring/links/short-addresses.ts'
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 import { holdLinkImports, linksOfDestinations, linksOfKeys } from '../../../postgres/tables/links-known.ts'
 import { Problem } from '../../../schemas/errors/problems.ts'
@@ -47,6 +49,7 @@ export async function importRows(
     given.map(({ sent }) => sent.domain),
     context,
   )
+  const around = { domains, isShort: await shortAddressesOf(context) }
   const rows = given.map(({ row, sent }) => ({ row, sent: { ...sent, domain: knownHost(sent.domain, domains) } }))
   const known = await readKnown(rows, domains, context)
   const made = new Map<number, TrackedLink>()
@@ -70,7 +73,7 @@ export async function importRows(
     const before = known.find(link)
     if (before === 'taken') return { faults: [{ loc: ['body', 'key'], type: 'value_error', msg: takenText }] }
     if (before !== undefined) return { outcome: 'present', link_id: before.id }
-    const tried = await tryToMake(link, makes, domains, context)
+    const tried = await tryToMake(link, makes, around, context)
     if ('faults' in tried) return tried
     if (tried.made !== null) made.set(tried.made.id, tried.made)
     const id = tried.made?.id ?? null
@@ -87,12 +90,12 @@ interface Refused {
 async function tryToMake(
   link: NewLink,
   makes: boolean,
-  domains: Domains,
+  around: LinkSurroundings,
   context: LinkContext,
 ): Promise<{ readonly made: TrackedLink | null } | Refused> {
   try {
-    if (makes) return { made: (await makeLinks([[['body'], link]], context))[0]! }
-    const faults = await faultsOf([['body'], link], domains, context)
+    if (makes) return { made: (await makeLinks([[['body'], link]], context, around.isShort))[0]! }
+    const faults = await faultsOf([['body'], link], around, context)
     return faults.length > 0 ? { faults } : { made: null }
   } catch (error) {
     if (error instanceof Problem && typeof error.detail !== 'string') return { faults: error.detail }

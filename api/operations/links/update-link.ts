@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { expiryAfter } from '../../../authoring/links/expiry.ts'
+import { loopFaults, shortAddressesOf } from '../../../authoring/links/short-addresses.ts'
 import { holdLink, updateLink as writeLink } from '../../../postgres/tables/links.ts'
 import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
-import { listDomains } from '../../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../../runtime/crypto/password.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
-import { type Loc, valueError } from '../../../schemas/errors/validation-errors.ts'
-import { canonicalHost } from '../../../schemas/exclusions.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { LinkResource, LinkUpdate } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
@@ -23,20 +21,13 @@ export const updateLink = defineOperation({
   input: { path: z.object({ link_id: idInPath('link') }), body: LinkUpdate },
   output: LinkResource,
   problems: ['link_not_found'],
-  async handle({ path: { link_id }, body, workspace, clock, stores: { pg }, config }) {
-    const urls: [loc: Loc, url: string | null | undefined][] = [
-      [['body', 'destination_url'], body.destination_url],
-      [['body', 'expired_url'], body.expired_url],
-      ...(body.targets ?? []).map((target, at): [Loc, string] => [
-        ['body', 'targets', at, 'destination_url'],
-        target.destination_url,
-      ]),
-    ]
-    const link = await holdLink(pg, workspace.id, link_id)
+  async handle(context) {
+    const { path, body, workspace, clock, stores, config } = context
+    const { pg } = stores
+    const link = await holdLink(pg, workspace.id, path.link_id)
     if (link === null) throw problem('link_not_found')
-    const roots = [config.shortUrlHost, ...(await listDomains(pg, workspace.id)).map(({ host }) => `https://${host}`)]
-    const loops = urls.filter(([, url]) => url != null && roots.some((root) => isShortUrl(url, root)))
-    if (loops.length > 0) throw invalid(loops.map(([loc, url]) => valueError(loc, url, loopText)))
+    const loops = loopFaults(body, await shortAddressesOf(context))
+    if (loops.length > 0) throw invalid(loops)
     const fields = {
       label: body.label ?? link.label,
       destination_url: body.destination_url ?? link.destination_url,
@@ -53,12 +44,3 @@ export const updateLink = defineOperation({
     return serializeLink(await writeLink(pg, link, fields, passwordHash), config.shortUrlHost)
   },
 })
-
-const loopText = 'a link that is changed leads to no short link: it could lead to itself'
-
-/** @param root of short URLs, without a slash at its end */
-function isShortUrl(url: string, root: string): boolean {
-  const [asked, short] = [new URL(url), new URL(`${root}/`)]
-  const isSameHost = canonicalHost(asked.hostname) === canonicalHost(short.hostname) && asked.port === short.port
-  return isSameHost && asked.pathname.startsWith(short.pathname)
-}

@@ -1,0 +1,61 @@
+/**
+ * Addresses at which this installation redirects. A link that led to one of them might lead to itself, at once or by way of
+ * others, so links lead to none that a workspace can reach: keys under the installation's roots, and its own short domains.
+ */
+import type { z } from 'zod'
+import type { Queryable } from '../../postgres/client.ts'
+import { listDomains } from '../../postgres/tables/short-domains.ts'
+import type { PublicHosts } from '../../runtime/public-hosts.ts'
+import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
+import { canonicalHost } from '../../schemas/exclusions.ts'
+import { isLinkKeyShaped } from '../../schemas/link-key.ts'
+import type { LinkUpdate } from '../../schemas/resources/link.ts'
+
+/** Whether an address is one of them. */
+export type IsShortAddress = (url: string) => boolean
+
+interface HostContext {
+  readonly workspace: { readonly id: number }
+  readonly stores: { readonly pg: Queryable }
+  readonly config: PublicHosts
+}
+
+/** Those of the workspace. Domains count before they are verified: they may be so before the link is followed. */
+export async function shortAddressesOf({ workspace, stores, config }: HostContext): Promise<IsShortAddress> {
+  const hosts = new Set((await listDomains(stores.pg, workspace.id)).map(({ host }) => host))
+  return (text) => {
+    const url = new URL(text)
+    return hosts.has(canonicalHost(url.hostname)) || keyUnderRoots(url, config) !== null
+  }
+}
+
+/** @returns the key of a short link under the installation's roots; null for another address */
+export function keyUnderRoots(url: URL, { apiHost, shortUrlHost }: PublicHosts): string | null {
+  // Either is empty where the process doesn't know it. Ingest serves the paths at both.
+  const roots = [apiHost, shortUrlHost].filter((root) => root !== '').map((root) => new URL(root))
+  if (!roots.some((root) => canonicalHost(root.hostname) === canonicalHost(url.hostname) && root.port === url.port)) {
+    return null
+  }
+  const paths = ['/l', ...(shortUrlHost === '' ? [] : [new URL(shortUrlHost).pathname.replace(/\/+$/, '')])]
+  const keys = paths
+    .filter((path) => url.pathname.startsWith(`${path}/`))
+    .map((path) => url.pathname.slice(path.length + 1).replace(/\/$/, ''))
+  return keys.find(isLinkKeyShaped) ?? null
+}
+
+type Destinations = Pick<z.output<typeof LinkUpdate>, 'destination_url' | 'expired_url' | 'targets'>
+
+/** Faults of the destinations of a link as it is sent. @param loc of the link in the request */
+export function loopFaults(link: Destinations, isShort: IsShortAddress, loc: Loc = ['body']): ValidationError[] {
+  const urls: readonly (readonly [loc: Loc, url: string | null | undefined])[] = [
+    [[...loc, 'destination_url'], link.destination_url],
+    [[...loc, 'expired_url'], link.expired_url],
+    ...(link.targets ?? []).map((target, at): [Loc, string] => [
+      [...loc, 'targets', at, 'destination_url'],
+      target.destination_url,
+    ]),
+  ]
+  return urls.filter(([, url]) => url != null && isShort(url)).map(([at, url]) => valueError(at, url, loopText))
+}
+
+const loopText = 'a link leads to no short link and no short domain: it could lead to itself'

@@ -3,7 +3,7 @@ import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
 import type { TrackedLink } from './links.ts'
 
-type KeyedLink = Pick<TrackedLink, 'id' | 'attribution_key' | 'destination_url'> & {
+type KeyedLink = Pick<TrackedLink, 'id' | 'attribution_key' | 'destination_url' | 'expired_url' | 'targets'> & {
   readonly workspace_id: number
   readonly domain_id: number | null
 }
@@ -17,7 +17,7 @@ export interface KeyPlace {
 /** Links of these keys, whosever they are. */
 export function linksOfKeys(q: Queryable, places: readonly KeyPlace[]): Promise<KeyedLink[]> {
   return q.query(
-    `SELECT id, workspace_id, attribution_key, domain_id, destination_url
+    `SELECT id, workspace_id, attribution_key, domain_id, destination_url, expired_url, targets
      FROM links JOIN unnest($1::text[], $2::bigint[]) AS wanted (key, domain)
        ON attribution_key = wanted.key AND domain_id IS NOT DISTINCT FROM wanted.domain`,
     [places.map(({ key }) => key), places.map(({ domainId }) => domainId)],

@@ -2,6 +2,8 @@
 
 /** Short domains of a workspace. Ingest holds the verified ones of all workspaces in memory. */
 export const shortDomainsMax = 20
+/** Addresses within the workspace's own that one of a domain may lead through. Browsers follow 20 redirects. */
+export const shortDomainWayMax = 10
 /** Characters of a host: a name has 253, and its TXT record stands under a label of its own. */
 export const shortDomainLengthMax = 253 - '_svc.'.length
 /** Characters of a host as it is sent: other scripts are shorter than their names in ASCII. */

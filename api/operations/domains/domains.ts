@@ -20,8 +20,9 @@ import { shortDomainsMax } from '../../../schemas/limits/domain-limits.ts'
 import { ShortDomain, ShortDomainCreate, ShortDomainUpdate } from '../../../schemas/resources/short-domain.ts'
 import { type DomainFailure, proofOf } from '../../../schemas/short-domain.ts'
 import { defineOperation } from '../define.ts'
-import { requireOtherHosts, requireUsableHost } from './hosts.ts'
+import { requireUsableHost } from './hosts.ts'
 import { serializeDomain } from './serialize.ts'
+import { requireWaysOut } from './ways.ts'
 
 const path = z.object({ domain_id: idInPath('domain') })
 
@@ -52,10 +53,12 @@ export const createShortDomain = defineOperation({
   input: { body: ShortDomainCreate },
   output: ShortDomain,
   problems: ['domains_full', 'domain_known', 'domain_taken'],
-  async handle({ body, workspace, stores: { pg }, config }) {
+  async handle(context) {
+    const { body, workspace, config } = context
+    const { pg } = context.stores
     requireUsableHost(body.host, config)
-    requireOtherHosts(body.host, body)
     await holdWorkspace(pg, workspace.id)
+    await requireWaysOut(body.host, body, context)
     const known = await listDomains(pg, workspace.id)
     if (known.some(({ host }) => host === body.host)) throw problem('domain_known')
     if (known.length >= shortDomainsMax) throw problem('domains_full')
@@ -79,10 +82,13 @@ export const changeShortDomain = defineOperation({
   input: { path, body: ShortDomainUpdate },
   output: ShortDomain,
   problems: ['domain_not_found'],
-  async handle({ path: { domain_id }, body, workspace, stores: { pg } }) {
-    const domain = await holdDomain(pg, workspace.id, domain_id)
+  async handle(context) {
+    const { path, body, workspace } = context
+    const { pg } = context.stores
+    await holdWorkspace(pg, workspace.id)
+    const domain = await holdDomain(pg, workspace.id, path.domain_id)
     if (domain === null) throw problem('domain_not_found')
-    requireOtherHosts(domain.host, body)
+    await requireWaysOut(domain.host, body, context)
     const { root_url = domain.root_url, not_found_url = domain.not_found_url } = body
     return serializeDomain(await updateDomain(pg, domain.id, { root_url, not_found_url }))
   },

@@ -1,0 +1,96 @@
+/**
+ * Where the addresses of a short domain lead. Visitors of an unknown key would be led around without an end where an address
+ * comes back to its domain: at once, by other domains of the workspace, or by its links. So such an address is refused.
+ * A key of a domain counts as known and as unknown, because its link may be made or end later.
+ *
+ * Held by test/integration/short-domain-loops.test.ts.
+ */
+import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
+import { listDomains, type StoredDomain } from '../../../postgres/tables/short-domains.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { canonicalHost } from '../../../schemas/exclusions.ts'
+import { shortDomainWayMax } from '../../../schemas/limits/domain-limits.ts'
+import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
+import type { CallContext } from '../define.ts'
+import { keyUnderRoots } from '../links/short-addresses.ts'
+
+type WayContext = Pick<CallContext, 'workspace' | 'stores' | 'config'>
+
+/** An address of the workspace's own: a path of a domain, or a key under the installation's roots. */
+interface OwnPlace {
+  /** Null: the installation's. */
+  readonly domain: StoredDomain | null
+  /** Null: no link stands there. */
+  readonly key: string | null
+  readonly isRoot: boolean
+}
+
+/**
+ * The workspace is to be held: two domains that are changed at once might lead to each other.
+ * @throws Problem 422 where an address leads back to the domain
+ */
+export async function requireWaysOut(
+  host: string,
+  urls: { readonly root_url?: string | null | undefined; readonly not_found_url?: string | null | undefined },
+  context: WayContext,
+): Promise<void> {
+  const { workspace, stores } = context
+  const domains = await listDomains(stores.pg, workspace.id)
+  const faults = []
+  for (const name of ['root_url', 'not_found_url'] as const) {
+    const fault = urls[name] == null ? null : await faultOfWay(urls[name], host, domains, context)
+    if (fault !== null) faults.push(valueError(['body', name], urls[name], fault))
+  }
+  if (faults.length > 0) throw invalid(faults)
+}
+
+async function faultOfWay(
+  url: string,
+  host: string,
+  domains: readonly StoredDomain[],
+  context: WayContext,
+): Promise<string | null> {
+  let urls = [url]
+  let passed = 0
+  while (urls.length > 0) {
+    if (urls.some((each) => hostOf(each) === host)) {
+      return passed === 0
+        ? 'It leads to the domain itself'
+        : 'It leads back to the domain itself, by other addresses of the workspace'
+    }
+    const places = urls.flatMap((each) => placeOf(new URL(each), domains, context) ?? [])
+    passed += places.length
+    if (passed > shortDomainWayMax) return `It leads through more than ${shortDomainWayMax} addresses of the workspace`
+    urls = await nextOf(places, context)
+  }
+  return null
+}
+
+function hostOf(url: string): string {
+  return canonicalHost(new URL(url).hostname)
+}
+
+/** Null: it isn't the workspace's. */
+function placeOf(url: URL, domains: readonly StoredDomain[], { config }: WayContext): OwnPlace | null {
+  const domain = domains.find(({ host }) => host === canonicalHost(url.hostname)) ?? null
+  const path = url.pathname.slice(1).replace(/\/$/, '')
+  const key = domain === null ? keyUnderRoots(url, config) : isLinkKeyShaped(path) ? path : null
+  return domain === null && key === null ? null : { domain, key, isRoot: url.pathname === '/' }
+}
+
+/** All addresses that these places lead to, by domain or by link. */
+async function nextOf(places: readonly OwnPlace[], { workspace, stores }: WayContext): Promise<string[]> {
+  const keys = places.flatMap(({ key, domain }) => (key === null ? [] : [{ key, domainId: domain?.id ?? null }]))
+  const links = keys.length === 0 ? [] : await linksOfKeys(stores.pg, keys)
+  const urls = [
+    ...places.map(({ domain, isRoot }) => (isRoot ? domain?.root_url : domain?.not_found_url)),
+    ...links
+      .filter(({ workspace_id }) => workspace_id === workspace.id)
+      .flatMap(({ destination_url, expired_url, targets }) => [
+        ...[destination_url, expired_url],
+        ...targets.map((target) => target.destination_url),
+      ]),
+  ]
+  return [...new Set(urls.filter((url) => url != null))]
+}

@@ -276,7 +276,8 @@ function plainMembersOf(output: z.ZodType): Members {
 /** The answer's schema, without the members that the tool has no room for. */
 function shownOutputOf({ output, onlyWith }: Operation) {
   const { root, $defs } = rootOf(output, 'output')
-  if (onlyWith === undefined) return { root, $defs }
+  // A list has no members.
+  if (onlyWith === undefined || root['properties'] === undefined) return { root, $defs }
   const members = Object.entries(root['properties'] as Members).filter(([name]) => !onlyWith.members.includes(name))
   return { root: { ...root, properties: Object.fromEntries(members) } as JsonSchema, $defs }
 }

@@ -93,6 +93,8 @@ export interface LinkPage extends Page {
   readonly isArchived: boolean
   /** Only links with this tag. */
   readonly tag?: string | undefined
+  /** Only links under this short domain. */
+  readonly domain?: string | undefined
   /** Only links that have this text in their label, key or destination, whatever its case. */
   readonly text?: string | undefined
 }
@@ -101,16 +103,17 @@ export interface LinkPage extends Page {
 export function listLinks(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId, isArchived, tag, text }: LinkPage,
+  { limit, beforeId, isArchived, tag, domain, text }: LinkPage,
   bytesMax = linksListedBytesMax,
 ): Promise<TrackedLink[]> {
   return readWithin<TrackedLink>(limit, bytesMax, (rowsMax, last) =>
     q.query(
       `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3)
          AND (archived_at IS NOT NULL) = $4 AND ($5::text IS NULL OR $5 = ANY (tags))
+         AND ($7::text IS NULL OR domain_id = (SELECT id FROM short_domains WHERE workspace_id = $1 AND host = $7))
          AND ($6::text IS NULL OR strpos(lower(concat_ws(chr(10), label, attribution_key, destination_url)), lower($6)) > 0)
        ORDER BY id DESC LIMIT $2`,
-      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived, tag ?? null, text ?? null],
+      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived, tag ?? null, text ?? null, domain ?? null],
     ),
   )
 }

@@ -39,7 +39,7 @@ const added = [
 /** Query parameters that our decisions add. */
 const addedParameters = [
   ...['before_id', 'limit', 'status', 'review', 'include', 'interval', 'compare', 'action', 'actor_id', 'actor_type'],
-  ...['scheduled_from', 'scheduled_before', 'tag', 'q', ...filterNames],
+  ...['scheduled_from', 'scheduled_before', 'tag', 'domain', 'q', ...filterNames],
 ]
 
 /** They may have a body, which names the version of the post that was read. */

@@ -1,4 +1,5 @@
 /** The search of tracked links by label, key and destination. */
+import type { ComponentChildren } from 'preact'
 import { addressWith } from './parts.tsx'
 import { useSearchField } from './search-field.ts'
 
@@ -7,8 +8,14 @@ export function soughtLinks(search: string): string {
   return new URLSearchParams(search).get('q') ?? ''
 }
 
-/** @param search the address's query */
-export function LinkSearch({ search }: { readonly search: string }) {
+interface SearchProps {
+  /** The address's query. */
+  readonly search: string
+  /** Stands beside the field. */
+  readonly children: ComponentChildren
+}
+
+export function LinkSearch({ search, children }: SearchProps) {
   const sought = soughtLinks(search)
   const [field, type] = useSearchField(sought, (text) => addressWith(location.search, 'q', text || undefined))
   return (
@@ -21,6 +28,7 @@ export function LinkSearch({ search }: { readonly search: string }) {
         placeholder="Label, key, destination"
         onInput={(event) => type(event.currentTarget.value)}
       />
+      {children}
     </div>
   )
 }

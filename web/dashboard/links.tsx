@@ -4,6 +4,7 @@ import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import { number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { CampaignFields, destinationProps, ownFields, useDestination } from './link-campaign.tsx'
+import { chosenDomain, DomainField, DomainFilter } from './link-domain.tsx'
 import { EditLink, ExpiryFields, type Link, PasswordField, takePassword } from './link-form.tsx'
 import { ImportLinks } from './link-import.tsx'
 import { LinkNumbers } from './link-numbers.tsx'
@@ -18,7 +19,6 @@ import type { Workspace } from './overview-data.ts'
 import { ArchiveTabs, Copy, Failure, isArchive, Refusal } from './parts.tsx'
 import { send, useRefusal } from './query.ts'
 import { serverNow } from './request.ts'
-import { DomainField } from './short-domains.tsx'
 
 const listed = 100
 
@@ -26,7 +26,13 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
   const status = isArchive(search) ? 'archived' : 'active'
   const tag = chosenTag(search)
   const q = soughtLinks(search)
-  const query = new URLSearchParams({ include: 'clicks', status, ...(tag !== undefined && { tag }), ...(q && { q }) })
+  const domain = chosenDomain(search)
+  const query = new URLSearchParams({
+    ...{ include: 'clicks', status },
+    ...(tag !== undefined && { tag }),
+    ...(domain !== undefined && { domain }),
+    ...(q && { q }),
+  })
   const { answer, failure, isStale, isAwaited, pager } = useListPage<Link>(`/links?${query}`, {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
@@ -39,11 +45,19 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
       <section class="panel paged" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
         <ChosenTag {...{ search, navigate }} />
-        <LinkSearch search={search} />
+        <LinkSearch search={search}>
+          <DomainFilter {...{ search, navigate }} />
+        </LinkSearch>
         {may('links:write') && <ImportLinks />}
         {answer?.length === 0 && !isStale && (
           <p class="empty">
-            {q !== '' ? 'No link here matches.' : tag === undefined ? none : 'No link here has this tag.'}
+            {q !== '' || (tag !== undefined && domain !== undefined)
+              ? 'No link here matches.'
+              : tag !== undefined
+                ? 'No link here has this tag.'
+                : domain !== undefined
+                  ? 'No link here stands under this domain.'
+                  : none}
           </p>
         )}
         <ul>

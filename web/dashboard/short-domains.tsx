@@ -1,4 +1,4 @@
-/** Short domains: hosts of the workspace's own for short links, each proven by a TXT record; and the choice of one for a link. */
+/** Short domains: hosts of the workspace's own for short links, each proven by a TXT record. */
 import { useState } from 'preact/hooks'
 import type { ShortDomain } from '../../schemas/resources/short-domain.ts'
 import { Confirm, FormDialog } from './dialog.tsx'
@@ -16,7 +16,7 @@ const failures: Readonly<Record<NonNullable<Domain['failure']>, string>> = {
   record_different: 'There are TXT records of this name, and none has this value.',
   dns_timeout: 'The name servers did not answer in time.',
   dns_failed: 'The name servers could not answer.',
-  host_taken: 'Another workspace has proven that the host is its own.',
+  host_taken: 'Another workspace has proven that the host is its own, or this installation has it by now.',
 }
 
 export function ShortDomains({ timezone }: { readonly timezone: string }) {
@@ -165,23 +165,5 @@ function DomainForm({ edited, close, made }: FormProps) {
         />
       </label>
     </FormDialog>
-  )
-}
-
-/** The domain of a new link, where the workspace has a verified one. */
-export function DomainField() {
-  const { answer } = useAnswer<Domain[]>('/domains', { againMs: seldomMs })
-  const hosts = answer?.filter(({ status }) => status === 'verified').map(({ host }) => host) ?? []
-  if (hosts.length === 0) return null
-  return (
-    <label>
-      Domain{' '}
-      <select name="domain">
-        <option value="">of this installation</option>
-        {hosts.map((host) => (
-          <option key={host}>{host}</option>
-        ))}
-      </select>
-    </label>
   )
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../schemas/limits/api-limits.ts'
 import { ListedLink, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
+import { shortDomain } from '../../../schemas/resources/short-domain.ts'
 import { tagOf } from '../../../schemas/resources/tags.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { type CallContext, defineOperation } from '../define.ts'
@@ -25,6 +26,7 @@ const LinksQuery = z.object({
   before_id: beforeId('link'),
   status: z.enum(linkStatuses).default('active').meta({ description: 'Status.' }),
   tag: tagOf(linkTagLengthMax).optional().meta({ description: 'Only those with it.' }),
+  domain: shortDomain.optional().meta({ description: 'Only those under it.' }),
   q: z.string().max(linkSearchLengthMax).optional().meta({ description: 'In label, key or destination.' }),
   include: z.enum(['clicks']).optional().meta({ description: 'Adds it to each link.' }),
 })
@@ -33,6 +35,7 @@ export const listLinks = defineOperation({
   name: 'link.list',
   http: { method: 'GET', path: '/v1/links' },
   tool: 'svc.list_links',
+  onlyWith: { toolset: 'links', members: ['domain'] },
   summary: 'List the tracked links, newest first.',
   tag: 'Links',
   effect: 'read',
@@ -41,9 +44,9 @@ export const listLinks = defineOperation({
   output: z.array(ListedLink),
   async handle(context) {
     const { query, workspace, stores, config } = context
-    const { limit = linksListedMax, before_id, status, tag, q: text, include } = query
+    const { limit = linksListedMax, before_id, status, tag, domain, q: text, include } = query
     const links = await readLinks(stores.pg, workspace.id, {
-      ...{ limit, beforeId: before_id, isArchived: status === 'archived', tag, text },
+      ...{ limit, beforeId: before_id, isArchived: status === 'archived', tag, domain, text },
     })
     const shown = links.map((link) => serializeLink(link, config.shortUrlHost))
     if (include === undefined || shown.length === 0) return shown

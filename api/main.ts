@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
+import { checkAtStart } from '../postgres/start-check.ts'
+import { requireOwnHosts } from '../postgres/tables/own-hosts.ts'
 import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
@@ -43,6 +45,7 @@ async function main(): Promise<void> {
   const shutdown = makeShutdown(log)
   const pg = connectPostgres(databaseUrl, { deadlineMs: config.answerDeadlineMs * postgresShareOfAnswer })
   await bindServiceKey(pg, config, shutdown, log)
+  await checkAtStart(() => requireOwnHosts(pg, config), shutdown, log)
   const ch = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl)
   const rateLimiter = makeRateLimiter({

@@ -7,9 +7,11 @@ import { join, resolve } from 'node:path'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
+import { checkAtStart } from '../postgres/start-check.ts'
 import { recordRepairs } from '../postgres/tables/event-repairs.ts'
 import { insertInbox } from '../postgres/tables/inbox.ts'
 import { findRedirect, findRedirectOfId, listRedirects } from '../postgres/tables/link-redirects.ts'
+import { ownHostsOf, requireOwnHosts } from '../postgres/tables/own-hosts.ts'
 import { findPostOwner, listPostOwners } from '../postgres/tables/posts.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
 import { bindServiceKey } from '../postgres/tables/secret-key-check.ts'
@@ -62,6 +64,7 @@ async function runNode(): Promise<void> {
 
   const pg = connectPostgres(databaseUrl, { max: 4 })
   await bindServiceKey(pg, config, shutdown, log)
+  await checkAtStart(() => requireOwnHosts(pg, config), shutdown, log)
   const clickhouse = connectClickHouse(clickhouseUrl)
   const claims = connectClaims({
     url: redisUrl,
@@ -181,13 +184,14 @@ async function openLeases(
 }
 
 function makeDomains(
-  { folder, clock, log }: Thread,
+  { config, folder, clock, log }: Thread,
   pg: Postgres,
   keepsCopy: boolean,
   onHosts?: (hosts: readonly string[]) => void,
 ): DomainTable {
   return makeDomainTable({
     ...{ keepsCopy, clock, log, file: join(folder, 'short-domains.json') },
+    ownHosts: ownHostsOf(config).map(({ host }) => host),
     listDomains: () => listServedDomains(pg),
     listen: (onNotify, onReconnect) => pg.listen('short_domains_changed', onNotify, onReconnect),
     ...(onHosts && { onHosts }),

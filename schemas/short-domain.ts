@@ -5,7 +5,7 @@
 import { canonicalHost } from './exclusions.ts'
 import { shortDomainLengthMax } from './limits/domain-limits.ts'
 
-/** Why the last check failed. `host_taken`: another workspace has proven it before. */
+/** Why the last check failed. `host_taken`: another workspace has proven it before, or it is the installation's own by now. */
 export const domainFailures = ['record_missing', 'record_different', 'dns_timeout', 'dns_failed', 'host_taken'] as const
 export type DomainFailure = (typeof domainFailures)[number]
 

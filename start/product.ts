@@ -4,6 +4,7 @@ import { connectClickHouse } from '../clickhouse/client.ts'
 import { migrateClickHouse } from '../clickhouse/migrate.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { migratePostgres } from '../postgres/migrate.ts'
+import { requireOwnHosts } from '../postgres/tables/own-hosts.ts'
 import { createSignInLink } from '../postgres/tables/owner-sessions.ts'
 import { bindSecretKey, forgetLostKey, requireSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -16,6 +17,7 @@ import { type DevFile, type Pids, processNames, readDevFile, writeDevFile } from
 import { type FirstWorkspace, firstWorkspace } from './first-workspace.ts'
 import { makeDemoSite } from './front/demo-site.ts'
 import { type Front, startFront } from './front/front.ts'
+import { isShortLink } from './front/service-of-path.ts'
 import { statusPage } from './front/status-page.ts'
 import { trustedProxiesOf } from './front/trusted-proxies.ts'
 import { endLeftOver } from './processes/left-over.ts'
@@ -52,8 +54,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   let dev: Omit<DevFile, 'pids'> | undefined
   /** Known once it is served. */
   let scriptUrl: string | undefined
-  /** As ingest knows them. */
-  let shortDomains: ReadonlySet<string> = new Set()
+  /** As ingest knows them; undefined until it has said so. */
+  let shortDomains: ReadonlySet<string> | undefined
   let isStopping = false
 
   const watcher: Watcher = {
@@ -77,7 +79,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
         const isUp = running.services.some((kept) => kept.name === name && kept.isUp)
         return isUp ? services.find((service) => service.name === name)?.port : undefined
       },
-      isShortDomain: (host) => shortDomains.has(host),
+      isAtShortDomain: (host, path) => shortDomains?.has(host) ?? isShortLink(path, ''),
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
       demo: makeDemoSite(() => scriptUrl),
       ...(config.shortUrlHost !== undefined && { shortLinkPath: pathOf(config.shortUrlHost) }),
@@ -93,7 +95,10 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       running.stores.push(kept)
       return kept
     })
-    const first = await prepareStores(urls, earlier, (pg) => secretKeyOf(config, folder, pg))
+    const first = await prepareStores(urls, earlier, async (pg) => {
+      await requireOwnHosts(pg, config)
+      return secretKeyOf(config, folder, pg)
+    })
 
     const addresses = addressesOf(config, front.port)
     const { secretKey } = first

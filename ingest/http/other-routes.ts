@@ -1,4 +1,4 @@
-/** Ingest's routes that take no events: health, metrics, the browser script, preflights. */
+/** Ingest's routes that take no events: health, metrics, the browser script, preflights, whether a host is a short domain. */
 import { compressReply } from '../../runtime/http/compression.ts'
 import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
@@ -12,6 +12,8 @@ export interface OtherRoutesOptions {
   readonly browserScript: BrowserScript
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
   readonly health: () => Health | Promise<Health>
+  /** By the query of the request. */
+  readonly shortDomain: (query: string) => HttpReply
   readonly observeAnswer: (status: number) => void
   readonly log: Log
 }
@@ -36,7 +38,7 @@ const preflightHeaders = {
 export function makeOtherRoutes(
   options: OtherRoutesOptions,
   isClosing: () => boolean,
-): Record<'preflight' | 'health' | 'metrics' | 'script', Handler> {
+): Record<'preflight' | 'health' | 'metrics' | 'script' | 'shortDomain', Handler> {
   const { browserScript, observeAnswer, log } = options
   const handler = (make: Make) => handlerOf(make, log, isClosing)
   return {
@@ -55,6 +57,11 @@ export function makeOtherRoutes(
       headers: { 'Content-Type': options.metrics.contentType },
       body: await options.metrics.text(),
     })),
+    shortDomain: handler((request) => {
+      const reply = options.shortDomain(request.getQuery() ?? '')
+      observeAnswer(reply.status)
+      return reply
+    }),
     script: handler(async (request) => {
       const reply = await browserScript({
         query: request.getQuery() ?? '',

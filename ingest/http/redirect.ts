@@ -82,6 +82,8 @@ export interface Redirect {
   readonly unlock: Answerer<AskedPlace>
   /** Leads to the address, or to the page for unknown links where there is none. */
   readonly leave: Answerer<string | null>
+  /** Says that it can't be known yet whether a link is there. */
+  readonly putOff: Answerer<void>
 }
 
 type Found = LinkTarget | 'unknown' | 'unavailable'
@@ -221,17 +223,23 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       receive: (body) => void receive(new URLSearchParams(body.toString())),
     })
   }
-  const leave: Redirect['leave'] = (response, request, isClosing, url) => {
+  function send(response: HttpResponse, request: HttpRequest, isClosing: () => boolean, reply: HttpReply): void {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
-    const reply = replyOfNone(url, 307)
     observeAnswer(reply.status)
     sendReply(response, reply, {
       requestId,
       headOnly: request.getMethod() === 'head',
-      closes: isClosing(),
+      // The body of a form isn't read.
+      closes: isClosing() || request.getMethod() === 'post',
     })
   }
-  return { follow, unlock, leave }
+  const leave: Redirect['leave'] = (response, request, isClosing, url) =>
+    send(response, request, isClosing, replyOfNone(url, 307))
+  const putOff: Redirect['putOff'] = (response, request, isClosing) => {
+    countRequest('unavailable')
+    send(response, request, isClosing, unavailableReply)
+  }
+  return { follow, unlock, leave, putOff }
 }
 
 /** @param url null: there is a page for it */

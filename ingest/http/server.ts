@@ -26,11 +26,11 @@ import { readPost } from './read-post.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
-import { makeDomainSwitch, makeLinkRoute, type ShortLinks, sendWithoutSlash } from './short-links.ts'
+import { makeDomainAnswer, makeDomainSwitch, makeLinkRoute, type ShortLinks, sendWithoutSlash } from './short-links.ts'
 import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 
-export interface IngestServerOptions extends OtherRoutesOptions {
+export interface IngestServerOptions extends Omit<OtherRoutesOptions, 'shortDomain'> {
   readonly receivers: Readonly<Record<Endpoint, Receiver>>
   readonly shortLinks: ShortLinks
   readonly proxies: TrustedProxies
@@ -62,7 +62,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
   const isClosing = () => state.isClosing
   const write = makeWriteAnswer(observeAnswer)
   const handle = makeTrackingHandler(options, write, state)
-  const { preflight, health, metrics, script } = makeOtherRoutes(options, isClosing)
+  const others = { ...options, shortDomain: makeDomainAnswer(shortLinks) }
+  const { preflight, health, metrics, script, shortDomain } = makeOtherRoutes(others, isClosing)
   const receiving = (endpoint: Endpoint) => ({
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
@@ -74,6 +75,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     [`${root}/bots/track`]: receiving('bots'),
     [`${root}/replay`]: receiving('replay'),
     [`${root}/health`]: { GET: health, HEAD: health },
+    [`${root}/short-domain`]: { GET: shortDomain, HEAD: shortDomain },
     '/metrics': { GET: metrics, HEAD: metrics },
     '/svc.js': { GET: script, HEAD: script },
     ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, link])),

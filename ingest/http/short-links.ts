@@ -4,11 +4,14 @@
  *
  * Held by test/integration/short-domain-redirects.test.ts.
  */
-import { sendReply } from '../../runtime/http/reply.ts'
+import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
+import { problems } from '../../schemas/errors/problems.ts'
+import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
-import type { ShortDomain } from '../tables/short-domains.ts'
+import { hostOfHeader } from '../../schemas/short-domain.ts'
+import type { DomainTable, ShortDomain } from '../tables/short-domains.ts'
 import { anyOrigin, type Handler } from './other-routes.ts'
 import type { AskedPlace, Redirect } from './redirect.ts'
 import { detail, type WriteAnswer } from './tracking-answer.ts'
@@ -19,7 +22,7 @@ export interface ShortLinks {
   /** How short links begin under the installation's host, without a slash at the end. */
   readonly paths: readonly string[]
   /** @param host the header; undefined where it is no short domain */
-  readonly domainOf: (host: string) => ShortDomain | undefined
+  readonly domainOf: DomainTable['ofRequest']
 }
 
 /** The key under one of the installation's roots. */
@@ -49,8 +52,23 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
     (response, request) => {
       const domain = domainOf(request.getHeader('host'))
       if (domain === undefined) return handler(response, request)
+      if (domain === 'unavailable') {
+        const isLink = request.getUrl() === '/' || isLinkKeyShaped(request.getUrl().slice(1).replace(/\/$/, ''))
+        return isLink ? redirect.putOff(response, request, isClosing) : handler(response, request)
+      }
       answerAtDomain(domain, response, request)
     }
+}
+
+/** Tells a proxy which hosts it may get a certificate for: 200 for a short domain, which `domain` of the query names. */
+export function makeDomainAnswer({ domainOf }: Pick<ShortLinks, 'domainOf'>) {
+  return (query: string): HttpReply => {
+    const host = new URLSearchParams(query).get('domain') ?? ''
+    const domain = domainOf(host)
+    if (domain === undefined) return jsonReply(404, { detail: trackingRefusals.not_found.detail })
+    if (domain !== 'unavailable') return jsonReply(200, { host: hostOfHeader(host) })
+    return jsonReply(503, { detail: problems.store_unavailable.detail }, { 'Retry-After': String(retryAfterSeconds) })
+  }
 }
 
 /** Leads to the same path without its last slash. */

@@ -1,13 +1,14 @@
 /**
  * The table of short domains: from a host to its workspace's domain, without a query to Postgres. It has the verified ones
  * alone, follows Postgres as replicated-table.ts says, and is read whole each time. A host that isn't in it is no short domain.
+ * Until it is read once, from Postgres or from its copy, any host may be one.
  *
  * Held by test/integration/short-domain-redirects.test.ts.
  */
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
-import { hostOfHeader } from '../../schemas/short-domain.ts'
+import { hostOfHeader, readShortDomain } from '../../schemas/short-domain.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
 /** A verified domain, as Postgres holds it. */
@@ -28,24 +29,32 @@ export interface ShortDomain {
 }
 
 export interface DomainTableOptions extends ReplicatedTableOptions {
+  /** The installation's own, which are none. */
+  readonly ownHosts: readonly string[]
   readonly listDomains: () => Promise<readonly DomainRow[]>
-  /** Told of the hosts after each reading that changed them. */
+  /** Told of the hosts after the first reading, and after each that changed them. */
   readonly onHosts?: (hosts: readonly string[]) => void
 }
 
 export interface DomainTable extends Pick<ReplicatedTable<ShortDomain>, 'start' | 'close'> {
-  /** @param header the `Host` of a request; undefined for a host that is no short domain */
-  ofRequest(header: string): ShortDomain | undefined
+  /**
+   * @param header the `Host` of a request
+   * @returns undefined for a host that is no short domain; `unavailable` for one that may be
+   */
+  ofRequest(header: string): ShortDomain | 'unavailable' | undefined
 }
 
 export function makeDomainTable(options: DomainTableOptions): DomainTable {
-  const { file, keepsCopy = true, onHosts = () => {}, log } = options
+  const { file, keepsCopy = true, onHosts = () => {}, ownHosts, log } = options
   let domains = new Map<string, ShortDomain>()
+  let isRead = false
   let written = ''
-  let told = '[]'
+  let told: string | undefined
 
   function take(rows: readonly DomainRow[]): void {
-    domains = new Map(rows.map((row) => [row.host, domainOf(row)]))
+    const byHost = new Map(rows.map((row) => [row.host, row]))
+    domains = new Map(rows.map((row) => [row.host, domainOf(row, byHost)]))
+    isRead = true
     const hosts = [...domains.keys()]
     if (JSON.stringify(hosts) === told) return
     told = JSON.stringify(hosts)
@@ -79,12 +88,34 @@ export function makeDomainTable(options: DomainTableOptions): DomainTable {
   })
   return {
     ...{ start, close },
-    // An installation without any doesn't read the header.
-    ofRequest: (header) => (domains.size === 0 ? undefined : domains.get(hostOfHeader(header))),
+    ofRequest: (header) => {
+      if (isRead) return domains.size === 0 ? undefined : domains.get(hostOfHeader(header))
+      const host = hostOfHeader(header)
+      return ownHosts.includes(host) || readShortDomain(host) === null ? undefined : 'unavailable'
+    },
   }
 }
 
-function domainOf({ id, root_url, not_found_url }: DomainRow): ShortDomain {
-  const ascii = (url: string | null) => (url === null ? null : trackingUrlOf(url, {}))
-  return { id, rootUrl: ascii(root_url), notFoundUrl: ascii(not_found_url) }
+type Rows = ReadonlyMap<string, DomainRow>
+
+/** An address that leads around is left out: the page for unknown links ends the way. */
+function domainOf({ id, root_url, not_found_url }: DomainRow, rows: Rows): ShortDomain {
+  const shown = (url: string | null) => (url === null || leadsAround(url, rows) ? null : trackingUrlOf(url, {}))
+  return { id, rootUrl: shown(root_url), notFoundUrl: shown(not_found_url) }
+}
+
+/** Two workspaces may lead to each other, which the API keeps one from doing by itself. A key counts as unknown. */
+function leadsAround(url: string, rows: Rows): boolean {
+  const passed = new Set<string>()
+  for (let next: string | null = url; next !== null; ) {
+    const { hostname, pathname }: URL = new URL(next)
+    const row = rows.get(hostOfHeader(hostname))
+    if (row === undefined) return false
+    const isRoot = pathname === '/'
+    const place = `${row.id} ${isRoot}`
+    if (passed.has(place)) return true
+    passed.add(place)
+    next = isRoot ? row.root_url : row.not_found_url
+  }
+  return false
 }

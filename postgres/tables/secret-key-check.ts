@@ -6,9 +6,9 @@
 import { type Config, SettingError } from '../../runtime/config.ts'
 import { makeKeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
-import { sleep } from '../../runtime/retry.ts'
 import type { Shutdown } from '../../runtime/shutdown.ts'
 import type { Queryable } from '../client.ts'
+import { checkAtStart } from '../start-check.ts'
 
 export class OtherSecretKey extends SettingError {
   /** @param hash of the key of the data */
@@ -18,8 +18,6 @@ export class OtherSecretKey extends SettingError {
     )
   }
 }
-
-const retryMs = 5_000
 
 export type GivenKey = Pick<Config, 'secretKey' | 'lostSecretKey'>
 
@@ -51,22 +49,9 @@ export async function bindSecretKey(q: Queryable, given: GivenKey): Promise<void
   await requireSecretKey(q, secretKey)
 }
 
-/**
- * The same at a service's start. While Postgres is away it is asked later, and another key stops the service then.
- * @throws OtherSecretKey
- */
-export async function bindServiceKey(q: Queryable, given: GivenKey, shutdown: Shutdown, log: Log): Promise<void> {
-  try {
-    await bindSecretKey(q, given)
-  } catch (error) {
-    if (error instanceof OtherSecretKey) throw error
-    void sleep(retryMs)
-      .then(() => bindServiceKey(q, given, shutdown, log))
-      .catch((other: Error) => {
-        log.error(other.message)
-        return shutdown.stop(other.message, 1)
-      })
-  }
+/** The same at a service's start. @throws OtherSecretKey */
+export function bindServiceKey(q: Queryable, given: GivenKey, shutdown: Shutdown, log: Log): Promise<void> {
+  return checkAtStart(() => bindSecretKey(q, given), shutdown, log)
 }
 
 function hashOf(secretKey: string): string {

@@ -53,11 +53,19 @@ export function copyHead({ method = '', url = '', rawHeaders, socket }: Incoming
   }
 }
 
-/** A target may name its host, as to a proxy: servers must take that as well (RFC 9112, 3.2.2). Which host it is doesn't matter. */
+/** A target may name its host, as to a proxy: servers must take that as well (RFC 9112, 3.2.2). */
+const absoluteForm = /^https?:\/\/([^/?#]+)/i
+
+/** The target without the host that it may name. */
 export function originForm(url: string): string {
-  const [named] = /^https?:\/\/[^/?#]+/i.exec(url) ?? ['']
+  const [named] = absoluteForm.exec(url) ?? ['']
   const rest = url.slice(named.length)
   return rest.startsWith('/') || named === '' ? rest : `/${rest}`
+}
+
+/** The host that a target names, with its port; undefined where the `Host` header counts. */
+export function hostOfTarget(url: string): string | undefined {
+  return absoluteForm.exec(url)?.[1]?.replace(/^.*@/, '')
 }
 
 export function splitUrl(url: string): { path: string; query: string } {

@@ -15,7 +15,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
-import { originForm } from '../../runtime/http/head.ts'
+import { hostOfTarget, originForm } from '../../runtime/http/head.ts'
 import { inTurn } from '../../runtime/http/in-turn.ts'
 import type { Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
@@ -38,8 +38,8 @@ export interface FrontOptions {
   portOf(service: ServiceName): number | undefined
   /** The path of short links behind the host, without a slash at its end; undefined: `/l`. */
   shortLinkPath?: string
-  /** Whether a host has nothing but short links, which ingest serves; left out: none has. */
-  isShortDomain?(host: string): boolean
+  /** Whether a request is for a host that has nothing but short links, which ingest serves; left out: none is. */
+  isAtShortDomain?(host: string, path: string): boolean
   page(): Promise<string>
   /** The pages at `/demo/`. */
   demo?: DemoSite
@@ -92,9 +92,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     endWithAnswer(request, response)
-    request.url = originForm(request.url!)
+    takeTarget(request)
     const path = pathOf(request)
-    const atDomain = options.isShortDomain?.(hostOfHeader(request.headers.host ?? '')) ?? false
+    const atDomain = options.isAtShortDomain?.(hostOfHeader(request.headers.host ?? ''), path) ?? false
     const service = atDomain ? 'ingest' : serviceOfRequest(path)
     const refusal = refusalOfHead(request, service === 'ingest' ? trackingHeadersMax : undefined)
     if (refusal) return refuseAndClose(request, response, refusal)
@@ -176,6 +176,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       agent.destroy()
     },
   }
+}
+
+/** A host that stands in the target counts, and not the one of the header: services are handed it there. */
+function takeTarget(request: IncomingMessage): void {
+  const target = request.url!
+  const host = hostOfTarget(target)
+  if (host !== undefined) request.headers.host = host
+  request.url = originForm(target)
 }
 
 /** Each request gets its bound here, because httpxy has no option for it; the method is what Node calls, and not in its types. */

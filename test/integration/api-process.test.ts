@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeAll, expect, test } from 'vitest'
+import { insertDomain, noteCheck } from '../../postgres/tables/short-domains.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { storeSettings } from '../support/command-line.ts'
 import { compileService } from '../support/compile.ts'
@@ -12,6 +13,10 @@ let file: string
 const children: ChildProcess[] = []
 beforeAll(async () => {
   mine = await makeWorkspace(stores)
+  const domain = await insertDomain(stores.pg, mine.workspaceId, {
+    ...{ host: 'go.example.com', token: 't', root_url: null, not_found_url: null },
+  })
+  await noteCheck(stores.pg, domain!.id, null)
   file = await compileService('api/main.ts')
 })
 afterEach(() => {
@@ -76,6 +81,8 @@ test.each([
   ['PORT', 'eighty'],
   // Than the first start of this file had.
   ['SECRET_KEY', 'another-secret-of-forty-characters-abcdef'],
+  // The host is a workspace's.
+  ['SHORT_URL_HOST', 'https://go.example.com/l'],
 ])('says in one line that %s is wrong, and ends', async (name, value) => {
   const child = start({ [name]: value })
   expect(await once(child, 'close')).toEqual([1, null])

@@ -349,8 +349,8 @@ test('shows its page to browsers, with a request id and in no frame, and nothing
 
 test('everything at a short domain goes to ingest, with its host: also what has a page elsewhere', async () => {
   const demo = { answer: async () => ({ status: 200, headers: {}, body: 'demo' }) }
-  const isShortDomain = (host: string) => host === 'go.example.com'
-  const other = await startFront({ ...options, isShortDomain, demo: demo as never })
+  const isAtShortDomain = (host: string) => host === 'go.example.com'
+  const other = await startFront({ ...options, isAtShortDomain, demo: demo as never })
   const ask = (path: string, host: string) =>
     exchange(other.port, [`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`])
   for (const path of ['/', '/spring', '/demo/', '/dashboard', '/v1/links', '/mcp']) {
@@ -359,6 +359,16 @@ test('everything at a short domain goes to ingest, with its host: also what has 
     expect(text).toContain('"host":"Go.Example.com:8080"')
   }
   expect((await ask('/', 'www.example.com')).text).toContain('<h1>well</h1>')
+  // The host of the target counts (RFC 9112, 3.2.2).
+  for (const [target, url, host] of [
+    ['http://go.example.com/spring?a=b', '/spring?a=b', 'go.example.com'],
+    ['HTTP://me@go.example.com:8080', '/', 'go.example.com:8080'],
+  ] as const) {
+    const { text } = await ask(target, 'www.example.com')
+    expect(text).toContain(`"url":"${url}"`)
+    expect(text).toContain(`"host":"${host}"`)
+  }
+  expect((await ask('http://www.example.com/', 'go.example.com')).text).toContain('<h1>well</h1>')
   expect((await ask('/spring', 'www.example.com')).text).toMatch(/^HTTP\/1.1 503/)
   await other.close()
 })

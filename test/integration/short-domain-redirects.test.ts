@@ -1,8 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { insertLinkWithKey, markLinkArchived, type NewLink, type TrackedLink } from '../../postgres/tables/links.ts'
-import { insertDomain, noteCheck, removeDomain, type StoredDomain } from '../../postgres/tables/short-domains.ts'
+import {
+  insertDomain,
+  noteCheck,
+  removeDomain,
+  type StoredDomain,
+  updateDomain,
+} from '../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { newLink } from '../support/publishing.ts'
@@ -145,6 +151,24 @@ test('a domain has nothing of the product but links, and events, which need a ke
   expect((await ask(domain.host, '/api/v1/growth/track', sent)).status).toBe(422)
 })
 
+test('a domain that leads around answers itself, and one whose way ends leads on', async () => {
+  const at = (host: string, path: string) => `https://${host}/${path}`
+  const first = await addVerified({ root_url: 'https://www.example.com/', not_found_url: at(leading.host, '') })
+  const second = await addVerified({ root_url: at(first.host, ''), not_found_url: at(first.host, 'a') })
+  const third = await addVerified({ root_url: at(second.host, 'b'), not_found_url: at(second.host, '') })
+  await updateDomain(stores.pg, leading.id, { root_url: at(third.host, ''), not_found_url: null })
+  await expect.poll(async () => (await ask(third.host, '/x')).location, { timeout: 15_000 }).toBe(at(second.host, ''))
+  expect((await ask(second.host, '/')).location).toBe(at(first.host, ''))
+  // Each of these would lead to another of them.
+  for (const [{ host }, path] of [
+    [first, '/x'],
+    [third, '/'],
+    [second, '/x'],
+  ] as const) {
+    expect([path, await ask(host, path)]).toMatchObject([path, { status: 404, location: undefined }])
+  }
+})
+
 test('domains go on while Postgres is away, also through a restart, and an unknown link is none that is gone', async () => {
   await makeLink('stays', domain)
   await untilServed(domain.host, '/stays')
@@ -157,12 +181,33 @@ test('domains go on while Postgres is away, also through a restart, and an unkno
     if (mode === 'hanging') break
     await ingest.stop('SIGKILL')
     await proxy.set('hanging')
-    ingest = await startIngest(stores, { DATABASE_URL: proxy.url }, ingest)
+    ingest = await startIngest(stores, { DATABASE_URL: proxy.url, API_HOST: 'https://api.example.com' }, ingest)
   }
+  expect(await mayHaveCertificate(domain.host)).toBe(200)
+  await ingest.stop('SIGKILL')
+  await proxy.set('refusing')
+  await rm(join(stores.dataDir, 'ingest', 'short-domains.json'))
+  ingest = await startIngest(stores, { DATABASE_URL: proxy.url, API_HOST: 'https://api.example.com' }, ingest)
+  for (const path of ['/stays', '/stays/', '/']) {
+    const { status, text } = await ask(domain.host, path)
+    expect([path, status, text]).toEqual([path, 503, expect.stringMatching(/\r\nRetry-After: \d/i)])
+  }
+  for (const host of ['api.example.com', '127.0.0.1:80']) expect((await ask(host, '/stays')).status).toBe(404)
+  expect(await mayHaveCertificate(domain.host)).toBe(503)
+  await proxy.set('open')
+  await untilServed(domain.host, '/stays')
+  expect(await mayHaveCertificate(domain.host)).toBe(200)
+  for (const host of ['api.example.com', 'go.example.org', '']) expect(await mayHaveCertificate(host)).toBe(404)
 })
+
+/** As a proxy asks: at whatever host it reaches ingest by. */
+const mayHaveCertificate = async (host: string) =>
+  (await ask('127.0.0.1', `/api/v1/growth/short-domain?${new URLSearchParams({ domain: host })}`)).status
 
 test('a removed domain serves nothing within a moment, in each thread, and an archived link is back when its host is', async () => {
   await ingest.stop()
+  const taken = { API_HOST: `https://${domain.host.toUpperCase()}` }
+  await expect(startIngest(stores, taken, ingest)).rejects.toThrow(`API_HOST names ${domain.host}, which is a short`)
   ingest = await startIngest(stores, { DATABASE_URL: proxy.url, INGEST_WORKERS: '2' }, ingest)
   const link = await makeLink('autumn', domain)
   await untilServed(domain.host, '/autumn')

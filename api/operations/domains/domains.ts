@@ -20,7 +20,7 @@ import { shortDomainsMax } from '../../../schemas/limits/domain-limits.ts'
 import { ShortDomain, ShortDomainCreate, ShortDomainUpdate } from '../../../schemas/resources/short-domain.ts'
 import { type DomainFailure, proofOf } from '../../../schemas/short-domain.ts'
 import { defineOperation } from '../define.ts'
-import { requireUsableHost } from './hosts.ts'
+import { isOwnHost, requireUsableHost } from './hosts.ts'
 import { serializeDomain } from './serialize.ts'
 import { requireWaysOut } from './ways.ts'
 
@@ -114,12 +114,12 @@ export const verifyShortDomain = defineOperation({
     const { name, value } = proofOf(domain.host, domain.token)
     return { token: domain.token, failure: failureOf(await readTxt(name), value) }
   },
-  async handle({ path: { domain_id }, workspace, stores: { pg }, prepared: { token, failure } }) {
+  async handle({ path: { domain_id }, workspace, stores: { pg }, prepared: { token, failure }, config }) {
     const domain = await holdDomain(pg, workspace.id, domain_id)
     // Removed, or removed and added again, while the DNS was asked.
     if (domain === null || domain.token !== token) throw problem('domain_not_found')
-    const isTaken = failure === null && (await isHostOfOthers(pg, workspace.id, domain.host))
-    return serializeDomain(await noteCheck(pg, domain.id, isTaken ? 'host_taken' : failure))
+    const isTaken = isOwnHost(domain.host, config) || (await isHostOfOthers(pg, workspace.id, domain.host))
+    return serializeDomain(await noteCheck(pg, domain.id, failure === null && isTaken ? 'host_taken' : failure))
   },
 })
 

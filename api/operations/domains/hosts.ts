@@ -3,14 +3,19 @@ import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import type { PublicHosts } from '../../../runtime/public-hosts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { canonicalHost } from '../../../schemas/exclusions.ts'
 
 /** @throws Problem 422 for a host of the installation, or one that is never public */
-export function requireUsableHost(host: string, { apiHost, shortUrlHost }: PublicHosts): void {
-  const own = [apiHost, shortUrlHost].map((root) => new URL(root).hostname)
-  const fault = own.includes(host)
+export function requireUsableHost(host: string, hosts: PublicHosts): void {
+  const fault = isOwnHost(host, hosts)
     ? 'The host is the installation’s own'
     : isPublicHost(host)
       ? undefined
       : 'The host must be public: no localhost or name of a local network'
   if (fault !== undefined) throw invalid([valueError(['body', 'host'], host, fault)])
+}
+
+/** Whether it is the installation's, which may have taken it after it was added. */
+export function isOwnHost(host: string, { apiHost, shortUrlHost }: PublicHosts): boolean {
+  return [apiHost, shortUrlHost].some((root) => canonicalHost(new URL(root).hostname) === host)
 }

@@ -17,6 +17,7 @@ import { restoreMarks, restoreNumbers } from './commands/restore.ts'
 import { connectRevenue, disconnectRevenueProvider, listRevenue } from './commands/revenue-connections.ts'
 import { connectSearch, disconnectSearch, listSearch } from './commands/search-sites.ts'
 import { seed } from './commands/seed.ts'
+import { listShortDomains, releaseShortDomain } from './commands/short-domains.ts'
 import { makeOwnerLink, removeSecondFactor, setPassword } from './commands/signing-in.ts'
 import {
   createWorkspaceWithKeys,
@@ -52,6 +53,8 @@ export const commands: readonly Command[] = [
   listSearch,
   disconnectSearch,
   importLinkFile,
+  listShortDomains,
+  releaseShortDomain,
   verifyAudit,
   updateBots,
   migrate,

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { TxtAnswer } from '../../runtime/outbound/txt-records.ts'
 import { shortDomainsMax } from '../../schemas/limits/domain-limits.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace, testApiHost } from '../support/api.ts'
+import { svcOn } from '../support/command-line.ts'
 
 /** The DNS, by name. */
 const records = new Map<string, TxtAnswer>()
@@ -131,6 +132,13 @@ test('links stand under verified domains of their workspace alone, and a key may
   }
   const listed = (await ask<Link[]>(mine, 'GET', '/v1/links')).body
   expect(listed.map(({ domain }) => domain)).toEqual(['two.example.com', null, 'two.example.com', 'one.example.com'])
+  for (const [domain, count] of [
+    ['Two.example.com', 2],
+    ['theirs.example.com', 0],
+  ] as const) {
+    expect((await ask<Link[]>(mine, 'GET', `/v1/links?domain=${domain}`)).body).toHaveLength(count)
+  }
+  expect((await ask(mine, 'GET', '/v1/links?domain=https://two.example.com')).status).toBe(422)
 })
 
 test('an import takes a domain of the workspace from its column or the short URL, and leaves out those of other products', async () => {
@@ -179,6 +187,25 @@ test('a domain with links stays until they are archived, and brings them back wh
   prove(again)
   await verify(again)
   expect((await makeLink({ domain: 'gone.example.com', key: 'autumn' })).status).toBe(422)
+})
+
+test('an operator frees a proven host, with a row in the audit log: its links lead nowhere, and another may prove it', async () => {
+  const domain = await addVerified('moved.example.com')
+  const other = await makeWorkspace(stores)
+  const claimed = await add('Mine.example.com', other)
+  await makeLink({ domain: 'moved.example.com' })
+  const listed = await svcOn(stores, 'domains', 'list', '--workspace', String(mine.workspaceId))
+  expect(listed.json).toMatchObject([{ id: domain.id, host: 'moved.example.com', active_links: 1 }])
+  const released = { host: 'moved.example.com', workspace_id: mine.workspaceId, active_links: 1 }
+  expect((await svcOn(stores, 'domains', 'release', 'Moved.example.com')).json).toEqual(released)
+  expect((await ask<Domain[]>(mine, 'GET', '/v1/domains')).body).toEqual([])
+  expect((await ask<object[]>(mine, 'GET', '/v1/audit-log?limit=1')).body).toMatchObject([
+    { action: 'domain.release', resource_id: domain.id, metadata: { host: 'moved.example.com', active_links: 1 } },
+  ])
+  await addVerified('moved.example.com', other)
+  // A host that nobody has proven isn't taken from anybody.
+  expect(await svcOn(stores, 'domains', 'release', claimed.host)).toMatchObject({ code: 1 })
+  expect(await svcOn(stores, 'domains', 'release', 'https://x.example')).toMatchObject({ code: 2 })
 })
 
 test('where the root and unknown keys lead is changed apart, and a workspace has no more domains than it may have', async () => {

@@ -5,6 +5,8 @@
  *
  * Held by test/integration/short-domain-loops.test.ts.
  */
+
+import { keyUnderRoots } from '../../../authoring/links/short-addresses.ts'
 import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
 import { listDomains, type StoredDomain } from '../../../postgres/tables/short-domains.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
@@ -13,7 +15,6 @@ import { canonicalHost } from '../../../schemas/exclusions.ts'
 import { shortDomainWayMax } from '../../../schemas/limits/domain-limits.ts'
 import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
 import type { CallContext } from '../define.ts'
-import { keyUnderRoots } from '../links/short-addresses.ts'
 
 type WayContext = Pick<CallContext, 'workspace' | 'stores' | 'config'>
 

@@ -70,6 +70,7 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
     nextAt: new Date(isWhole ? now + everyMs() : now),
     pulledAt: isWhole ? new Date(now) : null,
     dataThrough,
+    dataFrom: dateOf(from),
   }
 }
 

@@ -15,6 +15,8 @@ CREATE TABLE search_sites (
   pulled_at     timestamptz,
   -- The last day that has figures, as Search Console counts days.
   data_through  date,
+  -- The first day that a complete pull asked for: earlier days are missing. Null: the first pull goes on.
+  data_from     date,
   last_error    text,
   -- Pulls in a row that failed.
   failures      integer NOT NULL DEFAULT 0,

@@ -48,17 +48,20 @@ export interface EndedPull {
   readonly pulledAt: Date | null
   /** Null: Search Console has no day. */
   readonly dataThrough: string | null
+  /** The first day that was asked for. */
+  readonly dataFrom: string
 }
 
 export async function endPull(
   q: Queryable,
   { id, leased_until }: LeasedSite,
-  { nextAt, pulledAt, dataThrough }: EndedPull,
+  { nextAt, pulledAt, dataThrough, dataFrom }: EndedPull,
 ): Promise<void> {
   await q.query(
     `UPDATE search_sites SET next_pull_at = $3, pulled_at = coalesce($4, pulled_at), data_through = coalesce($5, data_through),
+       data_from = CASE WHEN $4::timestamptz IS NULL THEN data_from ELSE least(data_from, $6::date) END,
        leased_until = NULL, last_error = NULL, failures = 0 WHERE ${isLeased}`,
-    [id, leased_until, nextAt, pulledAt, dataThrough],
+    [id, leased_until, nextAt, pulledAt, dataThrough, dataFrom],
   )
 }
 

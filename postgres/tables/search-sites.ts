@@ -11,11 +11,14 @@ export interface SearchSite {
   readonly pulled_at: Date | null
   /** `YYYY-MM-DD`. */
   readonly data_through: string | null
+  /** `YYYY-MM-DD`: all days from it on were read. Null until the first pull is complete. */
+  readonly data_from: string | null
   readonly last_error: string | null
   readonly created_at: Date
 }
 
-const columns = `id, workspace_id, site, account, status, pulled_at, data_through::text AS data_through, last_error, created_at`
+const columns = `id, workspace_id, site, account, status, pulled_at, data_through::text AS data_through,
+  data_from::text AS data_from, last_error, created_at`
 
 /** All of them, oldest first: `searchSitesMax` bounds them. Their keys are not among it. */
 export function listSearchSites(q: Queryable, workspaceId: number): Promise<SearchSite[]> {

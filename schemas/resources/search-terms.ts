@@ -42,7 +42,7 @@ export const SearchTerms = z
       .describe('Whole days, both included, as Search Console counts them.'),
     totals: Figures.describe('Also of queries that are too rare to be listed.'),
     previous: Figures.nullable().describe(
-      'The same of the period before, without its last days where those of the range have no figures yet; null where not all of it is kept.',
+      'The same of the period before, without its last days where those of the range have no figures yet; null where not all of it was read and kept.',
     ),
     queries: z.array(z.object({ query: z.string(), ...figures })).describe('By clicks.'),
     pages: z.array(z.object({ page: z.string().describe('Its URL.'), ...figures })).describe('By clicks.'),

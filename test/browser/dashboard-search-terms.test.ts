@@ -40,7 +40,7 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   await insertSearchDays(stores.ch, { workspaceId, site: site.id }, [{ day, version: 1, lists }])
   const lease = async () =>
     (await leaseSearchSites(stores.pg, { now, until: new Date(now.getTime() + 60_000), max: 1 }))[0]!
-  await endPull(stores.pg, await lease(), { nextAt: now, pulledAt: now, dataThrough })
+  await endPull(stores.pg, await lease(), { nextAt: now, pulledAt: now, dataThrough, dataFrom: dataThrough })
 
   await page.goto(`${api.url}/dashboard`)
   await page.waitForSelector(`${panel} .row`)

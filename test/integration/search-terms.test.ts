@@ -212,8 +212,12 @@ test('a long first pull goes on in turns, and of a day with very many rows the t
   await connect(ownSite)
   const { signal } = new AbortController()
   expect(await pullSites(contextOf(), signal)).toBe(true)
-  expect(await read()).toMatchObject({ state: 'loading', data_through: dateBack(3), lists_cut: true })
+  const firstTurn = await read('days=40')
+  expect(firstTurn).toMatchObject({ state: 'loading', data_through: dateBack(3), lists_cut: true })
+  // Only a part of the period before is there yet.
+  expect(firstTurn.previous).toBeNull()
   await pull()
+  expect((await read('days=40')).previous).not.toBeNull()
   expect(queriesAsked().filter(({ startRow }) => startRow === 25_000)).toHaveLength(2)
   const { state, totals, queries } = await read(`start=${dateBack(3)}&end=${dateBack(3)}&limit=1000`)
   expect([state, totals]).toEqual(['active', sumOf(many)])

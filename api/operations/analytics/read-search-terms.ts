@@ -62,7 +62,7 @@ async function answer({ query, workspace, stores, clock }: SearchContext): Promi
   const ofSites = { workspaceId: workspace.id, sites: sites.map(({ id }) => id) }
   // Dates of the workspace name the days of Search Console that have the same dates.
   const span: SearchSpan = { ...ofSites, from: Math.max(asked.from, since), to: Math.max(asked.to, since - 1) }
-  const isCompared = previous !== null && previous.from >= since
+  const isCompared = previous !== null && previous.from >= Math.max(since, ...sites.map(firstDayOf))
   const { limit, query: term, page } = query
   const filter = { query: term, page }
   const [totals, before, queries, pages] = await Promise.all([
@@ -111,6 +111,11 @@ function previousOf(range: TimeRange, asked: Days, { dataThrough, isOfYear }: La
     : { from: asked.from - length, to: asked.from - 1 }
   const late = Math.max(0, asked.to - (dataThrough ?? asked.to))
   return late >= length ? null : { from, to: to - late }
+}
+
+/** No day before it was read; while the first pull goes on, any may be missing. */
+function firstDayOf({ data_from }: SearchSite): number {
+  return data_from === null ? Number.POSITIVE_INFINITY : Date.parse(data_from) / dayMs
 }
 
 /** The last day that all sites have: of one without any nothing is known. */

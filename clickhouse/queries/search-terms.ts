@@ -1,4 +1,5 @@
 /** Search terms of whole days: totals and lists, of all or of one query or page. */
+import { searchDayMax } from '../../schemas/limits/search-limits.ts'
 import type { SearchKind } from '../rollups/search-days.ts'
 import type { Reader } from './reader.ts'
 
@@ -84,10 +85,15 @@ function kindOf(hasQuery: boolean, hasPage: boolean): SearchKind {
   return hasPage ? 'page' : 'total'
 }
 
+/** A later day would wrap to one that has figures. */
+function storableDay(day: number): number {
+  return Math.min(day, searchDayMax)
+}
+
 function paramsOf(
   { workspaceId, sites, from, to }: SearchSpan,
   { query = '', page = '' }: SearchFilter,
   kind: SearchKind,
 ) {
-  return { workspace: workspaceId, sites, from, to, kind, query, page }
+  return { workspace: workspaceId, sites, from: storableDay(from), to: storableDay(to), kind, query, page }
 }

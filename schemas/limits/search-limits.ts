@@ -9,6 +9,8 @@ export const searchSiteLengthMax = 2_048
 export const searchCredentialsBytesMax = 16 * KiB
 /** Months that Search Console keeps. */
 export const searchMonthsMax = 16
+/** Days since 1970: the last one of ClickHouse's column, in the year 2149. */
+export const searchDayMax = 65_535
 /** Interval between complete pulls of a site, and by what part of it one may come earlier. */
 export const searchEveryMs = day
 export const searchJitterShare = 0.05

@@ -191,6 +191,9 @@ test('figures are the sums of what Google has, of all days, one query or one pag
   expect((await read(`start=${dateBack(20)}&end=${dateBack(20)}`)).totals).toEqual(
     sumOf(google.state.rows.filter(({ date }) => date === dateBack(20))),
   )
+  // ClickHouse's days have 16 bits.
+  const wrapped = [20, 3].map((back) => dateBack(back - 65_536))
+  expect((await read(`start=${wrapped[0]}&end=${wrapped[1]}`)).totals).toEqual(sumOf([]))
 
   google.asked.length = 0
   google.state.rows = google.state.rows.filter(({ date, query }) => date !== dateBack(4) || query === 'term 7')

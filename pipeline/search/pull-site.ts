@@ -32,6 +32,7 @@ import { searchTimeZone } from '../../schemas/resources/search-terms.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { inPortions } from '../fold/group-by.ts'
+import { ProviderError } from '../publishing/adapter.ts'
 import { dateOf, queryDays, queryTerms, type SearchConsole } from './search-console.ts'
 import { askAccessToken, type GoogleReach, type ServiceAccount } from './service-account.ts'
 
@@ -45,7 +46,7 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
   const { ch, box, clock, dispatcher } = context
   const startedAt = performance.now()
   const now = clock.now()
-  const account: ServiceAccount = JSON.parse(box.open(leased.sealed))
+  const account = openAccount(box, leased.sealed)
   const reach = { clock, dispatcher, signal }
   const console = { ...reach, token: await askAccessToken(account, reach), site: leased.site }
   const ofSite = { workspaceId: leased.workspace.id, site: leased.id }
@@ -71,6 +72,16 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
     pulledAt: isWhole ? new Date(now) : null,
     dataThrough,
     dataFrom: dateOf(from),
+  }
+}
+
+/** @throws ProviderError that isn't final: another process may have the right `SECRET_KEY` */
+function openAccount(box: SecretBox, sealed: Buffer): ServiceAccount {
+  try {
+    return JSON.parse(box.open(sealed))
+  } catch (cause) {
+    const failure = { kind: 'transient', code: 'not_authorized' } as const
+    throw new ProviderError(failure, 'The key was stored under another SECRET_KEY: connect the site anew', { cause })
   }
 }
 

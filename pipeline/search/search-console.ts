@@ -36,7 +36,10 @@ export async function demandReadable(console: SearchConsole): Promise<void> {
 /** Totals of the days from `from` to `to`, by day; those without impressions are missing. Days are since 1970. */
 export async function queryDays(console: SearchConsole, from: number, to: number): Promise<Map<number, SearchFigures>> {
   const rows = await query(console, { from, to, dimensions: ['date'], startRow: 0 })
-  return new Map(rows.map(({ keys: [date], figures }) => [dayOf(date), figures]))
+  const days = new Map(rows.map(({ keys: [date], figures }) => [dayOf(date), figures]))
+  for (const day of days.keys())
+    if (day < from || day > to) throw odd("Google's answer has a day that wasn't asked for")
+  return days
 }
 
 /** The terms of a day from `startRow` on, `searchRowsEach` at most: by clicks, in any order among equal ones. */
@@ -83,7 +86,7 @@ function rowIn(row: Record<string, unknown>, length: number): Row {
     keys.length === length &&
     keys.every((key) => typeof key === 'string') &&
     [clicks, impressions].every((count) => Number.isInteger(count) && count >= 0 && count < 2 ** 32) &&
-    typeof position === 'number' &&
+    Number.isFinite(position) &&
     position >= 0
   if (!isWhole) throw odd("A row of Google's answer can't be read")
   return { keys, figures: { clicks, impressions, position } }

@@ -292,6 +292,28 @@ test('a limit or a fault is waited for, longer each time; a key that is refused 
   }
 })
 
+test('an answer that Google never gives, and a key of another SECRET_KEY, are told and change no day', async () => {
+  const before = await stores.ch.query('SELECT count() FROM search_days')
+  for (const [date, position] of [
+    ['9999-12-31', '1'],
+    [dateBack(3), '1e999'],
+  ]) {
+    const body = `{"rows":[{"keys":["${date}"],"clicks":1,"impressions":1,"position":${position}}]}`
+    google.hinder = ({ json }) => (json?.dimensions?.[0] === 'date' ? { status: 200, body } : undefined)
+    clock.set(Date.now() + minute)
+    await connect(ownSite)
+    await pull()
+    const last_error = expect.stringContaining("Google's answer")
+    expect(await list()).toMatchObject([{ state: 'loading', data_through: null, last_error }])
+  }
+  google.hinder = () => undefined
+  await connect(ownSite)
+  const { signal } = new AbortController()
+  await pullSites({ ...contextOf(), box: makeSecretBox('another key', searchKeysPurpose) }, signal)
+  expect(await list()).toMatchObject([{ state: 'loading', last_error: expect.stringContaining('SECRET_KEY') }])
+  expect(await stores.ch.query('SELECT count() FROM search_days')).toEqual(before)
+})
+
 test('several pipelines take each site once, and one that died is followed by another', async () => {
   google.state.rows = rowsOf(dateBack(3), 4, 2)
   for (const site of [ownSite, otherSite]) await connect(site)

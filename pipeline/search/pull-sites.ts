@@ -3,7 +3,13 @@
  * and another one may pull it after `searchLeaseMs`. Rules: docs/search-console.md.
  */
 import type { Postgres } from '../../postgres/client.ts'
-import { endPull, failPull, type LeasedSite, leaseSearchSites } from '../../postgres/tables/search-pulls.ts'
+import {
+  endPull,
+  failPull,
+  type LeasedSite,
+  leaseSearchSites,
+  releasePull,
+} from '../../postgres/tables/search-pulls.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { backoffMs } from '../../runtime/retry.ts'
@@ -48,7 +54,7 @@ async function takeTurn(context: SearchContext, site: LeasedSite, stopping: Abor
   try {
     await endPull(pg, site, await pullSite(context, site, stopping))
   } catch (error) {
-    if (stopping.aborted) return
+    if (stopping.aborted) return releasePull(pg, site)
     if (!(error instanceof ProviderError)) throw error
     log.warn({ site: site.id, reason: error.message }, 'the search terms of a site can not be pulled')
     await failPull(pg, site, { message: error.message, nextAt: nextTry(site, error, clock.now()) })

@@ -65,6 +65,11 @@ export async function endPull(
   )
 }
 
+/** A process that stops leaves the site to the next one. */
+export async function releasePull(q: Queryable, { id, leased_until }: LeasedSite): Promise<void> {
+  await q.query(`UPDATE search_sites SET leased_until = NULL WHERE ${isLeased}`, [id, leased_until])
+}
+
 /** @param nextAt null: its key is taken no more, and it waits until somebody connects it anew */
 export async function failPull(
   q: Queryable,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { googleDispatcher, pullSites } from '../../pipeline/search/pull-sites.ts'
+import { leaseSearchSites } from '../../postgres/tables/search-pulls.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeSecretBox, searchKeysPurpose } from '../../runtime/crypto/secret-box.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -19,6 +20,7 @@ import {
   searchPairsKept,
   searchQueriesKept,
   searchRetryFirstMs,
+  searchSitesAtOnce,
 } from '../../schemas/limits/search-limits.ts'
 import { day as dayMs, minute } from '../../schemas/limits/units.ts'
 import type { SearchTerms } from '../../schemas/resources/search-terms.ts'
@@ -314,7 +316,7 @@ test('an answer that Google never gives, and a key of another SECRET_KEY, are to
   expect(await stores.ch.query('SELECT count() FROM search_days')).toEqual(before)
 })
 
-test('several pipelines take each site once, and one that died is followed by another', async () => {
+test('several pipelines take each site once, and one that stopped or died is followed by another', async () => {
   google.state.rows = rowsOf(dateBack(3), 4, 2)
   for (const site of [ownSite, otherSite]) await connect(site)
   google.asked.length = 0
@@ -332,6 +334,10 @@ test('several pipelines take each site once, and one that died is followed by an
   }
   await pullSites(contextOf(), stopping.signal)
   google.hinder = () => undefined
+  // The next one takes them at once, and is killed.
+  const now = clock.now()
+  const lease = { now: new Date(now), until: new Date(now + searchLeaseMs), max: searchSitesAtOnce }
+  expect(await leaseSearchSites(stores.pg, lease)).toHaveLength(2)
   google.asked.length = 0
   await pull(searchLeaseMs - minute)
   expect(queriesAsked()).toEqual([])

@@ -3,7 +3,7 @@ import type { DuePeriod } from '../../postgres/tables/report-recipients.ts'
 import { reportLateMaxMs, reportLocalHour } from '../../schemas/limits/report-limits.ts'
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import { mondayOf } from '../../schemas/time/time-range.ts'
-import { dayMs, hourMs, localDayAt, startOfLocalDay, wallToUtc } from '../../schemas/time/time-zone.ts'
+import { dateOfDay, dayMs, hourMs, localDayAt, startOfLocalDay, wallToUtc } from '../../schemas/time/time-zone.ts'
 
 /** The last periods where their reports are due and not too late. */
 export function duePeriods(timezone: string, now: number): DuePeriod[] {
@@ -37,7 +37,7 @@ export function lastPeriods(timezone: string, now: number): DuePeriod[] {
 /** @param next the day after the period */
 function periodOf(every: ReportKind, first: number, next: number, timezone: string): DuePeriod {
   return {
-    ...{ timezone, every, first: dateOf(first), last: dateOf(next - 1) },
+    ...{ timezone, every, first: dateOfDay(first), last: dateOfDay(next - 1) },
     sendAt: wallToUtc(next * dayMs + reportLocalHour * hourMs, timezone),
     end: startOfLocalDay(next, timezone),
   }
@@ -45,8 +45,4 @@ function periodOf(every: ReportKind, first: number, next: number, timezone: stri
 
 function firstOfMonth(day: number): number {
   return day - new Date(day * dayMs).getUTCDate() + 1
-}
-
-function dateOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
 }

@@ -1,7 +1,7 @@
 /**
  * One turn of pulling a site. Search Console is asked for the totals of all days that may be read. A day whose total isn't that of
- * the stored one is pulled and replaced whole, the newest first. So a day that Google corrects, a first pull of many months and one
- * that a killed process left are the same. Held by test/integration/search-terms.test.ts.
+ * the stored one is pulled and replaced whole, the newest first. So the first pull, a correction of Google's and
+ * the rest of a turn that was cut short are one case. Held by test/integration/search-terms.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { SearchFigures } from '../../clickhouse/queries/search-terms.ts'
@@ -30,10 +30,10 @@ import {
 } from '../../schemas/limits/search-limits.ts'
 import { searchTimeZone } from '../../schemas/resources/search-terms.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
-import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
+import { dateOfDay, dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { ProviderError } from '../publishing/adapter.ts'
-import { dateOf, queryDays, queryTerms, type SearchConsole } from './search-console.ts'
+import { queryDays, queryTerms, type SearchConsole } from './search-console.ts'
 import { askAccessToken, type GoogleReach, type ServiceAccount } from './service-account.ts'
 
 export interface PullContext extends Omit<GoogleReach, 'signal'> {
@@ -66,12 +66,12 @@ export async function pullSite(context: PullContext, leased: LeasedSite, signal:
     pulled += days.length
   }
   const isWhole = pulled === due.length
-  const dataThrough = totals.size === 0 ? null : dateOf(Math.max(...totals.keys()))
+  const dataThrough = totals.size === 0 ? null : dateOfDay(Math.max(...totals.keys()))
   return {
     nextAt: new Date(isWhole ? now + everyMs() : now),
     pulledAt: isWhole ? new Date(now) : null,
     dataThrough,
-    dataFrom: dateOf(from),
+    dataFrom: dateOfDay(from),
   }
 }
 
@@ -92,7 +92,7 @@ function firstDay({ workspace, deleted_before }: LeasedSite, now: number): numbe
   return Math.max(oldest, localDayAt(readableFrom({ ...workspace, deleted_before }, now), workspace.timezone))
 }
 
-/** The newest first. Days between others that Search Console doesn't have any more are among them. */
+/** The newest first. A stored day that Search Console has no more, between days that it has, is among them: it is emptied. */
 function changedDays(totals: ReadonlyMap<number, SearchFigures>, stored: ReadonlyMap<number, SearchFigures>): number[] {
   const [first, last] = [Math.min(...totals.keys()), Math.max(...totals.keys())]
   const isGone = (day: number) => !totals.has(day) && stored.get(day)!.impressions > 0 && day > first && day < last

@@ -11,7 +11,7 @@ import {
   searchRowsEach,
   searchTextLengthMax,
 } from '../../schemas/limits/search-limits.ts'
-import { dayMs } from '../../schemas/time/time-zone.ts'
+import { dateOfDay, dayMs } from '../../schemas/time/time-zone.ts'
 import { type ErrorKind, ProviderError } from '../publishing/adapter.ts'
 import { type Answer, type Asked, askProvider, odd } from '../publishing/request.ts'
 import { reasonIn } from '../publishing/youtube-api.ts'
@@ -69,7 +69,7 @@ interface Row {
 
 async function query(console: SearchConsole, { from, to, dimensions, startRow }: Question): Promise<Row[]> {
   const json = {
-    ...{ startDate: dateOf(from), endDate: dateOf(to), dimensions, type: 'web', dataState: 'final' },
+    ...{ startDate: dateOfDay(from), endDate: dateOfDay(to), dimensions, type: 'web', dataState: 'final' },
     ...{ rowLimit: searchRowsEach, startRow },
   }
   const { body } = await ask(console, { path: '/searchAnalytics/query', json })
@@ -112,10 +112,6 @@ function kindOf({ status, body }: Answer): ErrorKind | undefined {
   if (reason === undefined) return undefined
   if (limits.includes(reason) || status === 429) return 'rate_limited'
   return [401, 403, 404].includes(status) ? 'reauthenticate' : undefined
-}
-
-export function dateOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
 function dayOf(date: string | undefined): number {

@@ -84,6 +84,11 @@ export function localDayAt(utc: number, timeZone: string): number {
   return startOfLocalDay(day + 1, timeZone) <= utc ? day + 1 : day
 }
 
+/** @param day as `localDayAt` returns it @returns its date, as `2026-12-31` */
+export function dateOfDay(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}
+
 /** The first moment of the local day of this number. */
 export function startOfLocalDay(day: number, timeZone: string): number {
   const wall = day * dayMs

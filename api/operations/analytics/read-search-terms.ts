@@ -13,7 +13,7 @@ import { searchListRowsDefault, searchListRowsMax, searchTextLengthMax } from '.
 import { type SearchState, SearchTerms, searchTimeZone } from '../../../schemas/resources/search-terms.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import type { Span, TimeRange } from '../../../schemas/time/time-range.ts'
-import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
+import { dateOfDay, dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { perCent, ratio } from './metrics.ts'
 import { compareParameter, rangeOf, rangeParameters } from './range-query.ts'
@@ -73,11 +73,11 @@ async function answer({ query, workspace, stores, clock }: SearchContext): Promi
   ])
   return {
     state: stateOfAll(sites),
-    data_through: dataThrough === null ? null : dateOf(dataThrough),
+    data_through: dataThrough === null ? null : dateOfDay(dataThrough),
     sites: sites.map((site) => ({
       ...{ site: site.site, state: searchStateOf(site), data_through: site.data_through, last_error: site.last_error },
     })),
-    range: { start: dateOf(asked.from), end: dateOf(asked.to), timezone: searchTimeZone },
+    range: { start: dateOfDay(asked.from), end: dateOfDay(asked.to), timezone: searchTimeZone },
     totals: shown(totals),
     previous: before && shown(before),
     queries: queries.rows.map(({ key, ...figures }) => ({ query: key, ...shown(figures) })),
@@ -118,10 +118,10 @@ function firstDayOf({ data_from }: SearchSite): number {
   return data_from === null ? Number.POSITIVE_INFINITY : Date.parse(data_from) / dayMs
 }
 
-/** The last day that all sites have: of one without any nothing is known. */
+/** The last day that any site has: a quiet one has no day later than its last impression. */
 function throughOf(sites: readonly SearchSite[]): number | null {
   const days = sites.flatMap(({ data_through }) => (data_through === null ? [] : Date.parse(data_through) / dayMs))
-  return days.length === 0 ? null : Math.min(...days)
+  return days.length === 0 ? null : Math.max(...days)
 }
 
 function stateOfAll(sites: readonly SearchSite[]): SearchState {
@@ -132,8 +132,4 @@ function stateOfAll(sites: readonly SearchSite[]): SearchState {
 
 function shown({ clicks, impressions, position }: SearchFigures) {
   return { clicks, impressions, ctr: perCent(clicks, impressions), position: ratio(position, 1) }
-}
-
-function dateOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
 }

@@ -15,7 +15,7 @@ import type { LinkWay } from '../../../schemas/link-ways.ts'
 import { cityLabel } from '../../../schemas/reference/places.ts'
 import { LinkWithClicks } from '../../../schemas/resources/link.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
-import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
+import { dateOfDay, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 import { perCent } from '../analytics/metrics.ts'
 import { defineOperation } from '../define.ts'
 import { landingPagesOf, revenueOf, visitsOf } from './visits.ts'
@@ -96,7 +96,7 @@ function shownLists(lists: readonly ListedClicks[], days: readonly Day[]) {
   const ofDay = new Map(of('day').map(({ name, clicks }) => [Number(name), clicks]))
   return {
     days: days.map(({ number }) => ({
-      day: new Date(number * dayMs).toISOString().slice(0, 10),
+      day: dateOfDay(number),
       clicks: ofDay.get(number) ?? 0,
     })),
     countries: of('country').map(({ name, clicks }) => ({ country: name, clicks })),

@@ -2,7 +2,10 @@
 
 /** Short domains of a workspace. Ingest holds the verified ones of all workspaces in memory. */
 export const shortDomainsMax = 20
-/** Addresses within the workspace's own that one of a domain may lead through. Browsers follow 20 redirects. */
+/**
+ * Addresses that one of a domain may lead through: the workspace's own for the API, those of all domains for ingest.
+ * Browsers follow 20 redirects.
+ */
 export const shortDomainWayMax = 10
 /** Characters of a host: a name has 253, and its TXT record stands under a label of its own. */
 export const shortDomainLengthMax = 253 - '_svc.'.length

@@ -10,6 +10,7 @@ import {
   updateDomain,
 } from '../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
+import { shortDomainWayMax } from '../../schemas/limits/domain-limits.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { newLink } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -167,6 +168,17 @@ test('a domain that leads around answers itself, and one whose way ends leads on
   ] as const) {
     expect([path, await ask(host, path)]).toMatchObject([path, { status: 404, location: undefined }])
   }
+})
+
+test('a way through more domains than one may lead through ends at the first', async () => {
+  const domains = [domain]
+  while (domains.length < shortDomainWayMax + 2) {
+    domains.unshift(await addVerified({ root_url: null, not_found_url: `https://${domains[0]!.host}/x` }))
+  }
+  const [first, second, third] = domains
+  await untilServed(second!.host, '/x', 307)
+  expect((await ask(second!.host, '/x')).location).toBe(`https://${third!.host}/x`)
+  await expect.poll(async () => (await ask(first!.host, '/x')).text, { timeout: 15_000 }).toContain('Link not found')
 })
 
 test('domains go on while Postgres is away, also through a restart, and an unknown link is none that is gone', async () => {

@@ -44,8 +44,11 @@ async function main(): Promise<void> {
   const log = makeLog('api', config.logLevel)
   const shutdown = makeShutdown(log)
   const pg = connectPostgres(databaseUrl, { deadlineMs: config.answerDeadlineMs * postgresShareOfAnswer })
-  await bindServiceKey(pg, config, shutdown, log)
-  await checkAtStart(() => requireOwnHosts(pg, config), shutdown, log)
+  // At once: while Postgres is away each waits for its deadline.
+  await Promise.all([
+    bindServiceKey(pg, config, shutdown, log),
+    checkAtStart(() => requireOwnHosts(pg, config), shutdown, log),
+  ])
   const ch = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl)
   const rateLimiter = makeRateLimiter({

@@ -63,8 +63,11 @@ async function runNode(): Promise<void> {
   const lock = lockFolder(folder)
 
   const pg = connectPostgres(databaseUrl, { max: 4 })
-  await bindServiceKey(pg, config, shutdown, log)
-  await checkAtStart(() => requireOwnHosts(pg, config), shutdown, log)
+  // At once: while Postgres is away each waits for its deadline.
+  await Promise.all([
+    bindServiceKey(pg, config, shutdown, log),
+    checkAtStart(() => requireOwnHosts(pg, config), shutdown, log),
+  ])
   const clickhouse = connectClickHouse(clickhouseUrl)
   const claims = connectClaims({
     url: redisUrl,

@@ -80,9 +80,13 @@ test('each network of a post gets links of its own where that is asked for, in t
   expect(await split.count()).toBe(0)
   // It shows a text of its own in the thread, so the address in the text for all gets no link.
   await page.fill(`${list('Preview')} >> text=Another caption for x`, '')
-  await page.getByLabel('Caption', { exact: true }).fill('One: https://example.com/one')
+  // No link leads to a short domain, though none stands under it.
+  await ask('POST', '/v1/domains', { host: 'go.example.com' })
+  await page.getByLabel('Caption', { exact: true }).fill('At https://go.example.com, one: https://example.com/one')
   await page.click('button:text-is("Track the links")')
-  await expect.poll(() => page.getByLabel('Caption', { exact: true }).inputValue()).toMatch(/^One: http\S+\/l\/\w{8}$/)
+  await expect
+    .poll(() => page.getByLabel('Caption', { exact: true }).inputValue())
+    .toMatch(/^At https:\/\/go\.example\.com, one: http\S+\/l\/\w{8}$/)
   const [newest, ...others] = (await ask<Made[]>('GET', '/v1/links')).body
   expect([newest!.social_account_id, newest!.destination_url]).toEqual([x, 'https://example.com/one'])
   expect(others).toHaveLength(7)

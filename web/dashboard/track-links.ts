@@ -6,6 +6,7 @@
 import { ownUtm } from '../../schemas/reference/campaign-query.ts'
 import { linksIn, replaceLinks } from '../../schemas/reference/links-in-text.ts'
 import type { LinkResource } from '../../schemas/resources/link.ts'
+import type { ShortDomain } from '../../schemas/resources/short-domain.ts'
 import { isCommentedOn } from './post-comment.tsx'
 import type { Account } from './post-draft.ts'
 import { send } from './query.ts'
@@ -60,12 +61,15 @@ export async function trackLinks<Draft extends Captions>(
   { id, title, networks, isSplit }: Tracked,
 ): Promise<{ readonly draft: Draft; readonly refusal: string }> {
   let roots: string[]
+  let hosts: string[]
   try {
     roots = await readRoots()
+    hosts = await readHosts()
   } catch (error) {
     return { draft, refusal: (error as Error).message }
   }
-  const isShort = (address: string) => roots.some((root) => address.startsWith(root))
+  const isAtDomain = (address: string) => URL.canParse(address) && hosts.includes(new URL(address).hostname)
+  const isShort = (address: string) => roots.some((root) => address.startsWith(root)) || isAtDomain(address)
   const [first] = networks
   const alone = networks.length === 1 ? first!.account : null
   let next = draft
@@ -147,9 +151,18 @@ async function readRoots(): Promise<string[]> {
   return [...new Set(newest.map(({ post_url: url, attribution_key: key }) => url.slice(0, -key.length)))]
 }
 
+/** Hosts of the workspace's short domains, which no link may lead to. @throws Error likewise */
+async function readHosts(): Promise<string[]> {
+  return (await read<(typeof ShortDomain)['_output'][]>('/domains')).map(({ host }) => host)
+}
+
 /** @throws Error that says in words why they can't be read */
-async function readNewest(status: 'active' | 'archived'): Promise<Link[]> {
-  const answer = await request(`/links?${new URLSearchParams({ limit: String(rootsOf), status })}`)
+function readNewest(status: 'active' | 'archived'): Promise<Link[]> {
+  return read(`/links?${new URLSearchParams({ limit: String(rootsOf), status })}`)
+}
+
+async function read<Answer>(path: string): Promise<Answer> {
+  const answer = await request(path)
   if (!answer.response.ok) throw new Error(refusalOf(answer))
-  return answer.body as Link[]
+  return answer.body as Answer
 }

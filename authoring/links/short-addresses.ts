@@ -31,16 +31,20 @@ export async function shortAddressesOf({ workspace, stores, config }: HostContex
 
 /** @returns the key of a short link under the installation's roots; null for another address */
 export function keyUnderRoots(url: URL, { apiHost, shortUrlHost }: PublicHosts): string | null {
-  // Either is empty where the process doesn't know it. Ingest serves the paths at both.
-  const roots = [apiHost, shortUrlHost].filter((root) => root !== '').map((root) => new URL(root))
-  if (!roots.some((root) => canonicalHost(root.hostname) === canonicalHost(url.hostname) && root.port === url.port)) {
-    return null
-  }
-  const paths = ['/l', ...(shortUrlHost === '' ? [] : [new URL(shortUrlHost).pathname.replace(/\/+$/, '')])]
+  // Either is empty where the process doesn't know it.
+  const isAt = (root: string) => root !== '' && isSameHost(new URL(root), url)
+  if (!isAt(apiHost) && !isAt(shortUrlHost)) return null
+  const own = shortUrlHost === '' ? '' : new URL(shortUrlHost).pathname.replace(/\/+$/, '')
+  // Ingest serves both paths at both hosts. Only where keys stand at the root, pages of the other host are no keys.
+  const paths = ['/l', ...(own !== '' || isAt(shortUrlHost) ? [own] : [])]
   const keys = paths
     .filter((path) => url.pathname.startsWith(`${path}/`))
     .map((path) => url.pathname.slice(path.length + 1).replace(/\/$/, ''))
   return keys.find(isLinkKeyShaped) ?? null
+}
+
+function isSameHost(one: URL, other: URL): boolean {
+  return canonicalHost(one.hostname) === canonicalHost(other.hostname) && one.port === other.port
 }
 
 type Destinations = Pick<z.output<typeof LinkUpdate>, 'destination_url' | 'expired_url' | 'targets'>

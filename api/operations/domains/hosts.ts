@@ -1,9 +1,9 @@
 /** Hosts that a short domain can't have. */
+import { ownHostsOf } from '../../../postgres/tables/own-hosts.ts'
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
 import type { PublicHosts } from '../../../runtime/public-hosts.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
-import { canonicalHost } from '../../../schemas/exclusions.ts'
 
 /** @throws Problem 422 for a host of the installation, or one that is never public */
 export function requireUsableHost(host: string, hosts: PublicHosts): void {
@@ -16,6 +16,6 @@ export function requireUsableHost(host: string, hosts: PublicHosts): void {
 }
 
 /** Whether it is the installation's, which may have taken it after it was added. */
-export function isOwnHost(host: string, { apiHost, shortUrlHost }: PublicHosts): boolean {
-  return [apiHost, shortUrlHost].some((root) => canonicalHost(new URL(root).hostname) === host)
+export function isOwnHost(host: string, hosts: PublicHosts): boolean {
+  return ownHostsOf(hosts).some((own) => own.host === host)
 }

@@ -5,11 +5,11 @@
 
 import { dayMs, wallTimeAt, wallToUtc } from '../../schemas/time/time-zone.ts'
 import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
+import { googleTokenUrl, reasonIn } from './google-api.ts'
 import { type ExpiringToken, signInBy } from './oauth2.ts'
 import { type Answer, type Asked, askProvider, odd } from './request.ts'
 
 const youtubeApi = 'https://www.googleapis.com/youtube/v3'
-export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
 
 export type Calling = Call<ExpiringToken>
 export type Signed = Pick<Calling, 'credentials' | 'signal'>
@@ -41,13 +41,6 @@ export async function list(call: Signed, resource: string, query: Readonly<Recor
 const dailyQuotas = ['quotaExceeded', 'dailyLimitExceeded']
 const uploadLimit = 'uploadLimitExceeded'
 const limits = [...dailyQuotas, uploadLimit, 'rateLimitExceeded', 'userRateLimitExceeded', 'uploadRateLimitExceeded']
-
-/** @param body an answer's body. @returns the reason of YouTube's refusal, or undefined where it is none */
-export function reasonIn(body: unknown): string | undefined {
-  const { errors } = Object(Object(body).error) as { errors?: unknown }
-  const reason = Array.isArray(errors) ? Object(errors[0]).reason : undefined
-  return typeof reason === 'string' ? reason : undefined
-}
 
 /** Google's own refusals name a reason. By 403 a limit is met, or a scope or the channel is missing. */
 function kindOf({ status, body }: Answer): ErrorKind | undefined {

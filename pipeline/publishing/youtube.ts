@@ -19,11 +19,12 @@ import {
 } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, type KnownIds, ProviderError, type Publication, type Published } from './adapter.ts'
 import { comparable, cut, cutTitle } from './cut-text.ts'
+import { googleTokenUrl, reasonIn } from './google-api.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
 import { type ExpiringToken, isDue, type Renewal, signInBy } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
 import { countIn, objectIn, odd, textIn } from './request.ts'
-import { type Calling, type Fields, googleTokenUrl, list, reasonIn, renew, type Signed } from './youtube-api.ts'
+import { type Calling, type Fields, list, renew, type Signed } from './youtube-api.ts'
 import { beginUpload, endUpload, type Upload } from './youtube-upload.ts'
 
 /** `prepare` gives the upload, without its last part. */

@@ -13,8 +13,8 @@ import {
 } from '../../schemas/limits/search-limits.ts'
 import { dateOfDay, dayMs } from '../../schemas/time/time-zone.ts'
 import { type ErrorKind, ProviderError } from '../publishing/adapter.ts'
+import { reasonIn } from '../publishing/google-api.ts'
 import { type Answer, type Asked, askProvider, odd } from '../publishing/request.ts'
-import { reasonIn } from '../publishing/youtube-api.ts'
 import type { GoogleReach } from './service-account.ts'
 
 const api = 'https://searchconsole.googleapis.com/webmasters/v3/sites'

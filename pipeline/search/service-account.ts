@@ -7,9 +7,9 @@ import type { Clock } from '../../runtime/clock.ts'
 import { searchRequestMs } from '../../schemas/limits/search-limits.ts'
 import { hour, second } from '../../schemas/limits/units.ts'
 import { ProviderError } from '../publishing/adapter.ts'
+import { googleTokenUrl } from '../publishing/google-api.ts'
 import { bufferBody } from '../publishing/media-body.ts'
 import { type Asked, askProvider, textIn } from '../publishing/request.ts'
-import { googleTokenUrl } from '../publishing/youtube-api.ts'
 
 const readsSearchConsole = 'https://www.googleapis.com/auth/webmasters.readonly'
 

@@ -1,13 +1,12 @@
 /** Deletes derived rows that nobody reads: rows of abandoned builds, and of days past their retention. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { deleteWhere } from '../../clickhouse/delete-where.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
 import { inPortions } from './group-by.ts'
 
 const tables = ['sessions', 'visitors', 'credits', 'cells'] as const
-/** A mutation rewrites the parts that have some of the rows. */
-const deadlineMs = 60 * 60_000
 
 export interface DeletedRows {
   readonly of?: readonly (typeof tables)[number][]
@@ -23,16 +22,8 @@ export async function deleteRows(
   { of = tables, waits = true }: DeletedRows = {},
 ): Promise<number> {
   let rows = 0
-  for (const table of of) {
-    const where = `workspace_id != 0 AND ${condition}`
-    const [found] = await ch.query<{ rows: number }>(`SELECT count() AS rows FROM ${table} WHERE ${where}`, params, {
-      deadlineMs,
-    })
-    if (found!.rows === 0) continue
-    rows += found!.rows
-    const settings = `mutations_sync = ${waits ? 1 : 0}`
-    await ch.command(`ALTER TABLE ${table} DELETE WHERE ${where} SETTINGS ${settings}`, params, { deadlineMs })
-  }
+  const sql = `workspace_id != 0 AND ${condition}`
+  for (const table of of) rows += await deleteWhere(ch, table, { sql, params }, waits)
   return rows
 }
 

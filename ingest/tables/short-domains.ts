@@ -57,8 +57,9 @@ export function makeDomainTable(options: DomainTableOptions): DomainTable {
     domains = new Map(rows.map((row) => [row.host, domainOf(row, byHost)]))
     isRead = true
     const hosts = [...domains.keys()]
-    if (JSON.stringify(hosts) === told) return
-    told = JSON.stringify(hosts)
+    const telling = JSON.stringify(hosts)
+    if (telling === told) return
+    told = telling
     onHosts(hosts)
   }
 

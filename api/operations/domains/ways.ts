@@ -8,7 +8,7 @@
 
 import { keyUnderRoots } from '../../../authoring/links/short-addresses.ts'
 import { linksOfKeys } from '../../../postgres/tables/links-known.ts'
-import { listDomains, type StoredDomain } from '../../../postgres/tables/short-domains.ts'
+import type { StoredDomain } from '../../../postgres/tables/short-domains.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../../schemas/exclusions.ts'
@@ -28,16 +28,15 @@ interface OwnPlace {
 }
 
 /**
- * The workspace is to be held: two domains that are changed at once might lead to each other.
+ * @param domains of the workspace, which is to be held: two domains that are changed at once might lead to each other.
  * @throws Problem 422 where an address leads back to the domain
  */
 export async function requireWaysOut(
   host: string,
   urls: { readonly root_url?: string | null | undefined; readonly not_found_url?: string | null | undefined },
+  domains: readonly StoredDomain[],
   context: WayContext,
 ): Promise<void> {
-  const { workspace, stores } = context
-  const domains = await listDomains(stores.pg, workspace.id)
   const faults = []
   for (const name of ['root_url', 'not_found_url'] as const) {
     const fault = urls[name] == null ? null : await faultOfWay(urls[name], host, domains, context)

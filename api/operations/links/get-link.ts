@@ -5,7 +5,6 @@ import {
   readClickLists,
   readLinkClicks,
 } from '../../../clickhouse/queries/link-clicks.ts'
-import type { LandingPage, Visits } from '../../../clickhouse/queries/visits-of.ts'
 import { findLink } from '../../../postgres/tables/links.ts'
 import { serializeLink } from '../../../postgres/tables/serialize-link.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
@@ -18,7 +17,7 @@ import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { dateOfDay, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 import { perCent } from '../analytics/metrics.ts'
 import { defineOperation } from '../define.ts'
-import { landingPagesOf, revenueOf, visitsOf } from './visits.ts'
+import { revenueOf, type VisitsByPage, visitsByPageOf } from './visits.ts'
 
 export const getLink = defineOperation({
   name: 'link.get',
@@ -46,29 +45,28 @@ export const getLink = defineOperation({
       log.warn({ err: error, requestId }, 'a link is shown without its clicks')
       return null
     }
-    const [counts, lists, visits, pages, revenue] = await Promise.all([
+    const [counts, lists, visits, revenue] = await Promise.all([
       readLinkClicks(stores.ch, ofLink).catch(unlessAway),
       readClickLists(stores.ch, { ...ofLink, ...ofDays }).catch(unlessAway),
-      visitsOf(context, led),
-      landingPagesOf(context, led),
+      visitsByPageOf(context, led),
       revenueOf(context, led),
     ])
     return {
       ...serializeLink(link, config.shortUrlHost),
       click_counts: counts && shownCounts(counts),
       click_lists: lists && shownLists(lists, days),
-      visits: visits && pages && shownVisits(visits, pages),
+      visits: visits && shownVisits(visits),
       revenue,
     }
   },
 })
 
-function shownVisits({ visitors, sessions, conversions }: Visits, landings: readonly LandingPage[]) {
-  const pages = landings.map(({ converting, ...page }) => ({
+function shownVisits({ visitors, sessions, conversions, pages }: VisitsByPage) {
+  const shownPages = pages.map(({ converting, ...page }) => ({
     ...page,
     conversion_rate: perCent(converting, page.visitors),
   }))
-  return { visitors, sessions, conversions, pages }
+  return { visitors, sessions, conversions, pages: shownPages }
 }
 
 function shownCounts({ lastClickedAt, ...counts }: LinkClickCounts) {

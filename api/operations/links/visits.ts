@@ -23,9 +23,16 @@ export function visitsOf(context: CallContext, led: Led): Promise<Visits | null>
   return readOf(context, led, readVisitsOf)
 }
 
-/** Likewise. */
-export function landingPagesOf(context: CallContext, led: Led): Promise<LandingPage[] | null> {
-  return readOf(context, led, readLandingPages)
+export interface VisitsByPage extends Visits {
+  readonly pages: readonly LandingPage[]
+}
+
+/** The same with the pages of arrival. */
+export function visitsByPageOf(context: CallContext, led: Led): Promise<VisitsByPage | null> {
+  return readOf(context, led, async (ch, request) => {
+    const [visits, pages] = await Promise.all([readVisitsOf(ch, request), readLandingPages(ch, request)])
+    return { ...visits, pages }
+  })
 }
 
 async function readOf<Answer>(

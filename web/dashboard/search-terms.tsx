@@ -5,8 +5,8 @@ import { searchQuestionOf, type View } from './address.ts'
 import { daysInWords, number, percent } from './format.ts'
 import { useAnswer } from './query.ts'
 
-/** Figures change once a day. */
-const againMs = 60_000
+/** Figures change once a day; a first pull takes minutes. */
+const againMs = 10 * 60_000
 
 /** One query or one page. */
 interface Chosen {

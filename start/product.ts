@@ -79,6 +79,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
         const isUp = running.services.some((kept) => kept.name === name && kept.isUp)
         return isUp ? services.find((service) => service.name === name)?.port : undefined
       },
+      // Until the hosts are known, a path that may be a key is ingest's: it answers what it can't know with 503.
       isAtShortDomain: (host, path) => shortDomains?.has(host) ?? isShortLink(path, ''),
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
       demo: makeDemoSite(() => scriptUrl),

@@ -1,14 +1,9 @@
 /** Search terms of whole days: totals and lists, of all or of one query or page. */
 import { searchDayMax } from '../../schemas/limits/search-limits.ts'
-import type { SearchKind } from '../rollups/search-days.ts'
+import type { SearchFigures, SearchKind } from '../rollups/search-days.ts'
 import type { Reader } from './reader.ts'
 
-/** Clicks and impressions; `position` is the mean over the impressions. */
-export interface SearchFigures {
-  readonly clicks: number
-  readonly impressions: number
-  readonly position: number
-}
+export type { SearchFigures } from '../rollups/search-days.ts'
 
 /** Days since 1970, both included; without any where `to` is less. */
 export interface SearchSpan {

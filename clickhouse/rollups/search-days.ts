@@ -1,8 +1,14 @@
 /** Writes days of search terms, and tells which are there (migrations/0010_search_days.sql). */
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../client.ts'
-import type { SearchFigures } from '../queries/search-terms.ts'
 import { makeLiner } from './tables.ts'
+
+/** Clicks and impressions; `position` is the mean over the impressions. */
+export interface SearchFigures {
+  readonly clicks: number
+  readonly impressions: number
+  readonly position: number
+}
 
 export interface SearchTerm extends SearchFigures {
   /** Empty in lists of pages. */

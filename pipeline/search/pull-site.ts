@@ -4,11 +4,11 @@
  * the rest of a turn that was cut short are one case. Held by test/integration/search-terms.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import type { SearchFigures } from '../../clickhouse/queries/search-terms.ts'
 import {
   insertSearchDays,
   readStoredTotals,
   type SearchDay,
+  type SearchFigures,
   type SearchList,
   type SearchTerm,
 } from '../../clickhouse/rollups/search-days.ts'

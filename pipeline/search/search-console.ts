@@ -2,8 +2,7 @@
  * Requests to Google's Search Console API ("Search Analytics: query", "Sites: get", "Usage limits"). Failures are
  * ProviderErrors: `reauthenticate` where the key, the API's activation or the property's permission is missing.
  */
-import type { SearchFigures } from '../../clickhouse/queries/search-terms.ts'
-import type { SearchTerm } from '../../clickhouse/rollups/search-days.ts'
+import type { SearchFigures, SearchTerm } from '../../clickhouse/rollups/search-days.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   searchAnswerBytesMax,

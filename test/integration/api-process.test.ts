@@ -34,8 +34,12 @@ function start(more: Record<string, string> = {}): ChildProcess & { said: () => 
   return Object.assign(child, { said: () => said })
 }
 
-async function readyPort(child: ChildProcess): Promise<number> {
-  const [message] = (await once(child, 'message')) as [{ type: string; port: number }]
+async function readyPort(child: ReturnType<typeof start>): Promise<number> {
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`the API ended before it was ready: ${child.said()}`)
+  })
+  ended.catch(() => {})
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ type: string; port: number }]
   expect(message).toEqual({ type: 'ready', port: expect.any(Number) })
   return message.port
 }

@@ -81,6 +81,7 @@ async function main(): Promise<void> {
     apiHost,
     shortUrlHost: config.shortUrlHost ?? (apiHost && `${apiHost}/l`),
     isMailSetUp: mailer !== undefined,
+    holdBefore: config.holdPostsBefore,
   })
   const searchReader = startSearchReader({
     ...{ pg, ch, clock: systemClock, log, metrics: pipelineMetrics },

@@ -204,7 +204,7 @@ export const settings = {
   mediaBytesScale: mediaBytes('MEDIA_BYTES_SCALE', 'scale', 200),
   holdPostsBefore: moment(
     'HOLD_POSTS_BEFORE',
-    'After a restore: posts of a time before this one become drafts in place of being published.',
+    'After a restore: posts of a time before this one become drafts in place of being published, and so do posts that feeds would queue of entries before it.',
   ),
   trackRatePerKey: integer(
     'TRACK_RATE_PER_KEY',

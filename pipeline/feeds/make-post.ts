@@ -26,6 +26,8 @@ export interface Making {
   readonly apiHost: string
   /** The same: then links stay as they are. */
   readonly shortUrlHost: string
+  /** It may have been published before a restore: people decide. */
+  readonly isHeld: boolean
 }
 
 export interface MadePost {
@@ -37,7 +39,7 @@ export interface MadePost {
 
 /** The workspace is held. */
 export async function makePost(making: Making, entry: FeedEntry): Promise<MadePost> {
-  const { tx, feed, clock } = making
+  const { tx, feed, clock, isHeld } = making
   const texts = entry.texts()
   const accounts = await chosenAccounts(tx, feed)
   const title = cut(texts.title || texts.link || 'Without a title', postTitleLengthMax)
@@ -55,6 +57,7 @@ export async function makePost(making: Making, entry: FeedEntry): Promise<MadePo
   const post = (await readPost(tx, feed.workspace.id, draft.id))!
   await insertOutbox(tx, feed.workspace.id, 'post.created', serializePost(post))
   if (feed.mode === 'draft') return { id: post.id, isQueued: false, note: null }
+  if (isHeld) return { id: post.id, isQueued: false, note: 'It may have been published before the restore' }
   try {
     const queued = await scheduleNext(tx, feed.workspace, post, clock.now())
     await insertOutbox(tx, feed.workspace.id, 'post.scheduled', serializePost(queued))

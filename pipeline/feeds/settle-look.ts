@@ -41,6 +41,8 @@ export interface LookContext {
   /** The same. */
   readonly shortUrlHost: string
   readonly isMailSetUp: boolean
+  /** After a restore: what feeds had before it may have been published. */
+  readonly holdBefore?: Date | undefined
 }
 
 /** The feed is as it was at the last look. */
@@ -55,7 +57,7 @@ export function settleRead(
   fetched: FetchedFeed,
   { title, entries }: Feed,
 ): Promise<void> {
-  const { pg, clock, apiHost, shortUrlHost } = context
+  const { pg, clock, apiHost, shortUrlHost, holdBefore } = context
   return pg.transaction(async (tx) => {
     const now = clock.now()
     // The workspace comes first, as where it is deleted. Posts that are queued at once would take the same time.
@@ -71,7 +73,8 @@ export function settleRead(
     const room = wanted.length > 0 ? await roomOf(tx, feed, now) : 0
     const taken = wanted.slice(wanted.length - Math.min(wanted.length, room))
     const made: MadePost[] = []
-    const making = { tx, feed, clock, apiHost, shortUrlHost }
+    const isHeld = holdBefore !== undefined && (feed.read_at ?? feed.created_at) < holdBefore
+    const making = { tx, feed, clock, apiHost, shortUrlHost, isHeld }
     for (const entry of taken) made.push(await makePost(making, entry))
     const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched

@@ -13,8 +13,9 @@ export interface LeasedFeed extends FeedSettings {
   readonly posts_newest: boolean
   readonly etag: string | null
   readonly last_modified: string | null
-  /** Null: nothing is known of its entries. */
+  /** When its entries were last known, also by an answer that they are as they were. Null: never. */
   readonly read_at: Date | null
+  readonly created_at: Date
   readonly failing_since: Date | null
   /** Looks in a row that failed. */
   readonly failures: number
@@ -25,7 +26,7 @@ export interface LeasedFeed extends FeedSettings {
 }
 
 const ofFeed = `f.id, f.url, to_jsonb(f.social_account_ids) AS social_account_ids, f.mode, f.template, f.shortens_links,
-  f.posts_newest, f.etag, f.last_modified, f.read_at, f.failing_since, f.failures, f.leased_until,
+  f.posts_newest, f.etag, f.last_modified, f.read_at, f.created_at, f.failing_since, f.failures, f.leased_until,
   json_build_object('id', w.id, 'timezone', w.timezone) AS workspace, m.role`
 const itsWorkspace = `workspaces w ON w.id = f.workspace_id
   LEFT JOIN members m ON m.workspace_id = f.workspace_id AND m.owner_id = f.set_up_by`
@@ -119,7 +120,7 @@ export async function endLook(
 ): Promise<void> {
   await tx.query(
     `UPDATE feeds SET looked_at = $3, next_look_at = $4, leased_until = NULL, last_error = NULL, failing_since = NULL,
-       failures = 0, read_at = CASE WHEN $5 THEN $3 ELSE read_at END, title = CASE WHEN $5 THEN $6 ELSE title END,
+       failures = 0, read_at = $3, title = CASE WHEN $5 THEN $6 ELSE title END,
        etag = CASE WHEN $5 THEN $7 ELSE etag END, last_modified = CASE WHEN $5 THEN $8 ELSE last_modified END,
        last_news = coalesce($9, last_news)
      WHERE id = $1 AND leased_until = $2`,

@@ -254,6 +254,24 @@ test('a queueing feed takes posting times while its maker may schedule; else it 
   await reader.look(later)
   expect((await posts())[0]!.base_caption).toBe(`Title short Title short ${shortUrlHost}/short`)
 
+  // After a restore, the first look finds entries whose posts may have been published.
+  const restored = makeFeedReader(stores, stores.pg, new Date(reader.clock.now() + 1))
+  for (const [id, inMs, status, note] of [
+    [
+      'held back',
+      reader.clock.now() - restored.clock.now() + later,
+      'draft',
+      'It may have been published before the restore',
+    ],
+    ['queued', later, 'scheduled', null],
+  ] as const) {
+    feeds['/feed'].body = rssOf([{ id }])
+    await restored.look(inMs)
+    expect((await posts())[0]).toMatchObject({ title: `Title ${id}`, status })
+    expect(await feedOf(body.id)).toMatchObject({ last_news: { note } })
+  }
+  reader.clock.advance(2 * later)
+
   // While the feed is read, and then before.
   feeds['/feed'].body = rssOf([{ id: 'd' }])
   const { behaviour } = receiver
@@ -271,7 +289,7 @@ test('a queueing feed takes posting times while its maker may schedule; else it 
   await reader.look(feedAskedPauseMs)
   expect(await shown()).toEqual(['failed', 'Whoever set the feed up is no member any more'])
   expect(receiver.received.length).toBe(requests)
-  expect(await posts()).toHaveLength(4)
+  expect(await posts()).toHaveLength(6)
   await ask('PATCH', `/v1/feeds/${body.id}`, { status: 'active' })
   await reader.look(feedAskedPauseMs)
   expect((await posts())[0]).toMatchObject({ title: 'Title d', status: 'scheduled' })

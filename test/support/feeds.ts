@@ -42,11 +42,11 @@ export function serve(receiver: Receiver, feeds: Readonly<Record<string, ServedF
 export const shortUrlHost = 'https://s.example.com'
 
 /** A process that looks at feeds. Its clock stands still until it is moved. */
-export function makeFeedReader(stores: Pick<TestStores, 'pg'>, pg = stores.pg) {
+export function makeFeedReader(stores: Pick<TestStores, 'pg'>, pg = stores.pg, holdBefore?: Date) {
   const clock = fixedClock(Date.now() + 60_000)
   const { signal } = new AbortController()
   const context = {
-    ...{ pg, clock, apiHost: '', shortUrlHost, isMailSetUp: true, log: makeLog('test', 'silent') },
+    ...{ pg, clock, apiHost: '', shortUrlHost, isMailSetUp: true, holdBefore, log: makeLog('test', 'silent') },
     metrics: makePipelineMetrics(makeMetrics('test', false)),
     fetching: { agent: makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 }), allowPrivate: true },
   }

@@ -5,7 +5,7 @@ import { platformForms } from './account-platforms.tsx'
 import { Confirm } from './dialog.tsx'
 import { time } from './format.ts'
 import { may } from './may.ts'
-import { Failure, Refusal } from './parts.tsx'
+import { Panel } from './panel.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 export function Accounts({ timezone }: { timezone: string }) {
@@ -15,17 +15,11 @@ export function Accounts({ timezone }: { timezone: string }) {
   const [made, setMade] = useState<Connected>()
   const [ended, end] = useState<Account>()
   return (
-    <section class="panel" aria-label="Accounts">
-      <h2>
-        Accounts
-        {may('workspace:manage') && (
-          <button type="button" onClick={() => setForm({})}>
-            Connect an account
-          </button>
-        )}
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel
+      title="Accounts"
+      action={may('workspace:manage') && ['Connect an account', () => setForm({})]}
+      {...{ failure, refusal }}
+    >
       <p role="status" class={made ? 'good' : 'unseen'}>
         {made && (
           <>
@@ -44,16 +38,7 @@ export function Accounts({ timezone }: { timezone: string }) {
           />
         ))}
       </ul>
-      {form && (
-        <AccountForm
-          renewed={form.renewed}
-          close={() => setForm(undefined)}
-          made={(account) => {
-            setMade(account)
-            setForm(undefined)
-          }}
-        />
-      )}
+      {form && <AccountForm renewed={form.renewed} close={() => setForm(undefined)} made={setMade} />}
       {ended && (
         <Confirm
           title="Disconnect this account"
@@ -69,7 +54,7 @@ export function Accounts({ timezone }: { timezone: string }) {
           stay scheduled, but fail for this account if it isn’t connected again before their time.
         </Confirm>
       )}
-    </section>
+    </Panel>
   )
 }
 

@@ -1,10 +1,11 @@
 /** Secret keys for scripts and agents: made with scopes, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '../../schemas/resources/api-key.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { FormDialog, Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
-import { Choices, Failure, Refusal, ShownOnce } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { Choices, ShownOnce } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Key = (typeof ApiKeyResource)['_output']
@@ -18,15 +19,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
   const [revoked, revoke] = useState<Key>()
   const { answer, failure } = useAnswer<Answer>('/api-keys')
   return (
-    <section class="panel" aria-label="API keys">
-      <h2>
-        API keys
-        <button type="button" onClick={() => setMaking(true)}>
-          Make a key
-        </button>
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="API keys" action={['Make a key', () => setMaking(true)]} {...{ failure, refusal }}>
       {made && (
         <ShownOnce secret={made.api_key} name="key">
           The key <bdi>{made.name}</bdi>.
@@ -64,25 +57,22 @@ export function ApiKeys({ timezone }: { timezone: string }) {
           close={() => setMaking(false)}
           made={(key) => {
             setMade(key)
-            setMaking(false)
             done({ made: key })
           }}
         />
       )}
       {revoked && (
-        <Confirm
+        <Removal
           title="Revoke this key"
           verb="Revoke"
+          path={`/api-keys/${revoked.id}`}
           close={() => revoke(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/api-keys/${revoked.id}`))
-            revoke(undefined)
-          }}
+          done={done}
         >
           <bdi>{revoked.name}</bdi> stops working within five seconds. This can’t be undone.
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

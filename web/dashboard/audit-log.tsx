@@ -2,7 +2,8 @@
 import type { AuditEventResource } from '../../schemas/resources/audit-event.ts'
 import { accountName, time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
-import { Facts, Failure } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { Facts } from './parts.tsx'
 
 type AuditEvent = (typeof AuditEventResource)['_output']
 
@@ -14,11 +15,7 @@ export function AuditLog({ timezone }: { timezone: string }) {
     after: ({ id }) => ({ before_id: String(id) }),
   })
   return (
-    <section class="panel" aria-label="Audit log">
-      <h2>
-        Audit log<span class="label">Newest first</span>
-      </h2>
-      {failure && <Failure {...failure} />}
+    <Panel title="Audit log" label="Newest first" failure={failure}>
       {answer?.length === 0 && <p class="empty">No changes yet.</p>}
       <ul>
         {answer?.map((event) => (
@@ -26,7 +23,7 @@ export function AuditLog({ timezone }: { timezone: string }) {
         ))}
       </ul>
       {pager}
-    </section>
+    </Panel>
   )
 }
 

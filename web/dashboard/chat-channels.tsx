@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks'
 import type { ChatChannelResource, ChatChannels as ChatChannelsResource } from '../../schemas/resources/chat-channel.ts'
 import { ChannelForm, contentNames } from './chat-channel-form.tsx'
 import { namesText } from './conversion-names.tsx'
-import { Confirm } from './dialog.tsx'
-import { Failure, Refusal } from './parts.tsx'
+import { Removal } from './dialog.tsx'
+import { Panel } from './panel.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { ReportState } from './report-state.tsx'
 
@@ -27,15 +27,7 @@ export function ChatChannels({ timezone }: { timezone: string }) {
     channels.some(({ contents }) => contents.some(({ asked }) => asked?.state === 'waiting'))
   const { answer, failure } = useAnswer<Answer>('/chat-channels', { isHurried })
   return (
-    <section class="panel" aria-label="Chat channels">
-      <h2>
-        Chat channels
-        <button type="button" onClick={() => edit('new')}>
-          Add a channel
-        </button>
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Chat channels" action={['Add a channel', () => edit('new')]} {...{ failure, refusal }}>
       <p class="note">
         Channels of Slack, Discord, Microsoft Teams and Google Chat get the reports at the same hour as recipients of
         mail. Those that chose conversions or payments are told of them within a minute or two.
@@ -54,27 +46,22 @@ export function ChatChannels({ timezone }: { timezone: string }) {
         <ChannelForm
           of={edited === 'new' ? undefined : edited}
           close={() => edit(undefined)}
-          made={(made) => {
-            edit(undefined)
-            done({ made })
-          }}
+          made={(made) => done({ made })}
         />
       )}
       {removed && (
-        <Confirm
+        <Removal
           title="Remove this channel"
           verb="Remove"
+          path={`/chat-channels/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/chat-channels/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           <bdi>{removed.name}</bdi> gets nothing more. The address of its webhook is deleted here, not at {removed.host}
           .
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

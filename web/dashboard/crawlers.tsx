@@ -1,17 +1,13 @@
 /** The crawlers that came in the range, with what they come for. */
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { number } from './format.ts'
-import { Failure } from './parts.tsx'
+import { Panel } from './panel.tsx'
 import { useAnswer } from './query.ts'
 
 export function Crawlers({ question }: { question: string }) {
   const { answer, failure, isStale } = useAnswer<BotAnalytics>(`/analytics/bots?${question}`)
   return (
-    <section class="panel" aria-label="Crawlers" aria-busy={isStale}>
-      <h2>
-        Crawlers<span class="label">Visits</span>
-      </h2>
-      {failure && <Failure {...failure} />}
+    <Panel title="Crawlers" label="Visits" failure={failure} isBusy={isStale}>
       {answer?.bots.length === 0 && <p class="empty">Nothing in this range.</p>}
       <ul>
         {answer?.bots.map(({ name, operator, category, verified, visits }) => (
@@ -28,6 +24,6 @@ export function Crawlers({ question }: { question: string }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from './parts.tsx'
-import type { Sent } from './query.ts'
+import { type Sent, send } from './query.ts'
 
 interface DialogProps {
   readonly title: string
@@ -60,6 +60,22 @@ export function Confirm({ title, children, close, verb, refusal = '', confirmed 
   )
 }
 
+interface RemovalProps extends DialogProps {
+  readonly verb: string
+  /** Its own. */
+  readonly path: string
+  done(sent: Sent<unknown>): void
+}
+
+/** Asks before one of a list goes, and lets it go. The list says why that was refused. */
+export function Removal({ path, close, done, ...question }: RemovalProps) {
+  const confirmed = async () => {
+    done(await send('DELETE', path))
+    close()
+  }
+  return <Confirm {...question} {...{ close, confirmed }} />
+}
+
 interface FormDialogProps<Made> extends DialogProps {
   /** Above the form. */
   readonly intro?: ComponentChildren
@@ -68,18 +84,19 @@ interface FormDialogProps<Made> extends DialogProps {
   /** A choice that the request is about: its refusal isn't shown beside another. */
   readonly about?: string
   submit(data: FormData): Promise<Sent<Made>>
-  made(made: Made): void
+  made?(made: Made): void
 }
 
-/** A form for one request: its children are the fields. A refusal stands above the button, and what was written stays. */
+/** A form for one request, which closes it: its children are the fields. A refusal stands above the button, and what was written stays. */
 export function FormDialog<Made>(props: FormDialogProps<Made>) {
   const { title, intro, children, close, verb, about, submit, made } = props
   const [refused, setRefused] = useState<{ readonly about: string | undefined; readonly text: string }>()
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     const sent = await submit(new FormData(event.currentTarget as HTMLFormElement))
-    if ('refusal' in sent) setRefused({ about, text: sent.refusal })
-    else made(sent.made)
+    if ('refusal' in sent) return setRefused({ about, text: sent.refusal })
+    made?.(sent.made)
+    close()
   }
   return (
     <Dialog title={title} close={close}>

@@ -62,16 +62,7 @@ export function TrafficLeftOut() {
         Events, recordings and clicks on short links that fit are not stored. A change takes effect within seconds, and
         what is stored stays. To leave out one browser alone, set <code>localStorage.svc_off</code> in it.
       </p>
-      {isChanging && answer && (
-        <RulesForm
-          rules={answer}
-          close={() => change(false)}
-          made={(made) => {
-            change(false)
-            done({ made })
-          }}
-        />
-      )}
+      {isChanging && answer && <RulesForm rules={answer} close={() => change(false)} made={(made) => done({ made })} />}
     </section>
   )
 }

@@ -1,7 +1,7 @@
 /** Feeds that make posts: how each is, and what can be done with it. */
 import { useState } from 'preact/hooks'
 import type { Feed as FeedResource } from '../../schemas/resources/feed.ts'
-import { Confirm, Dialog } from './dialog.tsx'
+import { Dialog, Removal } from './dialog.tsx'
 import { FeedForm } from './feed-form.tsx'
 import { number, time } from './format.ts'
 import { may } from './may.ts'
@@ -17,14 +17,9 @@ interface FeedsProps {
 
 export function Feeds({ timezone, close }: FeedsProps) {
   const { refusal, done } = useRefusal()
-  const [isAdding, setAdding] = useState(false)
-  const [edited, edit] = useState<Feed>()
+  const [edited, edit] = useState<Feed | 'new'>()
   const [removed, remove] = useState<Feed>()
   const { answer: feeds, failure } = useAnswer<Feed[]>('/feeds')
-  const closeForm = () => {
-    setAdding(false)
-    edit(undefined)
-  }
   return (
     <Dialog title="Feeds" close={close}>
       <p class="note">
@@ -51,32 +46,27 @@ export function Feeds({ timezone, close }: FeedsProps) {
         ))}
       </ul>
       {may('posts:write') && (
-        <button type="button" class="main" disabled={feeds === undefined} onClick={() => setAdding(true)}>
+        <button type="button" class="main" disabled={feeds === undefined} onClick={() => edit('new')}>
           Add a feed
         </button>
       )}
-      {(isAdding || edited) && (
+      {edited && (
         <FeedForm
-          feed={edited}
-          close={closeForm}
-          made={(feed) => {
-            closeForm()
-            done({ made: feed })
-          }}
+          feed={edited === 'new' ? undefined : edited}
+          close={() => edit(undefined)}
+          made={(made) => done({ made })}
         />
       )}
       {removed && (
-        <Confirm
+        <Removal
           title="Delete this feed"
           verb="Delete"
+          path={`/feeds/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/feeds/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           <bdi>{removed.title || removed.url}</bdi> makes no posts any more. Those that it made stay.
-        </Confirm>
+        </Removal>
       )}
     </Dialog>
   )

@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks'
 import type { GoalFigures } from '../../schemas/resources/goal.ts'
 import { type Filter, questionOf, shownValue, type View } from './address.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { FormDialog, Removal } from './dialog.tsx'
 import { number, percent } from './format.ts'
 import { type StepKind, stepKinds, typedValue } from './funnel-address.ts'
 import { may } from './may.ts'
-import { ChangeButtons, Failure, Refusal } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { ChangeButtons } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 import { Suggestions } from './suggestions.tsx'
 
@@ -23,23 +24,13 @@ const againMs = 15_000
 
 export function Goals({ view, add }: GoalsProps) {
   const { refusal, done } = useRefusal()
-  const [isAdding, setAdding] = useState(false)
-  const [edited, edit] = useState<Row>()
+  const [edited, edit] = useState<Row | 'new'>()
   const [removed, remove] = useState<Row>()
   const { answer, failure, isStale } = useAnswer<GoalFigures>(`/analytics/goals?${questionOf(view)}`, { againMs })
   const mayChange = may('analytics:write')
-  const closeForm = () => {
-    setAdding(false)
-    edit(undefined)
-  }
   const most = Math.max(1, ...(answer?.rows ?? []).map(({ visitors }) => visitors))
   return (
-    <section class="panel" aria-label="Goals" aria-busy={isStale}>
-      <h2>
-        Goals<span class="label">Visitors</span>
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Goals" label="Visitors" {...{ failure, refusal }} isBusy={isStale}>
       {answer === undefined && !failure && <p class="empty awaited">…</p>}
       {answer?.rows.length === 0 && (
         <p class="empty">
@@ -58,35 +49,31 @@ export function Goals({ view, add }: GoalsProps) {
         ))}
       </ul>
       {mayChange && answer !== undefined && (
-        <button type="button" class="link" onClick={() => setAdding(true)}>
+        <button type="button" class="link" onClick={() => edit('new')}>
           Add goal
         </button>
       )}
-      {(isAdding || edited) && (
+      {edited && (
         <GoalForm
-          {...{ view, edited }}
-          close={closeForm}
-          made={(goal) => {
-            closeForm()
-            done({ made: goal })
-          }}
+          view={view}
+          edited={edited === 'new' ? undefined : edited}
+          close={() => edit(undefined)}
+          made={(made) => done({ made })}
         />
       )}
       {removed && (
-        <Confirm
+        <Removal
           title="Remove this goal"
           verb="Remove"
+          path={`/goals/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/goals/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           <bdi>{removed.name}</bdi> is no longer shown to anybody in the workspace. Its events stay: added again, it has
           the same figures.
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

@@ -87,7 +87,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
     })
   }
   return (
-    <FormDialog title="Change the link" verb="Save" {...{ close, submit, made: close }}>
+    <FormDialog title="Change the link" verb="Save" {...{ close, submit }}>
       <label>
         Label
         <input name="label" defaultValue={link.label} required />

@@ -1,10 +1,11 @@
 /** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
 import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
-import { Confirm, Dialog, FormDialog } from './dialog.tsx'
+import { Confirm, Dialog, FormDialog, Removal } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
 import { may } from './may.ts'
-import { Failure, Refusal, ShownOnce } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { ShownOnce } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 
 type Answer = (typeof MembersResource)['_output']
@@ -32,15 +33,7 @@ export function Members({ timezone }: { timezone: string }) {
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/members', { isHurried })
   return (
-    <section class="panel" aria-label="Members">
-      <h2>
-        Members
-        <button type="button" onClick={() => setInviting(true)}>
-          Invite a member
-        </button>
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Members" action={['Invite a member', () => setInviting(true)]} {...{ failure, refusal }}>
       {answer && <RequiredFactor isRequired={answer.is_second_factor_required} members={answer.members} done={done} />}
       {made && (
         <ShownOnce secret={made.url} name="link">
@@ -122,26 +115,23 @@ export function Members({ timezone }: { timezone: string }) {
           close={() => setInviting(false)}
           made={(invitation) => {
             setMade(invitation)
-            setInviting(false)
             done({ made: invitation })
           }}
         />
       )}
       {removed && (
-        <Confirm
+        <Removal
           title="Remove this member"
           verb="Remove"
+          path={`/members/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/members/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           <bdi>{removed.email}</bdi> is signed out, and {endOf(removed.keys)}. The audit log names those. Webhooks and
           recipients of reports stay.
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

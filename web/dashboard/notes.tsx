@@ -73,10 +73,7 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
           note={edited === 'new' ? undefined : edited}
           day={localDay(Date.parse(range.end) - 1, range.timezone)}
           close={() => setEdited(undefined)}
-          made={(note) => {
-            setEdited(undefined)
-            setKept({ note, before: known })
-          }}
+          made={(note) => setKept({ note, before: known })}
         />
       )}
       {deleted && (

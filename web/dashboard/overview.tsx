@@ -25,6 +25,7 @@ import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
 import { PageFlowPanel } from './page-flow.tsx'
+import { Panel } from './panel.tsx'
 import { Failure, Isolated, KeptFrom } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { SearchTermsPanel } from './search-terms.tsx'
@@ -225,8 +226,7 @@ function Controls({ view, go, live, workspace: { timezone }, ...opening }: Contr
 function Recent({ events, timezone }: { events: Overview['recent_events']; timezone: string }) {
   const acts = events.filter((event) => !isTechnical(event))
   return (
-    <section class="panel" aria-label="Recent events">
-      <h2>Recent events</h2>
+    <Panel title="Recent events">
       {acts.length === 0 && <p class="empty">Nothing in this range.</p>}
       <ul>
         {acts.slice(0, 10).map(({ id, event_name, path, occurred_at }) => (
@@ -238,15 +238,14 @@ function Recent({ events, timezone }: { events: Overview['recent_events']; timez
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }
 
 function Advice({ items }: { items: Overview['recommendations'] }) {
   if (items.length === 0) return null
   return (
-    <section class="panel" aria-label="What to do next">
-      <h2>What to do next</h2>
+    <Panel title="What to do next">
       <ul>
         {items.map(({ title, detail, priority }) => (
           <li key={title + detail} class="advice">
@@ -264,6 +263,6 @@ function Advice({ items }: { items: Overview['recommendations'] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }

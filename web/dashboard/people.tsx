@@ -8,6 +8,7 @@ import { journeyEventsMax } from './journey-lines.ts'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
+import { Panel } from './panel.tsx'
 import { Facts, Failure, PageLink } from './parts.tsx'
 import { personAddress, personParameters } from './person-address.ts'
 import { send, useAnswer } from './query.ts'
@@ -66,10 +67,7 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
           onInput={(event) => type(event.currentTarget.value)}
         />
       </div>
-      <section class="panel" aria-label="People" aria-busy={isAwaited}>
-        <h2>
-          People<span class="label">Last seen first</span>
-        </h2>
+      <Panel title="People" label="Last seen first" isBusy={isAwaited}>
         {answer?.length === 0 && !isStale && <p class="empty">{sought === '' ? nobodyYet : 'Nobody matches.'}</p>}
         {answer !== undefined && answer.length > 0 && (
           <div class="scrolled wide">
@@ -98,7 +96,7 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
           </div>
         )}
         {pager}
-      </section>
+      </Panel>
     </main>
   )
 }
@@ -191,8 +189,7 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
         )}
       </section>
       {revenue.length > 0 && (
-        <section class="panel" aria-label="Payments">
-          <h2>Payments</h2>
+        <Panel title="Payments">
           <ul>
             {revenue.map(({ id, provider, value_cents, currency: paid, occurred_at }) => (
               <li key={id} class="event">
@@ -202,7 +199,7 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
               </li>
             ))}
           </ul>
-        </section>
+        </Panel>
       )}
       {events.length === journeyEventsMax && answer.event_count > journeyEventsMax && (
         <p class="note">

@@ -82,7 +82,6 @@ export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsPro
             const note = String(data.get('note')) || null
             return send('POST', `/posts/${id}/return`, { note, updated_at: returned })
           }}
-          made={() => setReturned(undefined)}
         >
           <label>
             What is to change

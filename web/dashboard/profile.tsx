@@ -3,6 +3,7 @@ import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { percent, time } from './format.ts'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
+import { Panel } from './panel.tsx'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
@@ -112,8 +113,7 @@ function nameOf(field: string): string {
 function Evidence({ profile: { evidence } }: { profile: CompanyProfile }) {
   if (evidence.length === 0) return null
   return (
-    <section class="panel" aria-label="Evidence">
-      <h2>Evidence</h2>
+    <Panel title="Evidence">
       <ul>
         {evidence.map(({ field, quote, source_url }) => (
           <li key={`${field} ${quote} ${source_url}`} class="advice">
@@ -125,6 +125,6 @@ function Evidence({ profile: { evidence } }: { profile: CompanyProfile }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }

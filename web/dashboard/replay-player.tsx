@@ -6,6 +6,7 @@ import type { Command, Told } from '../player/protocol.ts'
 import { duration, time } from './format.ts'
 import { clickedOf, isTechnical, journeyEventsMax } from './journey-lines.ts'
 import type { Workspace } from './overview-data.ts'
+import { Panel } from './panel.tsx'
 import { Facts, Failure, Isolated } from './parts.tsx'
 import { personParameters } from './person-address.ts'
 import { useAnswer } from './query.ts'
@@ -185,8 +186,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
           </>
         )}
       </section>
-      <section class="panel" aria-label="Events">
-        <h2>Events</h2>
+      <Panel title="Events">
         <Facts
           facts={[
             ['Duration', duration(replay.duration_ms / 1000)],
@@ -196,7 +196,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
           ]}
         />
         <EventsBeside replay={replay} recording={recording} at={at} seek={seek} />
-      </section>
+      </Panel>
     </div>
   )
 }

@@ -4,6 +4,7 @@ import { duration, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
+import { Panel } from './panel.tsx'
 import { Failure, PageLink } from './parts.tsx'
 import { personAddress } from './person-address.ts'
 import { OneReplay } from './replay-player.tsx'
@@ -76,10 +77,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
           </button>
         )}
       </form>
-      <section class="panel" aria-label="Replays" aria-busy={isAwaited}>
-        <h2>
-          Replays<span class="label">The last {daysShown} days, newest first</span>
-        </h2>
+      <Panel title="Replays" label={`The last ${daysShown} days, newest first`} isBusy={isAwaited}>
         {isEmpty && isFiltered && (
           <p class="empty">
             No replay matches.{' '}
@@ -115,7 +113,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
           </div>
         )}
         {pager}
-      </section>
+      </Panel>
     </main>
   )
 }

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks'
 import type { ReportRecipientResource, ReportRecipients } from '../../schemas/resources/report-recipient.ts'
 import { NamesForm, namesText } from './conversion-names.tsx'
-import { Confirm, FormDialog } from './dialog.tsx'
-import { Failure, Refusal } from './parts.tsx'
+import { FormDialog, Removal } from './dialog.tsx'
+import { Panel } from './panel.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { ReportState } from './report-state.tsx'
 
@@ -18,15 +18,7 @@ export function Reports({ timezone }: { timezone: string }) {
   const isHurried = ({ recipients }: Answer) => recipients.some(({ asked }) => asked?.state === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/report-recipients', { isHurried })
   return (
-    <section class="panel" aria-label="Reports by e-mail">
-      <h2>
-        Reports by e-mail
-        <button type="button" onClick={() => setAdding(true)}>
-          Add a recipient
-        </button>
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Reports by e-mail" action={['Add a recipient', () => setAdding(true)]} {...{ failure, refusal }}>
       {answer?.is_mail_set_up === false && (
         <p class="note">
           Mail isn’t set up, so nothing is sent. Whoever runs the service sets <code>SMTP_URL</code> and{' '}
@@ -79,40 +71,21 @@ export function Reports({ timezone }: { timezone: string }) {
           </li>
         ))}
       </ul>
-      {isAdding && (
-        <RecipientForm
-          close={() => setAdding(false)}
-          made={(recipient) => {
-            setAdding(false)
-            done({ made: recipient })
-          }}
-        />
-      )}
-      {chosen && (
-        <NamesForm
-          of={chosen}
-          close={() => choose(undefined)}
-          made={(made) => {
-            choose(undefined)
-            done({ made })
-          }}
-        />
-      )}
+      {isAdding && <RecipientForm close={() => setAdding(false)} made={(made) => done({ made })} />}
+      {chosen && <NamesForm of={chosen} close={() => choose(undefined)} made={(made) => done({ made })} />}
       {removed && (
-        <Confirm
+        <Removal
           title="Remove this recipient"
           verb="Remove"
+          path={`/report-recipients/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/report-recipients/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           <bdi>{removed.email}</bdi> gets no more {removed.every} reports
           {switchNames.some((name) => removed[name]) && ', and nothing else through them'}.
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

@@ -7,7 +7,8 @@ import { changesOf } from './changes-of.ts'
 import { FormDialog } from './dialog.tsx'
 import { type FunnelView, stepsOf, textOf, withinLabel } from './funnel-address.ts'
 import { may } from './may.ts'
-import { Failure, Refusal } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 import { DeleteSaved, SavedRow, SaveForm } from './saved-items.tsx'
 
@@ -28,9 +29,7 @@ export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
   const maySave = may('analytics:write') && funnel.steps.length >= funnelStepsMin
   if (!failure && !maySave && (answer ?? []).length === 0) return null
   return (
-    <section class="panel" aria-label="Saved funnels">
-      <h2>Saved funnels</h2>
-      {failure && <Failure {...failure} />}
+    <Panel title="Saved funnels" failure={failure}>
       <ul>
         {answer?.map((saved) => (
           <SavedRow
@@ -61,7 +60,7 @@ export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
           done={done}
         />
       )}
-    </section>
+    </Panel>
   )
 }
 
@@ -84,7 +83,7 @@ function ChangeFunnel({ edited, funnel, close }: ChangeFunnelProps) {
     )
   }
   return (
-    <FormDialog title="Change the funnel" verb="Save" {...{ close, submit }} made={close}>
+    <FormDialog title="Change the funnel" verb="Save" {...{ close, submit }}>
       <label>
         Name
         <input name="name" defaultValue={name} maxLength={120} required />

@@ -1,6 +1,6 @@
 /** Views and funnels that are saved under names: the row that applies one, the form that saves one, the question before one goes. */
-import type { ComponentChildren } from 'preact'
-import { Confirm } from './dialog.tsx'
+import type { ComponentChildren, ComponentProps } from 'preact'
+import { Removal } from './dialog.tsx'
 import { may } from './may.ts'
 import { ChangeButtons } from './parts.tsx'
 import { type Sent, send } from './query.ts'
@@ -53,23 +53,14 @@ export function SaveForm({ what, path, content, done }: SaveFormProps) {
   )
 }
 
-interface DeleteSavedProps {
-  readonly title: string
-  /** Its own. */
-  readonly path: string
+interface DeleteSavedProps extends Omit<ComponentProps<typeof Removal>, 'verb' | 'children'> {
   readonly name: string
-  close(): void
-  done(sent: Sent<unknown>): void
 }
 
-export function DeleteSaved({ title, path, name, close, done }: DeleteSavedProps) {
-  const confirmed = async () => {
-    done(await send('DELETE', path))
-    close()
-  }
+export function DeleteSaved({ name, ...removal }: DeleteSavedProps) {
   return (
-    <Confirm verb="Delete" {...{ title, close, confirmed }}>
+    <Removal verb="Delete" {...removal}>
       <bdi>{name}</bdi> is no longer offered to anybody in the workspace. No figure changes.
-    </Confirm>
+    </Removal>
   )
 }

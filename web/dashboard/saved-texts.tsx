@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Snippet } from '../../schemas/resources/snippet.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, Dialog, FormDialog } from './dialog.tsx'
+import { Dialog, FormDialog, Removal } from './dialog.tsx'
 import { ChangeButtons, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
@@ -14,14 +14,16 @@ export function SavedTexts({ close }: { close(): void }) {
   const [deleted, setDeleted] = useState<Snippet>()
   if (edited) return <SnippetForm snippet={edited === 'new' ? undefined : edited} close={() => edit(undefined)} />
   if (deleted) {
-    const confirmed = async () => {
-      done(await send('DELETE', `/snippets/${deleted.id}`))
-      setDeleted(undefined)
-    }
     return (
-      <Confirm title="Delete this text" verb="Delete" close={() => setDeleted(undefined)} confirmed={confirmed}>
+      <Removal
+        title="Delete this text"
+        verb="Delete"
+        path={`/snippets/${deleted.id}`}
+        close={() => setDeleted(undefined)}
+        done={done}
+      >
         <bdi>{deleted.name}</bdi> is no longer offered to anybody in the workspace. Posts keep what was put into them.
-      </Confirm>
+      </Removal>
     )
   }
   return (
@@ -72,12 +74,7 @@ function SnippetForm({ snippet: before, close }: SnippetFormProps) {
     return send<Snippet>('PATCH', `/snippets/${before.id}`, changesOf(written, before))
   }
   return (
-    <FormDialog
-      title={before ? 'Change the text' : 'Add a text'}
-      verb={before ? 'Save' : 'Add'}
-      {...{ close, submit }}
-      made={close}
-    >
+    <FormDialog title={before ? 'Change the text' : 'Add a text'} verb={before ? 'Save' : 'Add'} {...{ close, submit }}>
       <label>
         Name
         <input name="name" placeholder="Hashtags of spring" defaultValue={before?.name} maxLength={60} required />

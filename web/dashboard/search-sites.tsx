@@ -1,7 +1,8 @@
 /** Which sites of Google Search Console the workspace has search terms of, or how one is connected. */
 import type { SearchTerms } from '../../schemas/resources/search-terms.ts'
 import { daysInWords } from './format.ts'
-import { Copy, Facts, Failure } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { Copy, Facts } from './parts.tsx'
 import { useAnswer } from './query.ts'
 
 const seldomMs = 60_000
@@ -12,9 +13,7 @@ export function SearchSites({ workspaceId }: { workspaceId: number }) {
   })
   const command = `npx svc search connect --workspace ${workspaceId} --site sc-domain:example.com --credentials key.json`
   return (
-    <section class="panel" aria-label="Search terms">
-      <h2>Search terms</h2>
-      {failure && <Failure {...failure} />}
+    <Panel title="Search terms" failure={failure}>
       {answer && answer.sites.length > 0 && <Facts facts={answer.sites.map((site) => [site.site, stateOf(site)])} />}
       {answer !== undefined && answer.state !== 'active' && answer.state !== 'loading' && (
         <>
@@ -33,7 +32,7 @@ export function SearchSites({ workspaceId }: { workspaceId: number }) {
           </p>
         </>
       )}
-    </section>
+    </Panel>
   )
 }
 

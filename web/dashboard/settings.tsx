@@ -12,6 +12,7 @@ import type { PageProps } from './later.tsx'
 import { may } from './may.ts'
 import { Members } from './members.tsx'
 import type { Overview } from './overview-data.ts'
+import { Panel } from './panel.tsx'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
@@ -41,8 +42,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           <h2>Tracking</h2>
           {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
         </section>
-        <section class="panel" aria-label="Workspace">
-          <h2>Workspace</h2>
+        <Panel title="Workspace">
           <Facts
             facts={[
               ['Name', name],
@@ -70,7 +70,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           </div>
           {opened === 'change' && <ChangeWorkspace close={close} />}
           {opened === 'add' && <AddWorkspace close={close} />}
-        </section>
+        </Panel>
         <SigningIn />
       </div>
       <TrafficLeftOut />

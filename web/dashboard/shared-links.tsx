@@ -1,10 +1,11 @@
 /** Shared links, on which anybody sees the overview: made with a name, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { CreatedSharedLink, SharedLinks as SharedLinksResource } from '../../schemas/resources/shared-link.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { FormDialog, Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { ExpiryField, expiryIn, KeyState } from './key-expiry.tsx'
-import { Failure, Refusal, ShownOnce } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { ShownOnce } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Links = (typeof SharedLinksResource)['_output']
@@ -17,15 +18,7 @@ export function SharedLinks({ timezone }: { timezone: string }) {
   const [revoked, revoke] = useState<Links[number]>()
   const { answer, failure } = useAnswer<Links>('/shared-links')
   return (
-    <section class="panel" aria-label="Shared links">
-      <h2>
-        Shared links
-        <button type="button" onClick={() => setMaking(true)}>
-          Make a link
-        </button>
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Shared links" action={['Make a link', () => setMaking(true)]} {...{ failure, refusal }}>
       {made && (
         <ShownOnce secret={made.url} name="link">
           The link <bdi>{made.name}</bdi>.
@@ -65,26 +58,23 @@ export function SharedLinks({ timezone }: { timezone: string }) {
           close={() => setMaking(false)}
           made={(link) => {
             setMade(link)
-            setMaking(false)
             done({ made: link })
           }}
         />
       )}
       {revoked && (
-        <Confirm
+        <Removal
           title="Revoke this link"
           verb="Revoke"
+          path={`/shared-links/${revoked.id}`}
           close={() => revoke(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/shared-links/${revoked.id}`))
-            revoke(undefined)
-          }}
+          done={done}
         >
           <bdi>{revoked.name}</bdi> stops working within five seconds, and on every page that embeds it. This can’t be
           undone.
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

@@ -1,10 +1,11 @@
 /** Short domains: hosts of the workspace's own for short links, each proven by a TXT record. */
 import { useState } from 'preact/hooks'
 import type { ShortDomain } from '../../schemas/resources/short-domain.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { FormDialog, Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { may } from './may.ts'
-import { ChangeButtons, Copy, Facts, Failure, Refusal } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { ChangeButtons, Copy, Facts } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Domain = (typeof ShortDomain)['_output']
@@ -21,27 +22,12 @@ const failures: Readonly<Record<NonNullable<Domain['failure']>, string>> = {
 
 export function ShortDomains({ timezone }: { readonly timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [isAdding, setAdding] = useState(false)
-  const [edited, edit] = useState<Domain>()
+  const [edited, edit] = useState<Domain | 'new'>()
   const [removed, remove] = useState<Domain>()
   const { answer, failure } = useAnswer<Domain[]>('/domains', { againMs: seldomMs })
   const mayChange = may('links:write')
-  const closeForm = () => {
-    setAdding(false)
-    edit(undefined)
-  }
   return (
-    <section class="panel" aria-label="Short domains">
-      <h2>
-        Short domains
-        {mayChange && (
-          <button type="button" onClick={() => setAdding(true)}>
-            Add a domain
-          </button>
-        )}
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Short domains" action={mayChange && ['Add a domain', () => edit('new')]} {...{ failure, refusal }}>
       {answer?.length === 0 && (
         <p class="empty">
           No domain yet. Short links can stand under a host of your own, such as go.example.com, which leads to this
@@ -77,31 +63,26 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
           </li>
         ))}
       </ul>
-      {(isAdding || edited) && (
+      {edited && (
         <DomainForm
-          edited={edited}
-          close={closeForm}
-          made={(domain) => {
-            closeForm()
-            done({ made: domain })
-          }}
+          edited={edited === 'new' ? undefined : edited}
+          close={() => edit(undefined)}
+          made={(made) => done({ made })}
         />
       )}
       {removed && (
-        <Confirm
+        <Removal
           title="Remove this domain"
           verb="Remove"
+          path={`/domains/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/domains/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           Nothing stands under <bdi>{removed.host}</bdi> then, and archived links under it lead nowhere. They are back
           when it is added and verified again.
-        </Confirm>
+        </Removal>
       )}
-    </section>
+    </Panel>
   )
 }
 

@@ -4,12 +4,12 @@ import { roleWithArticle } from '../../schemas/role-with-article.ts'
 import { Confirm } from './dialog.tsx'
 import { Copied } from './install.tsx'
 import { may, ownRole } from './may.ts'
+import { Panel } from './panel.tsx'
 import { send, signOutSent } from './query.ts'
 
 export function SigningIn() {
   return (
-    <section class="panel" aria-label="Signing in">
-      <h2>Signing in</h2>
+    <Panel title="Signing in">
       {may('workspace:own') ? (
         <>
           <p>
@@ -38,7 +38,7 @@ export function SigningIn() {
         </form>
         {!may('workspace:own') && <Leave />}
       </div>
-    </section>
+    </Panel>
   )
 }
 

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks'
 import type { TrafficAlerts as TrafficAlertsResource } from '../../schemas/resources/traffic-alert.ts'
 import { FormDialog } from './dialog.tsx'
 import { number, time } from './format.ts'
-import { Facts, Failure, Refusal } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { Facts } from './parts.tsx'
 import { send, useAnswer, useRefusal } from './query.ts'
 
 type Alerts = (typeof TrafficAlertsResource)['_output']
@@ -15,17 +16,7 @@ export function TrafficAlerts({ timezone }: { timezone: string }) {
   const withLast = (text: string, at: string | null) =>
     at === null ? text : `${text}, the last one ${time(at, timezone)}`
   return (
-    <section class="panel" aria-label="Traffic alerts">
-      <h2>
-        Traffic alerts
-        {answer && (
-          <button type="button" onClick={() => set(true)}>
-            Set alerts
-          </button>
-        )}
-      </h2>
-      {failure && <Failure {...failure} />}
-      <Refusal text={refusal} />
+    <Panel title="Traffic alerts" action={answer && ['Set alerts', () => set(true)]} {...{ failure, refusal }}>
       {answer && (
         <Facts
           facts={[
@@ -39,17 +30,8 @@ export function TrafficAlerts({ timezone }: { timezone: string }) {
         message, and webhooks the events <code>traffic.spike</code> and <code>traffic.drop</code>. Each comes at most
         once in 24 hours.
       </p>
-      {isSetting && answer && (
-        <AlertsForm
-          alerts={answer}
-          close={() => set(false)}
-          made={(made) => {
-            set(false)
-            done({ made })
-          }}
-        />
-      )}
-    </section>
+      {isSetting && answer && <AlertsForm alerts={answer} close={() => set(false)} made={(made) => done({ made })} />}
+    </Panel>
   )
 }
 

@@ -1,6 +1,7 @@
 /** Web vitals of the range, and the pages with samples. */
 import { number } from './format.ts'
 import type { Overview } from './overview-data.ts'
+import { Panel } from './panel.tsx'
 
 interface VitalsProps {
   readonly metrics: NonNullable<Overview['web_vitals']>
@@ -16,10 +17,7 @@ const ratingNames: Readonly<Record<string, string>> = {
 
 export function Vitals({ metrics, pages }: VitalsProps) {
   return (
-    <section class="panel" aria-label="Web vitals">
-      <h2>
-        Web vitals<span class="label">p75</span>
-      </h2>
+    <Panel title="Web vitals" label="p75">
       <ul class="vitals">
         {metrics.map(({ metric, label, unit, p75, rating, count }) => (
           <li key={metric} class={rating} title={`${label}: ${number(count)} samples`}>
@@ -43,6 +41,6 @@ export function Vitals({ metrics, pages }: VitalsProps) {
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }

@@ -5,10 +5,11 @@ import type {
   WebhookDeliveryResource,
   WebhookEndpointResource,
 } from '../../schemas/resources/webhook.ts'
-import { Confirm } from './dialog.tsx'
+import { Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
-import { Facts, Failure, Refusal, ShownOnce } from './parts.tsx'
+import { Panel } from './panel.tsx'
+import { Facts, Failure, ShownOnce } from './parts.tsx'
 import { send, useRefusal } from './query.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
@@ -32,14 +33,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
   return (
     <>
       {failure && <Failure {...failure} />}
-      <section class="panel" aria-label="Webhooks">
-        <h2>
-          Webhooks
-          <button type="button" onClick={() => setMaking(true)}>
-            Add an endpoint
-          </button>
-        </h2>
-        <Refusal text={refusal} />
+      <Panel title="Webhooks" action={['Add an endpoint', () => setMaking(true)]} refusal={refusal}>
         {made && (
           <ShownOnce secret={made.secret} name="secret">
             The signing secret of <bdi>{made.url}</bdi>.
@@ -79,11 +73,8 @@ export function Webhooks({ timezone }: { timezone: string }) {
           ))}
         </ul>
         {endpoints.pager}
-      </section>
-      <section class="panel" aria-label="Deliveries">
-        <h2>
-          Deliveries<span class="label">Newest first</span>
-        </h2>
+      </Panel>
+      <Panel title="Deliveries" label="Newest first">
         {deliveries.answer?.length === 0 && <p class="empty">No deliveries yet.</p>}
         <ul>
           {deliveries.answer?.map((delivery) => (
@@ -96,29 +87,26 @@ export function Webhooks({ timezone }: { timezone: string }) {
           ))}
         </ul>
         {deliveries.pager}
-      </section>
+      </Panel>
       {isMaking && (
         <WebhookForm
           close={() => setMaking(false)}
           made={(endpoint) => {
             setMade(endpoint)
-            setMaking(false)
             done({ made: endpoint })
           }}
         />
       )}
       {removed && (
-        <Confirm
+        <Removal
           title="Delete this endpoint"
           verb="Delete"
+          path={`/webhooks/${removed.id}`}
           close={() => remove(undefined)}
-          confirmed={async () => {
-            done(await send('DELETE', `/webhooks/${removed.id}`))
-            remove(undefined)
-          }}
+          done={done}
         >
           Nothing more is sent to <bdi>{removed.url}</bdi>, and its pending deliveries fail. This can’t be undone.
-        </Confirm>
+        </Removal>
       )}
     </>
   )

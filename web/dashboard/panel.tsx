@@ -1,0 +1,37 @@
+/** A section of a page, named by its heading. */
+import type { ComponentChildren } from 'preact'
+import { Failure, Refusal } from './parts.tsx'
+import type { Failed } from './query.ts'
+
+interface PanelProps {
+  readonly title: string
+  /** Small, beside the title. */
+  readonly label?: string
+  /** The button beside the title, for whoever may. */
+  readonly action?: readonly [text: string, act: () => void] | false | undefined
+  readonly failure?: Failed | undefined
+  /** Why the last change was refused. */
+  readonly refusal?: string
+  /** Another answer is awaited. */
+  readonly isBusy?: boolean
+  readonly children: ComponentChildren
+}
+
+export function Panel({ title, label, action, failure, refusal = '', isBusy, children }: PanelProps) {
+  return (
+    <section class="panel" aria-label={title} aria-busy={isBusy}>
+      <h2>
+        {title}
+        {label && <span class="label">{label}</span>}
+        {action && (
+          <button type="button" onClick={action[1]}>
+            {action[0]}
+          </button>
+        )}
+      </h2>
+      {failure && <Failure {...failure} />}
+      <Refusal text={refusal} />
+      {children}
+    </section>
+  )
+}

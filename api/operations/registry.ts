@@ -22,8 +22,8 @@ import {
 } from './domains/domains.ts'
 import { getExclusions, updateExclusions } from './exclusions/exclusions.ts'
 import { changeFeed, checkFeed, createFeed, listOwnFeeds, removeFeed } from './feeds/feeds.ts'
-import { changeSavedFunnel, createSavedFunnel, listSavedFunnels, removeSavedFunnel } from './funnels/saved-funnels.ts'
-import { changeGoal, createGoal, listOwnGoals, removeGoal } from './goals/goals.ts'
+import { savedFunnelOperations } from './funnels/saved-funnels.ts'
+import { goalOperations } from './goals/goals.ts'
 import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
 import { createLinks } from './links/create-links.ts'
@@ -61,8 +61,8 @@ import { removeProfileMediaAsset } from './profile/remove-media.ts'
 import { updateProfileSources } from './profile/update-sources.ts'
 import { getReplay } from './replays/get-replay.ts'
 import { listReplays } from './replays/list-replays.ts'
-import { changeSegment, createSegment, listOwnSegments, removeSegment } from './segments/segments.ts'
-import { changeSnippet, createSnippet, listOwnSnippets, removeSnippet } from './snippets/snippets.ts'
+import { segmentOperations } from './segments/segments.ts'
+import { snippetOperations } from './snippets/snippets.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -100,10 +100,7 @@ export const operations: readonly Operation[] = [
   deletePost,
   readPostingTimes,
   updatePostingTimes,
-  listOwnSnippets,
-  createSnippet,
-  changeSnippet,
-  removeSnippet,
+  ...snippetOperations,
   listOwnFeeds,
   createFeed,
   changeFeed,
@@ -120,22 +117,13 @@ export const operations: readonly Operation[] = [
   readBotAnalytics,
   readSearchTerms,
   listConversions,
-  listOwnGoals,
-  createGoal,
-  changeGoal,
-  removeGoal,
+  ...goalOperations,
   listOwnNotes,
   createNote,
   changeNote,
   removeNote,
-  listOwnSegments,
-  createSegment,
-  changeSegment,
-  removeSegment,
-  listSavedFunnels,
-  createSavedFunnel,
-  changeSavedFunnel,
-  removeSavedFunnel,
+  ...segmentOperations,
+  ...savedFunnelOperations,
   getExclusions,
   updateExclusions,
   listPeople,

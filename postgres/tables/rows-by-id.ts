@@ -1,11 +1,10 @@
 /** Rows of small tables, such as goals and notes, by workspace and id. */
 import type { Queryable } from '../client.ts'
 
+export type SmallTable = 'goals' | 'notes' | 'segments' | 'saved_funnels' | 'snippets' | 'feeds'
+
 /** @param columns of the answers, as in a SELECT */
-export function rowsById<Row>(
-  table: 'goals' | 'notes' | 'segments' | 'saved_funnels' | 'snippets' | 'feeds',
-  columns: string,
-) {
+export function rowsById<Row>(table: SmallTable, columns: string) {
   const one = async (tx: Queryable, sql: string, workspaceId: number, id: number): Promise<Row | null> =>
     (await tx.query<Row>(sql, [workspaceId, id]))[0] ?? null
   return {

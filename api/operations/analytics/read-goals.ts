@@ -1,7 +1,7 @@
 /** GET /v1/analytics/goals: how many visitors of a range did what the workspace wants them to do. */
 import { z } from 'zod'
 import { type GoalCounts, readGoals } from '../../../clickhouse/queries/goals.ts'
-import { listGoals, type StoredGoal } from '../../../postgres/tables/goals.ts'
+import { goalRows, type StoredGoal } from '../../../postgres/tables/goals.ts'
 import { type FunnelStep, readStep } from '../../../schemas/funnel-steps.ts'
 import { GoalFigures } from '../../../schemas/resources/goal.ts'
 import { viewScope } from '../../../schemas/scopes.ts'
@@ -29,7 +29,7 @@ export const readAnalyticsGoals = defineOperation({
   output: GoalFigures,
   async handle(context) {
     const { query, workspace, stores, clock } = context
-    const goals = await listGoals(stores.pg, workspace.id)
+    const goals = await goalRows.list(stores.pg, workspace.id)
     const answer = await stores.share(JSON.stringify(['goals', query, workspace, goals]), async () => {
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())

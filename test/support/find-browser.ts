@@ -9,6 +9,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { chromium } from 'playwright-core'
 import { projectFile } from '../../runtime/paths.ts'
 import { fetchDebianPackages, isDebian, libraryPathOf } from '../../start/stores/debian-packages.ts'
 import { writeFontSettings } from './browser-fonts.ts'
@@ -67,7 +68,7 @@ export async function findBrowser(say: (line: string) => void): Promise<FoundBro
 async function installed(): Promise<BrowserProgram[]> {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const own = names.flatMap((name) => folders.map((folder) => join(folder, name)))
-  const playwright = await Promise.all([playwrightExecutable(), playwrightExecutable(playwrightFolder)])
+  const playwright = [chromium.executablePath(), ...(existsSync(playwrightFolder) ? [await fetchedExecutable()] : [])]
   const programs = [...own, ...applications, ...playwright].map((executable) => ({ executable, env: {} }))
   const debian = existsSync(join(debianRoot, 'usr')) ? [debianProgram()] : []
   return [...programs, ...debian].filter(({ executable }) => existsSync(executable))
@@ -80,12 +81,12 @@ async function versionOf({ executable, env }: BrowserProgram): Promise<number> {
   return Number(/Chrom\w+(?: for Testing)? (\d+)\./.exec(stdout)?.[1] ?? 0)
 }
 
-/** Where playwright has its Chromium, or would have it; it reads the folder from the environment as it loads. */
-async function playwrightExecutable(folder?: string): Promise<string> {
+/** Where playwright has the Chromium that was fetched. Another process, as it reads the folder when it is loaded. */
+async function fetchedExecutable(): Promise<string> {
   const program = "import { chromium } from 'playwright-core'; process.stdout.write(chromium.executablePath())"
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
     cwd: projectFile('.'),
-    env: { ...process.env, ...(folder !== undefined && { PLAYWRIGHT_BROWSERS_PATH: folder }) },
+    env: { ...process.env, PLAYWRIGHT_BROWSERS_PATH: playwrightFolder },
     timeout: versionWithinMs,
   })
   return stdout
@@ -104,7 +105,7 @@ async function fetchPlaywright(say: (line: string) => void): Promise<BrowserProg
   }).catch(() => {
     throw new Error("playwright's download failed")
   })
-  return { executable: await playwrightExecutable(playwrightFolder), env: {} }
+  return { executable: await fetchedExecutable(), env: {} }
 }
 
 async function fetchDebian(say: (line: string) => void): Promise<BrowserProgram> {

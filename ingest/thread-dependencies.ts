@@ -101,6 +101,7 @@ export function makeReceiver(
   status: Pick<IngestServerOptions, 'health' | 'metrics'>,
 ): IngestServer {
   const { secretKey } = config
+  const { observeAnswer, countRefused } = watched
   watched.watchWindow(logs.window, clock)
   const options: ReceiveOptions = {
     keys,
@@ -120,7 +121,7 @@ export function makeReceiver(
     clock,
     log,
     countAccepted: watched.countAccepted,
-    countRefused: watched.countRefused,
+    countRefused,
     countExcluded: watched.countExcluded,
   }
   const events = new Receiver(options)
@@ -129,7 +130,6 @@ export function makeReceiver(
   const receivers = { track: events, batch: events, bots: events, replay: chunks }
   const proxies = makeTrustedProxies(config.trustedProxies)
   const { countryHeader } = config
-  const { observeAnswer } = watched
   const redirect = makeRedirect({
     ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
     clicks: makeClickReader({ salts, countries, placeDetail: config.placeDetail, exclusionsOf: keys.exclusionsOf }),
@@ -146,6 +146,7 @@ export function makeReceiver(
     browserScript,
     proxies,
     countryHeader,
+    countRefused,
     ...status,
     observeAnswer,
     log,

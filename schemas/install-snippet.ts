@@ -13,6 +13,12 @@ export function snippetOf(scriptUrl: string): string {
   return `<script async src="${escapeHtml(scriptUrl)}"></script>`
 }
 
+/** The line for visitors without scripts, for a page's body. By the policy browsers name the page that shows the image. */
+export function pixelSnippetOf(scriptUrl: string, trackingKey: string): string {
+  const src = escapeHtml(`${scriptUrl.split('/svc.js', 1)[0]}/api/v1/growth/pixel?tracking_key=${trackingKey}`)
+  return `<noscript><img src="${src}" alt="" width="1" height="1" referrerpolicy="no-referrer-when-downgrade"></noscript>`
+}
+
 /** A text as it stands in HTML, within an attribute as well. */
 export function escapeHtml(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

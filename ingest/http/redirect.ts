@@ -39,6 +39,7 @@ import { passQuery } from './pass-query.ts'
 import { readPost } from './read-post.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
+import { isSentAhead } from './sent-ahead.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 
 /** Outcome of a request for a link: the labels of the metric. */
@@ -167,11 +168,9 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     head.read(request)
     const requestId = requestIdOf(head.requestId)
     const isHead = request.getMethod() === 'head'
-    const header = (name: string) => request.getHeader(name)
-    const isAhead = (name: string) => /prefetch|prerender|preview/i.test(header(name))
     const sender = new RequestSender(response, proxies, head)
     const asked = {
-      ...{ isHead, isPrefetch: prefetchHeaders.some(isAhead), referrer: header('referer') },
+      ...{ isHead, isPrefetch: isSentAhead(request), referrer: request.getHeader('referer') },
       ...{ query: request.getQuery() ?? '', sender },
     }
     const answer = (reply: HttpReply, closes = false) => {
@@ -255,9 +254,6 @@ function isOver({ expiresAt }: LinkTarget, { sender }: LinkRequest): boolean {
 const busyRetryMs = 1_000
 
 const notAllowedReply = jsonReply(405, { detail: trackingRefusals.method_not_allowed.detail }, { Allow: 'GET, HEAD' })
-
-/** `Sec-Purpose` is today's; the others are older browsers'. */
-const prefetchHeaders = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
 /** Each click comes here, and the destination learns the whole address that it came by. */
 const redirectHeaders = { 'Cache-Control': 'private, no-store', 'Referrer-Policy': 'unsafe-url' }

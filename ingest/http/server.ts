@@ -10,7 +10,6 @@ import { type Listening, listenExclusively, listenShared } from '../../runtime/h
 import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { cuttingBody, type Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
-import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
 import { ArrivingBodies } from '../../runtime/http/uws-body.ts'
 import {
@@ -22,6 +21,7 @@ import {
 import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
 import { type Handler, makeOtherRoutes, type OtherRoutesOptions } from './other-routes.ts'
+import { makePixel, type PixelOptions } from './pixel.ts'
 import { readPost } from './read-post.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import { RequestHead } from './request-head.ts'
@@ -29,12 +29,11 @@ import { RequestSender } from './request-sender.ts'
 import { makeDomainAnswer, makeDomainSwitch, makeLinkRoute, type ShortLinks, sendWithoutSlash } from './short-links.ts'
 import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
+import { beginRequest, type UnderWay } from './under-way.ts'
 
-export interface IngestServerOptions extends Omit<OtherRoutesOptions, 'shortDomain'> {
+export interface IngestServerOptions extends Omit<OtherRoutesOptions, 'shortDomain'>, Omit<PixelOptions, 'receiver'> {
   readonly receivers: Readonly<Record<Endpoint, Receiver>>
   readonly shortLinks: ShortLinks
-  readonly proxies: TrustedProxies
-  readonly countryHeader: string
 }
 
 type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST'
@@ -58,12 +57,13 @@ export interface IngestServer {
 export function makeIngestServer(options: IngestServerOptions): IngestServer {
   const { shortLinks, observeAnswer } = options
   const app = uws.App()
-  const state: ServerState = { underWay: 0, isClosing: false }
-  const isClosing = () => state.isClosing
+  const underWay: UnderWay = { requests: 0, isClosing: false }
+  const isClosing = () => underWay.isClosing
   const write = makeWriteAnswer(observeAnswer)
-  const handle = makeTrackingHandler(options, write, state)
+  const handle = makeTrackingHandler(options, write, underWay)
   const others = { ...options, shortDomain: makeDomainAnswer(shortLinks) }
   const { preflight, health, metrics, script, shortDomain } = makeOtherRoutes(others, isClosing)
+  const pixel = makePixel({ ...options, receiver: options.receivers.track }, underWay)
   const receiving = (endpoint: Endpoint) => ({
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
@@ -74,6 +74,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     [`${root}/track/batch`]: receiving('batch'),
     [`${root}/bots/track`]: receiving('bots'),
     [`${root}/replay`]: receiving('replay'),
+    [`${root}/pixel`]: { GET: pixel, HEAD: pixel, OPTIONS: preflight },
     [`${root}/health`]: { GET: health, HEAD: health },
     [`${root}/short-domain`]: { GET: shortDomain, HEAD: shortDomain },
     '/metrics': { GET: metrics, HEAD: metrics },
@@ -91,24 +92,18 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       return listening.port
     },
     async close(deadlineMs) {
-      state.isClosing = true
+      underWay.isClosing = true
       listening?.stop()
       const deadline = Date.now() + deadlineMs
-      while (state.underWay > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
+      while (underWay.requests > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
       app.close()
     },
   }
 }
 
-interface ServerState {
-  /** Requests of the tracking routes that aren't answered. */
-  underWay: number
-  isClosing: boolean
-}
-
 type TrackingHandler = (endpoint: Endpoint, response: HttpResponse, request: HttpRequest) => void
 
-function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, state: ServerState): TrackingHandler {
+function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, underWay: UnderWay): TrackingHandler {
   const { receivers, proxies, log } = options
   const head = new RequestHead(placeHeadersOf(options.countryHeader))
   const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
@@ -116,26 +111,15 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
     head.read(request)
     const requestId = requestIdOf(head.requestId)
     const bytesMax = bodyBytesMax[endpoint]
-    let isOver = false
     let dropBody = () => {}
-    state.underWay++
-    const answer = (given: Answer, closes = false) => {
-      if (isOver) return
-      isOver = true
-      state.underWay--
-      write(response, requestId, given, closes || state.isClosing)
-    }
+    const once = beginRequest(response, underWay, () => dropBody())
+    const answer = (given: Answer, closes = false) =>
+      once(() => write(response, requestId, given, closes || underWay.isClosing))
     const refuse = (refusal: Refusal, isCut: boolean) => {
       const { status, detail: text, closes, retryAfter } = refusal
       const refused = isCut ? { status, body: cuttingBody(refusal) } : detail(status, text)
       answer(retryAfter === undefined ? refused : { ...refused, retryAfter }, closes)
     }
-    response.onAborted(() => {
-      dropBody()
-      if (isOver) return
-      isOver = true
-      state.underWay--
-    })
     const sender = new RequestSender(response, proxies, head)
     const receive = (bytes: Buffer) => {
       try {

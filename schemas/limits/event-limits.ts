@@ -4,6 +4,8 @@ import { hour, KiB, MiB, minute, second } from './units.ts'
 /** Bodies of the public tracking interface, in bytes; beyond them 413. */
 export const trackBodyBytesMax = 64 * KiB
 export const batchBodyBytesMax = 1 * MiB
+/** The query of a pixel, as it came. It has room for an address of the greatest length and its encoding. */
+export const pixelQueryBytesMax = 8 * KiB
 export const batchEventsMax = 1000
 export const botVisitsMax = 1000
 /** Deeper nesting, or a number literal with more digits, is refused before parsing. */

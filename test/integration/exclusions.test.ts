@@ -137,6 +137,8 @@ test('what the rules leave out is answered without a 202, and isn’t stored, as
     },
   ])
   ids.push(body.event_ids![0])
+  const pixel = `${ingest.url}/pixel?tracking_key=${ingest.key}`
+  expect((await fetch(pixel, { headers: headersOf({ address: '198.51.100.9' }) })).status).toBe(200)
   const events = (await stored('events')).filter(({ event_name: name }) => name !== 'probe')
   expect(events.map(({ id }) => id)).toEqual(ids)
   expect(await stored('bot_visits')).toEqual([])
@@ -144,7 +146,7 @@ test('what the rules leave out is answered without a 202, and isn’t stored, as
   const text = await (await fetch(`http://127.0.0.1:${ingest.port}/metrics`)).text()
   const counts = [...text.matchAll(/^ingest_events_excluded_total\{.*reason="(\w+)".*\} (\d+)/gm)]
   const counted = Object.fromEntries(counts.map(([, reason, count]) => [reason, Number(count)]))
-  expect(counted).toMatchObject({ address: 4, country: 1, hostname: 3 })
+  expect(counted).toMatchObject({ address: 5, country: 1, hostname: 3 })
 })
 
 test('replays and clicks follow the rules, the redirect goes on, and all of it counts again once the rules are gone', async () => {

@@ -150,6 +150,7 @@ test('a domain has nothing of the product but links, and events, which need a ke
   expect((await ask(domain.host, '/none', { method: 'DELETE' })).status).toBe(405)
   const sent = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }
   expect((await ask(domain.host, '/api/v1/growth/track', sent)).status).toBe(422)
+  expect((await ask(domain.host, '/api/v1/growth/pixel')).text).toContain('GIF89a')
 })
 
 test('a domain that leads around answers itself, and one whose way ends leads on', async () => {

@@ -63,6 +63,7 @@ export const rooms: readonly Room[] = [
       ...[
         'web/generated/world.json',
         'schemas/figure-texts.ts',
+        'schemas/install-snippet.ts',
         'schemas/limits/link-target-limits.ts',
         'schemas/limits/overview-limits.ts',
         'schemas/limits/series-limits.ts',

@@ -1,6 +1,7 @@
 /** How to send events: all that a workspace without any shows, and a part of the settings. */
 
 import { useState } from 'preact/hooks'
+import { pixelSnippetOf } from '../../schemas/install-snippet.ts'
 import { may } from './may.ts'
 import type { Overview } from './overview-data.ts'
 import { Copy, Refusal } from './parts.tsx'
@@ -49,7 +50,7 @@ export function Computing() {
   )
 }
 
-export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) {
+export function HowToSend({ snippet: { snippet, script_url, tracking_key } }: SnippetProps) {
   const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
     tracking_key,
     event_type: 'track',
@@ -72,6 +73,11 @@ export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) 
         <a href="/guides/browser">the browser script</a>. Visits that another product has recorded: see{' '}
         <a href="/guides/import">importing history</a>.
       </p>
+      <p>
+        For visitors without scripts, put this into the body, too. <a href="/guides/tracking#pixel">Its image</a> also
+        counts readers of newsletters and READMEs:
+      </p>
+      <Copied text={pixelSnippetOf(script_url, tracking_key)} />
       <p>Or send one from a terminal:</p>
       <Copied text={curl} />
       <p>To leave out your own visits, run this in the browser’s console on your site, once in each browser:</p>

@@ -42,6 +42,7 @@ import { startCreditLoop } from './revenue/credit-loop.ts'
 import { googleDispatcher, startSearchReader } from './search/pull-sites.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startSender } from './webhooks/sender.ts'
+import { startClickTeller } from './webhooks/tell-clicks.ts'
 
 async function main(): Promise<void> {
   const config = readConfig()
@@ -110,6 +111,7 @@ async function main(): Promise<void> {
   const accountBox = makeSecretBox(secretKey, accountMailPurpose)
   if (mailer !== undefined) messaging.push(startAccountMailer({ ...reporting, mailer, box: accountBox }))
   const trafficWatch = startTrafficWatch({ ...ofFigures, apiHost, isMailSetUp: mailer !== undefined })
+  const clickTeller = startClickTeller(ofFigures)
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -128,6 +130,7 @@ async function main(): Promise<void> {
       profiler.close(),
       ...messaging.map((loop) => loop.close()),
       trafficWatch.close(),
+      clickTeller.close(),
       folder.close(),
       merger.close(),
     ])

@@ -10,6 +10,7 @@ export const webhookEventTypes = [
   'post.failed',
   'media.created',
   'link.created',
+  'link.clicked',
   'contact.created',
   'contact.updated',
   'contact.merged',

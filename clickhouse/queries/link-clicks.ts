@@ -21,7 +21,7 @@ export interface LinkClickCounts {
 }
 
 /** Keys of the lists, in SQL over rows of `link_clicks`. An unknown one is empty. */
-const listKeys = {
+export const listKeys = {
   country: "if(country = toFixedString('', 2), '', toString(country))",
   referrer: hostOfUrl('referrer'),
   target: 'target_url',

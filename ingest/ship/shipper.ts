@@ -7,7 +7,7 @@
  *   repair   hours of rows that were inserted behind a published mark → Postgres
  *   copy     side payloads of manifests → the inbox (Postgres)
  *
- * Loaded manifests advance the marks (marks.ts).
+ * Loaded manifests advance the marks (marks.ts). Clicks of a lease are stored by rising ids: webhooks rely on it (decisions/0048).
  *
  * A segment is done when all its parts are loaded and copied; a file is done when all its segments are. Done files are kept
  * for some minutes, because a power loss may destroy rows that ClickHouse acknowledged. Then they are recycled, oldest first.

@@ -95,7 +95,7 @@ const tables: readonly Part[] = [
     ['exclusions'],
   ] satisfies Part[]),
   ...([['goals'], ['notes'], ['segments'], ['saved_funnels'], ['snippets']] satisfies Part[]),
-  ...([['traffic_alerts'], ['invitation_mails']] satisfies Part[]),
+  ...([['traffic_alerts'], ['told_clicks'], ['invitation_mails']] satisfies Part[]),
   ...([['post_media', ofPosts], ['post_targets', ofPosts], ['posts'], ['media'], ['social_accounts']] satisfies Part[]),
   ...([['feed_entries', 'feed_id IN (SELECT id FROM feeds WHERE workspace_id = $1)'], ['feeds']] satisfies Part[]),
   ...([['revenue_entries'], ['revenue_payments'], ['revenue_payers']] satisfies Part[]),

@@ -3,6 +3,19 @@ import { day, hour, KiB, minute, second } from './units.ts'
 
 /** Receivers are told of conversions of the last ten days: an outage of the pipeline may last a week. */
 export const toldConversionAgeMaxMs = 10 * day
+/** How often workspaces are looked for whose endpoints are told of clicks, and how often the clicks of one are read. */
+export const clickListenersEveryMs = 10 * second
+export const toldClicksEveryMs = 1 * minute
+/** Older clicks aren't told: so a pipeline that was away has a bounded time to read. */
+export const toldClickAgeMaxMs = 2 * day
+/** Clicks, and links with any, that one reading takes: with more of them it takes the oldest. */
+export const toldClickRowsMax = 1_000_000
+export const toldClickLinksMax = 5_000
+/** Names of each list. */
+export const toldClickNamesMax = 5
+/** Workspaces whose clicks a process takes at a time, and reads at a time. */
+export const toldClicksReadEach = 20
+export const toldClicksAtOnce = 2
 /** Deadline of one attempt, from the look-up of the host to the end of the answer. */
 export const webhookAttemptMs = 15 * second
 /** Bytes of an answer that are read before the connection is cut, and bytes that are kept. */

@@ -124,7 +124,14 @@ const webhooksPage = readDoc('docs/webhooks.md')
 
 const byPipeline = [
   ...['post.published', 'post.failed', 'social_account.health_changed'],
-  ...['company_profile.updated', 'conversion.recorded', 'contact.merged', 'traffic.spike', 'traffic.drop'],
+  ...[
+    'company_profile.updated',
+    'conversion.recorded',
+    'contact.merged',
+    'traffic.spike',
+    'traffic.drop',
+    'link.clicked',
+  ],
   ...mergeEvents,
 ]
 const byProviders = ['revenue.recorded', 'revenue.refunded']

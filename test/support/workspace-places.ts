@@ -156,6 +156,7 @@ export function workspacePlaces(stores: TestStores) {
       `INSERT INTO segments (workspace_id, name, filters) VALUES ($1, 'n', '{}')`,
       `INSERT INTO saved_funnels (workspace_id, name, steps, within) VALUES ($1, 'n', '{}', '7')`,
       `INSERT INTO snippets (workspace_id, name, text) VALUES ($1, 'n', 't')`,
+      `INSERT INTO told_clicks VALUES ($1, now(), now())`,
       `INSERT INTO traffic_alerts VALUES ($1, 'spike', 1, now())`,
       `INSERT INTO invitation_mails VALUES ($1, NULL, '\\x00', now())`,
       `INSERT INTO report_recipients (workspace_id, email, every) VALUES ($1, 'a@example.com', 'weekly')`,

@@ -1,12 +1,10 @@
 /** A service as a process of its own over a test's stores, for tests that kill it, or take its stores away. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { compileService } from './compile.ts'
+import { askShared } from './first-process.ts'
 import type { TestStores } from './stores.ts'
 
 export type ServiceProcess = Awaited<ReturnType<typeof startService>>
-
-const compiled = new Map<string, Promise<string>>()
 
 /** Without a limit on requests. @param env in place of what it would be given */
 export function startApiProcess(stores: TestStores, env: Record<string, string> = {}): Promise<ServiceProcess> {
@@ -30,9 +28,8 @@ export async function startService(
   env: Record<string, string>,
   stderr: 'inherit' | 'pipe' = 'inherit',
 ) {
-  const file = compiled.get(entry) ?? compileService(entry)
-  compiled.set(entry, file)
-  const child = fork(await file, {
+  const { file } = await askShared<{ file: string }>(`compiled/${entry}`)
+  const child = fork(file, {
     stdio: ['ignore', 'ignore', stderr, 'ipc'],
     execArgv: [],
     env: {

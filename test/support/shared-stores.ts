@@ -1,7 +1,8 @@
 /**
- * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser and one surface for pages for a whole
- * run. Each is started when the first test file asks for it, and ended after the last. A run of unit tests alone so
- * starts none. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
+ * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser, one surface for pages and one compiled
+ * file of each service for a whole run. Each is started or made when the first test file asks for it, and ended after
+ * the last. A run of unit tests alone so starts none. Test files, which are other processes, ask by HTTP; see stores.ts,
+ * browser.ts, tracking-surface.ts and service-process.ts.
  */
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
-import { connectPostgres } from '../../postgres/client.ts'
+import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { lastLogLine } from '../../start/processes/log-file.ts'
@@ -65,8 +66,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     '/surface': async () => (await startedSurface()).answer,
     '/workspace': async () => (await startedSurface()).makeWorkspace(),
   }
+  const compiled = new Map<string, Promise<{ file: string }>>()
+  const compiledService = (entry: string) => {
+    const known = compiled.get(entry) ?? compileService(entry).then((file) => ({ file }))
+    compiled.set(entry, known)
+    return known
+  }
   const server = createServer((request, response) => {
-    const start = parts[request.url!] ?? startedStores
+    const [, entry] = request.url!.split('/compiled/')
+    const start = entry === undefined ? (parts[request.url!] ?? startedStores) : () => compiledService(entry)
     start().then(
       (answer) => response.end(JSON.stringify(answer)),
       (error) => response.writeHead(500).end(String(error)),
@@ -111,12 +119,20 @@ async function startStores(folder: string, ends: (() => Promise<void>)[]): Promi
   // The databases that every test's own are copied from: nobody may stay connected to that of Postgres.
   const template = connectPostgres(databaseUrl, { max: 1 })
   await migratePostgres(template)
+  await makeSignInsCheap(template, databaseUrl)
   await template.close()
   const ch = connectClickHouse(clickhouseUrl)
   await migrateClickHouse(ch)
   await ch.close()
   // A thread a statement: over a test's few rows a second one costs more than it does, and test files fill the cores.
   return { databaseUrl, redisUrl, clickhouseUrl: `${clickhouseUrl}?max_threads=1` }
+}
+
+/** Tests open thousands of connections, and the password is random: it needs no rounds against guessing. */
+async function makeSignInsCheap(pg: Postgres, databaseUrl: string): Promise<void> {
+  const { username, password } = new URL(databaseUrl)
+  await pg.query('SET scram_iterations = 1')
+  await pg.query(`ALTER ROLE ${username} PASSWORD '${password}'`)
 }
 
 /** Removes the files that this process, its workers and earlier runs have compiled. */

@@ -131,6 +131,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
       },
       allowPrivateTargets: options.allowPrivateTargets ?? false,
       isMailSetUp: options.isMailSetUp ?? false,
+      answerDeadlineMs: options.answerDeadlineMs,
       mediaBytesMax: options.mediaBytesMax,
     },
     by: { interface: 'rest', credentialOf: (headers) => headers.get('authorization') },

@@ -67,6 +67,8 @@ export interface CallConfig extends PublicHosts {
   readonly allowPrivateTargets: boolean
   /** Mails can be sent: reports, invitations, and links to a new password. */
   readonly isMailSetUp: boolean
+  /** How long an answer may take. */
+  readonly answerDeadlineMs: number
   /** Bytes of media that a workspace may store, by its plan. */
   readonly mediaBytesMax: Readonly<Record<PlanKey, number>>
 }

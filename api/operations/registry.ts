@@ -12,6 +12,7 @@ import { readAnalyticsPages } from './analytics/read-pages.ts'
 import { readAnalyticsRetention } from './analytics/read-retention.ts'
 import { readSearchTerms } from './analytics/read-search-terms.ts'
 import { listAudit } from './audit/list-audit-events.ts'
+import { readClickMap } from './click-map/read-click-map.ts'
 import type { Operation } from './define.ts'
 import {
   changeShortDomain,
@@ -117,6 +118,7 @@ export const operations: readonly Operation[] = [
   readBotAnalytics,
   readSearchTerms,
   listConversions,
+  readClickMap,
   ...goalOperations,
   listOwnNotes,
   createNote,

@@ -128,18 +128,18 @@ export function readChunks(
   )
 }
 
-/** By id: base64 of gzip, as they were sent. */
+/** By id: base64 of gzip, as they were sent. @param sessions of the chunks */
 export async function readPackedEvents(
   ch: Reader,
   workspaceId: number,
-  session: number,
+  sessions: readonly number[],
   ids: readonly number[],
 ): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const rows = await ch.query<{ id: number; events: string }>(
     `SELECT id, events FROM replay_chunks
-     WHERE workspace_id = {workspace:UInt32} AND session = {session:UInt64} AND id IN {ids:Array(UInt64)}`,
-    { workspace: workspaceId, session, ids },
+     WHERE workspace_id = {workspace:UInt32} AND session IN {sessions:Array(UInt64)} AND id IN {ids:Array(UInt64)}`,
+    { workspace: workspaceId, sessions, ids },
   )
   return new Map(rows.map(({ id, events }) => [id, events]))
 }

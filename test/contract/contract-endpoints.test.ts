@@ -34,7 +34,7 @@ const added = [
   ...['GET /v1/funnels', 'POST /v1/funnels', 'PATCH /v1/funnels/{funnel_id}', 'DELETE /v1/funnels/{funnel_id}'],
   ...['GET /v1/snippets', 'POST /v1/snippets', 'PATCH /v1/snippets/{snippet_id}', 'DELETE /v1/snippets/{snippet_id}'],
   ...['GET /v1/media/usage', 'DELETE /v1/media/{media_id}'],
-  ...['GET /v1/replays', 'GET /v1/replays/{replay_id}'],
+  ...['GET /v1/replays', 'GET /v1/replays/{replay_id}', 'GET /v1/analytics/click-map'],
 ]
 /** Query parameters that our decisions add. */
 const addedParameters = [

@@ -37,7 +37,7 @@ const added = [
  * A model makes links of what it knows, not of a file.
  */
 const withoutTool = [
-  ...['media.create', 'media_file.get', 'replay.list', 'replay.get'],
+  ...['media.create', 'media_file.get', 'replay.list', 'replay.get', 'click_map.read'],
   ...['link.import_preview', 'link.import'],
 ]
 

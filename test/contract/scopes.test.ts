@@ -25,7 +25,10 @@ const added = [
   '| GET /v1/segments · its mutations | analytics:read · analytics:write |',
   '| GET /v1/funnels · its mutations | analytics:read · analytics:write |',
 ].join('\n')
-const rules = [...rulesOf(table), ...rulesOf(`| endpoint | scope |\n${added}`)]
+/** Recordings show more than figures do, wherever they are read. */
+const ofRecordings = '| GET /v1/analytics/click-map | replays:read |'
+const ruled = (rows: string) => rulesOf(`| endpoint | scope |\n${rows}`)
+const rules = [...ruled(ofRecordings), ...rulesOf(table), ...ruled(added)]
 
 /** The rules of the table. A cell may hold several groups of endpoints, with as many scopes. */
 function rulesOf(markdown: string): Rule[] {

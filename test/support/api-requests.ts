@@ -148,6 +148,7 @@ const queryNames: Readonly<Record<string, string>> = { '/v1/people/journey': 'co
 
 /** Other parameters of queries that a good request needs. */
 const neededLists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  '/v1/analytics/click-map': { path: ['/pricing'] },
   '/v1/analytics/flow': { path: ['/pricing'] },
   '/v1/analytics/funnel': { step: ['path:/', 'event:signup'] },
 }

@@ -1,22 +1,14 @@
 /** GET /v1/replays/{replay_id}: a replay with its recorded events, page by page. No tool: models can't read megabytes of a page's changes. */
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import { type ChunkRow, readChunks, readPackedEvents, readReplayOf } from '../../../clickhouse/queries/replays.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath, laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import {
-  replayChunksDefault,
-  replayChunksMax,
-  replayJsonBytesMax,
-  replayPageBytesMax,
-} from '../../../schemas/limits/replay-limits.ts'
+import { replayChunksDefault, replayChunksMax, replayPageBytesMax } from '../../../schemas/limits/replay-limits.ts'
 import { ReplayPage } from '../../../schemas/resources/replay.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { defineOperation } from '../define.ts'
 import { serializeReplays } from './serialize.ts'
-
-const unpack = promisify(gunzip)
+import { unpackEvents } from './unpack-events.ts'
 
 export const getReplay = defineOperation({
   name: 'replay.get',
@@ -52,7 +44,7 @@ export const getReplay = defineOperation({
     const packed = await readPackedEvents(
       ch,
       workspace.id,
-      session,
+      [session],
       shown.map(({ id }) => id),
     )
     const chunks: ReplayPage['chunks'] = []
@@ -77,9 +69,4 @@ function fitting(chunks: readonly ChunkRow[]): readonly ChunkRow[] {
     if (bytes > replayPageBytesMax && at > 0) return chunks.slice(0, at)
   }
   return chunks
-}
-
-async function unpackEvents(packed: string): Promise<Record<string, unknown>[]> {
-  const json = await unpack(Buffer.from(packed, 'base64'), { maxOutputLength: replayJsonBytesMax })
-  return JSON.parse(json.toString('utf8'))
 }

@@ -1,0 +1,78 @@
+/** Adds up the page views of a click map. Pure; test/unit/click-map.test.ts. */
+import { clickMapElementsMax, clickMapPointsMax } from '../../../schemas/limits/click-map-limits.ts'
+import type { ClickMap } from '../../../schemas/resources/click-map.ts'
+import { perCent } from '../analytics/metrics.ts'
+import type { PageView } from './follow-page-view.ts'
+
+/** A page view, and whose it is. */
+export interface VisitorsView extends Pick<PageView, 'clicks' | 'depth'> {
+  readonly visitor: string
+}
+
+type Figures = Pick<ClickMap, 'visitors' | 'clicks' | 'dead_clicks' | 'rage_clicks' | 'elements' | 'points' | 'scroll'>
+
+interface Element {
+  readonly text: string
+  readonly visitors: Set<string>
+  clicks: number
+  dead: number
+  rage: number
+}
+
+/** @param views the newest first: a text is that of the newest one */
+export function addUp(views: readonly VisitorsView[]): Figures {
+  const elements = new Map<string, Element>()
+  const points: ClickMap['points'] = []
+  let clicks = 0
+  let dead = 0
+  let rage = 0
+  for (const view of views) {
+    for (const { element, place, isDead, isRage } of view.clicks) {
+      clicks++
+      dead += Number(isDead)
+      rage += Number(isRage)
+      if (place !== undefined && points.length < clickMapPointsMax) {
+        points.push({ x: Math.round(place.x * 10_000) / 10_000, y: place.y })
+      }
+      if (element === undefined) continue
+      const known = elements.get(element.selector) ?? {
+        ...{ text: element.text, visitors: new Set<string>() },
+        ...{ clicks: 0, dead: 0, rage: 0 },
+      }
+      elements.set(element.selector, known)
+      known.visitors.add(view.visitor)
+      known.clicks++
+      known.dead += Number(isDead)
+      known.rage += Number(isRage)
+    }
+  }
+  return {
+    ...{ visitors: new Set(views.map(({ visitor }) => visitor)).size, clicks, dead_clicks: dead, rage_clicks: rage },
+    elements: shownElements(elements, clicks),
+    points,
+    scroll: scrollOf(views),
+  }
+}
+
+function shownElements(elements: ReadonlyMap<string, Element>, all: number): ClickMap['elements'] {
+  return [...elements]
+    .sort(([nameA, a], [nameB, b]) => b.clicks - a.clicks || (nameA < nameB ? -1 : 1))
+    .slice(0, clickMapElementsMax)
+    .map(([selector, { text, visitors, clicks, dead, rage }]) => ({
+      ...{ selector, text, clicks, visitors: visitors.size, share: perCent(clicks, all) },
+      ...{ dead_clicks: dead, rage_clicks: rage },
+    }))
+}
+
+/** A recording doesn't have its page's height: the lowest place that somebody saw stands for it. */
+function scrollOf(views: readonly VisitorsView[]): ClickMap['scroll'] {
+  const height = views.reduce((most, { depth }) => Math.max(most, depth), 0)
+  if (height === 0) return { height, bands: [] }
+  const bands = Array.from({ length: 10 }, (_, at) => {
+    const depth = (at + 1) * 10
+    const y = Math.floor((height * depth) / 100)
+    const seen = views.filter((view) => view.depth >= y).length
+    return { depth, y, page_views: seen, share: perCent(seen, views.length) }
+  })
+  return { height, bands }
+}

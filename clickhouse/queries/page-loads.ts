@@ -1,0 +1,68 @@
+/** Recorded loads of a page, for click maps: which there are, and their events. The newest version of a chunk counts (FINAL). */
+import { replaySessionMsMax } from '../../schemas/limits/replay-limits.ts'
+import { moment } from '../rollups/event-sql.ts'
+import type { Reader } from './reader.ts'
+
+export interface PageLoadsRequest {
+  readonly workspaceId: number
+  /** Loads of replays that began from `start` to just before `end`, as the list of replays has them. */
+  readonly start: number
+  readonly end: number
+  readonly path: string
+  readonly limit: number
+  readonly chunksMax: number
+}
+
+export interface PageLoad {
+  readonly session: number
+  /** Decimal text. */
+  readonly visitor: string
+  readonly startedAt: number
+  /** From the load's first one to the last one of the path. */
+  readonly chunks: readonly PageLoadChunk[]
+  /** It has more chunks than are listed. */
+  readonly isCut: boolean
+}
+
+export interface PageLoadChunk {
+  readonly id: number
+  readonly jsonBytes: number
+  readonly isOfPath: boolean
+}
+
+interface LoadRow extends Omit<PageLoad, 'chunks' | 'isCut'> {
+  readonly chunks: readonly (readonly [sequence: number, id: number, jsonBytes: number, isOfPath: number])[]
+  readonly chunkCount: number
+}
+
+const startedAt = 'min(toUnixTimestamp64Milli(occurred_at))'
+
+/** The newest first. */
+export async function readPageLoads(ch: Reader, request: PageLoadsRequest): Promise<PageLoad[]> {
+  const { workspaceId, start, end, path, limit, chunksMax } = request
+  const where = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`
+  const rows = await ch.query<LoadRow>(
+    `SELECT session, visitor, startedAt, length(upToIt) AS chunkCount, arraySlice(upToIt, 1, {chunks:UInt32}) AS chunks FROM (
+       SELECT session, page_id, toString(argMax(visitor, (replay_chunks.occurred_at, replay_chunks.id))) AS visitor,
+         ${startedAt} AS startedAt, maxIf(sequence, path = {path:String}) AS lastOfIt,
+         arrayFilter(chunk -> chunk.1 <= lastOfIt,
+           arraySort(groupArray((sequence, id, json_bytes, path = {path:String})))) AS upToIt
+       FROM replay_chunks FINAL
+       WHERE ${where} AND session IN (
+         SELECT session FROM replay_chunks FINAL WHERE ${where} GROUP BY session
+         HAVING ${startedAt} >= {start:Int64} AND ${startedAt} < {end:Int64} AND countIf(path = {path:String}) > 0)
+       GROUP BY session, page_id HAVING countIf(path = {path:String}) > 0
+       ORDER BY startedAt DESC, session DESC, page_id LIMIT {limit:UInt32})
+     ORDER BY startedAt DESC, session DESC, page_id`,
+    {
+      ...{ workspace: workspaceId, start, end, path, limit, chunks: chunksMax },
+      // Only whole sessions are counted: their other chunks lie around the span.
+      ...{ from: Math.max(0, start - replaySessionMsMax), to: end + replaySessionMsMax },
+    },
+  )
+  return rows.map(({ chunks, chunkCount, ...load }) => ({
+    ...load,
+    chunks: chunks.map(([, id, jsonBytes, isOfPath]) => ({ id, jsonBytes, isOfPath: isOfPath === 1 })),
+    isCut: chunkCount > chunks.length,
+  }))
+}

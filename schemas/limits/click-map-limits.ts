@@ -1,0 +1,51 @@
+/** Bounds of click maps, which are computed from recordings when somebody asks for one. */
+import { MiB, second } from './units.ts'
+
+/** Page views of a map: the newest ones with the asked viewport. */
+export const clickMapPageViewsMax = 200
+/** Page views of any viewport that are looked at to find them. */
+export const clickMapLooksMax = 400
+/** JSON of recordings that one map reads; a snapshot of a large page has 3 MB. */
+export const clickMapJsonBytesMax = 32 * MiB
+/** The same of one page view, and its chunks. An hour of five-second chunks is 720. */
+export const clickMapViewJsonBytesMax = 8 * MiB
+export const clickMapViewChunksMax = 720
+/** JSON that one statement reads: recordings of small pages come together. */
+export const clickMapBatchJsonBytesMax = 4 * MiB
+/** Shares of `ANSWER_DEADLINE_MS`. A map that isn't ready by then has the page views that were read so far. */
+export const clickMapShareOfAnswer = 0.4
+/** Maps are computed one at a time in a process; one that waits longer is refused. */
+export const clickMapWaitShareOfAnswer = 0.2
+/** Between two pauses, in which a process answers others. One chunk is parsed whole. */
+export const clickMapSliceMs = 20
+
+/** Clicks of a page view; later ones aren't counted. */
+export const clickMapViewClicksMax = 1_000
+/** Rows of elements, and points. */
+export const clickMapElementsMax = 100
+export const clickMapPointsMax = 5_000
+/** A page's height, in pixels: clicks below it have no point. */
+export const clickMapHeightMax = 100_000
+/** A viewport's sides, in pixels. */
+export const clickMapViewportMax = 20_000
+
+/** So many clicks within this time and this distance are a rage click. */
+export const rageClicks = 3
+export const rageMs = 1 * second
+export const ragePixels = 30
+/** A click after which nothing changes for so long is dead. */
+export const deadClickMs = 1 * second
+
+/** Viewports from this width on are tablets, and desktops. */
+export const tabletWidthMin = 768
+export const desktopWidthMin = 1_024
+
+/** Characters of an element's text, and of one id or class in its selector. */
+export const elementTextMax = 80
+export const elementNameMax = 40
+/** Nodes that are read for one element's text, and siblings that are counted for its place. */
+export const elementNodesMax = 200
+export const siblingsCountedMax = 1_000
+/** Elements of a selector, and parents that are looked at to find the link or button that was clicked. */
+export const selectorPartsMax = 4
+export const parentsLookedAtMax = 16

@@ -7,6 +7,7 @@ import { countryName } from '../../schemas/reference/country-names.ts'
 import { isCountryCode } from '../../schemas/reference/country-zones.ts'
 import { filterNames as known, readPattern } from '../../schemas/session-filters.ts'
 import * as address from '../../web/dashboard/address.ts'
+import { exactPathOf, mapQuestionOf, readMapped, writeMapped } from '../../web/dashboard/click-map-address.ts'
 import * as values from '../../web/dashboard/filter-values.ts'
 import { briefMoney, change, timeMark } from '../../web/dashboard/format.ts'
 import { seed } from '../support/short-form.ts'
@@ -145,4 +146,15 @@ test('marks of axes are short, in the zone of the workspace', () => {
   expect(timeMark(midnight, 3_600, 'Europe/Berlin')).toBe('Mar 2')
   expect(timeMark(midnight, 3_600, 'UTC')).toBe('11:00 PM')
   expect(timeMark(midnight, 31 * 86_400, 'UTC')).toBe('Mar 2026')
+})
+
+test('a click map is of one page of its address, and of no filters beside it', () => {
+  const view = readView('?days=7&path=%2Fa&device=mobile&source=x')
+  const mapped = readMapped('?days=7&path=%2Fa&device=mobile')
+  expect(writeMapped(view, mapped)).toBe('/dashboard/click-map?days=7&path=%2Fa&device=mobile')
+  expect(mapQuestionOf(view, mapped)).toBe('/analytics/click-map?days=7&path=%2Fa&device=mobile')
+  expect(readMapped('?device=watch')).toEqual({ path: '', device: 'desktop' })
+  expect(mapQuestionOf(view, { ...mapped, path: '' })).toBeUndefined()
+  // A filter of several pages is none's.
+  expect(['/a', '/a*', '/a\\*', '/a\\\\*'].map(exactPathOf)).toEqual(['/a', undefined, '/a*', undefined])
 })

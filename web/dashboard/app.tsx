@@ -26,6 +26,7 @@ const pages = {
   '/dashboard/retention': 'Retention',
   '/dashboard/people': 'People',
   '/dashboard/replays': 'Replays',
+  '/dashboard/click-map': 'Click map',
   '/dashboard/posts': 'Posts',
   '/dashboard/links': 'Links',
   '/dashboard/company': 'Company',
@@ -35,7 +36,9 @@ const pages = {
 /** Needs no workspace. The choice at the top leads to it. */
 const allWorkspacesPath = '/dashboard/workspaces'
 const shownPages = Object.entries(pages).filter(([path]) => !isShared || figurePages.includes(path))
-const navPages = shownPages.filter(([path]) => path !== allWorkspacesPath)
+/** A page's report and the replays lead to it. */
+const clickMapPath = '/dashboard/click-map'
+const navPages = shownPages.filter(([path]) => path !== allWorkspacesPath && path !== clickMapPath)
 const loadAllWorkspaces = () => import('./all-workspaces.tsx').then(({ AllWorkspacesPage }) => AllWorkspacesPage)
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
@@ -44,6 +47,7 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/retention': () => import('./retention.tsx').then(({ RetentionPage }) => RetentionPage),
   '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
   '/dashboard/replays': () => import('./replays.tsx').then(({ ReplaysPage }) => ReplaysPage),
+  [clickMapPath]: () => import('./click-map.tsx').then(({ ClickMapPage }) => ClickMapPage),
   '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
   '/dashboard/links': () => import('./links.tsx').then(({ LinksPage }) => LinksPage),
   '/dashboard/company': () => import('./profile.tsx').then(({ ProfilePage }) => ProfilePage),

@@ -180,7 +180,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}
           {...common}
         />
-        <PageFlowPanel {...{ view, go }} />
+        <PageFlowPanel {...{ view, go, navigate }} />
         <Lists tabs={panelTabs.countries} kinds={[kinds.countries, kinds.regions, kinds.cities]} {...common} />
         <Lists
           tabs={panelTabs.devices}

@@ -2,10 +2,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { PageFlow } from '../../schemas/resources/page-flow.ts'
 import { listQuestionOf, pageOf, shownValue, type View, withPage } from './address.ts'
+import { exactPathOf, writeMapped } from './click-map-address.ts'
 import { number, percent } from './format.ts'
 import { namelessOf } from './list-kinds.ts'
-import { Failure } from './parts.tsx'
+import { Failure, PageLink } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { isShared } from './shared-page.ts'
 
 /** It reads many events: it is asked for less often than the overview. */
 const againMs = 15_000
@@ -13,9 +15,11 @@ const againMs = 15_000
 interface PageFlowProps {
   readonly view: View
   go(view: View): void
+  /** To another address of the dashboard. */
+  navigate(path: string): void
 }
 
-export function PageFlowPanel({ view, go }: PageFlowProps) {
+export function PageFlowPanel({ view, go, navigate }: PageFlowProps) {
   const page = pageOf(view)
   const question = page === undefined ? undefined : `/analytics/flow?${listQuestionOf(view)}`
   const { answer, failure, isStale } = useAnswer<PageFlow>(question, { againMs })
@@ -27,6 +31,7 @@ export function PageFlowPanel({ view, go }: PageFlowProps) {
     isGoingOn.current = false
   }, [page])
   if (page === undefined) return null
+  const exact = exactPathOf(page)
   const choose = (path: string) => {
     isGoingOn.current = true
     go(withPage(view, path))
@@ -37,6 +42,11 @@ export function PageFlowPanel({ view, go }: PageFlowProps) {
         <span>
           Before and after <bdi>{shownValue(page)}</bdi>
         </span>
+        {exact !== undefined && !isShared && (
+          <PageLink path={writeMapped(view, { path: exact, device: 'desktop' })} navigate={navigate}>
+            Click map
+          </PageLink>
+        )}
         <span class="label">Views</span>
       </h2>
       {failure && <Failure {...failure} />}

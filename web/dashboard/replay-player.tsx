@@ -2,13 +2,14 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Journey } from '../../schemas/resources/person.ts'
-import type { Command, Told } from '../player/protocol.ts'
+import type { Told } from '../player/protocol.ts'
 import { duration, time } from './format.ts'
 import { clickedOf, isTechnical, journeyEventsMax } from './journey-lines.ts'
 import type { Workspace } from './overview-data.ts'
 import { Panel } from './panel.tsx'
 import { Facts, Failure, Isolated } from './parts.tsx'
 import { personParameters } from './person-address.ts'
+import { usePlayerPort } from './player-port.ts'
 import { useAnswer } from './query.ts'
 import { readReplay, type WholeReplay } from './read-replay.ts'
 import { placeOf } from './replay-events.ts'
@@ -62,7 +63,6 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
   const stage = useRef<HTMLDivElement>(null)
   const frame = useRef<HTMLIFrameElement>(null)
   const pointer = useRef<HTMLSpanElement>(null)
-  const port = useRef<MessagePort | undefined>(undefined)
   const soughtAt = useRef(0)
   const [at, setAt] = useState(0)
   const [lengthMs, setLength] = useState(0)
@@ -70,18 +70,8 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
   const [speed, setSpeed] = useState(1)
   const [skipsInactive, setSkips] = useState(true)
   const [failure, setFailure] = useState('')
-  const say = (command: Command) => port.current?.postMessage(command)
+  const { say, connect } = usePlayerPort(frame, hear)
 
-  const connect = () => {
-    // The document is opened anew for each page that is shown, and has loaded again then.
-    if (port.current !== undefined) return
-    const channel = new MessageChannel()
-    port.current = channel.port1
-    channel.port1.onmessage = ({ data }: MessageEvent<Told>) => hear(data)
-    // Its origin is opaque: there is no other name for it.
-    frame.current!.contentWindow!.postMessage('replay', '*', [channel.port2])
-  }
-  useEffect(() => () => port.current?.close(), [])
   useEffect(() => say({ type: 'set', speed, skipsInactive }), [speed, skipsInactive, lengthMs])
 
   function hear(told: Told): void {

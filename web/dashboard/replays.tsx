@@ -71,6 +71,9 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
           defaultValue={address.get('min_seconds') ?? ''}
         />
         <button type="submit">Filter</button>
+        <button type="button" onClick={() => navigate(mapAddress(address.get('path')))}>
+          Click map
+        </button>
         {isOfOne && (
           <button type="button" onClick={() => navigate('/dashboard/replays')}>
             All visitors
@@ -116,6 +119,10 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
       </Panel>
     </main>
   )
+}
+
+function mapAddress(path: string | null): string {
+  return `/dashboard/click-map${path ? `?${new URLSearchParams({ path })}` : ''}`
 }
 
 function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: string; navigate(path: string): void }) {

@@ -28,14 +28,19 @@ function listen(port: MessagePort): void {
     else if (data.type === 'play') {
       player?.play(data.at + throughMs)
       setPlaying(true)
-    } else {
+    } else if (data.type === 'scroll') scrollTo({ top: data.top, behavior: 'instant' })
+    else {
       player?.pause(data.at + throughMs)
       setPlaying(false)
     }
   }
+  let height = 0
   setInterval(() => {
     if (player === undefined) return
     const { style } = (player as unknown as { mouse: HTMLElement }).mouse
+    const pageHeight = document.documentElement?.scrollHeight ?? 0
+    if (pageHeight !== height) tell({ type: 'page', height: pageHeight })
+    height = pageHeight
     tell({ type: 'at', at: player.getCurrentTime(), x: Number.parseFloat(style.left), y: Number.parseFloat(style.top) })
   }, tellEveryMs)
   tell({ type: 'ready' })

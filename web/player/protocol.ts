@@ -5,6 +5,8 @@ export type Command =
   | { readonly type: 'load'; readonly events: readonly RecordedEvent[] }
   | { readonly type: 'play' | 'pause'; readonly at: number }
   | { readonly type: 'set'; readonly speed: number; readonly skipsInactive: boolean }
+  /** Shows the page from there on, in pixels of the page. */
+  | { readonly type: 'scroll'; readonly top: number }
 
 /** The dashboard takes nothing of it but numbers and texts: the player shares its document with a recording. */
 export type Told =
@@ -12,6 +14,8 @@ export type Told =
   | { readonly type: 'loaded'; readonly durationMs: number }
   | { readonly type: 'failed'; readonly text: string }
   | { readonly type: 'size'; readonly width: number; readonly height: number }
+  /** How high the whole page is, whenever that has changed. */
+  | { readonly type: 'page'; readonly height: number }
   /** With the pointer's place in the recorded page; NaN where it wasn't seen yet. */
   | { readonly type: 'at'; readonly at: number; readonly x: number; readonly y: number }
   | { readonly type: 'playing'; readonly isPlaying: boolean }

@@ -1,0 +1,110 @@
+/**
+ * A recorded page as it was first seen, with the clicks of all visitors on it. The page is drawn by the player, in its frame
+ * without an origin. It keeps the size of its window: scrolling here scrolls it there, and the canvas over it follows.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ClickMap } from '../../schemas/resources/click-map.ts'
+import type { ReplayPage } from '../../schemas/resources/replay.ts'
+import type { Told } from '../player/protocol.ts'
+import { drawClicks } from './draw-clicks.ts'
+import { Failure } from './parts.tsx'
+import { usePlayerPort } from './player-port.ts'
+import { useAnswer } from './query.ts'
+
+const seldomMs = 3_600_000
+const fullSnapshot = 2
+const heightMax = 100_000
+
+export interface MapProps {
+  readonly map: ClickMap
+  readonly page: NonNullable<ClickMap['page']>
+  readonly hasBands: boolean
+}
+
+export function MappedPage(props: MapProps) {
+  const { page } = props
+  // Ids begin at 1: there is nothing before the first.
+  const after = page.chunk_id > 1 ? `&after_id=${page.chunk_id - 1}` : ''
+  const { answer, failure } = useAnswer<ReplayPage>(`/replays/${page.replay_id}?limit=1${after}`, { againMs: seldomMs })
+  if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty awaited">Reading the page…</p>
+  const chunk = answer.chunks.find(({ id }) => id === page.chunk_id)
+  const snapshot = chunk?.events.find(({ type }) => type === fullSnapshot)
+  if (snapshot === undefined) return <p class="empty">The recording of this page is gone. The list has its elements.</p>
+  return <Stage key={page.chunk_id} {...props} snapshot={snapshot} />
+}
+
+function Stage({
+  map,
+  page,
+  hasBands,
+  snapshot,
+}: MapProps & { snapshot: ReplayPage['chunks'][number]['events'][number] }) {
+  const stage = useRef<HTMLElement>(null)
+  const frame = useRef<HTMLIFrameElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [pageHeight, setPageHeight] = useState(0)
+  const [scale, setScale] = useState(1)
+  const [failure, setFailure] = useState('')
+  const { say, connect } = usePlayerPort(frame, hear)
+  const height = Math.min(Math.max(pageHeight, page.height), heightMax)
+
+  function hear(told: Told): void {
+    if (told.type === 'ready') {
+      const { width, height } = page
+      const timestamp = Number(snapshot['timestamp'])
+      const meta = { type: 4, timestamp, data: { href: 'about:blank', width, height } }
+      say({ type: 'load', events: [meta, snapshot as unknown as typeof meta] })
+    } else if (told.type === 'loaded') say({ type: 'pause', at: 0 })
+    else if (told.type === 'failed') setFailure('This page can’t be drawn. The list has its elements.')
+    else if (told.type === 'page') {
+      setPageHeight(Number(told.height) || 0)
+      scroll()
+    }
+  }
+
+  const topOf = () => stage.current!.scrollTop / scale
+  const draw = () => {
+    if (canvas.current !== null) drawClicks(canvas.current, { map, page, hasBands, scale, top: topOf() })
+  }
+  const scroll = () => {
+    say({ type: 'scroll', top: topOf() })
+    draw()
+  }
+  useEffect(() => {
+    const measure = () => setScale(Math.min(1, stage.current!.clientWidth / page.width))
+    const watched = new ResizeObserver(measure)
+    watched.observe(stage.current!)
+    return () => watched.disconnect()
+  }, [page.width])
+  useEffect(draw)
+  const size = { width: `${page.width}px`, height: `${page.height}px`, transform: `scale(${scale})` }
+  return (
+    <>
+      {failure !== '' && <p class="empty">{failure}</p>}
+      <section
+        class="stage mapped"
+        ref={stage}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys too
+        tabIndex={0}
+        aria-label="Clicks on the page"
+        onScroll={scroll}
+        style={{ height: `${page.height * scale}px` }}
+      >
+        <div style={{ height: `${height * scale}px` }}>
+          <div class="seen" style={{ height: `${page.height * scale}px` }}>
+            <iframe
+              ref={frame}
+              sandbox="allow-scripts"
+              src="/dashboard/player"
+              title="The page as it was recorded"
+              tabIndex={-1}
+              style={size}
+              onLoad={connect}
+            />
+            <canvas ref={canvas} />
+          </div>
+        </div>
+      </section>
+    </>
+  )
+}

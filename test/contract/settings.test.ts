@@ -8,6 +8,8 @@ const otherVariables = [
   ...['SKIP_BROWSER', 'SVC_API_KEY', 'SVC_AUTHORIZATION'],
   // A format of BigQuery's exports.
   'NEWLINE_DELIMITED_JSON',
+  // What AMP puts into addresses.
+  ...['SOURCE_URL', 'DOCUMENT_REFERRER'],
 ]
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
-import { rooms } from './import-table.ts'
+import { rooms, vendors } from './import-table.ts'
 import { bootstrapBeyondNode, forbiddenArrows, type PackageJson, strayVendors, unusedVendors } from './imports.ts'
 import { projectFiles } from './project-files.ts'
 import { importsOf } from './source-scan.ts'
@@ -22,6 +22,15 @@ test('every package enters at its own door, and every dependency, door and tool 
 
 test('the bootstrap needs nothing but Node', () => {
   expect(bootstrapBeyondNode(files)).toEqual([])
+})
+
+test('the container image keeps the packages that only `npm start` needs', () => {
+  const [, kept] = /for name in ([^;]+);/.exec(readFileSync(projectFile('Dockerfile'), 'utf8'))!
+  const isOfStart = (door: string) => door.startsWith('start/') || door.startsWith('clickhouse/embedded')
+  const needed = Object.entries(vendors).filter(
+    ([name, doors]) => doors.some(isOfStart) && !manifest.dependencies?.[name],
+  )
+  expect(kept!.split(' ')).toEqual(needed.map(([name]) => name).sort())
 })
 
 describe('the check of imports can fail', () => {

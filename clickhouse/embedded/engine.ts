@@ -22,8 +22,9 @@ const insertSessions = 2
  */
 const mergeThreads = availableParallelism() < 4 ? 1 : 2
 const mergesAtOnce = 4
+const mergeNice = 15
 const connectionArgs = [
-  '--os_threads_nice_value_merge_mutate=15',
+  `--os_threads_nice_value_merge_mutate=${mergeNice}`,
   `--background_pool_size=${mergeThreads}`,
   `--background_merges_mutations_concurrency_ratio=${mergesAtOnce / mergeThreads}`,
 ]

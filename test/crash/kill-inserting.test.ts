@@ -3,6 +3,7 @@
  * insert's outcome. Ingest settles it by asking, and by inserts that may be killed as well. In the end each acknowledged
  * event counts once. An insert that must end ends with the process, where the engine can't stop it.
  */
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
@@ -50,6 +51,19 @@ afterAll(async () => {
   await proxy?.close()
   await ch?.close()
   await clickhouse?.stop()
+})
+
+test('has threads for four merges or mutations in turn, on less than four cores one', async () => {
+  const [set] = await ch.query<{ names: string[]; numbers: number[] }>(
+    `SELECT groupArray(name) AS names, groupArray(toFloat64(value)) AS numbers FROM
+       (SELECT name, value FROM system.server_settings WHERE name IN
+          ('background_pool_size', 'background_merges_mutations_concurrency_ratio') ORDER BY name)`,
+  )
+  const threads = availableParallelism() < 4 ? 1 : 2
+  expect(set).toEqual({
+    names: ['background_merges_mutations_concurrency_ratio', 'background_pool_size'],
+    numbers: [4 / threads, threads],
+  })
 })
 
 /** When the insert that is under way began. */

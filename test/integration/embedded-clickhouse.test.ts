@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import { availableParallelism } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { InsertRefused } from '../../clickhouse/insert.ts'
@@ -271,17 +270,4 @@ test('stores nothing of an insert whose sender vanished in the middle', async ()
     await sleep(100)
     expect(await count()).toBe(before)
   }
-})
-
-test('has threads for four merges or mutations in turn, on less than four cores one', async () => {
-  const [set] = await stores.ch.query<{ names: string[]; numbers: number[] }>(
-    `SELECT groupArray(name) AS names, groupArray(toFloat64(value)) AS numbers FROM
-       (SELECT name, value FROM system.server_settings WHERE name IN
-          ('background_pool_size', 'background_merges_mutations_concurrency_ratio') ORDER BY name)`,
-  )
-  const threads = availableParallelism() < 4 ? 1 : 2
-  expect(set).toEqual({
-    names: ['background_merges_mutations_concurrency_ratio', 'background_pool_size'],
-    numbers: [4 / threads, threads],
-  })
 })

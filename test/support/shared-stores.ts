@@ -112,7 +112,9 @@ async function startStores(folder: string, ends: (() => Promise<void>)[]): Promi
     start(preparePostgres(join(folder, 'postgres'))),
     start(prepareRedis(join(folder, 'redis'), { databases: redisDatabases })),
     // A slow insert that is to be killed must not end the store of all the other tests.
+    // Tests wait for mutations, and behind the merges of all others that takes a minute each.
     compileService('clickhouse/embedded-server.ts', {
+      'clickhouse/embedded/engine.ts': { mergeThreads: 2, mergesAtOnce: 32, mergeNice: 0 },
       'clickhouse/embedded/in-flight.ts': { endWaitMs: 600_000 },
     }).then((file) => start(prepareClickHouse(join(folder, 'clickhouse'), file))),
   ])

@@ -9,3 +9,7 @@ CREATE TABLE told_clicks (
   marks         jsonb NOT NULL DEFAULT '[]'
 );
 CREATE INDEX told_clicks_due ON told_clicks (due_at);
+-- Endpoints of before this event are told of clicks from now on. They are those for all events.
+INSERT INTO told_clicks (workspace_id, since, due_at)
+SELECT DISTINCT workspace_id, now(), now() FROM webhook_endpoints
+WHERE status = 'enabled' AND deleted_at IS NULL AND events = '{}';

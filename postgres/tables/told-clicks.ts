@@ -3,9 +3,7 @@
  * come from the caller's clock. Held by test/integration/told-clicks.test.ts.
  */
 import type { ArrivalMark } from '../../schemas/event/arrival-mark.ts'
-import { clickListenersEveryMs } from '../../schemas/limits/webhook-limits.ts'
 import type { Queryable } from '../client.ts'
-import { intervalOf } from '../clock.ts'
 import { isTold } from './outbox.ts'
 
 export interface ClickReading {
@@ -17,19 +15,22 @@ export interface ClickReading {
   readonly leasedUntil: Date
 }
 
-/** Gives each workspace with an endpoint for clicks a row, and takes those of others away. Clicks of before aren't told. */
+/**
+ * Gives each workspace with an endpoint for clicks a row, and takes those of others away. Clicks of before the endpoint aren't
+ * told. An enabled endpoint was last changed when it was registered or enabled again.
+ */
 export async function followClickListeners(q: Queryable, now: Date): Promise<void> {
   await q.query(
     `WITH listening AS (
-       SELECT workspace_id, min(created_at) AS since FROM webhook_endpoints AS endpoint
+       SELECT workspace_id, min(updated_at) AS since FROM webhook_endpoints AS endpoint
        WHERE ${isTold("'link.clicked'")} GROUP BY workspace_id
      ), gone AS (
        DELETE FROM told_clicks WHERE workspace_id NOT IN (SELECT workspace_id FROM listening)
      )
      INSERT INTO told_clicks (workspace_id, since, due_at)
-     SELECT workspace_id, greatest(since, $1::timestamptz - ${intervalOf('$2')}), $1 FROM listening
+     SELECT workspace_id, since, $1 FROM listening
      ON CONFLICT DO NOTHING`,
-    [now, 2 * clickListenersEveryMs],
+    [now],
   )
 }
 

@@ -70,14 +70,15 @@ export function countArrived(
 ): Promise<ToldClicks[]> {
   const reached = mergeMarks(told, arrived.marks)
   const isClick = "workspace_id = {workspace:UInt32} AND kind = 'click'"
+  const isNear = `occurred_at >= ${moment('first')} AND occurred_at < ${moment('end')}`
   const isNew = `occurred_at >= ${moment('from')} AND id > ${throughSql('told')} AND id <= ${throughSql('reached')}`
   const { country, device, referrer } = listKeys
   return ch.query<ToldClicks>(
     `WITH seen AS (
        SELECT *, ${isNew} AS is_new FROM link_clicks
-       WHERE ${isClick} AND occurred_at >= ${moment('first')} AND occurred_at < ${moment('end')}
+       WHERE ${isClick} AND ${isNear}
          AND (occurred_at < ${moment('from')} OR id <= ${throughSql('reached')})
-         AND link_id IN (SELECT link_id FROM link_clicks WHERE ${isClick} AND ${isNew})),
+         AND link_id IN (SELECT link_id FROM link_clicks WHERE ${isClick} AND ${isNear} AND ${isNew})),
      counted AS (SELECT * FROM seen ORDER BY is_new, occurred_at, id LIMIT 1 BY ${countedOnce})
      SELECT link_id, list, name, count() AS clicks, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt
      FROM counted ARRAY JOIN ['all', 'country', 'device', 'referrer'] AS list, ['', ${[country, device, referrer].join()}] AS name

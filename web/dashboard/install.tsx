@@ -74,8 +74,8 @@ export function HowToSend({ snippet: { snippet, script_url, tracking_key } }: Sn
         <a href="/guides/import">importing history</a>.
       </p>
       <p>
-        For visitors without scripts, put this into the body, too. <a href="/guides/tracking#pixel">Its image</a> also
-        counts readers of newsletters and READMEs:
+        For visitors without scripts, put this into the body, too. <a href="/guides/tracking#pixel">The guide</a> has
+        images for newsletters and READMEs.
       </p>
       <Copied text={pixelSnippetOf(script_url, tracking_key)} />
       <p>Or send one from a terminal:</p>

@@ -67,7 +67,8 @@ async function tellClicksOf({ pg, ch, clock }: ClickContext, reading: ClickReadi
   const { workspaceId } = reading
   const now = clock.now()
   const from = Math.max(reading.since.getTime(), now - toldClickAgeMaxMs)
-  const told = reading.marks.filter(({ day }) => day >= Math.floor(from / dayMs))
+  // A day more than is read: the clock may step back over a midnight.
+  const told = reading.marks.filter(({ day }) => day >= Math.floor(from / dayMs) - 1)
   const untold = { workspaceId, from, told }
   const arrived = await readArrived(ch, untold, { rowsMax: toldClickRowsMax, linksMax: toldClickLinksMax })
   const rows = arrived.marks.length === 0 ? [] : await countArrived(ch, untold, arrived, toldClickNamesMax)

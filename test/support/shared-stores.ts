@@ -22,6 +22,7 @@ import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
 import type { RunningBrowser } from './browser.ts'
 import { compileService } from './compile.ts'
+import { answerHere } from './first-process.ts'
 import { listening } from './listening.ts'
 import type { RunningSurface } from './shared-surface.ts'
 
@@ -61,10 +62,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
       startSurface(stores),
     ))
   const parts: Readonly<Record<string, () => Promise<object>>> = {
-    '/': startedStores,
-    '/browser': async () => (await startedBrowser()).answer,
-    '/surface': async () => (await startedSurface()).answer,
-    '/workspace': async () => (await startedSurface()).makeWorkspace(),
+    browser: async () => (await startedBrowser()).answer,
+    surface: async () => (await startedSurface()).answer,
+    workspace: async () => (await startedSurface()).makeWorkspace(),
   }
   const compiled = new Map<string, Promise<{ file: string }>>()
   const compiledService = (entry: string) => {
@@ -72,10 +72,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     compiled.set(entry, known)
     return known
   }
+  const answerTo = (path: string) => {
+    const [, entry] = path.split('compiled/')
+    return entry === undefined ? (parts[path] ?? startedStores)() : compiledService(entry)
+  }
+  answerHere(answerTo)
   const server = createServer((request, response) => {
-    const [, entry] = request.url!.split('/compiled/')
-    const start = entry === undefined ? (parts[request.url!] ?? startedStores) : () => compiledService(entry)
-    start().then(
+    answerTo(request.url!.slice(1)).then(
       (answer) => response.end(JSON.stringify(answer)),
       (error) => response.writeHead(500).end(String(error)),
     )

@@ -1,17 +1,19 @@
 /** Bounds of click maps, which are computed from recordings when somebody asks for one. */
-import { MiB, second } from './units.ts'
+import { KiB, MiB, second } from './units.ts'
 
 /** Page views of a map: the newest ones with the asked viewport. */
 export const clickMapPageViewsMax = 200
 /** Page views of any viewport that are looked at to find them. */
 export const clickMapLooksMax = 400
-/** JSON of recordings that one map reads; a snapshot of a large page has 3 MB. */
-export const clickMapJsonBytesMax = 32 * MiB
+/** Bytes of recordings that one map reads, as JSON or as they were sent. A snapshot of a large page has 3 MB. */
+export const clickMapBytesMax = 32 * MiB
+/** A chunk counts as so many bytes at least: reading and unpacking it takes time, however small it is. */
+export const clickMapChunkBytesMin = 1 * KiB
 /** The same of one page view, and its chunks. An hour of five-second chunks is 720. */
-export const clickMapViewJsonBytesMax = 8 * MiB
+export const clickMapViewBytesMax = 8 * MiB
 export const clickMapViewChunksMax = 720
-/** JSON that one statement reads: recordings of small pages come together. */
-export const clickMapBatchJsonBytesMax = 4 * MiB
+/** Bytes that one statement reads: recordings of small pages come together. */
+export const clickMapBatchBytesMax = 4 * MiB
 /** Shares of `ANSWER_DEADLINE_MS`. A map that isn't ready by then has the page views that were read so far. */
 export const clickMapShareOfAnswer = 0.4
 /** Maps are computed one at a time in a process; one that waits longer is refused. */
@@ -21,6 +23,8 @@ export const clickMapSliceMs = 20
 
 /** Clicks of a page view; later ones aren't counted. */
 export const clickMapViewClicksMax = 1_000
+/** Clicks of a map: once it has them, older page views aren't read. Counting them holds up the process. */
+export const clickMapClicksMax = 20_000
 /** Rows of elements, and points. */
 export const clickMapElementsMax = 100
 export const clickMapPointsMax = 5_000
@@ -35,6 +39,8 @@ export const rageMs = 1 * second
 export const ragePixels = 30
 /** A click after which nothing changes for so long is dead. */
 export const deadClickMs = 1 * second
+/** So long after an app's change of pages, scrolling may still be that of the page before. */
+export const ownScrollMs = 1 * second
 
 /** Viewports from this width on are tablets, and desktops. */
 export const tabletWidthMin = 768
@@ -43,6 +49,8 @@ export const desktopWidthMin = 1_024
 /** Characters of an element's text, and of one id or class in its selector. */
 export const elementTextMax = 80
 export const elementNameMax = 40
+/** Classes of an element that are looked at to find lasting ones. */
+export const classesLookedAtMax = 16
 /** Nodes that are read for one element's text, and siblings that are counted for its place. */
 export const elementNodesMax = 200
 export const siblingsCountedMax = 1_000

@@ -15,7 +15,7 @@ const ClickMapElement = z
     text: z.string().describe('As it was recorded, which is masked; empty where there is none.'),
     clicks: count,
     visitors: count,
-    share: perCent.describe('Of all clicks, in per cent.'),
+    share: perCent.describe('Share of all clicks, in per cent.'),
     dead_clicks: count.describe('Nothing of the page changed within a second.'),
     rage_clicks: count.describe('Three clicks within a second and 30 pixels, or more.'),
   })
@@ -23,14 +23,14 @@ const ClickMapElement = z
 
 const ClickMapPoint = z
   .object({
-    x: z.number().min(0).max(1).describe('Of the viewport’s width.'),
+    x: z.number().min(0).max(1).describe('As a fraction of the viewport’s width.'),
     y: count.describe('Pixels from the top of the page.'),
   })
   .meta({ id: 'ClickMapPoint' })
 
 const ScrollBand = z
   .object({
-    depth: z.int().describe('Of the height, in per cent.'),
+    depth: z.int().describe('In per cent of the height.'),
     y: count.describe('The same in pixels.'),
     page_views: count.describe('That had it in sight.'),
     share: perCent,
@@ -42,7 +42,7 @@ const MappedPage = z
     replay_id: z.int(),
     chunk_id: z.int().describe('The chunk of the replay that has the full snapshot.'),
     recorded_at: dateTime,
-    width: z.int().describe('Of the viewport, in pixels.'),
+    width: z.int().describe('That of the viewport, in pixels.'),
     height: z.int(),
   })
   .meta({ id: 'MappedPage' })
@@ -58,13 +58,13 @@ export const ClickMap = z
       .object({ desktop: count, tablet: count, mobile: count })
       .describe('All page views that were looked at, by their viewport.'),
     has_more: z.boolean().describe('There are older ones in the range, which weren’t read.'),
-    cut_page_views: count.describe('Of `page_views`: they were too long, and their ends weren’t read.'),
+    cut_page_views: count.describe('Those in `page_views` that were too long: their ends weren’t read.'),
     visitors: count,
     clicks: count,
     dead_clicks: count,
     rage_clicks: count,
     elements: z.array(ClickMapElement).describe('By clicks, at most 100.'),
-    points: z.array(ClickMapPoint).describe('Of the newest page views first, at most 5,000.'),
+    points: z.array(ClickMapPoint).describe('Those of the newest page views first, at most 5,000.'),
     scroll: z.object({
       height: count.describe('The lowest place that any of them had in sight, in pixels.'),
       bands: z.array(ScrollBand).describe('Each 10 % of it; empty without page views.'),

@@ -1,5 +1,6 @@
 /** GET /v1/analytics/click-map: which recordings it is of, whose, and how many. */
 import { beforeAll, expect, test } from 'vitest'
+import { readPageLoads } from '../../clickhouse/queries/page-loads.ts'
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import { MiB } from '../../schemas/limits/units.ts'
 import type { ClickMap } from '../../schemas/resources/click-map.ts'
@@ -111,4 +112,22 @@ test('the newest recordings are read up to a bound of bytes, and the answer says
   await insertChunks(stores.ch, [{ ...chunk, session: 1, at: now - minute, sequence: 1 }])
   const map = await mapOf(workspace, 'path=/')
   expect(map).toMatchObject({ page_views: 4, cut_page_views: 1, has_more: true, clicks: 4, page: { replay_id: 1 } })
+  // A sender can pack little JSON into many bytes, and they are read as well.
+  const padded = { ...chunk, path: '/padded', json_bytes: 4, bytes: 7 * MiB }
+  await insertChunks(
+    stores.ch,
+    [11, 12, 13, 14, 15].map((session) => ({ ...padded, session, visitor: '1', at: now - session * minute })),
+  )
+  expect(await mapOf(workspace, 'path=/padded')).toMatchObject({ page_views: 4, has_more: true })
+
+  // Chunks take time however small they are, so that each counts as so much at least.
+  const asked = { workspaceId: workspace.workspaceId, start: now - 60 * minute, end: now, path: '/tiny' }
+  const tiny = { ...padded, path: '/tiny', bytes: 1, at: now - 20 * minute }
+  await insertChunks(
+    stores.ch,
+    [0, 1, 2, 3, 4].map((at) => ({ ...tiny, session: 20 + at, page_id: String(at) })),
+  )
+  const bounds = { limit: 10, chunksMax: 10, chunkBytesMin: 100, bytesMax: 200 }
+  const loads = await readPageLoads(stores.ch, { ...asked, ...bounds })
+  expect(loads.map(({ chunks }) => chunks.map(({ bytes }) => bytes))).toEqual([[100], [100], [100]])
 })

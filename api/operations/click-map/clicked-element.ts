@@ -1,5 +1,6 @@
 /** The element that a click counts for, and its name in a list. */
 import {
+  classesLookedAtMax,
   elementNameMax,
   elementNodesMax,
   elementTextMax,
@@ -76,7 +77,7 @@ function selectorOf(node: PageNode): string {
 }
 
 function classesOf({ attributes }: PageNode): string {
-  const names = (attributes.class ?? '').split(/\s+/).filter(isLasting)
+  const names = (attributes.class ?? '').trim().split(/\s+/, classesLookedAtMax).filter(isLasting)
   return names
     .slice(0, classesMax)
     .map((name) => `.${name}`)

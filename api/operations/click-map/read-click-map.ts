@@ -18,7 +18,7 @@ export const readClickMap = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/click-map' },
   summary: 'Read where visitors click on a page and how far they scroll, from recordings.',
   description:
-    'Of the newest 200 recorded page views with the viewport, in replays that began in the range. Selectors and texts are whatever browsers sent.',
+    'Counts the newest 200 recorded page views with the viewport, in replays that began in the range. Selectors and texts are whatever browsers sent.',
   tag: 'Replays',
   effect: 'read',
   scope: 'replays:read',

@@ -7,13 +7,15 @@ import { type PageLoad, type PageLoadChunk, readPageLoads } from '../../../click
 import type { Reader } from '../../../clickhouse/queries/reader.ts'
 import { readPackedEvents } from '../../../clickhouse/queries/replays.ts'
 import {
-  clickMapBatchJsonBytesMax,
-  clickMapJsonBytesMax,
+  clickMapBatchBytesMax,
+  clickMapBytesMax,
+  clickMapChunkBytesMin,
+  clickMapClicksMax,
   clickMapLooksMax,
   clickMapPageViewsMax,
   clickMapSliceMs,
+  clickMapViewBytesMax,
   clickMapViewChunksMax,
-  clickMapViewJsonBytesMax,
 } from '../../../schemas/limits/click-map-limits.ts'
 import type { Viewport } from '../../../schemas/resources/click-map.ts'
 import { unpackEvents } from '../replays/unpack-events.ts'
@@ -48,16 +50,22 @@ export interface ReadPageViews {
 
 export async function readPageViews(ch: Reader, request: PageViewsRequest): Promise<ReadPageViews> {
   const until = performance.now() + request.withinMs
-  const found = await readPageLoads(ch, { ...request, limit: clickMapLooksMax + 1, chunksMax: clickMapViewChunksMax })
+  const found = await readPageLoads(ch, {
+    ...request,
+    ...{ limit: clickMapLooksMax + 1, chunksMax: clickMapViewChunksMax },
+    ...{ chunkBytesMin: clickMapChunkBytesMin, bytesMax: clickMapBytesMax },
+  })
   const loads = found.slice(0, clickMapLooksMax).map(shortened)
   const views: ReadPageView[] = []
   const viewports = { desktop: 0, tablet: 0, mobile: 0 }
   const pause = makePauses()
   let bytes = 0
   let looked = 0
-  const isFull = () => views.length === clickMapPageViewsMax || (looked > 0 && performance.now() > until)
+  let clicks = 0
+  const isFull = () =>
+    views.length === clickMapPageViewsMax || clicks >= clickMapClicksMax || (looked > 0 && performance.now() > until)
   while (looked < loads.length && !isFull()) {
-    const batch = batchOf(loads, looked, clickMapJsonBytesMax - bytes)
+    const batch = batchOf(loads, looked, clickMapBytesMax - bytes)
     if (batch.length === 0) break
     bytes += bytesOf(batch)
     const packed = await readPackedEvents(
@@ -72,7 +80,9 @@ export async function readPageViews(ch: Reader, request: PageViewsRequest): Prom
       const { viewport, ...view } = await follow(load, packed, request.viewport, pause)
       if (viewport === undefined) continue
       viewports[viewport]++
-      if (viewport === request.viewport) views.push({ ...view, viewport })
+      if (viewport !== request.viewport) continue
+      views.push({ ...view, viewport })
+      clicks += view.clicks.length
     }
   }
   return { views, viewports, hasMore: looked < found.length }
@@ -80,17 +90,17 @@ export async function readPageViews(ch: Reader, request: PageViewsRequest): Prom
 
 /** Up to the bytes of one page view. */
 function shortened(load: PageLoad): PageLoad {
-  let bytes = 0
-  const chunks = load.chunks.filter(({ jsonBytes }) => {
-    bytes += jsonBytes
-    return bytes <= clickMapViewJsonBytesMax
+  let sum = 0
+  const chunks = load.chunks.filter(({ bytes }) => {
+    sum += bytes
+    return sum <= clickMapViewBytesMax
   })
   return { ...load, chunks, isCut: load.isCut || chunks.length < load.chunks.length }
 }
 
 /** The next loads that are read together; none where the next one exceeds `bytesLeft`. */
 function batchOf(loads: readonly PageLoad[], from: number, bytesLeft: number): readonly PageLoad[] {
-  const most = Math.min(bytesLeft, clickMapBatchJsonBytesMax)
+  const most = Math.min(bytesLeft, clickMapBatchBytesMax)
   let to = from
   for (let bytes = 0; to < loads.length; to++) {
     bytes += bytesOf(loads.slice(to, to + 1))
@@ -100,7 +110,7 @@ function batchOf(loads: readonly PageLoad[], from: number, bytesLeft: number): r
 }
 
 function bytesOf(loads: readonly PageLoad[]): number {
-  return loads.reduce((sum, { chunks }) => chunks.reduce((all, { jsonBytes }) => all + jsonBytes, sum), 0)
+  return loads.reduce((sum, { chunks }) => chunks.reduce((all, { bytes }) => all + bytes, sum), 0)
 }
 
 /** Ends at once where the page view turns out to have another viewport. */

@@ -117,14 +117,19 @@ test('an element is the one that stood there when it was clicked, whatever was a
 test('an app’s next page has its own clicks and depth, and elements of the snapshot before it', () => {
   const follower = new PageViewFollower()
   follower.take([...begin(0, shop), click(10, 22, 1, 1), scroll(20, 5_000)], 1, false)
-  follower.take([mutation(30), scroll(40, 0), click(50, 12, 1, 1)], 2, true)
+  follower.take([mutation(30), scroll(35, 3_000), scroll(40, 0), click(50, 12, 1, 1)], 2, true)
   follower.take([click(60, 12, 1, 1), scroll(70, 9_000)], 3, false)
   expect(follower.view).toMatchObject({ viewport: 'desktop', snapshot: undefined })
   expect(follower.view.clicks.map(({ element }) => element?.selector)).toEqual([
     'main#shop > ul > li:nth-of-type(1) > button.buy',
   ])
-  // The route changes before the page scrolls up.
-  expect(follower.view.depth).toBe(5_800)
+  // The route changes before the page scrolls up, and a browser scrolls up to where a lower page ends.
+  expect(follower.view.depth).toBe(800)
+  // An app that keeps its place doesn't scroll at all.
+  follower.take([mutation(5_000)], 4, true)
+  expect(follower.view.depth).toBe(800)
+  follower.take([mutation(6_000)], 5, true)
+  expect(follower.view.depth).toBe(9_800)
 })
 
 test('a hostile recording is followed without an error, and what can’t be isn’t counted', () => {

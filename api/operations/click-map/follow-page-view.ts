@@ -11,6 +11,7 @@ import {
   clickMapViewportMax,
   deadClickMs,
   desktopWidthMin,
+  ownScrollMs,
   rageClicks,
   rageMs,
   ragePixels,
@@ -51,6 +52,9 @@ export class PageViewFollower {
   private width = 0
   private height = 0
   private top = 0
+  private isOnPath = false
+  /** From then on `top` is the path's own. An app's next page begins as far down as the one before, or as it fits. */
+  private ownTopFrom = 0
   private viewport: Viewport | undefined
   private depth = 0
   private readonly clicks: MappedClick[] = []
@@ -75,6 +79,8 @@ export class PageViewFollower {
     const isIncremental = type === eventTypes.incremental
     const isWhole = type === eventTypes.meta || type === eventTypes.fullSnapshot
     this.decide(timestamp, isWhole || (isIncremental && changes.includes(data['source'])))
+    if (isOfPath && !this.isOnPath) this.ownTopFrom = timestamp + ownScrollMs
+    this.isOnPath = isOfPath
     if (type === eventTypes.meta) this.resize(data)
     else if (type === eventTypes.fullSnapshot) this.begin(data, chunkId, isOfPath)
     else if (!isIncremental) return
@@ -83,7 +89,8 @@ export class PageViewFollower {
     else if (data['source'] === sources.scroll && data['id'] === this.page.documentId) this.scrollTo(data['y'])
     if (!isOfPath || this.width === 0) return
     this.viewport ??= viewportOf(this.width)
-    this.depth = Math.max(this.depth, Math.min(this.top + this.height, clickMapHeightMax))
+    const top = timestamp >= this.ownTopFrom ? this.top : 0
+    this.depth = Math.max(this.depth, Math.min(top + this.height, clickMapHeightMax))
     if (isIncremental && data['source'] === sources.mouseInteraction && data['type'] === click) {
       this.takeClick(data, timestamp)
     }
@@ -93,6 +100,7 @@ export class PageViewFollower {
     this.page.begin(data['node'])
     const offset = data['initialOffset']
     this.scrollTo(isObject(offset) ? offset['top'] : 0)
+    this.ownTopFrom = Number.NEGATIVE_INFINITY
     if (this.hasSnapshot) return
     this.hasSnapshot = true
     if (isOfPath && this.width > 0) this.snapshot = { chunkId, width: this.width, height: this.height }

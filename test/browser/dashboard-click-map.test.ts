@@ -58,6 +58,22 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
     }`)
   await expect.poll(() => inked(300, 200)).toBe(true)
   expect(await inked(700, 100)).toBe(false)
+  // Hidden for a moment, it has no width: that is no error.
+  const errors: string[] = []
+  dashboard.on('pageerror', ({ message }) => errors.push(message))
+  const hide = (display: string) =>
+    dashboard.$eval(
+      stage,
+      async (shown, display) => {
+        ;(shown as HTMLElement).style.display = display
+        for (let frames = 0; frames < 5; frames++) await new Promise(requestAnimationFrame)
+      },
+      display,
+    )
+  await hide('none')
+  await hide('')
+  await expect.poll(() => inked(300, 200)).toBe(true)
+  expect(errors).toEqual([])
   // By keys the page goes on, and the clicks with it.
   await dashboard.focus(stage)
   await dashboard.keyboard.press('End')

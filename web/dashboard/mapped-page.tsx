@@ -71,7 +71,11 @@ function Stage({
     draw()
   }
   useEffect(() => {
-    const measure = () => setScale(Math.min(1, stage.current!.clientWidth / page.width))
+    const measure = () => {
+      const { clientWidth } = stage.current!
+      // It has none while it is hidden, and nothing can be drawn at no scale.
+      if (clientWidth > 0) setScale(Math.min(1, clientWidth / page.width))
+    }
     const watched = new ResizeObserver(measure)
     watched.observe(stage.current!)
     return () => watched.disconnect()

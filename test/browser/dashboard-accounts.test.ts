@@ -18,8 +18,7 @@ beforeAll(async () => {
 afterAll(() => instance?.close())
 
 test('an account is connected once its token is right, publishes, and is connected again under a hostile name', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/settings`)
+  const page = await signIn(context, '/dashboard/settings')
   await page.click(`${section} >> text=Connect an account`)
   const field = (name: string) => page.locator(`dialog [name="${name}"]`)
   const platform = page.getByRole('combobox', { name: 'Platform' })

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { monthAfter } from '../../web/dashboard/calendar-days.ts'
 import { setUpApi } from '../support/api.ts'
-import { goBy, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { goBy, goWithin, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -39,8 +39,7 @@ const drag = (page: Page, title: string, on: string) =>
 test('a post is dragged to another day, taken back, and refused where it isn’t ready or the day is over', async (context) => {
   const scheduled = await makePost('Launch', `${day(10)}T09:30:00Z`)
   const draft = await makePost('Idea')
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  const page = await signIn(context, `/dashboard/posts?view=month&day=${day(1)}`)
   await page.waitForSelector(`${cell(day(10))} .chip:has-text("Launch")`)
   await drag(page, 'Launch', day(17))
   await page.waitForSelector(`${cell(day(17))} .chip:has-text("9:30 AM Launch")`)
@@ -72,7 +71,7 @@ test('a post is dragged to another day, taken back, and refused where it isn’t
   expect((await stateOf(scheduled))[0]).toBe('draft')
 
   const yesterday = new Date(Date.now() - 24 * 3_600_000).toISOString().slice(0, 10)
-  await page.goto(`${api.url}/dashboard/posts?view=week&day=${yesterday}`)
+  await goWithin(page, `/dashboard/posts?view=week&day=${yesterday}`)
   await page.waitForSelector(`${cell(yesterday)}.over`)
   expect(await page.$(`${cell(yesterday)} [aria-label^="Write a post"]`)).toBeNull()
 })
@@ -83,7 +82,7 @@ test('by keyboard alone: a post is moved by days, weeks and months, let go, and 
   await page.waitForSelector('.install')
   await goBy(page, 's')
   await page.waitForURL('**/dashboard/posts')
-  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  await goWithin(page, `/dashboard/posts?view=month&day=${day(1)}`)
   await page.focus('.chip:has-text("Launch")')
   for (const key of ['Space', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key)
   await page.waitForSelector(`${cell(day(18))}.target`)
@@ -121,8 +120,7 @@ test('a finger holds a post and drags it; a draft that is taken back has its tim
     `INSERT INTO posts (workspace_id, title, base_caption) SELECT $1, 'Filler ' || n, 'a' FROM generate_series(1, 205) n`,
     [mine.workspaceId],
   )
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  const page = await signIn(context, `/dashboard/posts?view=month&day=${day(1)}`)
   const chip = await page.waitForSelector(`${cell(day(10))} .chip:has-text("Idea")`)
   const middle = async (selector: string) => {
     const { x, y, width, height } = (await page.locator(selector).boundingBox())!
@@ -157,8 +155,7 @@ test('a post in the hour that a night has twice keeps its moment when its title 
   await stores.pg.query(`UPDATE workspaces SET timezone = 'Europe/Berlin' WHERE id = $1`, [mine.workspaceId])
   const second = '2100-10-31T01:30:00.000Z'
   const { id } = await ask<{ id: number }>('/posts', { title: 'Night', base_caption: 'a', scheduled_at: second })
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/posts`)
+  const page = await signIn(context, '/dashboard/posts')
   await page.click('summary:has-text("Night")')
   await page.click('text=Edit')
   expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-10-31T02:30')
@@ -173,7 +170,7 @@ test('axe finds nothing in month and week, at any width', async (context) => {
   await makePost('Later')
   const page = await signIn(context)
   for (const view of ['week', 'month']) {
-    await page.goto(`${api.url}/dashboard/posts?view=${view}&day=${day(15)}`)
+    await goWithin(page, `/dashboard/posts?view=${view}&day=${day(15)}`)
     await page.waitForSelector('.chip:has-text("Three")')
     await look(page, view)
   }

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { setUpApi } from '../support/api.ts'
-import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -84,14 +84,13 @@ test('the chart has the figures of the API, and the chosen rows stay with a relo
   await page.waitForSelector('main[aria-busy="true"] .chart')
   // The first day is cut, and is a day nevertheless.
   const [from, to] = [3, 1].map((days) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10))
-  await page.goto(`${api.url}/dashboard/events?interval=day&start=${from}T20:00&end=${to}T00:00`)
+  await goWithin(page, `/dashboard/events?interval=day&start=${from}T20:00&end=${to}T00:00`)
   await page.hover('.chart .u-over', { position: { x: 1, y: 50 } })
   await expect.poll(() => page.textContent('.u-legend .u-value')).toMatch(/^\w+, \w+ \d+$/)
 })
 
 test('the table is sorted by its columns, and is a file in that order', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/events?of=signup&property=plan`)
+  const page = await signIn(context, '/dashboard/events?of=signup&property=plan')
   const names = () => page.$$eval('table.events tbody .name', (all) => all.map((one) => one.textContent))
   await expect.poll(names).toEqual(['pro', hostile])
   await page.click('table.events th button:text("Visitors")')
@@ -106,8 +105,7 @@ test('the table is sorted by its columns, and is a file in that order', async (c
 })
 
 test('an event is shown alone, and by the chosen property with hostile values as text; Back leads there', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/events?days=7`)
+  const page = await signIn(context, '/dashboard/events?days=7')
   await page.press('button[aria-label="signup alone"]', 'Enter')
   await page.waitForURL('**/dashboard/events?of=signup&days=7')
   await expect
@@ -131,12 +129,12 @@ test('an event is shown alone, and by the chosen property with hostile values as
   await page.waitForURL('**/dashboard/events?days=7')
   await page.goBack()
   await expect.poll(async () => (await charted(page))[0]).toEqual(['Begin', 'pro', hostile])
-  await page.goto(`${api.url}/dashboard/events?of=other+1`)
+  await goWithin(page, '/dashboard/events?of=other+1')
   await page.waitForSelector('.label:has-text("Its newest events have no properties.")')
-  await page.goto(`${api.url}/dashboard/events?of=signup&property=plan&event=other*`)
+  await goWithin(page, '/dashboard/events?of=signup&property=plan&event=other*')
   await page.waitForSelector('.empty:has-text("Nothing in this range.")')
   // The API would refuse hours of a year.
-  await page.goto(`${api.url}/dashboard/events?interval=hour&days=365`)
+  await goWithin(page, '/dashboard/events?interval=hour&days=365')
   await page.waitForSelector('.chart canvas')
   expect(await page.textContent('select[aria-label="Length of the buckets"]')).toBe('By dayBy weekBy month')
 })

@@ -11,8 +11,7 @@ const ask = asking(api, () => mine.apiKey)
 
 test('a first comment is written and previewed for networks that have one, and a refused one is told of', async (context) => {
   for (const platform of ['linkedin', 'x'] as const) await makeAccount(stores, mine.workspaceId, platform)
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Sale')
   await page.getByLabel('Caption', { exact: true }).fill('One')

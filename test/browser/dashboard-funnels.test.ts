@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -107,8 +107,10 @@ test('a funnel is put together by keyboard, stands in the address, and Back take
 })
 
 test('order, time, filters and what nobody did are shown; a refused filter says why', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=path:/prices&step=event:signup&within=session`)
+  const page = await signIn(
+    context,
+    '/dashboard/funnels?step=path:/&step=path:/prices&step=event:signup&within=session',
+  )
   await page.waitForSelector('.funnel li:nth-child(3)')
   expect(await page.inputValue('select[aria-label="Time for all steps"]')).toBe('session')
   await page.click('[aria-label="Move step 3 up"]')
@@ -130,7 +132,7 @@ test('order, time, filters and what nobody did are shown; a refused filter says 
   expect(addressOf(page)).toBe('/dashboard/funnels?step=event:signup&step=path:/prices&within=30&path=/none')
   await page.click('nav >> text=Overview')
   await page.waitForURL('**/dashboard?path=%2Fnone')
-  await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=path:/a&device=fridge`)
+  await goWithin(page, '/dashboard/funnels?step=path:/&step=path:/a&device=fridge')
   await page.waitForSelector('[role="alert"]:has-text("There are no such figures")')
   await page.route('**/analytics/funnel?**', (route) => route.abort())
   await page.click('.chips button')
@@ -138,8 +140,7 @@ test('order, time, filters and what nobody did are shown; a refused filter says 
 })
 
 test('a funnel is saved under a name, opened by a click beside its own range, changed, and deleted', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=event:signup&within=session`)
+  const page = await signIn(context, '/dashboard/funnels?step=path:/&step=event:signup&within=session')
   await page.focus(`${list('Saved funnels')} input[name="name"]`)
   await page.keyboard.type(markup)
   await page.keyboard.press('Enter')
@@ -147,7 +148,7 @@ test('a funnel is saved under a name, opened by a click beside its own range, ch
   await page.waitForSelector(saved)
   await look(page, 'saved-funnels')
 
-  await page.goto(`${api.url}/dashboard/funnels?days=7`)
+  await goWithin(page, '/dashboard/funnels?days=7')
   await page.focus(saved)
   await page.keyboard.press('Enter')
   await page.waitForSelector('.funnel li:nth-child(2)')

@@ -19,8 +19,7 @@ const spring = async () => (await ask<Record<string, unknown>[]>('GET', '/v1/lin
 
 test('a link is made with a key, a campaign, tags, a preview and targets, and refused in words; it is found, and shown as it is set', async (context) => {
   await ask('POST', '/v1/links', { label: 'Other', destination_url: 'https://example.com/other' })
-  const page = await signIn(context)
-  await page.click('nav >> text=Links')
+  const page = await signIn(context, '/dashboard/links')
   await page.fill('input[name="label"]', 'Spring')
   await page.fill('input[name="destination"]', 'ftp://example.com/')
   await page.click('text=Make a link')
@@ -107,8 +106,7 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
     ...{ tags: ['spring sale', 'print'], preview: { title: 'Half price' } },
     targets: [{ device: 'ios', destination_url: 'https://example.com/app' }],
   })
-  const page = await signIn(context)
-  await page.click('nav >> text=Links')
+  const page = await signIn(context, '/dashboard/links')
   await page.click(link)
   await page.click('[aria-label="Change Spring"]')
   expect(await page.inputValue('dialog [name="utm_source"]')).toBe('news')
@@ -121,7 +119,6 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   )
   await page.fill('dialog [name="expires_at"]', '2020-01-01T09:30')
   await page.fill('dialog [name="password"]', 'sesame')
-  await look(page, 'link-form')
   await page.click('dialog [type="submit"]')
   await page.waitForSelector(`${link}:has-text("expired"):has-text("password")`)
   expect(await spring()).toMatchObject({ preview: null, has_password: true })
@@ -170,7 +167,7 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
 })
 
 test('what is sent again after its answer was lost is made once', async (context) => {
-  const page = await signIn(context)
+  const page = await signIn(context, '/dashboard/links')
   let isLost = false
   await page.route('**/api/v1/links', async (route) => {
     if (isLost || route.request().method() !== 'POST') return route.continue()
@@ -178,7 +175,6 @@ test('what is sent again after its answer was lost is made once', async (context
     await route.fetch()
     await route.abort()
   })
-  await page.click('nav >> text=Links')
   await page.fill('input[name="label"]', 'Twice')
   await page.fill('input[name="destination"]', 'https://example.com/twice')
   await page.click('text=Make a link')
@@ -202,8 +198,7 @@ test('links have pages, with clicks and where they led, and the archived ones an
   )
   const targets = [{ share: 40, destination_url: 'https://example.com/app' }]
   await ask('PATCH', `/v1/links/${made.at(-1)!.id}`, { targets })
-  const page = await signIn(context)
-  await page.click('nav >> text=Links')
+  const page = await signIn(context, '/dashboard/links')
   await page.waitForSelector(`${section} summary:has-text("Link 100"):has-text("0 clicks")`)
   await page.click(`${section} summary:has-text("Link 101"):has-text("1 click")`)
   const where = `${list('Where they led')} li:has-text("https://example.com/app")`
@@ -225,8 +220,7 @@ test('links have pages, with clicks and where they led, and the archived ones an
 test('a scan of the drawn code counts as one, with its device, and goes on without the mark', async (context) => {
   const made = { label: 'Spring', destination_url: 'https://example.com/' }
   const { post_url, tracking_url } = (await ask<Record<string, string>>('POST', '/v1/links', made)).body
-  const page = await signIn(context)
-  await page.click('nav >> text=Links')
+  const page = await signIn(context, '/dashboard/links')
   await page.click(link)
   const drawn = decodeURIComponent((await page.getAttribute('img.qr', 'src'))!)
   const scanned = `${post_url}?svc_qr=1`
@@ -256,8 +250,7 @@ test('a scan of the drawn code counts as one, with its device, and goes on witho
 
 test('a file is looked at before its links are made, with what is there already and what is refused', async (context) => {
   await ask('POST', '/v1/links', { label: 'There', destination_url: 'https://example.com/there', key: 'there' })
-  const page = await signIn(context)
-  await page.click('nav >> text=Links')
+  const page = await signIn(context, '/dashboard/links')
   await page.click('text=Import links')
   const rows = Array.from({ length: 501 }, (_, at) => `https://example.com/${at},row-${at},"Row\n""${at}"""`)
   const others = ['https://example.com/there,there,There', 'ftp://a.b,x,<b>']

@@ -9,8 +9,7 @@ const signIn = setUpDashboard({ stores, api, mine })
 const section = list('Members')
 
 test('a viewer is invited, joins in another browser, sees no change that is not allowed, gets another role, and is removed', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/settings`)
+  const page = await signIn(context, '/dashboard/settings')
   await page.click(`${section} >> text=Invite a member`)
   await page.fill('dialog [name="email"]', 'A.viewer.with.a.long.name@mail.harbour-and-lighthouse.example.com')
   await look(page, 'invite-form')

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { card, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { card, goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -120,13 +120,12 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
 })
 
 test('a note is added, changed and deleted by keyboard, and its text stands in the list and at the pointer, as text', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard?days=7`)
+  const page = await signIn(context, '/dashboard?days=7')
   await page.focus('text=Add a note')
   await page.keyboard.press('Enter')
   await look(page, 'note-form')
   await page.focus('dialog input[name="text"]')
-  await page.keyboard.type(markup)
+  await page.keyboard.insertText(markup)
   await page.fill('dialog input[name="day"]', dayBefore(3))
   await page.fill('dialog input[name="time"]', '14:30')
   await page.keyboard.press('Enter')
@@ -162,14 +161,13 @@ test('a note is added, changed and deleted by keyboard, and its text stands in t
 })
 
 test('filters are saved under a name, put in place of others by a click, changed, and deleted', async (context) => {
-  const page = await signIn(context)
+  const page = await signIn(context, '/dashboard?days=7&source=!google&source=news*&device=mobile')
   const search = () => decodeURIComponent(new URL(page.url()).search)
-  await page.goto(`${api.url}/dashboard?days=7&source=!google&source=news*&device=mobile`)
   await page.focus('text=Saved views')
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog .empty:has-text("A saved view is a name for filters")')
   await page.focus('dialog input[name="name"]')
-  await page.keyboard.type(markup)
+  await page.keyboard.insertText(markup)
   await page.keyboard.press('Enter')
   await page.waitForSelector(`dialog .row:has-text("source: not google, source: news*, device: mobile")`)
   await page.fill('dialog input[name="name"]', markup)
@@ -178,14 +176,14 @@ test('filters are saved under a name, put in place of others by a click, changed
   await look(page, 'saved-views')
   await page.click('dialog >> text=Close')
 
-  await page.goto(`${api.url}/dashboard/funnels?days=7&os=Linux`)
+  await goWithin(page, '/dashboard/funnels?days=7&os=Linux')
   await page.click('text=Saved views')
   await page.focus('dialog .row')
   await page.keyboard.press('Enter')
   await expect.poll(search).toBe('?days=7&source=!google&source=news*&device=mobile')
   expect(await page.$('dialog')).toBeNull()
 
-  await page.goto(`${api.url}/dashboard?days=7&os=Linux`)
+  await goWithin(page, '/dashboard?days=7&os=Linux')
   await page.click('text=Saved views')
   await page.focus('dialog [aria-label^="Change <img"]')
   await page.keyboard.press('Enter')
@@ -242,12 +240,13 @@ test('a viewer and a shared link see goals, notes of hours, days and weeks, and 
     ['/dashboard', ''],
     ['/shared', `#${token}`],
   ]) {
+    await page.goto(`${api.url}${address}${fragment}`)
     for (const [range, at] of [
       [`start=${dayBefore(1)}&end=${dayBefore(1)}`, [0]],
       ['days=7', [17]],
       ['days=365', [20, 9]],
     ] as const) {
-      await page.goto(`${api.url}${address}?${range}${fragment}`)
+      await goWithin(page, `${address}?${range}${fragment}`)
       await expect.poll(() => marks(page), { message: address + range }).toEqual(at)
     }
     await page.click('.notes summary')
@@ -260,7 +259,7 @@ test('a viewer and a shared link see goals, notes of hours, days and weeks, and 
     await page.click('dialog .row')
     await expect.poll(() => new URL(page.url()).searchParams.getAll('device')).toEqual(['tablet'])
   }
-  await page.goto(`${api.url}/shared?days=7#${token}`)
+  await goWithin(page, `/shared?days=7#${token}`)
   await page.waitForSelector(`${list('Events')} .row`)
   expect(await page.$('[aria-label^="Properties of"]')).toBeNull()
 })

@@ -1,7 +1,7 @@
 /** The report of pages, what stands before and after one, and lists of sessions whose rows are no filters. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -112,6 +112,6 @@ test('pages before and after the filtered one lead on by keyboard, and a hostile
   expect(await page.evaluate('document.activeElement.textContent')).toContain(`Before and after ${hostile}`)
   await page.goBack()
   await expect.poll(async () => (await rows('Before'))[0]).toEqual(start)
-  await page.goto(`${api.url}/dashboard?path=/nobody-was-here`)
+  await goWithin(page, '/dashboard?path=/nobody-was-here')
   await page.waitForSelector(`${list('Before and after')} .empty:has-text("Nothing in this range.")`)
 })

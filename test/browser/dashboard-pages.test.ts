@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { goBy, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, goWithin, list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { isLong } from '../support/short-form.ts'
@@ -95,9 +95,7 @@ test('what stands on the screen is what the API says, by ranges and filters', as
   const page = await signIn(context)
   await ready(page)
   for (const question of questions) {
-    // As Back and Forward lead there: a page that is loaded anew each time takes longer.
-    const address = JSON.stringify(`/dashboard?${question}&tab=systems`)
-    await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`)
+    await goWithin(page, `/dashboard?${question}&tab=systems`)
     await ready(page)
     const { metrics, ...lists } = await asked<AnalyticsOverview>(`overview?${question}`)
     const shown = () => page.$$eval('[data-card] strong', (all) => all.map((one) => one.textContent))
@@ -129,7 +127,6 @@ test('what stands on the screen is what the API says, by ranges and filters', as
 })
 
 test('each card is a tab of the chart, whose values are the API’s', async (context) => {
-  const page = await signIn(context)
   const { traffic_series = [] } = await asked<AnalyticsOverview>('overview?days=7')
   const values = <Name extends keyof (typeof traffic_series)[number]>(name: Name) =>
     traffic_series.map((point) => point[name])
@@ -145,7 +142,7 @@ test('each card is a tab of the chart, whose values are the API’s', async (con
   for (const texts of [shown.bounce_rate, shown.average_session_seconds]) {
     expect(new Set(texts).size).toBeGreaterThan(2)
   }
-  await page.goto(`${api.url}/dashboard?days=7&compare=none`)
+  const page = await signIn(context, '/dashboard?days=7&compare=none')
   await ready(page)
   for (const [name, texts] of Object.entries(shown)) {
     await page.click(`[data-card="${name}"]`)
@@ -259,8 +256,7 @@ test('a region filters by a click, and a city of any name', async (context) => {
 })
 
 test('a row says what it was before, the map filters, and dragging over the chart zooms', async (context) => {
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard?days=7`)
+  const page = await signIn(context, '/dashboard?days=7')
   await ready(page)
   await page.hover(`${list('Sources')} .row`)
   await page.waitForSelector(`${list('Sources')} .row:hover .before`)
@@ -279,7 +275,7 @@ test('a row says what it was before, the map filters, and dragging over the char
   await page.mouse.move(box.x + box.width * 0.6, box.y + 50, { steps: 5 })
   await page.mouse.up()
   await page.waitForURL(/start=\d{4}-\d\d-\d\d&end=\d{4}-\d\d-\d\d&days=7/)
-  await page.goto(`${api.url}/dashboard`)
+  await goWithin(page, '/dashboard')
   await page.click(`${list('Countries')} >> text=Map`)
   await page.click('[data-country="BR"]', { modifiers: ['Alt'] })
   await page.waitForURL('**/dashboard?country=%21BR&tab=map')
@@ -288,7 +284,7 @@ test('a row says what it was before, the map filters, and dragging over the char
     page.waitForRequest((request) => decodeURIComponent(request.url()).includes(question))
   const ofDay = ((await asked<AnalyticsOverview>('overview?days=1')).metrics as { previous_range: { start: string } })
     .previous_range.start
-  await page.goto(`${api.url}/dashboard?days=7`)
+  await goWithin(page, '/dashboard?days=7')
   await ready(page)
   await page.hover(`${list('Sources')} .row`)
   const asksOfDay = asks(`include=top_sources&limit=1000&start=${ofDay}`)

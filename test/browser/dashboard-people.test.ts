@@ -1,7 +1,7 @@
 /** People in the dashboard: found, page by page, erased, and what their journeys show. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { goWithin, list, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -22,8 +22,7 @@ async function fill(people: number): Promise<void> {
 
 test('people are found, their journeys shown, and one is erased after one more question', async (context) => {
   await fill(2)
-  const page = await signIn(context)
-  await page.click('nav >> text=People')
+  const page = await signIn(context, '/dashboard/people')
   await page.waitForSelector(`${section} >> text=Person 2`)
   await page.fill('input[type="search"]', 'n1@')
   await page.waitForSelector(`${section} >> text=Person 2`, { state: 'detached' })
@@ -42,7 +41,7 @@ test('people are found, their journeys shown, and one is erased after one more q
   await page.waitForURL('**/dashboard/people?erased=1')
   await page.waitForSelector('text=The person is being erased')
   await page.waitForSelector(`${section} >> text=<b>Ada</b>`, { state: 'detached' })
-  await page.goto(`${api.url}/dashboard/people?contact=99999`)
+  await goWithin(page, '/dashboard/people?contact=99999')
   expect(await page.textContent('.failure')).toBe('Person not found. All people')
   await page.click('.failure >> text=All people')
   await page.waitForSelector(`${section} >> text=Person 2`)
@@ -50,8 +49,7 @@ test('people are found, their journeys shown, and one is erased after one more q
 
 test('people have pages, with heads', async (context) => {
   await fill(103)
-  const page = await signIn(context)
-  await page.click('nav >> text=People')
+  const page = await signIn(context, '/dashboard/people')
   await page.waitForSelector(`${section} th:has-text("Last seen")`)
   expect(await page.$$(`${section} tbody tr`)).toHaveLength(100)
   await page.setViewportSize({ width: 390, height: 900 })
@@ -87,7 +85,7 @@ test('a journey has what was measured of a page beside its view, and all events 
   const page = await signIn(context)
   await page.waitForSelector(`${list('Recent events')} >> text=button_click`)
   expect(await page.textContent(list('Recent events'))).not.toContain('page_leave')
-  await page.goto(`${api.url}/dashboard/people?browser=b-1`)
+  await goWithin(page, '/dashboard/people?browser=b-1')
   await page.waitForSelector(`${list('Journey')} li:has-text("1m 3s in sight · 80 % seen · LCP 1,234 ms")`)
   await page.waitForSelector(`${list('Journey')} li:has-text("button_click <i>Buy</i>")`)
   expect(await page.$$('.timeline li')).toHaveLength(2)

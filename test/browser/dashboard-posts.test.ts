@@ -1,7 +1,7 @@
 /** Posts in the dashboard: written, refused, scheduled, queued, published, corrected, duplicated, archived and deleted. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
+import { goWithin, list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { endedPost, reschedule, runPublisher, schedulePost } from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
@@ -16,8 +16,7 @@ const dot = { name: 'dot.png', mimeType: 'image/png', buffer: png() }
 
 test('a post is written with the preview of its networks, refused, scheduled, changed, taken back, archived and deleted', async (context) => {
   await makeAccount(stores, mine.workspaceId, 'threads')
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Launch')
   await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(501))
@@ -111,7 +110,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await expect.poll(posts).toMatchObject([{ title: 'Launch day', media_ids, targets: [] }])
   await page.click('button:text-is("Archive")')
   await page.waitForSelector('text=No post yet')
-  await page.goto(`${api.url}/dashboard/posts?view=list&status=archived`)
+  await goWithin(page, '/dashboard/posts?view=list&status=archived')
   await page.click('summary:has-text("Launch day"):has-text("archived")')
   await page.click('button:text-is("Delete")')
   await page.click('dialog button:text-is("Delete")')
@@ -123,8 +122,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
 test('a thread is written by keyboard with the preview of its networks, its links are tracked, and its parts are shown as they are published', async (context) => {
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   await makeAccount(stores, mine.workspaceId, 'linkedin')
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Story')
   const caption = page.getByLabel('Caption', { exact: true })
@@ -135,9 +133,9 @@ test('a thread is written by keyboard with the preview of its networks, its link
   const part = (number: number) => page.getByLabel(`Part ${number}`, { exact: true })
   await page.focus('button:text-is("Add to thread")')
   await page.keyboard.press('Enter')
-  await page.keyboard.type('Two <b>https://example.com/two</b>')
+  await page.keyboard.insertText('Two <b>https://example.com/two</b>')
   await page.click('button:text-is("Add to thread")')
-  await page.keyboard.type('3'.repeat(281))
+  await page.keyboard.insertText('3'.repeat(281))
   await page.waitForSelector('.part:has-text("Part 3"):has-text("281 characters")')
   const preview = list('Preview')
   await page.waitForSelector(`${preview} li:has-text("281 of 280"):has-text("Two <b>https://example.com/two</b>")`)
@@ -163,7 +161,7 @@ test('a thread is written by keyboard with the preview of its networks, its link
   expect(await page.evaluate('document.activeElement.value')).toBe(await part(2).inputValue())
   await page.click('button:text-is("Add to thread")')
   await page.click('button:text-is("Add to thread")')
-  await page.keyboard.type('Four [simulate:fail]')
+  await page.keyboard.insertText('Four [simulate:fail]')
   await page.click('summary:has-text("Files and other texts of part 4")')
   await page.fill('text=Another text of part 4 for x', 'Four for X https://example.com/four [simulate:fail]')
   const fourth = page.getByRole('group', { name: 'Images and videos of part 4' })
@@ -264,8 +262,7 @@ test('a post that its networks refused is corrected, one that a network shows is
   const ended = await Promise.all([endedPost(ask, refused!), endedPost(ask, shown!)]).finally(() => publisher.close())
   expect(ended.map(({ status }) => status)).toEqual(['failed', 'failed'])
 
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   const known = (await ask<{ id: number; handle: string }[]>('GET', '/v1/social-accounts')).body
   const handles = ended[0]!.targets.map(({ social_account_id }) => {
     return `x ${known.find(({ id }) => id === social_account_id)!.handle}`
@@ -336,9 +333,7 @@ test('posting times are set by keys, and posts take the free ones: from the list
     scheduled_at: '2040-01-01T09:00:00.000Z',
   }
   await ask('POST', '/v1/posts', idea)
-  const page = await signIn(context)
-  await withoutPolls(page)
-  await page.goto(`${api.url}/dashboard/posts`)
+  const page = await signIn(context, '/dashboard/posts', { before: withoutPolls })
   await page.click('summary:has-text("Idea")')
   await page.click('text=Set posting times')
   await page.selectOption('dialog select', { label: 'Monday to Friday' })
@@ -377,14 +372,14 @@ test('posting times are set by keys, and posts take the free ones: from the list
     await ask('POST', `/v1/posts/${body.id}/schedule`, { scheduled_at: at })
   }
   const [day, next] = [free[5].slice(0, 10), free[6].slice(0, 10)]
-  await page.goto(`${api.url}/dashboard/posts?view=week&day=2040-01-01`)
+  await goWithin(page, '/dashboard/posts?view=week&day=2040-01-01')
   await page.click('.chip:has-text("Idea")')
   await page.click('dialog >> text=Add to queue')
   await page.waitForURL(`**/dashboard/posts?view=week&day=${day}`)
   await page.waitForSelector(`[data-day="${day}"] .chip.scheduled:has-text("Idea")`)
   expect(await stateOf('Idea')).toEqual(['scheduled', free[5]])
   await page.keyboard.press('Escape')
-  await page.goto(`${api.url}/dashboard/posts?view=week&day=${next}`)
+  await goWithin(page, `/dashboard/posts?view=week&day=${next}`)
   await look(page, 'free-times')
   await page.click(`[data-day="${next}"] .chip.free`)
   expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T17:30`)
@@ -392,8 +387,7 @@ test('posting times are set by keys, and posts take the free ones: from the list
 
 test('a post that can’t go out is kept as a draft, and the form says so once, in its own words', async (context) => {
   await makeAccount(stores, mine.workspaceId, 'instagram')
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/posts`)
+  const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
   await page.fill('text=Title', 'No image')
   await page.fill('form >> text=Caption', 'c')
@@ -417,8 +411,7 @@ test('a post that can’t go out is kept as a draft, and the form says so once, 
 
 test('an edit leaves what others changed of a post meanwhile', async (context) => {
   const { id } = (await ask<{ id: number }>('POST', '/v1/posts', { title: 'Ours', base_caption: 'Old' })).body
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click(`${section} summary:has-text("Ours")`)
   await page.click('text=Edit')
   await page.fill('text=Title', 'Mine')
@@ -432,8 +425,7 @@ test('what is saved as a draft is no part of a post that was scheduled meanwhile
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const made = { title: 'Ours', base_caption: 'Ready', social_account_ids: [x] }
   const { id } = (await ask<{ id: number }>('POST', '/v1/posts', made)).body
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click(`${section} summary:has-text("Ours")`)
   await page.click('text=Edit')
   await page.getByLabel('Caption', { exact: true }).fill('Half a sen')
@@ -450,8 +442,7 @@ test('of two who edit the same post the later one sees what the other wrote, kee
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const write = { title: 'Both', base_caption: 'Old', social_account_ids: [x] }
   const { id } = (await ask<{ id: number }>('POST', '/v1/posts', write)).body
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click(`${section} summary:has-text("Both")`)
   await page.click('text=Edit')
   const caption = page.getByLabel('Caption', { exact: true })
@@ -503,8 +494,7 @@ test('an archived post whose file is deleted is duplicated without it, and its d
   const { id } = (await ask<{ id: number }>('POST', '/v1/posts', { ...written, thread, media_ids: files })).body
   expect((await ask('POST', `/v1/posts/${id}/archive`)).status).toBe(200)
   expect((await ask('DELETE', `/v1/media/${files[0]}`)).status).toBe(200)
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard/posts?view=list&status=archived`)
+  const page = await signIn(context, '/dashboard/posts?view=list&status=archived')
   await page.click('summary:has-text("Old one")')
   await page.click('button:text-is("Duplicate")')
   await page.waitForSelector('[role="status"]:has-text("A draft was made of it, without 1 file deleted meanwhile.")')
@@ -513,7 +503,7 @@ test('an archived post whose file is deleted is duplicated without it, and its d
     ...{ title: 'Old one', status: 'draft', media_ids: files.slice(1), first_comment: '#again', scheduled_at: null },
     thread: [{ ...thread[0], media_ids: files.slice(1) }],
   })
-  await page.goto(`${api.url}/dashboard/posts?view=month&day=2100-03-10`)
+  await goWithin(page, '/dashboard/posts?view=month&day=2100-03-10')
   const chip = page.locator(`#post-${copy!.id}`)
   await chip.focus()
   await page.keyboard.press('Space')
@@ -525,8 +515,7 @@ test('an archived post whose file is deleted is duplicated without it, and its d
 
 test('saved texts are written in the editor and put where the cursor is, by keys alone', async (context) => {
   await ask('POST', '/v1/snippets', { name: 'Bye <b>', text: '\n— 𝒜nn <b>' })
-  const page = await signIn(context)
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
   const caption = page.getByLabel('Caption', { exact: true })
   await caption.fill('Come soon')

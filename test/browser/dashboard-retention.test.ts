@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { setUpApi } from '../support/api.ts'
-import { goBy, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { goBy, goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -113,11 +113,10 @@ test('each share on the page is the API’s figure; the average leaves out what 
 })
 
 test('interval and range stand in the address; a range with too many cohorts, or nobody, says so', async (context) => {
-  const page = await signIn(context)
   const [start, end] = [80, 60].map((days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10))
-  await page.goto(`${api.url}/dashboard/retention?start=${start}&end=${end}`)
+  const page = await signIn(context, `/dashboard/retention?start=${start}&end=${end}`)
   await page.waitForSelector(`${list('Retention')} .empty:has-text("Nobody came for the first time")`)
-  await page.goto(`${api.url}/dashboard/retention`)
+  await goWithin(page, '/dashboard/retention')
   await page.waitForSelector('.retention th:text-is("Week 1")')
   expect(await page.textContent('select[aria-label^="Range"] option:checked')).toBe('Last 12 weeks')
   await page.selectOption('select[aria-label="Length of the buckets"]', 'day')
@@ -131,6 +130,6 @@ test('interval and range stand in the address; a range with too many cohorts, or
   await page.waitForSelector('[role="alert"]', { state: 'detached' })
   await page.goBack()
   await page.waitForURL('**/dashboard/retention?days=90&interval=day')
-  await page.goto(`${api.url}/dashboard/retention?path=/a`)
+  await goWithin(page, '/dashboard/retention?path=/a')
   await page.waitForSelector('.note:has-text("Filters change nothing here")')
 })

@@ -13,9 +13,8 @@ const ask = asking(api, () => mine.apiKey)
 
 test('a contributor writes a draft and asks for approval; the owner sees the count, sends it back, and approves it', async (context) => {
   const account = await makeAccount(stores, mine.workspaceId, 'x')
-  const page = await signIn(context)
   const writer = await makeMember(mine, 'contributor')
-  await page.click('nav >> text=Posts')
+  const page = await signIn(context, '/dashboard/posts')
   await page.waitForSelector('button:text-is("Posting times")')
 
   // One browser sees both sides, by the one session and the other.

@@ -16,10 +16,9 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   await stores.pg.query('UPDATE owners SET email = $2, password_hash = $3 WHERE id = $1', [
     ...[mine.ownerId, email, await hashPassword(memberPassword)],
   ])
-  const page = await signIn(context)
+  const page = await signIn(context, '/dashboard/settings')
   const { keyboard } = page
   const alert = () => page.textContent('[role="alert"]')
-  await page.goto(`${api.url}/dashboard/settings`)
   await page.click(`${list('Members')} >> text=Require a second factor`)
   await page.waitForSelector('dialog >> text=You have no second factor yourself')
   await keyboard.press('Escape')
@@ -30,7 +29,7 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   await page.waitForSelector('text=Set it up')
   await look(page, 'second-factor-off')
   await page.focus('[name="current"]')
-  await keyboard.type(memberPassword)
+  await keyboard.insertText(memberPassword)
   await keyboard.press('Enter')
   await page.waitForSelector('img.qr')
   await look(page, 'second-factor-key')
@@ -76,7 +75,7 @@ test('a second factor is turned on, asked for at the sign-in, passed by a recove
   await page.focus('summary')
   await keyboard.press('Enter')
   await keyboard.press('Tab')
-  await keyboard.type(recovery!)
+  await keyboard.insertText(recovery!)
   await look(page, 'sign-in-recovery-code')
   await page.focus('details [name="code"]')
   await keyboard.press('Enter')

@@ -15,8 +15,7 @@ const ask = asking(api, () => mine.apiKey)
 const section = list('Short domains')
 
 test('a domain shows its record and why a check failed; once it is verified, a new link may name it, which keeps it', async (context) => {
-  const page = await signIn(context)
-  await page.click('nav >> text=Links')
+  const page = await signIn(context, '/dashboard/links')
   await page.waitForSelector('form[aria-label="New link"]')
   await page.click('summary:has-text("Key, campaign, tags")')
   expect(await page.locator('[name="domain"]').count()).toBe(0)

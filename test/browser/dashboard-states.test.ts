@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
-import { goBy, list, look, playwrightWithinMs, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
+import {
+  goBy,
+  goWithin,
+  list,
+  look,
+  playwrightWithinMs,
+  setUpDashboard,
+  violations,
+  withoutPolls,
+} from '../support/dashboard.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { makeLink } from '../support/publishing.ts'
@@ -31,8 +40,7 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   await insertEventRows(stores.ch, [makeEventRow(row)])
   await foldWhatIsThere(stores)
   await makeLink(stores, mine.workspaceId, null)
-  const page = await signIn(context)
-  await page.goto(`${breakable.url}/dashboard`)
+  const page = await signIn(context, '/dashboard', { at: breakable.url })
   await page.waitForSelector('[data-card="visitors"] strong:text-is("1")')
   await toClickHouse.set('refusing')
   await page.waitForSelector('.failure:has-text("Nothing new since")')
@@ -77,12 +85,16 @@ test('the demo button fills a workspace, goes there, and leads back', async (con
 })
 
 test('a failure says in words what is amiss, ends with its question, and is asked again soon where answers are seldom asked for', async (context) => {
-  const page = await signIn(context)
   const html = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }
   let asked = 0
-  await page.route('**/api/v1/workspace/settings', (route) => (asked++ === 0 ? route.fulfill(html) : route.continue()))
-  await page.route('**/api/v1/analytics/overview?days=7&*', (route) => route.fulfill(html))
-  await page.goto(`${api.url}/dashboard/settings`)
+  const page = await signIn(context, '/dashboard/settings', {
+    before: async (page) => {
+      await page.route('**/api/v1/workspace/settings', (route) =>
+        asked++ === 0 ? route.fulfill(html) : route.continue(),
+      )
+      await page.route('**/api/v1/analytics/overview?days=7&*', (route) => route.fulfill(html))
+    },
+  })
   // Without the failure it is asked for each minute.
   await expect.poll(() => asked, { timeout: 45_000 }).toBeGreaterThan(1)
   await withoutPolls(page)
@@ -122,12 +134,11 @@ test('figures of the question before are dimmed once new ones take long, and say
   for (const [nth, reducedMotion] of (['reduce', 'no-preference'] as const).entries()) {
     await page.emulateMedia({ reducedMotion })
     for (const [from, to, parts, seen] of looks.filter((_, at) => isLong || at % 2 === nth)) {
-      await page.goto(`${api.url}/dashboard${from}`)
+      await goWithin(page, `/dashboard${from}`)
       for (const part of [...parts, seen]) await page.waitForSelector(part)
       const held: (() => Promise<void>)[] = []
       await page.route('**/api/v1/**', (route) => void held.push(() => route.continue()))
-      const address = JSON.stringify(`/dashboard${to}`)
-      await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`)
+      await goWithin(page, `/dashboard${to}`)
       for (const part of parts) {
         await expect.poll(() => styleOf(part), { message: to + part }).toBe('0.6 after 0.3s')
       }
@@ -145,7 +156,7 @@ test('controls beside a list that is awaited stay as plain as they were', async 
     ['links', 'Links'],
     ['posts?view=list', 'Posts'],
   ] as const) {
-    await page.goto(`${api.url}/dashboard/${path}`)
+    await goWithin(page, `/dashboard/${path}`)
     await page.waitForSelector(`${list(label)} .empty`)
     await page.route('**/api/v1/*status=archived*', () => undefined)
     await page.click(`${list(label)} button:text-is("Archived")`)
@@ -164,8 +175,7 @@ test('shares are of the totals of the same question, and a row without visitors 
     makeEventRow({ ...at, visitor: 0, kind: 'conversion', device: 'unknown' }),
   ])
   await foldWhatIsThere(stores)
-  const page = await signIn(context)
-  await page.goto(`${api.url}/dashboard?tab=systems`)
+  const page = await signIn(context, '/dashboard?tab=systems')
   const share = () => page.textContent(`${list('Devices')} .row .share`)
   await expect.poll(share).toBe('100 %')
   const held: (() => Promise<void>)[] = []
@@ -177,7 +187,7 @@ test('shares are of the totals of the same question, and a row without visitors 
   for (const goOn of held) await goOn().catch(() => undefined)
   await expect.poll(share).toBe('100 %')
 
-  await page.goto(`${api.url}/dashboard`)
+  await goWithin(page, '/dashboard')
   await page.waitForSelector(`${list('Devices')} .row`)
   expect(await page.locator(`${list('Devices')} .row .name`).allTextContents()).toEqual(['Desktop'])
   await page.click(`${list('Devices')} >> text=Details`)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { setUpApi } from '../support/api.ts'
-import { card, list, setUpDashboard, violations } from '../support/dashboard.ts'
+import { card, goWithin, list, setUpDashboard, violations } from '../support/dashboard.ts'
 import {
   type EventLike,
   insertBotVisitRows,
@@ -79,7 +79,7 @@ test('filters by rows, which stand as chips and in the address; Back takes them 
   }
   await card(page, 'visitors', '3')
 
-  await page.goto(`${api.url}/dashboard?device=phone`)
+  await goWithin(page, '/dashboard?device=phone')
   await page.waitForSelector('.failure:has-text("There are no such figures")')
   expect(await page.textContent('.chips')).toContain('device: phone')
   await page.click('button:text-is("Filter")')
@@ -92,7 +92,7 @@ test('filters by rows, which stand as chips and in the address; Back takes them 
   await card(page, 'visitors', '3')
 
   await add({ visitor: 3, path: '' })
-  await page.goto(`${api.url}/dashboard?path=`)
+  await goWithin(page, '/dashboard?path=')
   await page.waitForSelector(`${list('Recent events')} .name:has-text("pageview (no page)")`)
   expect(await page.textContent('.chips')).toContain('path: (no page)')
   expect(await rows(page, 'Pages')).toEqual(['(no page)'])

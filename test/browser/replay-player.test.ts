@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Frame, Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goBy, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { goBy, goWithin, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { listening } from '../support/listening.ts'
@@ -61,8 +61,7 @@ async function record(session: number, events: object[], more: Record<string, st
   await insertChunks(stores.ch, [row])
 }
 
-async function openReplay(dashboard: Page, session: number): Promise<Frame> {
-  await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
+async function playerOf(dashboard: Page): Promise<Frame> {
   const frame = await vi.waitFor(() => {
     const found = dashboard.frames().find((one) => one.url().endsWith('/dashboard/player'))
     expect(found).toBeDefined()
@@ -102,8 +101,7 @@ test('a recording is found in the list, and played, paused, sought and sped up b
   expect(person).toMatch(/^\/dashboard\/people\?browser=./)
   await dashboard.focus('section[aria-label="Replays"] tbody a')
   await dashboard.keyboard.press('Enter')
-  await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
-  const frame = await openReplay(dashboard, session)
+  const frame = await playerOf(dashboard)
   await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 60_000)
   expect(await frame.evaluate(`getComputedStyle(document.querySelector('p')).color`)).toBe('rgb(1, 2, 3)')
 
@@ -184,8 +182,8 @@ test('nothing of a hostile recording runs, loads, leads away or reaches the owne
     added(begin + 3_000, element('p', {}, text('Later'))),
   ]
   await record(1_002, events, { session_id: 'hostile' })
-  const dashboard = await signIn(context)
-  const frame = await openReplay(dashboard, 1_002)
+  const dashboard = await signIn(context, '/dashboard/replays?id=1002')
+  const frame = await playerOf(dashboard)
   await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown'), 60_000)
   await dashboard.click('button:text-is("Play")')
   await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Later'), 60_000)
@@ -219,8 +217,8 @@ test('a recording with entries that are none is played', async (context) => {
   const odd = element('p', {}, ...nodes, text('Shown anyway'))
   const changes = change(begin + 100, { source: 0, adds: [null, { node: null }], texts: null, attributes: [null] })
   await record(1_003, [...page(begin, documentOf([], [odd])), changes, added(begin + 5_000, text('x'))])
-  const dashboard = await signIn(context)
-  const frame = await openReplay(dashboard, 1_003)
+  const dashboard = await signIn(context, '/dashboard/replays?id=1003')
+  const frame = await playerOf(dashboard)
   await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown anyway'), 60_000)
 })
 
@@ -259,7 +257,7 @@ test('a replay that can’t be read says why and is tried again, by itself where
         : { status: 500, json: { detail: 'Internal error' } },
     ),
   )
-  await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
+  await goWithin(dashboard, `/dashboard/replays?id=${session}`)
   await dashboard.waitForSelector('.failure:has-text("This replay can’t be read: Internal error.")')
   await dashboard.click('text=Try again')
   await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
@@ -267,7 +265,7 @@ test('a replay that can’t be read says why and is tried again, by itself where
   await dashboard.waitForSelector(`${beside} .failure:has-text("Internal error")`)
   areNewer = true
   await dashboard.waitForSelector(`${beside} >> text=These events are too old`)
-  await dashboard.goto(`${api.url}/dashboard/replays?path=/nowhere`)
+  await goWithin(dashboard, '/dashboard/replays?path=/nowhere')
   await dashboard.click('section[aria-label="Replays"] >> text=Show all')
   await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
 })

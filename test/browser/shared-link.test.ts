@@ -18,8 +18,7 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
     makeEventRow({ ...at, visitor: 2, kind: 'custom', event_name: 'signup', path: '/b' }),
   ])
   await foldWhatIsThere(stores)
-  const owner = await signIn(context)
-  await owner.goto(`${api.url}/dashboard/settings`)
+  const owner = await signIn(context, '/dashboard/settings')
   const links = list('Shared links')
   await owner.click(`${links} button:text-is("Make a link")`)
   await owner.fill('dialog input[name="name"]', 'Press')

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isFileOutput } from '../../api/operations/file-output.ts'
 import { operations } from '../../api/operations/registry.ts'
@@ -130,7 +130,8 @@ function lint(judged: ApiDocument): string[] {
 
 test('the strict linter passes the document, and finds what is wrong with another', () => {
   expect(lint(document)).toEqual([])
-  const bad = structuredClone(document)
+  // One path is enough of it, and half the work.
+  const bad = structuredClone({ ...document, paths: { '/v1/workspace': document.paths['/v1/workspace']! } })
   const { get } = bad.paths['/v1/workspace'] as { get: ApiOperation }
   const { headers, content } = get.responses['200']!
   Reflect.deleteProperty(get, 'operationId')
@@ -142,7 +143,7 @@ test('the strict linter passes the document, and finds what is wrong with anothe
     'operationId',
     'response-contains-header',
     'no-invalid-media-type-examples',
-    'no-unused-components',
+    'no-unused-components #/components/schemas/Unused',
   ])
     expect(found).toContain(rule)
 })
@@ -154,18 +155,22 @@ test('every tag is described, in an order of our own', () => {
   expect(document.tags.every(({ description }) => description !== undefined)).toBe(true)
 })
 
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': true, binary: true } })
+/** By schema: all operations share those of refusals. */
+const validators = new Map<string, ValidateFunction>()
+function faultsOf(schema: object, value: unknown) {
+  const key = JSON.stringify(schema)
+  const validate = validators.get(key) ?? ajv.compile({ ...schema, components: document.components })
+  validators.set(key, validate)
+  return validate(value) ? null : validate.errors
+}
+
 const named = /^\{"(type":"array","items":\{")?\$ref":"#\/components\/schemas\/\w+"\}+$/
 
 test.each(operations.map((operation) => [operation.name, operation] as const))(
   '%s has bodies and answers by name, with examples that are valid by their schemas',
   (_, { http }) => {
     const { parameters = [], requestBody, responses } = operationAt(http.method, http.path)
-    const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': true, binary: true } })
-    const valid = (schema: object, value: unknown) => {
-      const validate = ajv.compile({ ...schema, components: document.components })
-      validate(value)
-      return validate.errors
-    }
     for (const content of [requestBody?.content, responses['200']!.content]) {
       const schema = content?.['application/json']?.schema
       if (schema !== undefined) expect(JSON.stringify(schema)).toMatch(named)
@@ -175,8 +180,9 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
     for (const { schema, example, examples = {} } of bodies) {
       const values = example === undefined ? Object.values(examples).map(({ value }) => value) : [example]
       expect(values.length).toBeGreaterThan(0)
-      for (const value of values) expect(valid(schema, value)).toBeNull()
+      for (const value of values) expect(faultsOf(schema, value)).toBeNull()
     }
-    for (const { schema, example } of parameters) if (example !== undefined) expect(valid(schema, example)).toBeNull()
+    for (const { schema, example } of parameters)
+      if (example !== undefined) expect(faultsOf(schema, example)).toBeNull()
   },
 )

@@ -62,14 +62,10 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
   const errors: string[] = []
   dashboard.on('pageerror', ({ message }) => errors.push(message))
   const hide = (display: string) =>
-    dashboard.$eval(
-      stage,
-      async (shown, display) => {
-        ;(shown as HTMLElement).style.display = display
-        for (let frames = 0; frames < 5; frames++) await new Promise(requestAnimationFrame)
-      },
-      display,
-    )
+    dashboard.evaluate(`(async () => {
+      document.querySelector(${JSON.stringify(stage)}).style.display = '${display}'
+      for (let frames = 0; frames < 5; frames++) await new Promise(requestAnimationFrame)
+    })()`)
   await hide('none')
   await hide('')
   await expect.poll(() => inked(300, 200)).toBe(true)

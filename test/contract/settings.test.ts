@@ -8,7 +8,7 @@ const otherVariables = [
   ...['SKIP_BROWSER', 'SVC_API_KEY', 'SVC_AUTHORIZATION'],
   // A format of BigQuery's exports.
   'NEWLINE_DELIMITED_JSON',
-  // What AMP puts into addresses.
+  // Names that AMP replaces in addresses.
   ...['SOURCE_URL', 'DOCUMENT_REFERRER'],
 ]
 

@@ -9,7 +9,7 @@ import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support
 import {
   type ApiParameter,
   filledPath,
-  neededListsOf,
+  neededTextsOf,
   objectNames,
   pathNames,
   shownOf,
@@ -115,7 +115,7 @@ describe.each(bounded)('%s ?%s', (_, name, operation, { schema }) => {
   // Where a good request names an object, by its query or path: one that isn't there is no fault of the parameter.
   const objects = objectNames(operation).filter((one) => !pathNames(operation).includes(one))
   const ids = Object.fromEntries(objects.map((one) => [one, 1]))
-  const { [name]: _own, ...others } = { ...neededListsOf(operation), ...ids }
+  const { [name]: _own, ...others } = { ...neededTextsOf(operation), ...ids }
   const besides = filledPath(operation, others).replace(/^[^?]*\??/, '&')
   const good = objectNames(operation).length > 0 ? 404 : 200
 

@@ -144,8 +144,8 @@ async function killOnceThere(kill: () => Promise<void>): Promise<{ killed: Promi
     const killed = kill().finally(() => {
       isOver = true
     })
-    // It returns at once where nothing is there, before these later questions are answered.
-    for (let asked = 0; asked < 3; asked++) await stores.ch.query('SELECT 1')
+    // It returns at once where nothing is there: before all these later questions are answered, on a busy machine, too.
+    for (let asked = 0; asked < 20; asked++) await stores.ch.query('SELECT 1')
     if (!isOver) return { killed }
     await killed
   }

@@ -147,18 +147,19 @@ export const makers: Readonly<Record<string, Maker>> = {
 const queryNames: Readonly<Record<string, string>> = { '/v1/people/journey': 'contact_id' }
 
 /** Other parameters of queries that a good request needs. */
-const neededLists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  '/v1/analytics/click-map': { path: ['/pricing'] },
+type Needed = Readonly<Record<string, string | readonly string[]>>
+const neededTexts: Readonly<Record<string, Needed>> = {
+  '/v1/analytics/click-map': { path: '/pricing' },
   '/v1/analytics/flow': { path: ['/pricing'] },
   '/v1/analytics/funnel': { step: ['path:/', 'event:signup'] },
 }
 
-export function neededListsOf({ http }: Pick<Operation, 'http'>): Readonly<Record<string, readonly string[]>> {
-  return neededLists[http.path] ?? {}
+export function neededTextsOf({ http }: Pick<Operation, 'http'>): Needed {
+  return neededTexts[http.path] ?? {}
 }
 
 /** Ids in a request's path and query. */
-export type Made = Record<string, number | readonly string[]>
+export type Made = Record<string, number | string | readonly string[]>
 
 /** The same of bodies. */
 const bodyNames: Readonly<Record<string, string>> = { 'POST /v1/company-profile/media': 'media_id' }
@@ -193,7 +194,7 @@ const preparations: Readonly<Record<string, string>> = {
 
 /** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
 export async function madePath(operation: Operation, asker: Asker): Promise<Made> {
-  const values: Made = { ...neededListsOf(operation) }
+  const values: Made = { ...neededTextsOf(operation) }
   for (const name of objectNames(operation)) {
     const maker = makers[name]
     if (maker === undefined) throw new Error(`nothing makes a ${name}: add it to the makers`)
@@ -259,7 +260,7 @@ export function filledPath(
 
 /** Parameters of the query. */
 export function neededNames(path: string): string[] {
-  return [queryNames[path] ?? [], Object.keys(neededLists[path] ?? {})].flat()
+  return [queryNames[path] ?? [], Object.keys(neededTexts[path] ?? {})].flat()
 }
 
 /** Members of bodies that name other objects, or the state of one. But for `bodyNames` none need be there. */

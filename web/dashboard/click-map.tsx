@@ -76,7 +76,7 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
             <h2>
               <bdi>{shown.path}</bdi>
               <span class="label">
-                {number(shown.page_views)} recorded page views, {number(shown.clicks)} clicks
+                Recorded page views: {number(shown.page_views)}, clicks: {number(shown.clicks)}
               </span>
             </h2>
             {shown.page === null ? (

@@ -18,6 +18,7 @@ import {
 } from '../runtime/http/server.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ReadTxt } from '../runtime/outbound/txt-records.ts'
+import { mutationTurns } from '../schemas/limits/api-limits.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/event-limits.ts'
 import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
 import { overviewReuse } from '../schemas/limits/overview-limits.ts'
@@ -30,7 +31,7 @@ import { readHealth } from './health.ts'
 import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { CallConfig, Operation } from './operations/define.ts'
-import { makeMutationTurns } from './operations/mutation-turns.ts'
+import { makeTurns } from './operations/turns.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
@@ -111,11 +112,12 @@ export function makeGateway(options: GatewayOptions): HttpServer {
 function restGatewayOf(options: GatewayOptions): RestGateway {
   const { pg, ch, clock, log, box, hashes, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
+  const turns = makeTurns(mutationTurns)
   return {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
-    inTurn: makeMutationTurns(options.answerDeadlineMs * postgresShareOfAnswer),
+    inTurn: (workspaceId, mutate) => turns(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
     stores: {
       ...{ pg, box, hashes, media, readTxt: options.readTxt },
       ch,

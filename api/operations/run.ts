@@ -24,7 +24,6 @@ import {
 import type { RateLimiter } from '../guards/rate-limit.ts'
 import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
 import { runMutation } from './mutate.ts'
-import type { MutationTurns } from './mutation-turns.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { timedReader } from './timed-reader.ts'
 import { type RawInput, validateInput, withSentInputs } from './validate.ts'
@@ -34,7 +33,8 @@ export interface Gateway {
   readonly rateLimiter: RateLimiter
   readonly stores: Stores
   readonly transaction: Postgres['transaction']
-  readonly inTurn: MutationTurns
+  /** Runs a mutation when it is its workspace's turn. @throws Problem `workspace_busy` */
+  readonly inTurn: <Result>(workspaceId: number, mutate: () => Promise<Result>) => Promise<Result>
   readonly clock: Clock
   readonly log: Log
   readonly config: CallConfig

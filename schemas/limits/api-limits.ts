@@ -5,10 +5,11 @@ import { day, KiB, MiB, minute, second } from './units.ts'
 export const rateLimitWindowMs = 1 * minute
 /** A request doesn't wait longer to be counted by Redis: then it is counted here. */
 export const rateLimitDeadlineMs = 500
-/** Mutations of a workspace that run at once, of the ten that Postgres has connections for. */
-export const mutationsAtOnceMax = 3
-/** More that wait for their turn are refused. */
-export const mutationsWaitingMax = 500
+/**
+ * Mutations of a workspace that run at once, of the ten that Postgres has connections for. The others would mostly wait for the
+ * same rows, and other workspaces would get no connection.
+ */
+export const mutationTurns = { atOnce: 3, waitingMax: 500, refusal: 'workspace_busy' } as const
 export const idempotencyKeyLengthMax = 255
 /** Tokens of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_500

@@ -16,7 +16,9 @@ export const clickMapViewChunksMax = 720
 export const clickMapBatchBytesMax = 4 * MiB
 /** Shares of `ANSWER_DEADLINE_MS`. A map that isn't ready by then has the page views that were read so far. */
 export const clickMapShareOfAnswer = 0.4
-/** Maps are computed one at a time in a process; one that waits longer is refused. */
+/** One map is computed at a time in a process: recordings take memory and much of a core, which other answers need. */
+export const clickMapTurns = { atOnce: 1, waitingMax: 10, refusal: 'answer_late' } as const
+/** Share of `ANSWER_DEADLINE_MS`. A map that waits longer is refused. */
 export const clickMapWaitShareOfAnswer = 0.2
 /** Between two pauses, in which a process answers others. One chunk is parsed whole. */
 export const clickMapSliceMs = 20

@@ -1,17 +1,23 @@
 /** GET /v1/analytics/click-map: where visitors click on a page and how far they scroll. No tool: get-replay.ts has none. */
 import { z } from 'zod'
 import { readablePath } from '../../../schemas/event/readable-path.ts'
-import { clickMapShareOfAnswer, clickMapWaitShareOfAnswer } from '../../../schemas/limits/click-map-limits.ts'
+import {
+  clickMapShareOfAnswer,
+  clickMapTurns,
+  clickMapWaitShareOfAnswer,
+} from '../../../schemas/limits/click-map-limits.ts'
 import { urlLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { ClickMap, viewports } from '../../../schemas/resources/click-map.ts'
 import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { rangeOf, rangeParameters, shownRange } from '../analytics/range-query.ts'
 import { defineOperation } from '../define.ts'
+import { makeTurns } from '../turns.ts'
 import { addUp } from './add-up.ts'
 import { type ReadPageView, readPageViews } from './read-page-views.ts'
-import { makeReadingTurns } from './reading-turns.ts'
 
-const inTurn = makeReadingTurns()
+const inTurn = makeTurns(clickMapTurns)
+/** All maps of a process stand in it. */
+const line = 0
 
 export const readClickMap = defineOperation({
   name: 'click_map.read',
@@ -44,7 +50,7 @@ export const readClickMap = defineOperation({
         withinMs: answerDeadlineMs * clickMapShareOfAnswer,
       }
       const waitMs = answerDeadlineMs * clickMapWaitShareOfAnswer
-      const { views, viewports, hasMore } = await inTurn(waitMs, () => readPageViews(stores.ch, request))
+      const { views, viewports, hasMore } = await inTurn(line, waitMs, () => readPageViews(stores.ch, request))
       return {
         range: shownRange(range),
         readable_from: new Date(readable).toISOString(),

@@ -1,28 +1,30 @@
 import { expect, test } from 'vitest'
-import { makeMutationTurns } from '../../api/operations/mutation-turns.ts'
+import { makeTurns } from '../../api/operations/turns.ts'
 import type { Problem } from '../../schemas/errors/problems.ts'
-import { mutationsAtOnceMax, mutationsWaitingMax } from '../../schemas/limits/api-limits.ts'
+import { mutationTurns } from '../../schemas/limits/api-limits.ts'
 
-const total = 4 * mutationsAtOnceMax
+const { atOnce, waitingMax } = mutationTurns
+
+const total = 4 * atOnce
 const every = <Result>(make: (nth: number) => Result) => Array.from({ length: total }, (_, nth) => make(nth))
 
 test('so many mutations of a workspace run at once, the others in turn, also behind one that fails; other workspaces do not wait', async () => {
-  const inTurn = makeMutationTurns(60_000)
+  const inTurn = makeTurns(mutationTurns)
   const begun: number[] = []
   const ends: (() => void)[] = []
   const all = every((nth) =>
-    inTurn(1, async () => {
+    inTurn(1, 60_000, async () => {
       begun.push(nth)
       await new Promise<void>((resolve) => ends.push(resolve))
       if (nth % 2 === 0) throw new Error('failed')
     }).catch((error: Error) => error.message),
   )
-  expect(begun).toHaveLength(mutationsAtOnceMax)
-  expect(await inTurn(2, async () => 'other')).toBe('other')
+  expect(begun).toHaveLength(atOnce)
+  expect(await inTurn(2, 60_000, async () => 'other')).toBe('other')
   while (begun.length < total) {
     ends.shift()!()
     await new Promise(setImmediate)
-    expect(ends).toHaveLength(mutationsAtOnceMax)
+    expect(ends).toHaveLength(atOnce)
   }
   for (const end of ends) end()
   expect(begun).toEqual(every((nth) => nth))
@@ -30,16 +32,16 @@ test('so many mutations of a workspace run at once, the others in turn, also beh
 })
 
 test('who waits too long, or behind too many, is refused without having begun, and takes nobody’s place', async () => {
-  const inTurn = makeMutationTurns(20)
+  const inTurn = makeTurns(mutationTurns)
   let end = () => {}
   const held = new Promise<void>((resolve) => {
     end = resolve
   })
-  const first = Array.from({ length: mutationsAtOnceMax }, () => inTurn(1, () => held))
-  const more = Array.from({ length: mutationsWaitingMax + 1 }, () => inTurn(1, () => expect.fail('begun')))
+  const first = Array.from({ length: atOnce }, () => inTurn(1, 20, () => held))
+  const more = Array.from({ length: waitingMax + 1 }, () => inTurn(1, 20, () => expect.fail('begun')))
   const refused = (await Promise.allSettled(more)).map((one) => 'reason' in one && (one.reason as Problem).code)
   expect(refused).toEqual(more.map(() => 'workspace_busy'))
   end()
   await Promise.all(first)
-  expect(await inTurn(1, async () => 'next')).toBe('next')
+  expect(await inTurn(1, 60_000, async () => 'next')).toBe('next')
 })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { readablePath } from '../../../schemas/event/readable-path.ts'
 import {
+  clickMapPageViewsMax,
   clickMapShareOfAnswer,
   clickMapTurns,
   clickMapWaitShareOfAnswer,
@@ -23,8 +24,7 @@ export const readClickMap = defineOperation({
   name: 'click_map.read',
   http: { method: 'GET', path: '/v1/analytics/click-map' },
   summary: 'Read where visitors click on a page and how far they scroll, from recordings.',
-  description:
-    'Counts the newest 200 recorded page views with the viewport, in replays that began in the range. Selectors and texts are whatever browsers sent.',
+  description: `Counts the newest ${clickMapPageViewsMax} recorded page views with the viewport, in replays that began in the range. Selectors and texts are whatever browsers sent.`,
   tag: 'Replays',
   effect: 'read',
   scope: 'replays:read',

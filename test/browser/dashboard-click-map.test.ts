@@ -58,15 +58,20 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
     }`)
   await expect.poll(() => inked(300, 200)).toBe(true)
   expect(await inked(700, 100)).toBe(false)
-  // Hidden for a moment, it has no width: that is no error.
+  // Hidden for longer than the player takes to measure, it has no width: that is no error, and it stays as high as it was.
   const errors: string[] = []
   dashboard.on('pageerror', ({ message }) => errors.push(message))
   const hide = (display: string) =>
     dashboard.evaluate(`(async () => {
       document.querySelector(${JSON.stringify(stage)}).style.display = '${display}'
-      for (let frames = 0; frames < 5; frames++) await new Promise(requestAnimationFrame)
+      await new Promise((resume) => setTimeout(resume, 1_500))
     })()`)
+  const heightOf = () => dashboard.$eval(`${stage} > div`, ({ style }) => Number.parseFloat(style.height))
+  // The player tells how high the page is after it has drawn it.
+  await expect.poll(heightOf).toBeGreaterThan(1_000)
+  const range = await heightOf()
   await hide('none')
+  expect(await heightOf()).toBe(range)
   await hide('')
   await expect.poll(() => inked(300, 200)).toBe(true)
   expect(errors).toEqual([])

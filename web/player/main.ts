@@ -39,8 +39,11 @@ function listen(port: MessagePort): void {
     if (player === undefined) return
     const { style } = (player as unknown as { mouse: HTMLElement }).mouse
     const pageHeight = document.documentElement?.scrollHeight ?? 0
-    if (pageHeight !== height) tell({ type: 'page', height: pageHeight })
-    height = pageHeight
+    // A page that isn't shown has no height. It is as high as it was.
+    if (pageHeight > 0 && pageHeight !== height) {
+      tell({ type: 'page', height: pageHeight })
+      height = pageHeight
+    }
     tell({ type: 'at', at: player.getCurrentTime(), x: Number.parseFloat(style.left), y: Number.parseFloat(style.top) })
   }, tellEveryMs)
   tell({ type: 'ready' })

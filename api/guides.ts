@@ -14,7 +14,8 @@ export const guides: GuideList = {
   Begin: {
     tour: 'Events, a post from draft to published, a tracked link and a payment, by curl',
     tracking: 'Send events of websites and servers, one or many; all fields and refusals',
-    browser: 'Put the script into pages: what it sends by itself, consent, single-page apps',
+    install: 'Where the snippet goes: site builders, frameworks, tag managers, under your own address',
+    browser: 'The script of pages: what it sends by itself, calls, consent, single-page apps',
     api: 'Keys, scopes, limits, retries and errors of the REST API; all operations',
     mcp: 'Connect MCP clients: the address, headers, errors',
     'mcp-tools': 'Every MCP tool with a call and its answer',
@@ -36,7 +37,7 @@ export const guides: GuideList = {
     retention: 'What is kept, for how long, and how it is erased',
   },
   Optional: {
-    import: 'Bring in events of the past: your own, or those of Umami and PostHog',
+    import: 'Bring in history: your own events, or those of other products',
     cli: 'The commands of the operator',
     settings: 'All settings of the services',
     operations: 'Run it: metrics, backups, what to do when a store is away',

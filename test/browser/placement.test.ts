@@ -31,6 +31,22 @@ test('from a proxy under a folder of the site, events and the second file go by 
   expect(visit.complaints).toEqual([])
 })
 
+test('inserted by another script after the page has loaded, as tag managers do, it records the page and its vitals', async (context) => {
+  const visit = await startVisit(surface, context)
+  const insert = `const script = document.createElement('script'); script.src = '${visit.scriptUrl}'; document.body.append(script)`
+  const snippet = `<script>addEventListener('load', () => { ${insert} })</script>`
+  visit.site(shop, { '/': { snippet, main: '<button type="button">Buy</button>' } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await expect.poll(() => visit.network.seen.some(({ url }) => url.searchParams.has('late'))).toBe(true)
+  await visit.page.click('button')
+  await visit.expectSent('button_click')
+  await visit.page.close({ runBeforeUnload: true })
+  await visit.expectSent('page_leave')
+  await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('FCP')
+  expect(visit.complaints).toEqual([])
+})
+
 test('a copy that the site serves itself sends to the product’s own address', async (context) => {
   const visit = await startVisit(surface, context)
   const text = await textOf(visit)

@@ -69,6 +69,9 @@ export function HowToSend({ snippet: { snippet, script_url, tracking_key } }: Sn
         </p>
       )}
       <p>
+        WordPress, Shopify, Tag Manager, Next.js and others: see <a href="/guides/install">where it goes</a>.
+      </p>
+      <p>
         Consent, downloads, missing pages, searches and events of your own: see{' '}
         <a href="/guides/browser">the browser script</a>. Visits that another product has recorded: see{' '}
         <a href="/guides/import">importing history</a>.

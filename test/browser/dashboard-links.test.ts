@@ -166,11 +166,16 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   await page.waitForSelector(link)
 })
 
-test('what is sent again after its answer was lost is made once', async (context) => {
+test('what is sent again after its answer was lost is made once, and what is written meanwhile stays', async (context) => {
   const page = await signIn(context, '/dashboard/links')
   let isLost = false
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
   await page.route('**/api/v1/links', async (route) => {
-    if (isLost || route.request().method() !== 'POST') return route.continue()
+    if (route.request().method() !== 'POST') return route.continue()
+    if (isLost) return held.then(() => route.continue())
     isLost = true
     await route.fetch()
     await route.abort()
@@ -180,7 +185,10 @@ test('what is sent again after its answer was lost is made once', async (context
   await page.click('text=Make a link')
   await page.waitForSelector('[role="alert"]:has-text("The service can’t be reached")')
   await page.click('text=Make a link')
+  await page.fill('input[name="label"]', 'Next')
+  letGo()
   await page.waitForSelector('[role="alert"]', { state: 'detached' })
+  expect(await page.inputValue('input[name="label"]')).toBe('Next')
   expect((await ask<{ label: string }[]>('GET', '/v1/links')).body.map(({ label }) => label)).toEqual(['Twice'])
 })
 

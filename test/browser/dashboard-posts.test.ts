@@ -419,6 +419,22 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   await ask('PATCH', `/v1/posts/${id}`, theirs)
   await page.click('button:text-is("Save the draft")')
   await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine', ...theirs })
+
+  // Text that is written until the answer comes stays in the form, which saves it next.
+  await page.click('text=Edit')
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route(`**/api/v1/posts/${id}`, (route) => held.then(() => route.continue()))
+  const save = 'button:text-is("Save the draft")'
+  await page.fill('text=Title', 'Mine again')
+  await page.click(save)
+  await page.waitForSelector(`${save}:disabled`)
+  await page.fill('text=Tags', 'late')
+  letGo()
+  await page.click(save)
+  await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine again', tags: ['late'], ...theirs })
 })
 
 test('what is saved as a draft is no part of a post that was scheduled meanwhile, until who writes it saw that', async (context) => {

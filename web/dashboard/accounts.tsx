@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks'
 import { type Account, AccountForm, type Connected } from './account-form.tsx'
 import { platformForms } from './account-platforms.tsx'
-import { Confirm } from './dialog.tsx'
+import { Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { may } from './may.ts'
 import { Panel } from './panel.tsx'
-import { send, useAnswer, useRefusal } from './query.ts'
+import { useAnswer, useRefusal } from './query.ts'
 
 export function Accounts({ timezone }: { timezone: string }) {
   const { answer, failure } = useAnswer<Account[]>('/social-accounts/checked')
@@ -40,19 +40,19 @@ export function Accounts({ timezone }: { timezone: string }) {
       </ul>
       {form && <AccountForm renewed={form.renewed} close={() => setForm(undefined)} made={setMade} />}
       {ended && (
-        <Confirm
+        <Removal
           title="Disconnect this account"
           verb="Disconnect"
+          path={`/social-accounts/${ended.id}`}
           close={() => end(undefined)}
-          confirmed={async () => {
+          done={(sent) => {
             setMade(undefined)
-            done(await send('DELETE', `/social-accounts/${ended.id}`))
-            end(undefined)
+            done(sent)
           }}
         >
           Nothing more is published to <bdi>{ended.handle}</bdi>, and its credentials are deleted here. Scheduled posts
           stay scheduled, but fail for this account if it isn’t connected again before their time.
-        </Confirm>
+        </Removal>
       )}
     </Panel>
   )

@@ -39,6 +39,23 @@ export function Dialog({ title, children, close }: DialogProps) {
   )
 }
 
+/**
+ * The call for as long as the dialog is open, and nothing after that: an answer may come once it was closed, and another is
+ * open in its place by then.
+ */
+export function useWhileOpen(call: () => void): () => void {
+  const isOpen = useRef(true)
+  useLayoutEffect(
+    () => () => {
+      isOpen.current = false
+    },
+    [],
+  )
+  return () => {
+    if (isOpen.current) call()
+  }
+}
+
 interface ConfirmProps extends DialogProps {
   /** The action, on the button. */
   readonly verb: string
@@ -69,9 +86,10 @@ interface RemovalProps extends DialogProps {
 
 /** Asks before one of a list goes, and lets it go. The list says why that was refused. */
 export function Removal({ path, close, done, ...question }: RemovalProps) {
+  const closeThis = useWhileOpen(close)
   const confirmed = async () => {
     done(await send('DELETE', path))
-    close()
+    closeThis()
   }
   return <Confirm {...question} {...{ close, confirmed }} />
 }
@@ -91,12 +109,13 @@ interface FormDialogProps<Made> extends DialogProps {
 export function FormDialog<Made>(props: FormDialogProps<Made>) {
   const { title, intro, children, close, verb, about, submit, made } = props
   const [refused, setRefused] = useState<{ readonly about: string | undefined; readonly text: string }>()
+  const closeThis = useWhileOpen(close)
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     const sent = await submit(new FormData(event.currentTarget as HTMLFormElement))
     if ('refusal' in sent) return setRefused({ about, text: sent.refusal })
     made?.(sent.made)
-    close()
+    closeThis()
   }
   return (
     <Dialog title={title} close={close}>

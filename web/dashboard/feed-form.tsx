@@ -24,7 +24,8 @@ export function FeedForm({ feed, close, made }: FormProps) {
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const submit = (data: FormData) => {
     const settings = {
-      social_account_ids: data.getAll('accounts').map(Number),
+      // Those of the feed stay, where the form was faster than their list.
+      ...(accounts && { social_account_ids: data.getAll('accounts').map(Number) }),
       ...{ mode: String(data.get('mode')), template: String(data.get('template')) },
       shortens_links: data.has('shortens_links'),
     }

@@ -16,7 +16,7 @@ import { TargetFields, takeTargets } from './link-targets.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import type { Workspace } from './overview-data.ts'
-import { ArchiveTabs, Copy, Failure, isArchive, Refusal } from './parts.tsx'
+import { ArchiveTabs, Copy, Failure, isArchive, Refusal, writtenIn } from './parts.tsx'
 import { send, useRefusal } from './query.ts'
 import { serverNow } from './request.ts'
 
@@ -80,6 +80,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
+    const written = writtenIn(form)
     const targets = takeTargets(data)
     const preview = takePreview(data)
     const password = takePassword(data)
@@ -96,7 +97,7 @@ function NewLink({ timezone }: { readonly timezone: string }) {
       ...(preview !== null && { preview }),
     })
     done(sent)
-    if ('refusal' in sent) return
+    if ('refusal' in sent || writtenIn(form) !== written) return
     form.reset()
     destination.clear()
     setMadeCount((count) => count + 1)

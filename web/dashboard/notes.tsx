@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Note } from '../../schemas/resources/note.ts'
 import { localDay } from './address.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, FormDialog } from './dialog.tsx'
+import { FormDialog, Removal } from './dialog.tsx'
 import { may } from './may.ts'
 import { noteTime } from './note-buckets.ts'
 import type { Overview } from './overview-data.ts'
@@ -77,18 +77,18 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
         />
       )}
       {deleted && (
-        <Confirm
+        <Removal
           title="Delete this note"
           verb="Delete"
+          path={`/notes/${deleted.id}`}
           close={() => setDeleted(undefined)}
-          confirmed={async () => {
+          done={(sent) => {
             setKept(undefined)
-            done(await send('DELETE', `/notes/${deleted.id}`))
-            setDeleted(undefined)
+            done(sent)
           }}
         >
           <bdi>{deleted.text}</bdi>, of {noteTime(deleted)}, is no longer shown to anybody in the workspace.
-        </Confirm>
+        </Removal>
       )}
     </div>
   )

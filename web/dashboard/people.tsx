@@ -1,7 +1,7 @@
 /** People: who they are, by search, and what one of them did. */
 import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
-import { Confirm } from './dialog.tsx'
+import { Confirm, useWhileOpen } from './dialog.tsx'
 import { money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
 import { journeyEventsMax } from './journey-lines.ts'
@@ -221,10 +221,11 @@ interface EraseProps {
 function Erase({ person, erased, close }: EraseProps) {
   const [refusal, setRefusal] = useState('')
   const { contact_id, anonymous_id } = person
+  const leave = useWhileOpen(erased)
   const erase = async () => {
     const sent = await send('POST', '/people/erase', contact_id === null ? { anonymous_id } : { contact_id })
     if ('refusal' in sent) setRefusal(sent.refusal)
-    else erased()
+    else leave()
   }
   return (
     <Confirm title="Erase this person" verb="Erase" close={close} refusal={refusal} confirmed={erase}>

@@ -51,6 +51,12 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
   )
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const saving = useSaving({ post, timezone, accounts }, draft)
+  const newest = useRef(draft)
+  newest.current = draft
+  /** The form stays with what was written while the answer was awaited: that isn't saved. */
+  const finish = (made: Made) => {
+    if (newest.current === draft) done(made)
+  }
   const { saved } = saving
   const [changed, setChanged] = useState<Changed>()
   const [refusal, setRefusal] = useState('')
@@ -127,7 +133,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
     if (pressed === 'save' && saving.isApartFrom(theirs, draft)) {
       const beside = await saving.saveBeside(theirs, draft)
       if ('refusal' in beside) return beside.refusal
-      done(beside.made)
+      finish(beside.made)
       return ''
     }
     setChanged({ refusal: refused.refusal, theirs })
@@ -148,7 +154,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
     const refused = 'refusal' in sent ? await meet(sent, pressed) : ''
     setSending(false)
     setRefusal(refused)
-    if ('made' in sent && pressed !== 'track') done(sent.made)
+    if ('made' in sent && pressed !== 'track') finish(sent.made)
   }
 
   /** From now on the form is about the version of somebody else. */

@@ -71,7 +71,10 @@ export function useSaving({ post, timezone, accounts }: SavingOf, draft: Draft) 
     const path = isTimed ? (isScheduled ? 'reschedule' : 'schedule') : then
     const times = isTimed ? { scheduled_at: then.scheduled_at } : undefined
     const sent = await send<Post>('POST', `/posts/${id}/${path}`, { ...times, updated_at })
-    if (!('refusal' in sent)) return sent
+    if (!('refusal' in sent)) {
+      saved.current = versionOf(sent.made, saved.current!.draft)
+      return sent
+    }
     const kept = isScheduled ? 'Saved' : 'Saved as a draft'
     if (then === 'submit') return { ...sent, kept: `${kept}, but without asking for approval` }
     return { ...sent, kept: `${kept}, but not ${isTimed && then.isNow ? 'published' : 'scheduled'}` }

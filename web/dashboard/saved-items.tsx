@@ -2,7 +2,7 @@
 import type { ComponentChildren, ComponentProps } from 'preact'
 import { Removal } from './dialog.tsx'
 import { may } from './may.ts'
-import { ChangeButtons } from './parts.tsx'
+import { ChangeButtons, writtenIn } from './parts.tsx'
 import { type Sent, send } from './query.ts'
 
 interface SavedRowProps {
@@ -41,9 +41,10 @@ export function SaveForm({ what, path, content, done }: SaveFormProps) {
   const save = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
+    const written = writtenIn(form)
     const sent = await send('POST', path, { name: new FormData(form).get('name'), ...content })
     done(sent)
-    if ('made' in sent) form.reset()
+    if ('made' in sent && writtenIn(form) === written) form.reset()
   }
   return (
     <form class="controls" onSubmit={save}>

@@ -4,7 +4,7 @@ import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { localDay } from './address.ts'
 import { dayAfter, dayInWords, dayMs } from './calendar-days.ts'
 import { changesOf } from './changes-of.ts'
-import { Confirm, Dialog, FormDialog } from './dialog.tsx'
+import { Confirm, Dialog, FormDialog, useWhileOpen } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 import { goToWorkspace } from './workspaces.tsx'
@@ -19,6 +19,7 @@ interface FormProps {
 
 export function ChangeWorkspace({ close }: FormProps) {
   const [refusal, setRefusal] = useState('')
+  const closeThis = useWhileOpen(close)
   const { answer, failure } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
   /** As the form was filled. */
   const opened = useRef(answer)
@@ -30,7 +31,7 @@ export function ChangeWorkspace({ close }: FormProps) {
     const sent = await send<Settings>('PATCH', '/workspace/settings', changes)
     ask(undefined)
     if ('refusal' in sent) setRefusal(sent.refusal)
-    else close()
+    else closeThis()
   }
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()

@@ -31,7 +31,7 @@ import {
 } from '../../schemas/limits/profile-limits.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
-import { type Fetching, fetchPage, fetchStyleSheet, PageRefused } from './fetch-page.ts'
+import { type Fetched, type Fetching, fetchPage, fetchStyleSheet, PageRefused } from './fetch-page.ts'
 import { makeProfile } from './make-profile.ts'
 import { type Page, readPage } from './read-page.ts'
 import { type Looks, readStyleSheet } from './read-style.ts'
@@ -97,10 +97,11 @@ async function generate(
 ): Promise<GenerationResult> {
   const { pg, fetching } = context
   return within(profileFetchingMs, signal, async (deadline) => {
-    const read = await Promise.all(sourceUrls.map((url) => readSource(url, { ...fetching, signal: deadline })))
+    const fetched = await Promise.all(sourceUrls.map((url) => fetchSource(url, { ...fetching, signal: deadline })))
     signal.throwIfAborted()
-    const pages = read.filter((one): one is Page => typeof one !== 'string')
-    const faults = read.filter((one) => typeof one === 'string')
+    const faults = fetched.filter((one) => typeof one === 'string')
+    // Once all have come: while a hostile page is read, the deadlines of others would pass.
+    const pages = fetched.filter((one) => typeof one !== 'string').map(({ url, text }) => readPage(url, text))
     const error = faults.length === 0 ? null : faults.join('\n')
     if (pages.length === 0 && sourceUrls.length > 0) return { status: 'failed', generated: undefined, error }
     const [sheets, own, visits] = await Promise.all([
@@ -133,11 +134,10 @@ async function readVisits({ pg, ch, clock, log }: Generating, workspaceId: numbe
   })
 }
 
-/** The page, or the reason why there is none. */
-async function readSource(source: string, fetching: Fetching): Promise<Page | string> {
+/** The page’s text, or the reason why there is none. */
+async function fetchSource(source: string, fetching: Fetching): Promise<Fetched | string> {
   try {
-    const { url, text } = await fetchPage(source, fetching)
-    return readPage(url, text)
+    return await fetchPage(source, fetching)
   } catch (error) {
     if (error instanceof PageRefused) return `${source}: ${error.message}`
     throw error

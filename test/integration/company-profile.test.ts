@@ -128,7 +128,8 @@ describe('pages of', () => {
   test('a hostile site: bounded, and no address of a script is kept', async () => {
     const startedAt = performance.now()
     const profile = await profileOf('bomb', 'large', 'loop', 'hang', 'far', 'file', 'picture', 'secret', 'gone')
-    expect(performance.now() - startedAt).toBeLessThan(30_000)
+    // Without a bound, the one that hangs would be waited for as long as its connection stays.
+    expect(performance.now() - startedAt).toBeLessThan(120_000)
     expect(profile.status).toBe('ready')
     expect(profile.error?.split('\n').map((line) => line.slice(sites.url.length))).toEqual([
       '/large: The page is larger than 2 MB',

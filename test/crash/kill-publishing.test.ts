@@ -19,6 +19,8 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { startX, type XServer } from '../support/x-server.ts'
 
 const draw = drawsOf('kill-publishing')
+/** Against hanging: on a busy machine a pipeline takes a minute from its start to the places at which it is held. */
+const reachedWithin = { timeout: 200_000 }
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
@@ -202,7 +204,10 @@ test('killed between any two steps, each post is published once and none stays u
 
   const killed = await start()
   await expect
-    .poll(() => points.filter((name) => ![onMastodon, onBluesky, onX, onMeta].some(({ reached }) => reached.has(name))))
+    .poll(
+      () => points.filter((name) => ![onMastodon, onBluesky, onX, onMeta].some(({ reached }) => reached.has(name))),
+      reachedWithin,
+    )
     .toEqual([])
   await expect
     .poll(() => settled.isHeld && mastodon.statuses.some(({ text }) => text === 'mastodon-before-settle'))
@@ -348,7 +353,7 @@ test(
     let before = held
     let pipeline = await start()
     for (let kill = 0; kill < kills; kill++) {
-      await expect.poll(() => held - before, { timeout: 60_000 }).toBeGreaterThanOrEqual(heldEach)
+      await expect.poll(() => held - before, reachedWithin).toBeGreaterThanOrEqual(heldEach)
       await pipeline.kill()
       // As an hour later: the look-up alone tells.
       mastodon.forgetKeys()
@@ -384,7 +389,7 @@ test(
     expect(illustrated).toEqual(Array(3).fill(withFile))
     expect(await pipeline.stop()).toBe(0)
   },
-  isLong ? 900_000 : 300_000,
+  isLong ? 900_000 : 600_000,
 )
 
 test('without Redis posts are published, and what a stopped pipeline had under way is published by the next one at once', async () => {

@@ -28,7 +28,7 @@ async function ask(
   const all = { Host: 'a', 'User-Agent': person, ...(body && { 'Content-Length': String(body.length) }), ...headers }
   const lines = Object.entries(all).map((header) => header.join(': '))
   const sent = [[`${method} /l/${key} HTTP/1.1`, ...lines, '', ''].join('\r\n'), body]
-  const { text } = await exchange(port, sent, { until: /\r\n\r\n/, waitMs: 15_000 })
+  const { text } = await exchange(port, sent, { until: /\r\n\r\n/ })
   const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
   return { status: Number(text.slice(9, 12)), header, text }
 }

@@ -45,7 +45,7 @@ const makeLink = (destinationUrl = 'https://example.com/sale?x=1#top', more: Par
 async function follow(key: string, headers: Record<string, string> = {}, method = 'GET', at = '/l') {
   const lines = Object.entries({ Host: 'a', 'User-Agent': person, ...headers }).map((header) => header.join(': '))
   const head = [`${method} ${at}/${key} HTTP/1.1`, ...lines, '', ''].join('\r\n')
-  const { text } = await exchange(ingest.port, [head], { until: /\r\n\r\n/, waitMs: 15_000 })
+  const { text } = await exchange(ingest.port, [head], { until: /\r\n\r\n/ })
   const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
   return { status: Number(text.slice(9, 12)), header, text }
 }

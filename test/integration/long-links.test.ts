@@ -52,7 +52,7 @@ async function create(destination: string): Promise<Link> {
 /** By bytes, since clients have bounds of their own. */
 async function follow(port: number, key: string, method: string): Promise<readonly [number, string | undefined]> {
   const head = `${method} /l/${key} HTTP/1.1\r\nHost: a\r\nUser-Agent: Mozilla/5.0 Firefox/140.0\r\n\r\n`
-  const { text, statuses } = await exchange(port, [head], { until: /\r\n\r\n/, waitMs: 15_000 })
+  const { text, statuses } = await exchange(port, [head], { until: /\r\n\r\n/ })
   return [statuses[0]!, /\r\nLocation: (.*)\r\n/i.exec(text)?.[1]]
 }
 

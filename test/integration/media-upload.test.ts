@@ -1,9 +1,10 @@
 /** Uploads through the front door: what is taken, what is refused, and that nothing is left of what wasn't taken. */
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sweepMedia } from '../../api/media/sweep.ts'
 import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
@@ -14,7 +15,6 @@ import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limit
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { makeAccount, makePost } from '../support/publishing.ts'
-import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
 
 const imageBytesMax = 100_000
@@ -368,10 +368,20 @@ describe('what is left behind', () => {
 
   test('503 for a file beyond those that are taken at a time, and room again once their senders have gone', async () => {
     const form = formOf(filePart(film({ data: 200_000 }), 'a.mp4'))
-    const hold = (key: string) =>
-      Array.from({ length: workspaceUploadsAtOnceMax }, () =>
-        exchange(api.port, [head(form.length, key), form.subarray(0, 1000)], { waitMs: 3_000 }),
-      )
+    const held: Socket[] = []
+    const hold = (key: string) => {
+      for (let n = 0; n < workspaceUploadsAtOnceMax; n++) {
+        const socket = connect(api.port, '127.0.0.1')
+        socket.on('error', () => {})
+        socket.write(Buffer.concat([Buffer.from(head(form.length, key)), form.subarray(0, 1000)]))
+        held.push(socket)
+      }
+    }
+    // They go on until they are told to end: a slow machine takes longer than a silent sender is waited for.
+    const dripping = setInterval(() => {
+      for (const socket of held) socket.write(form.subarray(1000, 1001))
+    }, 1_000)
+    onTestFinished(() => clearInterval(dripping))
     const expectRefused = async (key: string) => {
       const { status, answer } = await send(formOf(filePart(png())), { key })
       expect([status, answer.detail]).toEqual([503, 'Too many files are being uploaded'])
@@ -380,14 +390,15 @@ describe('what is left behind', () => {
     for (let n = 0; n < uploadsAtOnceMax / workspaceUploadsAtOnceMax; n++) {
       others.push((await makeWorkspace(stores)).apiKey)
     }
-    const held = hold(mine.apiKey)
+    hold(mine.apiKey)
     await expect.poll(stored).toHaveLength(workspaceUploadsAtOnceMax)
     await expectRefused(mine.apiKey)
     expect((await send(formOf(filePart(png())), { key: others[0] })).status).toBe(200)
-    for (const key of others.slice(1)) held.push(...hold(key))
+    for (const key of others.slice(1)) hold(key)
     await expect.poll(stored).toHaveLength(uploadsAtOnceMax)
     await expectRefused(others[0]!)
-    await Promise.all(held)
+    clearInterval(dripping)
+    for (const socket of held) socket.destroy()
     await expectNothing()
     await expect.poll(async () => (await upload(png())).status).toBe(200)
   })

@@ -77,6 +77,9 @@ async function askWhileFolding(workspace: TestWorkspace, burst: readonly EventLi
       await advanceMark(stores.pg, first, id - 1)
       // Several folds of a portion.
       while (!(await fold(workOn(stores), Math.ceil(portion.length / 2))).isAllTaken);
+      // An answer may take as long as all folds do.
+      const heard = answers.length
+      await expect.poll(() => answers.length).toBeGreaterThan(heard)
     }
   }
   // Whatever goes wrong, nothing of it is under way when the next test begins.

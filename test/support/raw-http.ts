@@ -12,6 +12,8 @@ export interface Exchange {
 
 /** Less than after what time a server cuts whoever says nothing: what it is to end at once doesn't end by that. */
 const patienceMs = 9_000
+/** An exchange that ends with its answer may wait for it: a slow machine gives it late. */
+const answerWithinMs = 60_000
 
 /**
  * Writes the pieces in order; a number is a pause in milliseconds. Reads until the server closes, `until` is found in
@@ -20,7 +22,10 @@ const patienceMs = 9_000
 export async function exchange(
   port: number,
   pieces: readonly (string | Buffer | number)[],
-  { until, waitMs = patienceMs }: { until?: string | RegExp; waitMs?: number } = {},
+  {
+    until,
+    waitMs = until === undefined ? patienceMs : answerWithinMs,
+  }: { until?: string | RegExp; waitMs?: number } = {},
 ): Promise<Exchange> {
   const socket = connect(port, '127.0.0.1')
   const startedAt = performance.now()

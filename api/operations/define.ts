@@ -73,12 +73,15 @@ export interface CallConfig extends PublicHosts {
   readonly mediaBytesMax: Readonly<Record<PlanKey, number>>
 }
 
+/** Mutations note what they ask of it, for repeats under an `Idempotency-Key`. */
+export type HeldScopes = Pick<readonly string[], 'includes'>
+
 /** The part of a call that doesn't depend on the operation. */
 export interface CallContext {
   readonly workspace: ContextWorkspace
   readonly actor: Actor
   /** The key's scopes: for members of an answer that need another than the operation's. */
-  readonly scopes: readonly string[]
+  readonly scopes: HeldScopes
   readonly stores: Stores
   readonly clock: Clock
   readonly config: CallConfig
@@ -144,7 +147,7 @@ export interface Operation<
   readonly emits?: WebhookEventType
   /** Names of ids, and of values from a closed list, in the input or the answer that the audit row has too. */
   readonly auditIds?: readonly string[]
-  /** The answer holds a secret, and its repeat under an `Idempotency-Key` is for the same member alone. In `/v1` repeats are for any key. */
+  /** The answer holds a secret: its repeat under an `Idempotency-Key` is for the same member and that one's keys alone. */
   readonly answersWithSecret?: true
   /** The body holds a secret of somebody else's: no error shows what was sent. */
   readonly takesSecret?: true

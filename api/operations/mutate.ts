@@ -2,13 +2,16 @@
  * A mutation: one transaction holds the change, its audit row and its webhook events. It also holds the record that
  * answers a retry with the same Idempotency-Key. A crash between them is impossible, and so is a second run of a retry.
  *
- *   is the caller still allowed? → lock the key (held by another: 409) → known: replay, or 409 where the request was
- *   another → handler → outbox → record → audit (last: it holds the workspace's chain) → commit
+ *   is the caller still allowed? → lock the key (held by another: 409) → known: replay, 409 where the request was another,
+ *   or 403 where the caller lacks a scope of the answer → handler → outbox → record → audit (last: it holds the workspace's
+ *   chain) → commit
  *
- * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. Held by
+ * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. One of
+ * the caller (403) isn't kept: a repeat by somebody who may does the work. Held by
  * test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
+import type { Authenticated } from '../../postgres/tables/api-keys.ts'
 import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import {
   findIdempotencyRecord,
@@ -19,7 +22,8 @@ import {
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
-import type { CallContext, Context, Operation, OperationInput } from './define.ts'
+import { lacking } from '../guards/authorize.ts'
+import type { CallContext, Context, HeldScopes, Operation, OperationInput } from './define.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
 export interface Mutation {
@@ -37,8 +41,8 @@ export interface Mutation {
   readonly keptMs: number
   readonly hashRequest: KeyedHash
   readonly ipHash: string | null
-  /** @returns the caller's scopes as they are now. @throws Problem where the caller may no longer do this */
-  confirm(tx: Queryable): Promise<Pick<CallContext, 'scopes'>>
+  /** @returns the caller as it is now. @throws Problem where the caller may no longer do this */
+  confirm(tx: Queryable): Promise<Pick<Authenticated, 'scopes' | 'ownerId'>>
 }
 
 /** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
@@ -58,7 +62,8 @@ async function commit(given: Mutation, transaction: Postgres['transaction']): Pr
   const { context, idempotencyKey: key } = given
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {
-    const { scopes } = await given.confirm(tx)
+    const { scopes: held, ownerId } = await given.confirm(tx)
+    const { scopes, asked } = noting(held)
     const mutation = { ...given, context: { ...context, scopes } }
     const stores = { ...context.stores, pg: tx }
     if (key === undefined) {
@@ -68,16 +73,18 @@ async function commit(given: Mutation, transaction: Postgres['transaction']): Pr
       return outcome
     }
     if (!(await tryLockIdempotencyKey(tx, workspaceId, key))) throw problem('idempotency_in_progress')
-    const fingerprint = fingerprintOf(mutation)
+    const fingerprint = fingerprintOf(mutation, ownerId)
     const known = await findIdempotencyRecord(tx, workspaceId, key)
     if (known !== null) return replay(known, fingerprint, mutation)
     // Its record has just expired.
     if (mutation.isRepeat) throw problem('idempotency_in_progress')
     await tx.query('SAVEPOINT handler')
     const outcome = await runHandler(mutation, stores)
+    const { status } = outcome
+    if (outcome.problem !== undefined && isOfCaller(status)) throw outcome.problem
     if (outcome.problem !== undefined) await tx.query('ROLLBACK TO SAVEPOINT handler')
     const body = stores.box.seal(JSON.stringify(outcome.body))
-    await insertIdempotencyRecord(tx, workspaceId, key, { fingerprint, status: outcome.status, body }, mutation.keptMs)
+    await insertIdempotencyRecord(tx, workspaceId, key, { fingerprint, status, body, scopes: asked() }, mutation.keptMs)
     if (outcome.problem === undefined) await record(mutation, outcome, tx)
     return outcome
   })
@@ -93,22 +100,38 @@ async function runHandler({ operation, context, prepared }: Mutation, stores: Ca
   }
 }
 
-function replay({ fingerprint, status, body }: IdempotencyRecord, wanted: Buffer, { context }: Mutation): Outcome {
+/** Scopes that note which of those that are held a handler asks for. */
+function noting(held: readonly string[]): { readonly scopes: HeldScopes; asked(): string[] } {
+  const asked = new Set<string>()
+  const includes = (scope: string) => {
+    const isHeld = held.includes(scope)
+    if (isHeld) asked.add(scope)
+    return isHeld
+  }
+  return { scopes: { includes }, asked: () => [...asked] }
+}
+
+/** The refusal says something about the caller, not about the request. */
+const isOfCaller = (status: number) => status === 402 || status === 403 || status === 429
+
+function replay(known: IdempotencyRecord, wanted: Buffer, { context }: Mutation): Outcome {
+  const { fingerprint, status, body, scopes } = known
   if (!fingerprint.equals(wanted)) throw problem('idempotency_key_reused')
+  const missing = scopes.find((scope) => !context.scopes.includes(scope))
+  if (missing !== undefined) throw lacking(context.actor.type, missing)
   const text = context.stores.box.open(body)
   return { status, body: JSON.parse(text) as unknown, headers: { 'Idempotent-Replayed': 'true' } }
 }
 
 /**
  * A keyed hash of the method, the path, the query and the body, whatever the order of its members. Where the answer holds a secret, also of
- * the actor: nobody else in the workspace gets it by the key.
+ * the member: nobody else in the workspace gets it by the key.
  */
-function fingerprintOf({ operation, context, body, hashRequest }: Mutation): Buffer {
+function fingerprintOf({ operation, context, body, hashRequest }: Mutation, memberId: number): Buffer {
   const { method, path } = operation.http
-  const { type, id } = context.actor
-  const actor = operation.answersWithSecret ? [type, id] : []
+  const member = operation.answersWithSecret ? [memberId] : []
   const query = operation.input.query === undefined ? [] : [context.query]
-  const said = JSON.stringify([method, path, context.path ?? {}, body ?? null, ...query, ...actor], inOrder)
+  const said = JSON.stringify([method, path, context.path ?? {}, body ?? null, ...query, ...member], inOrder)
   return Buffer.from(hashRequest(context.workspace.id, said), 'hex')
 }
 

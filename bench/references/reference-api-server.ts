@@ -35,7 +35,7 @@ async function write(body: Buffer): Promise<string> {
     await setPostMedia(tx, id, [])
     await setPostTargets(tx, id, [], 'draft')
     const answer = JSON.stringify(await readPost(tx, workspaceId, id))
-    const record = { fingerprint: Buffer.alloc(32), status: 200, body: Buffer.from(answer) }
+    const record = { fingerprint: Buffer.alloc(32), status: 200, body: Buffer.from(answer), scopes: [] }
     await insertIdempotencyRecord(tx, workspaceId, key, record, 3 * dayMs)
     await insertOutbox(tx, workspaceId, 'post.created', JSON.parse(answer))
     await appendAuditEvent(tx, {

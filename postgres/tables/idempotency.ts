@@ -8,6 +8,8 @@ export interface IdempotencyRecord {
   readonly status: number
   /** Encrypted. */
   readonly body: Buffer
+  /** Those beyond the operation's own that the caller had and the handler asked for: a repeat needs them, too. */
+  readonly scopes: readonly string[]
 }
 
 /**
@@ -24,7 +26,7 @@ export async function findIdempotencyRecord(
   key: string,
 ): Promise<IdempotencyRecord | null> {
   const [record] = await q.query<IdempotencyRecord>(
-    'SELECT fingerprint, status, body FROM idempotency_records WHERE workspace_id = $1 AND key = $2 AND expires_at > now()',
+    'SELECT fingerprint, status, body, scopes FROM idempotency_records WHERE workspace_id = $1 AND key = $2 AND expires_at > now()',
     [workspaceId, key],
   )
   return record ?? null
@@ -35,15 +37,16 @@ export async function insertIdempotencyRecord(
   tx: Queryable,
   workspaceId: number,
   key: string,
-  { fingerprint, status, body }: IdempotencyRecord,
+  { fingerprint, status, body, scopes }: IdempotencyRecord,
   keptMs: number,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO idempotency_records (workspace_id, key, fingerprint, status, body, expires_at)
-     VALUES ($1, $2, $3, $4, $5, now() + ${intervalOf('$6')})
+    `INSERT INTO idempotency_records (workspace_id, key, fingerprint, status, body, scopes, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now() + ${intervalOf('$7')})
      ON CONFLICT (workspace_id, key) DO UPDATE
-       SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status, body = EXCLUDED.body, expires_at = EXCLUDED.expires_at`,
-    [workspaceId, key, fingerprint, status, body, keptMs],
+       SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status, body = EXCLUDED.body,
+           scopes = EXCLUDED.scopes, expires_at = EXCLUDED.expires_at`,
+    [workspaceId, key, fingerprint, status, body, scopes, keptMs],
   )
 }
 

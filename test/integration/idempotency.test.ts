@@ -3,15 +3,16 @@ import { expect, test } from 'vitest'
 import { makeKey, setUpApi } from '../support/api.ts'
 import { callTool } from '../support/mcp.ts'
 import { setUpMembers } from '../support/members.ts'
+import { makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
 const { makeMember } = setUpMembers({ stores, api })
 
 const valid = { url: 'https://example.com/hook' }
 
-function post(body: unknown, idempotencyKey: string): Promise<Response> {
+function post(body: unknown, idempotencyKey: string, key = mine.apiKey): Promise<Response> {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey }
-  return api.ask('/v1/webhooks', { method: 'POST', key: mine.apiKey, headers, body: JSON.stringify(body) })
+  return api.ask('/v1/webhooks', { method: 'POST', key, headers, body: JSON.stringify(body) })
 }
 
 async function counts() {
@@ -24,20 +25,45 @@ async function counts() {
   return row!
 }
 
-test('an answer with a secret of the dashboard is repeated for the member that made it alone', async () => {
+test("an answer with a secret is repeated for the same member alone, by any of that one's keys", async () => {
   const reused = { detail: 'Idempotency-Key was used with a different request' }
   const [one, another] = [await makeMember(mine, 'admin'), await makeMember(mine, 'admin')]
   for (const [path, body] of [
     ['/api-keys', { name: 'a', scopes: ['links:read'] }],
     ['/shared-links', { name: 'a' }],
     ['/invitations', { email: 'new@example.com', role: 'viewer' }],
+    ['/webhooks', valid],
   ] as const) {
     const headers = { 'Idempotency-Key': randomUUID() }
     const first = await one.ask('POST', path, body, headers)
     expect([path, first.status]).toEqual([path, 200])
     expect(await another.ask('POST', path, body, headers)).toEqual({ status: 409, body: reused })
     expect(await one.ask('POST', path, body, headers)).toEqual(first)
+    if (path !== '/webhooks') continue
+    const rotated = await makeKey(stores, mine.workspaceId, { ownerId: one.id })
+    expect(await post(body, headers['Idempotency-Key'], rotated.apiKey).then((answer) => answer.json())).toEqual(
+      first.body,
+    )
   }
+})
+
+test('a repeat is for whoever may do the same, and a refusal of the caller is not kept', async () => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const draft = { title: 'T', base_caption: 'C', social_account_ids: [account] }
+  const [contributor, editor] = [await makeMember(mine, 'contributor'), await makeMember(mine, 'editor')]
+  const { id } = (await editor.ask('POST', '/posts', draft)).body
+  const scheduled_at = new Date(Date.now() + 86_400_000).toISOString()
+  expect((await editor.ask('POST', `/posts/${id}/schedule`, { scheduled_at })).status).toBe(200)
+  const headers = { 'Idempotency-Key': randomUUID() }
+  const archive = ({ ask }: typeof editor) => ask('POST', `/posts/${id}/archive`, undefined, headers)
+  const refused = { status: 403, body: { detail: 'Your role in the workspace does not allow this' } }
+  expect(await archive(contributor)).toEqual(refused)
+  const first = await archive(editor)
+  expect(first.status).toBe(200)
+  expect(await archive(contributor)).toEqual(refused)
+  const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: ['posts:write'], ownerId: editor.id })
+  const rotated = await api.ask(`/v1/posts/${id}/archive`, { method: 'POST', key: apiKey, headers })
+  expect([rotated.headers.get('idempotent-replayed'), await rotated.json()]).toEqual(['true', first.body])
 })
 
 test('what means the same under a key is done once, by either interface and any API key, and what means something else is 409', async () => {

@@ -20,6 +20,7 @@ export const createWebhook = defineOperation({
   scope: 'webhooks:write',
   input: { body: WebhookCreate },
   output: CreatedWebhookEndpoint,
+  answersWithSecret: true,
   problems: ['webhooks_full'],
   async handle({ body: { url, events = [], description }, workspace, stores: { pg, box }, config }) {
     if (!config.allowPrivateTargets) demandPublicTarget(url)

@@ -1,10 +1,13 @@
 /** Feeds of JSON, version 1.0 and 1.1. */
+import { exceedsJsonLimits } from '../../schemas/json-body.ts'
 import { feedEntriesMax, feedFieldLengthMax } from '../../schemas/limits/feed-limits.ts'
 import { absolute } from './absolute.ts'
+import { FeedRefused } from './fetch-feed.ts'
 import type { SentEntry, SentFeed } from './read-feed.ts'
 
-/** @returns null where it is none */
+/** @returns null where it is none. @throws FeedRefused */
 export function readJsonFeed(text: string, url: string): SentFeed | null {
+  if (exceedsJsonLimits(text)) throw new FeedRefused('The feed is nested too deep, or has a number that is too long')
   let feed: unknown
   try {
     feed = JSON.parse(text)

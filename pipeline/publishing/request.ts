@@ -6,6 +6,7 @@ import { type Dispatcher, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
 import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
+import { exceedsJsonLimits } from '../../schemas/json-body.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
@@ -74,7 +75,7 @@ async function send(asked: Asked): Promise<Answer> {
       const text = secret === undefined ? said : said.replaceAll(secret, '…')
       return {
         status: response.statusCode,
-        body: parse(asked.hasLongNumbers ? quoteLongNumbers(text) : text, response.statusCode),
+        body: parse(text, response.statusCode, asked.hasLongNumbers),
         header: (name) => {
           const value = response.headers[name]
           return Array.isArray(value) ? value[0] : value
@@ -102,10 +103,11 @@ function isUnsent(error: unknown): boolean {
   return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo'
 }
 
-function parse(text: string, status: number): Record<string, unknown> {
+function parse(text: string, status: number, hasLongNumbers = false): Record<string, unknown> {
   if (text === '') return {}
   try {
-    const parsed: unknown = JSON.parse(text, harmless)
+    if (exceedsJsonLimits(text)) throw new SyntaxError('deeper, or with longer numbers, than any platform answers')
+    const parsed: unknown = JSON.parse(hasLongNumbers ? quoteLongNumbers(text) : text, harmless)
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
   } catch {
     // A proxy's page in front of a platform that is down.

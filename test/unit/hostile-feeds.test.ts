@@ -19,6 +19,12 @@ test.each([
   expect(read(xml).entries.length).toBeLessThanOrEqual(1)
 })
 
+test('JSON that is nested deeper than any feed is refused before it is parsed', () => {
+  const nested = `${'['.repeat(100)}${']'.repeat(100)}`
+  const json = `{"version": "https://jsonfeed.org/version/1", "items": [], "_more": ${nested}}`
+  expect(() => read(json)).toThrow('The feed is nested too deep')
+})
+
 test.each([
   ['ann@example.com (Ann (A.) Example)', 'Ann (A.) Example'],
   ['ann@example.com', ''],

@@ -1,0 +1,16 @@
+/** Answers of platforms made to keep whoever reads them busy: anybody's server may be behind the address of one. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { askProvider } from '../../pipeline/publishing/request.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await startReceiver()
+})
+afterAll(() => receiver?.close())
+
+test('an answer that is nested deeper than any platform’s is refused before it is parsed', async () => {
+  receiver.behaviour = (_, response) => void response.end(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`)
+  const asking = askProvider({ url: receiver.url, signal: new AbortController().signal })
+  await expect(asking).rejects.toThrow('The platform answered something else than JSON')
+})

@@ -1,9 +1,12 @@
 /**
- * A folder that one process at a time may use: a lock that a killed holder leaves behind without effect. Plain JavaScript,
- * because start/lock.mjs needs it before anything is built. Held by test/unit/folder-lock.test.ts.
+ * A folder that one process at a time may use. The kernel holds the lock (flock) for as long as its holder lives, so that
+ * a kill leaves none behind, and containers that share a volume see each other's. Node has no call for it: the command
+ * `flock` of util-linux locks a descriptor that it shares with this process. Plain JavaScript, because start/lock.mjs needs
+ * it before anything is built. Held by test/unit/folder-lock.test.ts.
  */
 import { spawnSync } from 'node:child_process'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 /** Another process has the folder; the message is a line for its user. */
@@ -12,120 +15,68 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Takes the lock of an existing folder.
+ * A look at the lock holds it for the moments of a process. Whoever wants it waits for longer than that, also on a
+ * busy machine.
+ */
+const lookedAtSeconds = '1'
+/** The status by which `flock` says that another has the lock. Its own failures have others. */
+const heldStatus = 200
+
+/**
+ * Takes the lock of an existing folder. Its file stays, because one that is deleted could be locked by two.
  * @param {string} path
  * @returns {{ release(): void }}
  * @throws {FolderInUse} when another running process has it
+ * @throws {Error} where the folder can't be locked
  */
 export function lockFolder(path) {
-  const lock = join(path, 'lock')
-  const own = processIdentity(process.pid) ?? String(process.pid)
-  // Written beside its place and linked into it, so that nobody reads an empty lock.
-  const unlinked = join(path, `lock.${process.pid}.new`)
-  writeFileSync(unlinked, own, { mode: 0o600 })
+  const file = join(path, 'lock')
+  const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   try {
-    while (!tryLink(unlinked, lock)) removeStale(lock, unlinked, path)
-  } finally {
-    rmSync(unlinked, { force: true })
+    if (!tryLock(descriptor, '--exclusive', '--wait', lookedAtSeconds)) {
+      throw new FolderInUse(`${path} is in use by another process (${readFileSync(file, 'utf8').trim()})`)
+    }
+    // For messages alone: a process of another container has a number of its own there.
+    ftruncateSync(descriptor)
+    writeSync(descriptor, `${process.pid} on ${hostname()}\n`, 0)
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
   }
-  return { release: () => rmSync(lock, { force: true }) }
+  return { release: () => closeSync(descriptor) }
 }
 
 /**
- * Whether a process that runs on this machine has the folder.
+ * Whether a running process has the folder.
  * @param {string} path
  */
 export function isFolderInUse(path) {
-  const holder = read(join(path, 'lock'))
-  return holder !== undefined && isRunning(holder)
-}
-
-/**
- * @param {string} from
- * @param {string} to
- */
-function tryLink(from, to) {
+  let descriptor
   try {
-    linkSync(from, to)
-    return true
+    descriptor = openSync(join(path, 'lock'), 'r')
   } catch (error) {
-    if (error.code === 'EEXIST') return false
+    if (error.code === 'ENOENT') return false
     throw error
   }
-}
-
-/**
- * Removes the lock of a process that is gone. One process at a time may: else one that found the old lock could remove
- * the new one of another. A process that dies here leaves its mark behind; the next one removes a mark whose process is
- * gone.
- * @param {string} lock
- * @param {string} own a file with the identity of this process
- * @param {string} path
- */
-function removeStale(lock, own, path) {
-  refuseWhereHeld(lock, path)
-  const mark = `${lock}.stale`
-  if (!tryLink(own, mark)) {
-    const remover = read(mark)
-    if (remover === undefined) return
-    if (isRunning(remover)) throw new FolderInUse(`${path} is being taken by another process`)
-    rmSync(mark, { force: true })
-    return
-  }
   try {
-    // One that has gone by itself may be there anew a moment later, and be another's.
-    if (refuseWhereHeld(lock, path) !== undefined) rmSync(lock, { force: true })
+    return !tryLock(descriptor, '--shared', '--nonblock')
   } finally {
-    rmSync(mark, { force: true })
+    closeSync(descriptor)
   }
 }
 
 /**
- * @param {string} lock
- * @param {string} path
- * @returns {string | undefined} the identity that a process that is gone has left in the lock; undefined: there is none
- * @throws {FolderInUse}
+ * Locks an open file for all processes that share the descriptor, and so for this one when `flock` has ended.
+ * @param {number} descriptor
+ * @param {...string} options
+ * @returns {boolean} false: another has it
  */
-function refuseWhereHeld(lock, path) {
-  const holder = read(lock)
-  if (holder !== undefined && isRunning(holder)) {
-    throw new FolderInUse(`${path} is in use by another process (${Number(holder.split(' ')[0])})`)
-  }
-  return holder
-}
-
-/** @param {string} identity */
-function isRunning(identity) {
-  return processIdentity(Number(identity.split(' ')[0])) === identity
-}
-
-/** @param {string} file */
-function read(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/**
- * A text that stays the same while process `pid` lives, and differs for the next process of that number. Undefined:
- * none runs.
- * @param {number} pid
- * @returns {string | undefined}
- */
-export function processIdentity(pid) {
-  if (process.platform === 'linux') {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      // The name, in parentheses, may hold anything; the state is the first field after it, the start time the 20th.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return fields[0] === 'Z' ? undefined : `${pid} ${fields[19]}`
-    } catch {
-      return undefined
-    }
-  }
-  const { status, stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'lstart='], { encoding: 'utf8' })
-  return status === 0 ? `${pid} ${stdout.trim()}` : undefined
+function tryLock(descriptor, ...options) {
+  const { status, stderr, error } = spawnSync('flock', [...options, '--conflict-exit-code', String(heldStatus), '3'], {
+    stdio: ['ignore', 'ignore', 'pipe', descriptor],
+    encoding: 'utf8',
+  })
+  if (status === 0) return true
+  if (status === heldStatus) return false
+  throw new Error(`the folder can't be locked by \`flock\` of util-linux: ${(error?.message ?? stderr).trim()}`)
 }

@@ -1,21 +1,20 @@
 /**
  * Permanent files, addressed by owner and SHA-256: equal bytes of one owner are one file.
  *
- *   drafts/<host>~<pid>~<its start>~<random>   an upload in progress, not yet visible
+ *   drafts/<space>~<pid>~<its start>~<random>   an upload in progress, not yet visible
  *   <owner>/<first two digits>/<SHA-256 in hex>
  *
  * `keep` syncs the draft, renames it to its place and syncs the folder. Only then may rows that refer to it be committed.
- * A kill before the rename leaves a draft. The next start on this machine deletes it, or another machine once it hasn't
- * been written for long. A kill between rename and commit leaves an unreferenced file. An upload of the same bytes replaces
+ * A kill before the rename leaves a draft. The next start on this machine or in this container deletes it, or another one
+ * once it hasn't been written for long. A kill between rename and commit leaves an unreferenced file. An upload of the same bytes replaces
  * it, or a sweep deletes it. Held by test/integration/media-upload.test.ts and test/crash/kill-api.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { processIdentity } from '../folder-lock.mjs'
 import { syncFolder } from './durable-file.ts'
+import { processIdentity, processSpace } from './process-identity.ts'
 
 /** The disk has less free than others need. */
 export class NoRoom extends Error {
@@ -59,7 +58,7 @@ const roomCheckBytes = 8 * 1024 * 1024
 /** @param diskFreeBytesMin bytes that drafts leave free on the disk, for the other files on it */
 export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage {
   const drafts = join(root, draftsFolder)
-  const own = [hostname(), ...(processIdentity(process.pid) ?? String(process.pid)).split(' ')].join(separator)
+  const own = [processSpace(), ...(processIdentity(process.pid) ?? String(process.pid)).split(' ')].join(separator)
   const folderOf = (owner: number, hex: string) => join(root, String(owner), hex.slice(0, 2))
   const placeOf = (owner: number, sha256: Buffer) => {
     const hex = sha256.toString('hex')
@@ -130,10 +129,10 @@ export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage
   }
 }
 
-/** Whether a killed process of this machine left the file. For other machines' files only the age tells. */
+/** Whether a killed process of this machine or container left the file. For others' files only the age tells. */
 function isAbandoned(name: string): boolean {
-  const [host, pid, startedAt] = name.split(separator)
-  return host === hostname() && processIdentity(Number(pid)) !== `${pid} ${startedAt}`
+  const [space, pid, startedAt] = name.split(separator)
+  return space === processSpace() && processIdentity(Number(pid)) !== `${pid} ${startedAt}`
 }
 
 function makeDraft(

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
@@ -169,10 +169,9 @@ test('says that nothing runs in a data folder that is none, or whose product has
   writeFileSync(join(stopped, 'dev.json'), JSON.stringify(dev))
   const nothingRuns = expect.stringMatching(/^svc workspace list: DATABASE_URL isn't set and nothing runs in .*stopped/)
   expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({ code: 1, out: '', err: nothingRuns })
-  // A start that was killed leaves its lock behind.
-  writeFileSync(join(stopped, 'lock'), `${process.pid} 1`)
+  // A start that was killed leaves the file of its lock behind.
+  writeFileSync(join(stopped, 'lock'), `${process.pid} on here`)
   expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({ code: 1, out: '', err: nothingRuns })
-  unlinkSync(join(stopped, 'lock'))
   const { release } = lockFolder(stopped)
   expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({
     code: 1,

@@ -71,7 +71,7 @@ describe('ingest with two workers', () => {
     // The folder and the port are its own.
     const elsewhere = { INGEST_WORKERS: '2', DATA_DIR: join(stores.dataDir, 'other'), PORT: String(node.port) }
     await Promise.all([
-      expect(startIngest(stores, {}, node)).rejects.toThrow(/start: .* is in use by another process \(\d+\)\n$/),
+      expect(startIngest(stores, {}, node)).rejects.toThrow(/start: .* is in use by another process \(\d+ on \S+\)\n$/),
       expect(startIngest(stores, elsewhere, node)).rejects.toThrow("can't listen"),
     ])
 

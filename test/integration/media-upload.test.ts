@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { sweepMedia } from '../../api/media/sweep.ts'
@@ -11,6 +10,7 @@ import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
 import { updateMedia } from '../../api/operations/media/update-media.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/files/file-storage.ts'
+import { processSpace } from '../../runtime/files/process-identity.ts'
 import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
@@ -418,15 +418,17 @@ describe('what is left behind', () => {
     await expectNothing()
   })
 
-  test('is swept, but no draft of another machine and no file of a row', async () => {
+  test('is swept, but no draft of another machine or container and no file of a row', async () => {
     const { answer } = await upload(png())
     const root = join(stores.dataDir, 'media')
     const [kept] = stored()
-    writeFileSync(join(root, 'drafts', `${hostname()}~999999999~1~abc`), 'left')
-    writeFileSync(join(root, 'drafts', 'another-host~1~1~abc'), 'of another machine, at work')
+    writeFileSync(join(root, 'drafts', `${processSpace()}~999999999~1~abc`), 'left')
+    // The second is of a container that shares the network of this machine, and so its name.
+    const atWork = ['another-host.1~1~1~abc', `${processSpace()}0~1~1~abc`]
+    for (const name of atWork) writeFileSync(join(root, 'drafts', name), '')
     expect(await sweepMedia(stores.media, stores.pg)).toEqual({ drafts: 1, files: 0 })
     await sweepMedia(stores.media, stores.pg, 0)
-    expect(stored().sort()).toEqual(['another-host~1~1~abc', kept].sort())
+    expect(stored().sort()).toEqual([...atWork, kept].sort())
     const file = await api.ask(`/v1/media/${answer.id}/file`, { key: mine.apiKey })
     expect(Buffer.from(await file.arrayBuffer()).equals(png())).toBe(true)
   })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { connectPostgres } from '../../postgres/client.ts'
+import { isFolderInUse } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -143,14 +144,14 @@ test('a verified short domain has its links at the root of the port, and the sta
 
 test('refuses a second start on its folder, and one on its port, in a line each', async () => {
   const second = await refusedStart({ DATA_DIR: dataDir })
-  const inUse = /DATA_DIR .* is in use by another process \(\d+\), which serves http:\/\/localhost:\d+\/$/
+  const inUse = /DATA_DIR .* is in use by another process \(\d+ on \S+\), which serves http:\/\/localhost:\d+\/$/
   expect(second).toEqual({ code: 1, lines: [expect.stringMatching(inUse)] })
   const other = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const { port } = new URL(product.dev.base_url)
   const busy = await refusedStart({ DATA_DIR: other, PORT: port })
   expect(busy.code).toBe(1)
   expect(busy.lines[0]).toContain(`port ${port} is in use`)
-  expect(existsSync(join(other, 'lock'))).toBe(false)
+  expect(isFolderInUse(other)).toBe(false)
   rmSync(other, { recursive: true })
 })
 
@@ -216,7 +217,7 @@ test('starts no store that is given by its URL; stops in order, ends every child
   const pids = Object.values(given.dev.pids).filter((pid) => pid !== null)
   expect(await given.stop()).toBe(0)
   for (const pid of pids) expect(isAlive(pid)).toBe(false)
-  expect(existsSync(join(stores.dataDir, 'lock'))).toBe(false)
+  expect(isFolderInUse(stores.dataDir)).toBe(false)
   expect(Object.values(given.dev.pids)).toEqual([null, null, null, null, null, null])
   rmSync(join(stores.dataDir, 'secret.key'))
   const lines = [expect.stringMatching(/^svc: SECRET_KEY .*isn't the key that the data/), 'svc: stopped']

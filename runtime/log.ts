@@ -10,13 +10,23 @@ export type Log = Logger
 const causesMax = 4
 const credentials = /:\/\/[^\s/@]{0,1000}@/g
 
-export function makeLog(
-  service: string,
-  level: string,
-  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
-): Log {
+export function makeLog(service: string, level: string, destination: DestinationStream = lossyDestination(2)): Log {
   const options = { name: service, level, base: { service, pid: process.pid }, serializers: { err: describeError } }
   return pino(options, destination)
+}
+
+/** A line that can't be written is lost, as on a full disk. That is no reason to end the process. */
+export function lossyDestination(descriptor: number): DestinationStream {
+  const open = () => {
+    const opened = pino.destination({ dest: descriptor, sync: true })
+    // One that has failed keeps its line, and all after it: they would fill the memory.
+    opened.on('error', () => {
+      stream = open()
+    })
+    return opened
+  }
+  let stream = open()
+  return { write: (line) => void stream.write(line) }
 }
 
 /** Type, message, code and stack, and nothing else that hangs on it. */

@@ -26,6 +26,8 @@ async function main(): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop('stopping', 0))
   process.on('uncaughtException', (error) => stop(lineOf(error), 1))
+  // The file that lines go to may lie on a full disk.
+  process.stdout.on('error', () => {})
 
   try {
     const started = await product.start()

@@ -1,6 +1,7 @@
+import { closeSync, openSync } from 'node:fs'
 import { ReplyError } from 'ioredis'
 import { expect, test } from 'vitest'
-import { makeLog } from '../../runtime/log.ts'
+import { lossyDestination, makeLog } from '../../runtime/log.ts'
 
 function logged(error: unknown): { err: Record<string, unknown>; line: string } {
   const lines: string[] = []
@@ -32,4 +33,11 @@ test('an error’s causes are in its stack, a circle of them too, and URLs have 
   expect(err['stack']).toContain('caused by: Error: no way to redis://…@db:6379/0')
   expect(line).not.toContain('TOPSECRET')
   expect(logged('redis://svc:TOPSECRET@db').line).not.toContain('TOPSECRET')
+})
+
+test('a log whose disk is full ends no process', () => {
+  const full = openSync('/dev/full', 'w')
+  const log = makeLog('test', 'info', lossyDestination(full))
+  for (const line of ['one', 'another']) expect(() => log.info(line)).not.toThrow()
+  closeSync(full)
 })

@@ -51,6 +51,7 @@ import type { WorkerData } from './threads/protocol.ts'
 import { runWorker } from './threads/worker.ts'
 import { receiveInWorkers } from './threads/workers.ts'
 import { openBotChecks } from './verify/open-checks.ts'
+import { waitForRoom } from './wait-for-room.ts'
 
 async function runNode(): Promise<void> {
   letHeapGrow()
@@ -59,6 +60,7 @@ async function runNode(): Promise<void> {
   const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)
   const shutdown = makeShutdown(log)
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await waitForRoom(folder, log)
   // Two processes that write and recycle the same log files would lose events.
   const lock = lockFolder(folder)
 

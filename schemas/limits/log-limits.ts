@@ -26,6 +26,8 @@ export const logFileTriesBeforeAnswer = 9
 export const retiredFileKeepMs = 10 * minute
 /** Bytes of the retired files of one stream, over all its folders. */
 export const retiredBytesMax = 4 * 1024 * MiB
+/** Room that a node's start waits for: its leases and its copies of tables, beside the log. */
+export const startBytesMin = 1 * MiB
 /** Segment numbers of one lease: at 16 segments a second, of four streams, they last 17 hours. */
 export const segmentLeaseSize = 1_000_000
 /**

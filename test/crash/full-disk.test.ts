@@ -1,5 +1,5 @@
 /** The disk of ingest's folder fills up under load and is freed again: nothing that was acknowledged is lost. */
-import { readdirSync, statfsSync, unlinkSync } from 'node:fs'
+import { existsSync, readdirSync, statfsSync, unlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'vitest'
@@ -116,3 +116,20 @@ filling.for(
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
   },
 )
+
+test('a start on a disk without a byte left waits for room, and takes events then', async (context) => {
+  const { expect } = context
+  const dataDir = join(stores.dataDir, 'start')
+  const folder = join(dataDir, 'ingest')
+  const whyNot = mountSmallDisk(folder, diskBytes)
+  if (whyNot !== undefined) leaveOut(context, whyNot)
+  context.onTestFinished(() => unmount(folder))
+  await fillDisk(folder, 0)
+  const starting = startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: '0' })
+  const isWaiting = async () => existsSync(join(folder, 'room.new'))
+  await Promise.race([starting, until(isWaiting, acceptsAgainMs, 'looking for room')])
+  unlinkSync(join(folder, 'filler'))
+  const node = await starting
+  context.onTestFinished(async () => void (await node.stop('SIGKILL')))
+  expect((await node.post('/track', { tracking_key: node.key, event_name: 'a' })).status).toBe(202)
+})

@@ -9,6 +9,7 @@ import { placeHeadersOf } from '../../runtime/http/place-headers.ts'
 import { type HttpReply, sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
+import type { HttpRequest } from '../../runtime/http/uws.ts'
 import type { Log } from '../../runtime/log.ts'
 import { pixelQueryBytesMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import { isWebUrl } from '../../schemas/web-url.ts'
@@ -48,7 +49,9 @@ export function makePixel(options: PixelOptions, underWay: UnderWay): Handler {
       countRefused('malformed', 1)
       return answer()
     }
-    const event = eventOf(new URLSearchParams(query), request.getHeader('referer'))
+    const params = new URLSearchParams(query)
+    if (isObjectedTo(request) && params.get('respect_gpc') !== 'false') return answer()
+    const event = eventOf(params, request.getHeader('referer'))
     const sender = new RequestSender(response, proxies, head)
     try {
       receiver.receive('track', Buffer.from(JSON.stringify(event)), sender, answer)
@@ -58,6 +61,11 @@ export function makePixel(options: PixelOptions, underWay: UnderWay): Handler {
       answer()
     }
   }
+}
+
+/** Global Privacy Control or Do Not Track: the visitor hasn't consented then, as with the browser script. */
+function isObjectedTo(request: HttpRequest): boolean {
+  return ['sec-gpc', 'dnt'].some((name) => request.getHeader(name) === '1')
 }
 
 /** The members of an event that a pixel may name. No person is named: addresses of images stand in many logs. */

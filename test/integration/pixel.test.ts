@@ -76,11 +76,14 @@ test('without a name and an address it is a page view of the page that shows it,
   ])
 })
 
-test('a refused event shows the image and is counted by reason; a HEAD and what is sent ahead count nothing', async () => {
+test('a refused event shows the image and is counted by reason; a HEAD, what is sent ahead and what is objected to count nothing', async () => {
   const before = await counts()
   await show({}, {}, 'HEAD')
   for (const name of ['Sec-Purpose', 'Purpose']) await show({}, { [name]: 'prefetch' })
+  for (const name of ['Sec-GPC', 'DNT']) await show({}, { [name]: '1' })
   expect(await counts()).toEqual(before)
+  await show({ respect_gpc: 'false' }, { 'Sec-GPC': '1' })
+  await show({}, { DNT: '0' })
   await show({ tracking_key: 'svc_pk_unknown' })
   await show({ tracking_key: '' })
   await show({ event_name: '' })
@@ -88,7 +91,7 @@ test('a refused event shows the image and is counted by reason; a HEAD and what 
   await show({ title: 'a\0b' })
   await show({ p_long: 'x'.repeat(pixelQueryBytesMax) })
   const refused = { unknown_key: 2, invalid: 3, malformed: 1 }
-  expect(await counts()).toEqual({ ...before, ...refused })
+  expect(await counts()).toEqual({ ...before, accepted: before['accepted']! + 2, ...refused })
   const posted = await fetch(`${ingest.url}/pixel`, { method: 'POST' })
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
 })

@@ -144,6 +144,11 @@ export const problems = {
     detail: 'Too many feeds are being previewed',
     headers: { 'Retry-After': String(retryAfterSeconds) },
   },
+  click_maps_full: {
+    status: 503,
+    detail: 'Service temporarily unavailable: too many click maps are being computed',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
   people_behind: {
     status: 503,
     detail: 'Too many events wait to be merged into people: try again in a moment',

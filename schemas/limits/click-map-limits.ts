@@ -15,21 +15,27 @@ export const clickMapViewChunksMax = 720
 /** Bytes that one statement reads: recordings of small pages come together. */
 export const clickMapBatchBytesMax = 4 * MiB
 /** Shares of `ANSWER_DEADLINE_MS`. A map that isn't ready by then has the page views that were read so far. */
-export const clickMapShareOfAnswer = 0.4
-/** One map is computed at a time in a process: recordings take memory and much of a core, which other answers need. */
-export const clickMapTurns = { atOnce: 1, waitingMax: 10, refusal: 'answer_late' } as const
-/** Share of `ANSWER_DEADLINE_MS`. A map that waits longer is refused. */
-export const clickMapWaitShareOfAnswer = 0.2
+export const clickMapShareOfAnswer = 0.35
+/**
+ * One map is computed at a time in a process: recordings take memory and much of a core, which other answers need. So many more
+ * of one workspace wait.
+ */
+export const clickMapTurns = { atOnce: 1, waitingMax: 3, refusal: 'click_maps_full' } as const
+/** Share of `ANSWER_DEADLINE_MS`. A map that waits longer is refused. One map takes less: the next workspace has its turn then. */
+export const clickMapWaitShareOfAnswer = 0.4
 /** Between two pauses, in which a process answers others. One chunk is parsed whole. */
 export const clickMapSliceMs = 20
 
-/** Clicks of a page view; later ones aren't counted. */
+/** Clicks of a page view; later ones are in no figure but their own. */
 export const clickMapViewClicksMax = 1_000
 /** Clicks of a map: once it has them, older page views aren't read. Counting them holds up the process. */
 export const clickMapClicksMax = 20_000
 /** Rows of elements, and points. */
 export const clickMapElementsMax = 100
 export const clickMapPointsMax = 5_000
+/** Part of the page views that saw the lowest place of the scroll depth, and how many of them do at least, where there are more. */
+export const clickMapDeepShare = 0.05
+export const clickMapDeepViews = 2
 /** A page's height, in pixels: clicks below it have no point. */
 export const clickMapHeightMax = 100_000
 /** A viewport's sides, in pixels. */

@@ -25,6 +25,7 @@ const ClickMapPoint = z
   .object({
     x: z.number().min(0).max(1).describe('As a fraction of the viewport’s width.'),
     y: count.describe('Pixels from the top of the page.'),
+    element: count.nullable().describe('Its index in `elements`; null: the clicked one isn’t among them.'),
   })
   .meta({ id: 'ClickMapPoint' })
 
@@ -61,12 +62,15 @@ export const ClickMap = z
     cut_page_views: count.describe('Those in `page_views` that were too long: their ends weren’t read.'),
     visitors: count,
     clicks: count,
+    cut_clicks: count.describe('Beyond the first 1,000 of their page views. They are in no other figure.'),
     dead_clicks: count,
     rage_clicks: count,
     elements: z.array(ClickMapElement).describe('By clicks, at most 100.'),
     points: z.array(ClickMapPoint).describe('Those of the newest page views first, at most 5,000.'),
     scroll: z.object({
-      height: count.describe('The lowest place that any of them had in sight, in pixels.'),
+      height: count.describe(
+        'The lowest place that 5 % of them had in sight, and two at least where there are more, in pixels.',
+      ),
       bands: z.array(ScrollBand).describe('Each 10 % of it; empty without page views.'),
     }),
     page: MappedPage.nullable().describe('The newest recording that began on the page; null: none did.'),

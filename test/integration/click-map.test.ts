@@ -53,7 +53,7 @@ test('a map is of one page, viewport and range, and of nobody else’s recording
   const map = await mapOf(mine, 'path=/pricing&hours=2')
   expect(map).toMatchObject({
     ...{ path: '/pricing', device: 'desktop', page_views: 2, viewports: { desktop: 2, tablet: 0, mobile: 1 } },
-    ...{ has_more: false, cut_page_views: 0, visitors: 2, clicks: 2, dead_clicks: 0, rage_clicks: 0 },
+    ...{ has_more: false, cut_page_views: 0, visitors: 2, clicks: 2, cut_clicks: 0, dead_clicks: 0, rage_clicks: 0 },
     scroll: { height: 800 },
     page: { replay_id: 12, width: 1_200, height: 800, recorded_at: new Date(now - 20 * minute).toISOString() },
   })
@@ -64,15 +64,18 @@ test('a map is of one page, viewport and range, and of nobody else’s recording
     },
   ])
   expect(map.points).toEqual([
-    { x: 0.5, y: 90 },
-    { x: 0.1, y: 90 },
+    { x: 0.5, y: 90, element: 0 },
+    { x: 0.1, y: 90, element: 0 },
   ])
   // The page that is drawn is the first of the chunks behind the one before it.
   const { replay_id, chunk_id } = map.page!
   const read = await api.ask(`/v1/replays/${replay_id}?after_id=${chunk_id - 1}&limit=1`, { key: mine.apiKey })
   expect(await read.json()).toMatchObject({ chunks: [{ id: chunk_id }] })
 
-  expect(await mapOf(mine, 'path=/pricing&device=mobile')).toMatchObject({ page_views: 1, points: [{ x: 0.5, y: 90 }] })
+  expect(await mapOf(mine, 'path=/pricing&device=mobile')).toMatchObject({
+    page_views: 1,
+    points: [{ x: 0.5, y: 90, element: 0 }],
+  })
   expect(await mapOf(mine, 'path=/pricing&days=7')).toMatchObject({ page_views: 3 })
   expect(await mapOf(mine, 'path=/nowhere')).toMatchObject({
     page_views: 0,

@@ -71,17 +71,22 @@ test('clicks, visitors, dead clicks, rage and depth are those that were counted 
   expect([map.visitors, map.clicks, map.dead_clicks, map.rage_clicks]).toEqual([2, 16, 6, 1])
   expect(map.points).toHaveLength(16)
   expect(map.points.slice(0, 5)).toEqual([
-    { x: 0.5, y: 100 },
-    { x: 0.25, y: 50 },
-    { x: 0.0083, y: 700 },
-    { x: 0.0083, y: 700 },
-    { x: 0.25, y: 1_250 },
+    { x: 0.5, y: 100, element: 3 },
+    { x: 0.25, y: 50, element: 0 },
+    { x: 0.0083, y: 700, element: 1 },
+    { x: 0.0083, y: 700, element: 2 },
+    { x: 0.25, y: 1_250, element: 0 },
   ])
-  expect(map.points[5]).toEqual({ x: 0.1, y: 450 })
+  expect(map.points[5]).toEqual({ x: 0.1, y: 450, element: 0 })
+  expect(map.points.filter(({ element }) => element === null)).toEqual([{ x: 0.0009, y: 401, element: null }])
   // 2,000 pixels were seen of two page views, 1,200 of one.
   expect(map.scroll.height).toBe(2_000)
   expect(map.scroll.bands.map(({ page_views }) => page_views)).toEqual([3, 3, 3, 3, 3, 3, 2, 2, 2, 2])
   expect(map.scroll.bands[6]).toEqual({ depth: 70, y: 1_400, page_views: 2, share: 66.67 })
+  // One that claims to be far deeper than the others leaves the bands as they are.
+  const claimed = addUp([...views, { ...first, depth: 100_000, visitor: '9' }])
+  expect(claimed.scroll.height).toBe(2_000)
+  expect(claimed.scroll.bands.map(({ page_views }) => page_views)).toEqual([4, 4, 4, 4, 4, 4, 3, 3, 3, 3])
 })
 
 test('an element is the one that stood there when it was clicked, whatever was added, moved and taken away', () => {
@@ -142,7 +147,7 @@ test('a hostile recording is followed without an error, and what canâ€™t be isnâ
     { type: 2, timestamp: 1, data: {} },
     click(1, 1, 1, 1),
   ])
-  expect(nothing).toEqual({ viewport: undefined, clicks: [], depth: 0, snapshot: undefined })
+  expect(nothing).toEqual({ viewport: undefined, clicks: [], cutClicks: 0, depth: 0, snapshot: undefined })
   expect(
     follow([{ type: 4, timestamp: 0, data: { width: '9', height: 1e9 } }, click(1, 1, 1, 1)]).viewport,
   ).toBeUndefined()
@@ -179,10 +184,12 @@ test('a hostile recording is followed without an error, and what canâ€™t be isnâ
   ])
   expect(view.viewport).toBe('mobile')
   expect(view.clicks).toHaveLength(clickMapViewClicksMax)
-  const { elements, points, scroll: seen, rage_clicks } = addUp([{ ...view, visitor: '1' }])
+  const { elements, points, scroll: seen, rage_clicks, cut_clicks } = addUp([{ ...view, visitor: '1' }])
   expect(elements.map(({ selector }) => selector)).toContain('body > unknown:nth-of-type(1)')
   expect(elements.every(({ selector }) => /^[\w#.:()> -]+$/.test(selector))).toBe(true)
   expect(points.every(({ x, y }) => x >= 0 && x <= 1 && y >= 0 && y <= 100_000)).toBe(true)
   expect(seen.height).toBe(100_000)
   expect(rage_clicks).toBe(1)
+  // Two, the six odd ones, and five more than the bound.
+  expect(cut_clicks).toBe(13)
 })

@@ -1,15 +1,23 @@
 /** Adds up the page views of a click map. Pure; test/unit/click-map.test.ts. */
-import { clickMapElementsMax, clickMapPointsMax } from '../../../schemas/limits/click-map-limits.ts'
+import {
+  clickMapDeepShare,
+  clickMapDeepViews,
+  clickMapElementsMax,
+  clickMapPointsMax,
+} from '../../../schemas/limits/click-map-limits.ts'
 import type { ClickMap } from '../../../schemas/resources/click-map.ts'
 import { perCent } from '../analytics/metrics.ts'
 import type { PageView } from './follow-page-view.ts'
 
 /** A page view, and whose it is. */
-export interface VisitorsView extends Pick<PageView, 'clicks' | 'depth'> {
+export interface VisitorsView extends Pick<PageView, 'clicks' | 'cutClicks' | 'depth'> {
   readonly visitor: string
 }
 
-type Figures = Pick<ClickMap, 'visitors' | 'clicks' | 'dead_clicks' | 'rage_clicks' | 'elements' | 'points' | 'scroll'>
+type Figures = Pick<
+  ClickMap,
+  'visitors' | 'clicks' | 'cut_clicks' | 'dead_clicks' | 'rage_clicks' | 'elements' | 'points' | 'scroll'
+>
 
 interface Element {
   readonly text: string
@@ -22,7 +30,7 @@ interface Element {
 /** @param views the newest first: a text is that of the newest one */
 export function addUp(views: readonly VisitorsView[]): Figures {
   const elements = new Map<string, Element>()
-  const points: ClickMap['points'] = []
+  const points: { readonly x: number; readonly y: number; readonly selector: string | undefined }[] = []
   let clicks = 0
   let dead = 0
   let rage = 0
@@ -32,7 +40,7 @@ export function addUp(views: readonly VisitorsView[]): Figures {
       dead += Number(isDead)
       rage += Number(isRage)
       if (place !== undefined && points.length < clickMapPointsMax) {
-        points.push({ x: Math.round(place.x * 10_000) / 10_000, y: place.y })
+        points.push({ x: Math.round(place.x * 10_000) / 10_000, y: place.y, selector: element?.selector })
       }
       if (element === undefined) continue
       const known = elements.get(element.selector) ?? {
@@ -46,10 +54,13 @@ export function addUp(views: readonly VisitorsView[]): Figures {
       known.rage += Number(isRage)
     }
   }
+  const shown = shownElements(elements, clicks)
+  const indexes = new Map<string | undefined, number>(shown.map(({ selector }, index) => [selector, index]))
   return {
     ...{ visitors: new Set(views.map(({ visitor }) => visitor)).size, clicks, dead_clicks: dead, rage_clicks: rage },
-    elements: shownElements(elements, clicks),
-    points,
+    cut_clicks: views.reduce((sum, { cutClicks }) => sum + cutClicks, 0),
+    elements: shown,
+    points: points.map(({ x, y, selector }) => ({ x, y, element: indexes.get(selector) ?? null })),
     scroll: scrollOf(views),
   }
 }
@@ -64,9 +75,15 @@ function shownElements(elements: ReadonlyMap<string, Element>, all: number): Cli
     }))
 }
 
-/** A recording doesn't have its page's height: the lowest place that somebody saw stands for it. */
+/**
+ * A recording doesn't have its page's height: the lowest place that some of the page views saw stands for it. A single one that
+ * was much deeper than the others, or claims so, doesn't set it.
+ */
 function scrollOf(views: readonly VisitorsView[]): ClickMap['scroll'] {
-  const height = views.reduce((most, { depth }) => Math.max(most, depth), 0)
+  const depths = views.map(({ depth }) => depth).sort((a, b) => b - a)
+  const deep =
+    depths.length > clickMapDeepViews ? Math.max(clickMapDeepViews, Math.ceil(depths.length * clickMapDeepShare)) : 1
+  const height = depths[deep - 1] ?? 0
   if (height === 0) return { height, bands: [] }
   const bands = Array.from({ length: 10 }, (_, at) => {
     const depth = (at + 1) * 10

@@ -17,21 +17,10 @@ export interface ClickedElement {
   readonly mayBeDead: boolean
 }
 
-const controls = ['a', 'button', 'label', 'summary', 'select', 'option', 'input', 'textarea']
+const fields = ['label', 'select', 'option', 'input', 'textarea']
+const controls = ['a', 'button', 'summary', ...fields]
 const controlRoles = ['button', 'link', 'tab', 'menuitem', 'option', 'checkbox', 'radio', 'switch']
-const neverDead = [
-  'label',
-  'select',
-  'option',
-  'input',
-  'textarea',
-  'video',
-  'audio',
-  'iframe',
-  'canvas',
-  'html',
-  'body',
-]
+const neverDead = [...fields, 'video', 'audio', 'iframe', 'canvas', 'html', 'body']
 
 export function clickedElementOf(node: PageNode): ClickedElement | undefined {
   const clicked = controlAround(node) ?? elementAround(node)

@@ -37,6 +37,8 @@ export interface PageView {
   /** Undefined: the recording doesn't say. */
   readonly viewport: Viewport | undefined
   readonly clicks: readonly MappedClick[]
+  /** Clicks beyond those that are kept. */
+  readonly cutClicks: number
   /** The lowest place in sight, in pixels. */
   readonly depth: number
   readonly snapshot: { readonly chunkId: number; readonly width: number; readonly height: number } | undefined
@@ -58,6 +60,7 @@ export class PageViewFollower {
   private viewport: Viewport | undefined
   private depth = 0
   private readonly clicks: MappedClick[] = []
+  private cutClicks = 0
   /** Clicks from here on may still be dead. */
   private undecided = 0
   private recent: { readonly at: number; readonly x: number; readonly y: number }[] = []
@@ -71,7 +74,8 @@ export class PageViewFollower {
   }
 
   get view(): PageView {
-    return { viewport: this.viewport, clicks: this.clicks, depth: this.depth, snapshot: this.snapshot }
+    const { viewport, clicks, cutClicks, depth, snapshot } = this
+    return { viewport, clicks, cutClicks, depth, snapshot }
   }
 
   private takeEvent(event: RecordedEvent, chunkId: number, isOfPath: boolean): void {
@@ -117,7 +121,10 @@ export class PageViewFollower {
   }
 
   private takeClick({ id, x, y }: RecordedEvent['data'], at: number): void {
-    if (this.clicks.length >= clickMapViewClicksMax) return
+    if (this.clicks.length >= clickMapViewClicksMax) {
+      this.cutClicks++
+      return
+    }
     const node = this.page.at(id)
     const element = node && clickedElementOf(node)
     const place = isNumber(x) && isNumber(y) ? this.placeOf(x, y) : undefined

@@ -6,6 +6,8 @@ import {
   clickMapShareOfAnswer,
   clickMapTurns,
   clickMapWaitShareOfAnswer,
+  desktopWidthMin,
+  tabletWidthMin,
 } from '../../../schemas/limits/click-map-limits.ts'
 import { urlLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { ClickMap, viewports } from '../../../schemas/resources/click-map.ts'
@@ -32,12 +34,16 @@ export const readClickMap = defineOperation({
     query: z.object({
       ...rangeParameters,
       path: z.string().min(1).max(urlLengthMax).meta({ description: 'The page.' }),
-      device: z.enum(viewports).default('desktop').meta({
-        description: 'By the viewport’s width: `desktop` from 1,024 pixels on, `tablet` from 768 on, else `mobile`.',
-      }),
+      device: z
+        .enum(viewports)
+        .default('desktop')
+        .meta({
+          description: `By the viewport’s width: \`desktop\` from ${desktopWidthMin.toLocaleString('en')} pixels on, \`tablet\` from ${tabletWidthMin} on, else \`mobile\`.`,
+        }),
     }),
   },
   output: ClickMap,
+  problems: ['click_maps_full'],
   async handle({ query, workspace, stores, clock, config: { answerDeadlineMs } }) {
     return stores.share(JSON.stringify(['click_map', query, workspace]), async () => {
       const now = clock.now()
@@ -50,7 +56,8 @@ export const readClickMap = defineOperation({
         withinMs: answerDeadlineMs * clickMapShareOfAnswer,
       }
       const waitMs = answerDeadlineMs * clickMapWaitShareOfAnswer
-      const { views, viewports, hasMore } = await inTurn(line, waitMs, () => readPageViews(stores.ch, request))
+      const place = { line, workspaceId: workspace.id }
+      const { views, viewports, hasMore } = await inTurn(place, waitMs, () => readPageViews(stores.ch, request))
       return {
         range: shownRange(range),
         readable_from: new Date(readable).toISOString(),

@@ -7,6 +7,7 @@ import { forEachAtMost } from '../../runtime/for-each.ts'
 import { feedLeaseMs, feedsAtOnce, feedsEveryMs } from '../../schemas/limits/feed-limits.ts'
 import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 import { type FeedFetching, FeedRefused, fetchFeed } from './fetch-feed.ts'
+import { findFeed } from './find-feed.ts'
 import { readFeed } from './read-feed.ts'
 import { type LookContext, refusalOf, settleFailed, settleRead, settleRefused, settleUnchanged } from './settle-look.ts'
 
@@ -32,10 +33,13 @@ async function look(context: FeedsContext, feed: LeasedFeed, stopping: AbortSign
   const refusal = refusalOf(feed)
   if (refusal !== null) return settleRefused(context, feed, refusal)
   try {
+    // The address may be a site's: its first reading finds the feed.
+    if (feed.read_at === null)
+      return await settleRead(context, feed, await findFeed(feed.url, context.fetching, stopping))
     const known = { etag: feed.etag, lastModified: feed.last_modified }
     const fetched = await fetchFeed(feed.url, known, context.fetching, stopping)
     if (fetched === null) await settleUnchanged(context, feed)
-    else await settleRead(context, feed, fetched, readFeed(fetched))
+    else await settleRead(context, feed, { url: feed.url, fetched, feed: readFeed(fetched) })
   } catch (error) {
     if (stopping.aborted) return
     if (!(error instanceof FeedRefused)) throw error

@@ -11,6 +11,7 @@ import {
   failLook,
   forgetEntries,
   holdLeased,
+  isFeedKnown,
   type LeasedFeed,
   noteEntries,
 } from '../../postgres/tables/feed-looks.ts'
@@ -29,9 +30,10 @@ import {
 import { day } from '../../schemas/limits/units.ts'
 import { type FeedNews, scopesOfFeed } from '../../schemas/resources/feed.ts'
 import { scopesOfRoles } from '../../schemas/roles.ts'
-import type { FeedRefused, FetchedFeed } from './fetch-feed.ts'
+import type { FeedRefused } from './fetch-feed.ts'
+import type { FoundFeed } from './find-feed.ts'
 import { type MadePost, makePost } from './make-post.ts'
-import type { Feed, FeedEntry } from './read-feed.ts'
+import type { FeedEntry } from './read-feed.ts'
 
 export interface LookContext {
   readonly pg: Postgres
@@ -54,8 +56,7 @@ export function settleUnchanged({ pg, clock }: LookContext, feed: LeasedFeed): P
 export function settleRead(
   context: LookContext,
   leased: LeasedFeed,
-  fetched: FetchedFeed,
-  { title, entries }: Feed,
+  { url, fetched, feed: { title, entries } }: FoundFeed,
 ): Promise<void> {
   const { pg, clock, apiHost, shortUrlHost, holdBefore } = context
   return pg.transaction(async (tx) => {
@@ -66,6 +67,10 @@ export function settleRead(
     if (feed === null) return
     const refusal = refusalOf(feed)
     if (refusal !== null) return turnOff(tx, context, feed, refusal)
+    // Two feeds of one URL would make each post twice.
+    if (url !== feed.url && (await isFeedKnown(tx, feed.workspace.id, url))) {
+      return turnOff(tx, context, feed, 'The workspace has the feed that this page names')
+    }
     const fresh = await newAmong(tx, feed, entries, new Date(now))
     const isFirst = feed.read_at === null
     const wanted = isFirst ? fresh.slice(fresh.length - Number(feed.posts_newest)) : fresh
@@ -78,7 +83,7 @@ export function settleRead(
     for (const entry of taken) made.push(await makePost(making, entry))
     const news = newsOf(made, { skipped: wanted.length - taken.length, isFull: room < feedPostsEach }, now)
     const { etag, lastModified } = fetched
-    await endLook(tx, feed, lookAt(now), { title, etag, lastModified, news })
+    await endLook(tx, feed, lookAt(now), { url, title, etag, lastModified, news })
     await auditPosts(tx, feed, made)
   })
 }

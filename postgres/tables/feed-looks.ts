@@ -116,20 +116,26 @@ export async function endLook(
   tx: Queryable,
   { id, leased_until }: LeasedFeed,
   { lookedAt, nextLookAt }: FeedLook,
-  read?: Validators & { readonly title: string; readonly news: FeedNews | null },
+  read?: Validators & { readonly url: string; readonly title: string; readonly news: FeedNews | null },
 ): Promise<void> {
   await tx.query(
     `UPDATE feeds SET looked_at = $3, next_look_at = $4, leased_until = NULL, last_error = NULL, failing_since = NULL,
        failures = 0, read_at = $3, title = CASE WHEN $5 THEN $6 ELSE title END,
        etag = CASE WHEN $5 THEN $7 ELSE etag END, last_modified = CASE WHEN $5 THEN $8 ELSE last_modified END,
-       last_news = coalesce($9, last_news)
+       last_news = coalesce($9, last_news), url = coalesce($10, url)
      WHERE id = $1 AND leased_until = $2`,
     [
       ...[id, leased_until, lookedAt, nextLookAt, read !== undefined],
       ...[read?.title ?? '', read?.etag ?? null, read?.lastModified ?? null],
-      read?.news ? JSON.stringify(read.news) : null,
+      ...[read?.news ? JSON.stringify(read.news) : null, read?.url ?? null],
     ],
   )
+}
+
+/** Whether the workspace has a feed of the URL. Nobody adds one while the workspace is held. */
+export async function isFeedKnown(tx: Queryable, workspaceId: number, url: string): Promise<boolean> {
+  const rows = await tx.query('SELECT 1 FROM feeds WHERE workspace_id = $1 AND url = $2', [workspaceId, url])
+  return rows.length > 0
 }
 
 /** The feed could not be read. @param isOver it is turned off @returns false where the lease has ended */

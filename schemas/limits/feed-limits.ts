@@ -24,6 +24,8 @@ export const feedRedirectsMax = 5
 export const feedBytesMax = 5 * MiB
 /** Entries that are read of a feed, from its beginning. */
 export const feedEntriesMax = 1_000
+/** Tags of a page that are read to find the feed which its head names. */
+export const feedPageTagsMax = 2_000
 /** Depth of a feed's elements. */
 export const feedDepthMax = 100
 /** UTF-16 units that are read of one field of an entry. */

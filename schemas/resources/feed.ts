@@ -90,7 +90,7 @@ export const Feed = z
   .object({
     id: z.int(),
     object_id: objectId('feed'),
-    url: z.string(),
+    url: z.string().meta({ description: 'A page’s becomes that of the feed which it names, once the feed was read.' }),
     title: z.string().meta({ description: 'As the feed calls itself; empty before the first look.' }),
     social_account_ids: z.array(z.int()),
     mode: z.enum(feedModes),
@@ -117,5 +117,9 @@ const FeedEntry = z
   .meta({ id: 'FeedEntry' })
 
 export const FeedPreview = z
-  .object({ title: z.string(), entries: z.array(FeedEntry).meta({ description: 'The newest ones, newest first.' }) })
+  .object({
+    url: z.string().meta({ description: 'Where the feed is: a page that was sent may name another address.' }),
+    title: z.string(),
+    entries: z.array(FeedEntry).meta({ description: 'The newest ones, newest first.' }),
+  })
   .meta({ id: 'FeedPreview' })

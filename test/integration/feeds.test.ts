@@ -349,6 +349,34 @@ test.each([
   expect([status, body.detail[0]?.msg]).toEqual([422, `Value error, ${why}`])
 })
 
+test('a site’s address finds the first feed that its page names, and one that the workspace has is turned off', async () => {
+  const link = (type: string, href: string) => `<LINK type="${type}" rel='home ALTERNATE' title="a > b" href="${href}">`
+  const links = [
+    link('text/html', '/de'),
+    link('application/rss+xml', 'feed?a=1&amp;b=2#top'),
+    link('application/atom+xml', '/c'),
+  ]
+  const html = { 'Content-Type': 'text/html' }
+  serve(receiver, {
+    '/': { body: `<!doctype html><base href="/blog/"><title>A</title>${links.join('')}<body>Hello`, headers: html },
+    '/blog/feed?a=1&b=2': { body: rssOf([{ id: 'a' }]) },
+    '/circle': { body: link('application/feed+json', '/circle'), headers: html },
+    '/body': { body: `<html><body>${link('application/rss+xml', '/blog/feed?a=1&b=2')}`, headers: html },
+  })
+  const url = `${receiver.url}/blog/feed?a=1&b=2`
+  const owner = await signInOwner(mine)
+  const preview = async (path: string) => (await owner('POST', '/feeds/preview', { url: receiver.url + path })).body
+  expect(await preview('/')).toMatchObject({ url, title: 'A blog', entries: [{ title: 'Title a' }] })
+  expect(await preview('/circle')).toMatchObject({ detail: [{ msg: 'Value error, The address leads to no feed' }] })
+  expect(await preview('/body')).toHaveProperty('detail')
+  const id = await addFeed({ posts_newest: true }, '/')
+  await reader.look()
+  expect(await feedOf(id)).toMatchObject({ url, title: 'A blog', last_error: null, last_news: { posts: 1 } })
+  const again = await addFeed({}, '/')
+  await reader.look()
+  expect(await feedOf(again)).toMatchObject({ status: 'failed', last_error: expect.stringContaining('has the feed') })
+})
+
 test('a feed that is "not modified" before it was ever read is one that fails', async () => {
   receiver.behaviour = (_, response) => response.writeHead(304).end()
   const id = await addFeed()

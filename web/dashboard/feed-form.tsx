@@ -35,7 +35,7 @@ export function FeedForm({ feed, close, made }: FormProps) {
   return (
     <FormDialog title={before ? 'Change a feed' : 'Add a feed'} verb="Save" {...{ close, made, submit }}>
       <label>
-        Address of the feed
+        Address of the feed, or of its site
         <input name="url" type="url" required readOnly={before !== undefined} defaultValue={before?.url ?? ''} />
       </label>
       {accounts && (
@@ -84,6 +84,8 @@ function PreviewOfEntries() {
     setAwaited(false)
     done(sent)
     setPreview('made' in sent ? sent.made : undefined)
+    const address = form.elements.namedItem('url') as HTMLInputElement
+    if ('made' in sent && !address.readOnly) address.value = sent.made.url
   }
   return (
     <>

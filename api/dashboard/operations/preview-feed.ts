@@ -1,7 +1,7 @@
 /** Feeds as posts of them would read. It asks somebody else's server while the caller waits, so no key may call it. */
 import { captionsOf } from '../../../pipeline/feeds/entry-caption.ts'
-import { FeedRefused, fetchFeed } from '../../../pipeline/feeds/fetch-feed.ts'
-import { readFeed } from '../../../pipeline/feeds/read-feed.ts'
+import { FeedRefused } from '../../../pipeline/feeds/fetch-feed.ts'
+import { findFeed } from '../../../pipeline/feeds/find-feed.ts'
 import { makeGuardedAgent } from '../../../runtime/outbound/guarded-agent.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -21,7 +21,8 @@ const underWay: number[] = []
 export const previewFeed = defineOperation({
   name: 'feed.preview',
   http: { method: 'POST', path: '/v1/feeds/preview' },
-  summary: 'Read a feed, and show its newest entries as posts of them would read. Nothing is written.',
+  summary:
+    'Read a feed, or that of a site, and show its newest entries as posts of them would read. Nothing is written.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:write',
@@ -35,10 +36,11 @@ export const previewFeed = defineOperation({
     if (underWay.length >= feedPreviewsAtOnce || own >= feedPreviewsOfWorkspace) throw problem('feed_previews_full')
     underWay.push(workspace.id)
     try {
-      const { title, entries } = await readNow(url, allowPrivate)
+      const found = await readNow(url, allowPrivate)
+      const { title, entries } = found.feed
       const newest = entries.slice(-feedPreviewEntries).reverse()
       return {
-        title,
+        ...{ url: found.url, title },
         entries: newest.map((entry) => {
           const texts = entry.texts()
           const { base } = captionsOf(template, texts, [])
@@ -58,9 +60,7 @@ async function readNow(url: string, allowPrivate: boolean) {
   try {
     // Whoever asks may be gone meanwhile: the look has a deadline of its own.
     const { signal } = new AbortController()
-    const fetched = await fetchFeed(url, { etag: null, lastModified: null }, { agent, allowPrivate }, signal)
-    if (fetched === null) throw new FeedRefused('The feed answered with status 304')
-    return readFeed(fetched)
+    return await findFeed(url, { agent, allowPrivate }, signal)
   } catch (error) {
     if (!(error instanceof FeedRefused)) throw error
     throw invalid([valueError(['body', 'url'], url, error.message)])

@@ -82,6 +82,20 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
   await expect.poll(() => inked(300, 200)).toBe(false)
   expect(await frame()!.evaluate('globalThis.ran')).toBeUndefined()
   expect(await dashboard.evaluate('globalThis.ran')).toBeUndefined()
+  // An element is chosen by its button: its click comes into sight and is ringed, the others are dots.
+  await dashboard.$eval(stage, (scrolled) => scrolled.scrollTo(0, 0))
+  await dashboard.focus(`${list('Elements')} button >> nth=1`)
+  await dashboard.keyboard.press('Enter')
+  await expect.poll(() => inked(700 + 7, 400)).toBe(true)
+  await dashboard.waitForSelector(`${list('Elements')} button[aria-pressed="true"]:has-text("p ****")`)
+  // The ring begins a few pixels from the place, and a dot ends there.
+  await dashboard.hover(`${list('Elements')} tr:has-text("button#buy")`)
+  await expect.poll(() => inked(700 + 7, 400)).toBe(false)
+  // A screen however dense, or a window however high, has a canvas that the browser draws on.
+  await dashboard.evaluate('globalThis.devicePixelRatio = 1_000')
+  await dashboard.hover(stage)
+  await expect.poll(() => inked(700, 400)).toBe(true)
+  await dashboard.evaluate('globalThis.devicePixelRatio = 1')
   await dashboard.check('text=Scroll depth')
   await look(dashboard, 'click-map')
 

@@ -1,4 +1,5 @@
 /** Search terms on the overview, where a site is connected, and how one is connected in the settings. */
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { insertSearchDays } from '../../clickhouse/rollups/search-days.ts'
 import { endPull, failPull, leaseSearchSites } from '../../postgres/tables/search-pulls.ts'
@@ -37,16 +38,31 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
     page: { terms: [term('', `${root}/shoes`, 60), term('', `${root}/`, 30)], isCut: false },
     pair: { terms: [term('shoes', `${root}/shoes`, 20), term('<b>shop</b>', `${root}/`, 40)], isCut: false },
   }
-  await insertSearchDays(stores.ch, { workspaceId, site: site.id }, [{ day, version: 1, lists }])
+  const none = { terms: [], isCut: false }
+  const before = { total: { terms: [term('', '', 45)], isCut: false }, query: none, page: none, pair: none }
+  await insertSearchDays(stores.ch, { workspaceId, site: site.id }, [
+    { day, version: 1, lists },
+    { day: day - 37, version: 1, lists: before },
+  ])
   const lease = async () =>
     (await leaseSearchSites(stores.pg, { now, until: new Date(now.getTime() + 60_000), max: 1 }))[0]!
-  await endPull(stores.pg, await lease(), { nextAt: now, pulledAt: now, dataThrough, dataFrom: dataThrough })
+  await endPull(stores.pg, await lease(), { nextAt: now, pulledAt: now, dataThrough, dataFrom: '2020-01-01' })
 
   await page.goto(`${api.url}/dashboard`)
   await page.waitForSelector(`${panel} .row`)
   const rows = () => page.$$eval(`${panel} .row`, (all) => all.map((row) => row.textContent))
   expect(await rows()).toEqual(['<b>shop</b>402.3', 'shoes202.3'])
-  await page.waitForSelector(`${panel} .note:has-text("90 clicks of 900 impressions")`)
+  await page.waitForSelector(`${panel} .note:has-text("90 clicks ▲ 100 % of 900 impressions ▲ 100 % on Google")`)
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`${panel} >> text=CSV`)])
+  expect(download.suggestedFilename()).toBe('Search terms.csv')
+  expect((await text(await download.createReadStream())).split('\r\n')).toEqual([
+    ...[
+      'Search term,Clicks,Impressions,Clicked (%),Position',
+      '<b>shop</b>,40,400,10,2.25',
+      'shoes,20,200,10,2.25',
+      '',
+    ],
+  ])
   await look(page, 'search-terms')
   await page.click(`${panel} >> text=Pages on Google`)
   await expect.poll(rows).toEqual(['/shoes602.3', `${root}/302.3`])

@@ -171,7 +171,7 @@ export function crawlersQuestionOf(view: View): string {
 
 /** The query for search terms, which no filter of sessions is about. */
 export function searchQuestionOf(view: View, chosen: { readonly query?: string; readonly page?: string } = {}): string {
-  return new URLSearchParams({ ...timeOf(view), compare: 'none', limit: '10', ...chosen }).toString()
+  return new URLSearchParams({ ...timeOf(view), compare: view.compare, ...chosen }).toString()
 }
 
 /** The query for the notes of the range. */

@@ -1,5 +1,6 @@
 /** A click map: a recorded page with the clicks of its visitors, and lists of its elements. Page, range and device stand in the address. */
 import { useState } from 'preact/hooks'
+import { clickMapDeepShare, clickMapViewClicksMax } from '../../schemas/limits/click-map-limits.ts'
 import type { ClickMap, Viewport } from '../../schemas/resources/click-map.ts'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
 import { localDay, readView, untilNow, type View } from './address.ts'
@@ -24,6 +25,8 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
   const { path, device } = mapped
   const [hasCalendar, showCalendar] = useState(false)
   const [hasBands, showBands] = useState(false)
+  const [chosen, chooseElement] = useState<string>()
+  const [hovered, hover] = useState<string>()
   const go = (next: View) => navigate(writeMapped(next, readMapped(location.search)))
   const choose = (next: Partial<typeof mapped>) => navigate(writeMapped(view, { ...mapped, ...next }))
   const opening = { openFilter: () => undefined, openCalendar: () => showCalendar(true) }
@@ -34,6 +37,10 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
     choose({ path: String(new FormData(event.currentTarget as HTMLFormElement).get('path') ?? '').trim() })
   }
   const shown = path === '' ? undefined : answer
+  const indexOf = (wanted: string | undefined) => {
+    const index = shown?.elements.findIndex(({ selector }) => selector === wanted) ?? -1
+    return index === -1 ? undefined : index
+  }
   return (
     <main>
       {failure && <Failure {...failure} />}
@@ -82,11 +89,14 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
             {shown.page === null ? (
               <p class="empty">No recording began on this page, so it can’t be drawn. The list has its elements.</p>
             ) : (
-              <MappedPage map={shown} page={shown.page} hasBands={hasBands} />
+              <MappedPage
+                {...{ map: shown, page: shown.page, hasBands, chosen: indexOf(chosen) }}
+                marked={indexOf(hovered) ?? indexOf(chosen)}
+              />
             )}
             <Remarks {...shown} />
           </section>
-          <Elements {...shown} />
+          <Elements map={shown} {...{ chosen, hover }} choose={chooseElement} />
           <ScrollDepth {...shown} />
         </div>
       )}
@@ -94,12 +104,18 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
   )
 }
 
-function Remarks({ has_more, cut_page_views, page }: ClickMap) {
+function Remarks({ has_more, cut_page_views, cut_clicks, page }: ClickMap) {
   return (
     <>
       {has_more && <p class="note">There are older recordings in this range. They aren’t counted.</p>}
       {cut_page_views > 0 && (
         <p class="note">{number(cut_page_views)} of them are too long: their ends aren’t counted.</p>
+      )}
+      {cut_clicks > 0 && (
+        <p class="note">
+          {number(cut_clicks)} more clicks aren’t counted: of one page view the first {number(clickMapViewClicksMax)}{' '}
+          are.
+        </p>
       )}
       {page !== null && (
         <p class="note">The page is the newest recording’s, as it was loaded. Images and fonts are missing.</p>
@@ -110,7 +126,15 @@ function Remarks({ has_more, cut_page_views, page }: ClickMap) {
 
 const columns = ['Element', 'Clicks', 'Share', 'Visitors', 'Dead', 'Rage']
 
-function Elements({ elements, clicks }: ClickMap) {
+interface ElementsProps {
+  readonly map: ClickMap
+  /** Selectors; undefined: none. */
+  readonly chosen: string | undefined
+  choose(selector: string | undefined): void
+  hover(selector: string | undefined): void
+}
+
+function Elements({ map: { elements, clicks, page }, chosen, choose, hover }: ElementsProps) {
   return (
     <section class="panel" aria-label="Elements">
       <h2>Elements</h2>
@@ -130,9 +154,20 @@ function Elements({ elements, clicks }: ClickMap) {
             </thead>
             <tbody>
               {elements.map(({ selector, text, share, visitors, dead_clicks, rage_clicks, ...row }) => (
-                <tr key={selector}>
+                <tr key={selector} onMouseEnter={() => hover(selector)} onMouseLeave={() => hover(undefined)}>
                   <th scope="row" title={selector}>
-                    <bdi>{selector}</bdi> <bdi class="label">{text}</bdi>
+                    {page === null ? (
+                      <Named {...{ selector, text }} />
+                    ) : (
+                      <button
+                        type="button"
+                        class="link"
+                        aria-pressed={selector === chosen}
+                        onClick={() => choose(selector === chosen ? undefined : selector)}
+                      >
+                        <Named {...{ selector, text }} />
+                      </button>
+                    )}
                   </th>
                   <td>{number(row.clicks)}</td>
                   <td>{percent(share)}</td>
@@ -146,9 +181,24 @@ function Elements({ elements, clicks }: ClickMap) {
         </section>
       )}
       <p class="note">
+        {page !== null && elements.length > 0 && 'Choosing an element marks its clicks on the page. '}
         Dead: nothing changed within a second. Rage: three clicks within a second, close to each other.
       </p>
     </section>
+  )
+}
+
+/** The part that tells elements apart stands last. */
+function Named({ selector, text }: { selector: string; text: string }) {
+  const at = selector.lastIndexOf(' ') + 1
+  return (
+    <>
+      <bdi>
+        <span class="label">{selector.slice(0, at)}</span>
+        {selector.slice(at)}
+      </bdi>{' '}
+      <bdi class="label">{text}</bdi>
+    </>
   )
 }
 
@@ -170,7 +220,9 @@ function ScrollDepth({ scroll: { bands, height } }: ClickMap) {
           </li>
         ))}
       </ul>
-      <p class="note">100 % is the lowest place that anybody saw: {number(height)} px.</p>
+      <p class="note">
+        100 % is the lowest place that at least {percent(clickMapDeepShare * 100)} of them saw: {number(height)} px.
+      </p>
     </section>
   )
 }

@@ -3,6 +3,7 @@
  * without an origin. It keeps the size of its window: scrolling here scrolls it there, and the canvas over it follows.
  */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { clickMapHeightMax } from '../../schemas/limits/click-map-limits.ts'
 import type { ClickMap } from '../../schemas/resources/click-map.ts'
 import type { ReplayPage } from '../../schemas/resources/replay.ts'
 import type { Told } from '../player/protocol.ts'
@@ -13,12 +14,14 @@ import { useAnswer } from './query.ts'
 
 const seldomMs = 3_600_000
 const fullSnapshot = 2
-const heightMax = 100_000
 
 export interface MapProps {
   readonly map: ClickMap
   readonly page: NonNullable<ClickMap['page']>
   readonly hasBands: boolean
+  /** The index of the element whose clicks stand out, and of the one that they are scrolled to. */
+  readonly marked: number | undefined
+  readonly chosen: number | undefined
 }
 
 export function MappedPage(props: MapProps) {
@@ -37,6 +40,8 @@ function Stage({
   map,
   page,
   hasBands,
+  marked,
+  chosen,
   snapshot,
 }: MapProps & { snapshot: ReplayPage['chunks'][number]['events'][number] }) {
   const stage = useRef<HTMLElement>(null)
@@ -46,7 +51,7 @@ function Stage({
   const [scale, setScale] = useState(1)
   const [failure, setFailure] = useState('')
   const { say, connect } = usePlayerPort(frame, hear)
-  const height = Math.min(Math.max(pageHeight, page.height), heightMax)
+  const height = Math.min(Math.max(pageHeight, page.height), clickMapHeightMax)
 
   function hear(told: Told): void {
     if (told.type === 'ready') {
@@ -64,7 +69,7 @@ function Stage({
 
   const topOf = () => stage.current!.scrollTop / scale
   const draw = () => {
-    if (canvas.current !== null) drawClicks(canvas.current, { map, page, hasBands, scale, top: topOf() })
+    if (canvas.current !== null) drawClicks(canvas.current, { map, page, hasBands, marked, scale, top: topOf() })
   }
   const scroll = () => {
     say({ type: 'scroll', top: topOf() })
@@ -81,6 +86,16 @@ function Stage({
     return () => watched.disconnect()
   }, [page.width])
   useEffect(draw)
+  // A list that stands below the page leads back to it, and to the uppermost of the clicks where none is in sight.
+  useEffect(() => {
+    const places = map.points.filter(({ element }) => element === chosen).map(({ y }) => y)
+    if (chosen === undefined || places.length === 0) return
+    const [top, { current }] = [topOf(), stage]
+    if (!places.some((y) => y >= top && y <= top + page.height)) {
+      current!.scrollTop = (Math.min(...places) - page.height / 2) * scale
+    }
+    current!.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
   const size = { width: `${page.width}px`, height: `${page.height}px`, transform: `scale(${scale})` }
   return (
     <>

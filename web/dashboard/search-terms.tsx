@@ -1,9 +1,14 @@
 /** Search terms on the overview, where a site of Search Console is connected: queries, pages, and on a click what belongs to one. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { searchListRowsMax } from '../../schemas/limits/search-limits.ts'
 import type { SearchTerms } from '../../schemas/resources/search-terms.ts'
 import { searchQuestionOf, type View } from './address.ts'
-import { daysInWords, number, percent } from './format.ts'
-import { useAnswer } from './query.ts'
+import { ChangeMark } from './change-mark.tsx'
+import { linesOf } from './csv.ts'
+import { changeOf, daysInWords, number, percent } from './format.ts'
+import { Refusal } from './parts.tsx'
+import { consult, useAnswer, useRefusal } from './query.ts'
+import { save } from './save-file.ts'
 
 /** Figures change once a day; a first pull takes minutes. */
 const againMs = 10 * 60_000
@@ -18,8 +23,9 @@ export function SearchTermsPanel({ view }: { view: View }) {
   const [isOfPages, showPages] = useState(false)
   const [chosen, choose] = useState<Chosen>()
   const heading = useRef<HTMLHeadingElement>(null)
-  const question = searchQuestionOf(view, chosen && { [chosen.of]: chosen.key })
-  const { answer, isStale } = useAnswer<SearchTerms>(`/analytics/search?${question}`, { againMs })
+  const { refusal, done } = useRefusal()
+  const path = `/analytics/search?${searchQuestionOf(view, chosen && { [chosen.of]: chosen.key })}`
+  const { answer, isStale } = useAnswer<SearchTerms>(path, { againMs })
   // The row that was chosen is gone: the keyboard goes on from its name.
   useEffect(() => {
     if (chosen !== undefined) heading.current?.focus()
@@ -27,7 +33,20 @@ export function SearchTermsPanel({ view }: { view: View }) {
   if (answer === undefined || answer.state === 'not_connected') return null
   const of = (chosen ? chosen.of === 'query' : isOfPages) ? 'page' : 'query'
   const rows = rowsOf(answer, of)
-  const { totals } = answer
+  const { totals, previous } = answer
+  const saveAll = async () => {
+    const sent = await consult<SearchTerms>(`${path}&limit=${searchListRowsMax}`)
+    done(sent)
+    if ('made' in sent) save(`${titles[of]}.csv`, linesOf(fileOf(of, rowsOf(sent.made, of))))
+  }
+  const file = (
+    <span>
+      <span class="label">Clicks, position</span>{' '}
+      <button type="button" disabled={rows.length === 0} onClick={saveAll}>
+        CSV
+      </button>
+    </span>
+  )
   return (
     <section class="panel" aria-label="Search terms" aria-busy={isStale}>
       {chosen ? (
@@ -38,19 +57,20 @@ export function SearchTermsPanel({ view }: { view: View }) {
           <button type="button" onClick={() => choose(undefined)}>
             All
           </button>
-          <span class="label">Clicks, position</span>
+          {file}
         </div>
       ) : (
         <div class="tabs">
           <button type="button" aria-pressed={!isOfPages} onClick={() => showPages(false)}>
-            Search terms
+            {titles.query}
           </button>
           <button type="button" aria-pressed={isOfPages} onClick={() => showPages(true)}>
-            Pages on Google
+            {titles.page}
           </button>
-          <span class="label">Clicks, position</span>
+          {file}
         </div>
       )}
+      <Refusal text={refusal} />
       {rows.length === 0 && <p class="empty">Nothing in this range.</p>}
       <ul>
         {rows.map((row) => (
@@ -58,11 +78,29 @@ export function SearchTermsPanel({ view }: { view: View }) {
         ))}
       </ul>
       <p class="note">
-        {number(totals.clicks)} clicks of {number(totals.impressions)} impressions on Google. {latenessOf(answer)}
+        {number(totals.clicks)} clicks{previous && <Changed now={totals.clicks} before={previous.clicks} />} of{' '}
+        {number(totals.impressions)} impressions
+        {previous && <Changed now={totals.impressions} before={previous.impressions} />} on Google. {latenessOf(answer)}
         {answer.lists_cut && ' Some days have more terms than are kept.'}
       </p>
     </section>
   )
+}
+
+const titles = { query: 'Search terms', page: 'Pages on Google' } as const
+
+function Changed({ now, before }: { now: number; before: number }) {
+  return (
+    <span title={`Before: ${number(before)}`}>
+      {' '}
+      <ChangeMark changed={changeOf(now, before, Math.min(now, before))} />
+    </span>
+  )
+}
+
+function fileOf(of: Chosen['of'], rows: readonly RowProps['row'][]): (string | number)[][] {
+  const head = [of === 'query' ? 'Search term' : 'Page', 'Clicks', 'Impressions', 'Clicked (%)', 'Position']
+  return [head, ...rows.map(({ key, clicks, impressions, ctr, position }) => [key, clicks, impressions, ctr, position])]
 }
 
 function rowsOf({ queries, pages }: SearchTerms, of: Chosen['of']): readonly RowProps['row'][] {

@@ -3,7 +3,8 @@
  * fetched within the same bounds, from public addresses alone. Held by test/integration/feeds.test.ts.
  */
 import { Parser } from 'htmlparser2'
-import { feedPageTagsMax } from '../../schemas/limits/feed-limits.ts'
+import { feedDepthMax, feedPageLengthMax, feedPageTagsMax } from '../../schemas/limits/feed-limits.ts'
+import { isWebUrl } from '../../schemas/web-url.ts'
 import { absolute } from './absolute.ts'
 import { decodeText } from './decode-text.ts'
 import { type FeedFetching, FeedRefused, type FetchedFeed, fetchFeed } from './fetch-feed.ts'
@@ -40,16 +41,25 @@ function feedNamedBy({ body, contentType, url }: FetchedFeed): string {
   let base = url
   let found = ''
   let tags = 0
+  let depth = 0
   const parser = new Parser({
     onopentag(name, { rel = '', type = '', href = '' }) {
+      depth++
       if (name === 'base') base = absolute(href, url) || base
-      if (name === 'link' && /(^|\s)alternate(\s|$)/i.test(rel) && feedType.test(type.trim()))
-        found = absolute(href, base)
+      if (name === 'link' && /(^|\s)alternate(\s|$)/i.test(rel) && feedType.test(type.trim())) {
+        const named = absolute(href, base)
+        found = isWebUrl(named) ? named : ''
+      }
       // The parser's time grows with tags and their depth.
-      if (found !== '' || name === 'body' || ++tags === feedPageTagsMax) parser.pause()
+      const isTooMuch = ++tags === feedPageTagsMax || depth === feedDepthMax
+      if (found !== '' || name === 'body' || isTooMuch) parser.pause()
+    },
+    onclosetag(name) {
+      depth--
+      if (name === 'head') parser.pause()
     },
   })
-  parser.write(decodeText(body, contentType))
+  parser.write(decodeText(body, contentType).slice(0, feedPageLengthMax))
   parser.end()
   return found.replace(/#.*$/s, '')
 }

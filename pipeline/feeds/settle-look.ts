@@ -69,7 +69,7 @@ export function settleRead(
     if (refusal !== null) return turnOff(tx, context, feed, refusal)
     // Two feeds of one URL would make each post twice.
     if (url !== feed.url && (await isFeedKnown(tx, feed.workspace.id, url))) {
-      return turnOff(tx, context, feed, 'The workspace has the feed that this page names')
+      return turnOff(tx, context, feed, 'The workspace already has the feed that this page names')
     }
     const fresh = await newAmong(tx, feed, entries, new Date(now))
     const isFirst = feed.read_at === null

@@ -26,7 +26,9 @@ export const feedBytesMax = 5 * MiB
 export const feedEntriesMax = 1_000
 /** Tags of a page that are read to find the feed which its head names. */
 export const feedPageTagsMax = 2_000
-/** Depth of a feed's elements. */
+/** UTF-16 units of a page that are read for it: a tag may have many thousands of attributes, which hold up the process. */
+export const feedPageLengthMax = 256 * KiB
+/** Depth of a feed's elements, and of a page's. */
 export const feedDepthMax = 100
 /** UTF-16 units that are read of one field of an entry. */
 export const feedFieldLengthMax = 20 * KiB

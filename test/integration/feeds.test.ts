@@ -4,9 +4,11 @@ import { beforeEach, expect, test } from 'vitest'
 import type { z } from 'zod'
 import {
   feedAskedPauseMs,
+  feedDepthMax,
   feedEveryMs,
   feedFailingMaxMs,
   feedLeaseMs,
+  feedPageLengthMax,
   feedPostsADay,
   feedPostsEach,
   feedsMax,
@@ -356,25 +358,35 @@ test('a site’s address finds the first feed that its page names, and one that 
     link('application/rss+xml', 'feed?a=1&amp;b=2#top'),
     link('application/atom+xml', '/c'),
   ]
+  const named = link('application/rss+xml', '/blog/feed?a=1&amp;b=2')
+  const credentials = link('application/rss+xml', 'http://a:b@example.com/')
   const html = { 'Content-Type': 'text/html' }
   serve(receiver, {
     '/': { body: `<!doctype html><base href="/blog/"><title>A</title>${links.join('')}<body>Hello`, headers: html },
     '/blog/feed?a=1&b=2': { body: rssOf([{ id: 'a' }]) },
     '/circle': { body: link('application/feed+json', '/circle'), headers: html },
     '/body': { body: `<html><body>${link('application/rss+xml', '/blog/feed?a=1&b=2')}`, headers: html },
+    '/secret': { body: credentials + named, headers: html },
+    '/closed': { body: `<head></head><p>${named}`, headers: html },
+    '/late': { body: `${' '.repeat(feedPageLengthMax)}<title>A</title>${named}`, headers: html },
+    '/deep': { body: '<b>'.repeat(feedDepthMax) + named, headers: html },
   })
   const url = `${receiver.url}/blog/feed?a=1&b=2`
   const owner = await signInOwner(mine)
   const preview = async (path: string) => (await owner('POST', '/feeds/preview', { url: receiver.url + path })).body
   expect(await preview('/')).toMatchObject({ url, title: 'A blog', entries: [{ title: 'Title a' }] })
   expect(await preview('/circle')).toMatchObject({ detail: [{ msg: 'Value error, The address leads to no feed' }] })
-  expect(await preview('/body')).toHaveProperty('detail')
+  expect(await preview('/secret')).toMatchObject({ url })
+  for (const path of ['/body', '/closed', '/late', '/deep']) expect(await preview(path)).toHaveProperty('detail')
   const id = await addFeed({ posts_newest: true }, '/')
   await reader.look()
   expect(await feedOf(id)).toMatchObject({ url, title: 'A blog', last_error: null, last_news: { posts: 1 } })
   const again = await addFeed({}, '/')
   await reader.look()
-  expect(await feedOf(again)).toMatchObject({ status: 'failed', last_error: expect.stringContaining('has the feed') })
+  expect(await feedOf(again)).toMatchObject({
+    status: 'failed',
+    last_error: expect.stringContaining('already has the feed'),
+  })
 })
 
 test('a feed that is "not modified" before it was ever read is one that fails', async () => {

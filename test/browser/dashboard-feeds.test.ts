@@ -13,7 +13,10 @@ const receiver = setUpReceiver()
 
 test('a feed is previewed and added, its post names it, and it is paused, changed and deleted', async (context) => {
   const account = await makeAccount(stores, mine.workspaceId, 'bluesky')
-  serve(receiver, { '/feed': { body: rssOf([{ id: 'a', title: 'Hello &lt;b>' }]) } })
+  serve(receiver, {
+    '/feed': { body: rssOf([{ id: 'a', title: 'Hello &lt;b>' }]) },
+    '/site': { body: '<link rel="alternate" type="application/rss+xml" href="/feed">' },
+  })
   const page = await signIn(context, '/dashboard/posts')
   await page.click('button:text-is("Feeds")')
   await page.waitForSelector('text=No feed yet.')
@@ -22,10 +25,23 @@ test('a feed is previewed and added, its post names it, and it is paused, change
   await form.getByLabel('Address of the feed').fill(`${receiver.url}/none`)
   await form.locator('button:text-is("Preview")').click()
   await form.locator('.failure:has-text("The feed answered with status 404")').waitFor()
-  await form.getByLabel('Address of the feed').fill(`${receiver.url}/feed`)
+  // A site's address gives way to its feed's, unless another one was written meanwhile.
+  const address = form.getByLabel('Address of the feed')
+  let resume = () => {}
+  const held = new Promise<void>((resolve) => {
+    resume = resolve
+  })
+  await page.route('**/feeds/preview', (route) => held.then(() => route.continue()), { times: 1 })
+  await address.fill(`${receiver.url}/site`)
+  await form.locator('button:text-is("Preview")').click()
+  await address.fill(`${receiver.url}/site#`)
+  resume()
+  await form.locator('.caption').waitFor()
+  expect(await address.inputValue()).toBe(`${receiver.url}/site#`)
   await form.locator('textarea').fill('New: {title}')
   await form.locator('button:text-is("Preview")').click()
   await form.locator('.caption:has-text("New: Hello")').waitFor()
+  expect(await address.inputValue()).toBe(`${receiver.url}/feed`)
   await form.locator('input[name="accounts"]').check()
   await form.getByLabel('The newest entry becomes a post now').check()
   await form.locator('button:text-is("Save")').click()

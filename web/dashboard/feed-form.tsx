@@ -79,13 +79,15 @@ function PreviewOfEntries() {
   const { refusal, done } = useRefusal()
   const ask = async (form: HTMLFormElement) => {
     const data = new FormData(form)
+    const url = data.get('url')
     setAwaited(true)
-    const sent = await consult<Preview>('/feeds/preview', { url: data.get('url'), template: data.get('template') })
+    const sent = await consult<Preview>('/feeds/preview', { url, template: data.get('template') })
     setAwaited(false)
     done(sent)
     setPreview('made' in sent ? sent.made : undefined)
     const address = form.elements.namedItem('url') as HTMLInputElement
-    if ('made' in sent && !address.readOnly) address.value = sent.made.url
+    // Another address may have been written meanwhile.
+    if ('made' in sent && !address.readOnly && address.value === url) address.value = sent.made.url
   }
   return (
     <>

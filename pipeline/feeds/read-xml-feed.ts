@@ -1,6 +1,11 @@
 /** Feeds of RSS and Atom, read event by event. */
 import { Parser } from 'htmlparser2'
-import { feedDepthMax, feedEntriesMax, feedFieldLengthMax } from '../../schemas/limits/feed-limits.ts'
+import {
+  feedAttributesMax,
+  feedDepthMax,
+  feedEntriesMax,
+  feedFieldLengthMax,
+} from '../../schemas/limits/feed-limits.ts'
 import { absolute } from './absolute.ts'
 import { FeedRefused } from './fetch-feed.ts'
 import type { SentEntry, SentFeed, SentText } from './read-feed.ts'
@@ -120,8 +125,16 @@ export function readXmlFeed(xml: string, url: string): SentFeed | null {
     }
   }
 
+  let attributesOfTag = 0
   const parser = new Parser(
     {
+      onopentagname() {
+        attributesOfTag = 0
+      },
+      // The parser keeps those of a tag together until it ends: very many hold up the process.
+      onattribute() {
+        if (++attributesOfTag > feedAttributesMax) throw new FeedRefused('A tag of the feed has too many attributes')
+      },
       onopentag: (name, attributes) => opened(name, attributes),
       ontext(text) {
         if (field !== null && field.text.length < feedFieldLengthMax) {

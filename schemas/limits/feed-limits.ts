@@ -28,6 +28,8 @@ export const feedEntriesMax = 1_000
 export const feedPageTagsMax = 2_000
 /** UTF-16 units of a page that are read for it: a tag may have many thousands of attributes, which hold up the process. */
 export const feedPageLengthMax = 256 * KiB
+/** Attributes of one tag of a feed: namespaces of a root are some twenty. */
+export const feedAttributesMax = 1_000
 /** Depth of a feed's elements, and of a page's. */
 export const feedDepthMax = 100
 /** UTF-16 units that are read of one field of an entry. */

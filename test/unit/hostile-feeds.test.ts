@@ -19,6 +19,11 @@ test.each([
   expect(read(xml).entries.length).toBeLessThanOrEqual(1)
 })
 
+test('a tag with very many attributes is refused before the parser has gathered them', () => {
+  const attributes = Array.from({ length: 2_000 }, (_, at) => `a${at}="1"`).join(' ')
+  expect(() => read(itemOf(`<title ${attributes}>T</title>`))).toThrow('A tag of the feed has too many attributes')
+})
+
 test('JSON that is nested deeper than any feed is refused before it is parsed', () => {
   const nested = `${'['.repeat(100)}${']'.repeat(100)}`
   const json = `{"version": "https://jsonfeed.org/version/1", "items": [], "_more": ${nested}}`

@@ -437,6 +437,31 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine again', tags: ['late'], ...theirs })
 })
 
+test('a new post that is scheduled while its editor writes on is changed as a scheduled one', async (context) => {
+  await makeAccount(stores, mine.workspaceId, 'x')
+  const page = await signIn(context, '/dashboard/posts')
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'Written on')
+  await page.fill('form >> text=Caption', 'c')
+  await page.check('form label:has-text("x") input')
+  await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/api/v1/posts/*/schedule', (route) => held.then(() => route.continue()))
+  const schedule = 'form button:text-is("Schedule")'
+  await page.click(schedule)
+  await page.waitForSelector(`${schedule}:disabled`)
+  await page.fill('text=Tags', 'late')
+  letGo()
+  await page.click('form button:text-is("Save")')
+  await page.waitForSelector('form', { state: 'detached' })
+  expect(await page.locator('summary:has-text("Written on")').textContent()).toContain('scheduled')
+  const { body } = await ask<{ title: string; tags: string[] }[]>('GET', '/v1/posts')
+  expect(body.find(({ title }) => title === 'Written on')).toMatchObject({ status: 'scheduled', tags: ['late'] })
+})
+
 test('what is saved as a draft is no part of a post that was scheduled meanwhile, until who writes it saw that', async (context) => {
   const x = await makeAccount(stores, mine.workspaceId, 'x')
   const made = { title: 'Ours', base_caption: 'Ready', social_account_ids: [x] }

@@ -94,7 +94,9 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
   }, [at])
   const platforms = networks.map(({ platform }) => platform)
   const showsTitle = platforms.some((platform) => ['youtube', 'pinterest'].includes(platform))
-  const isScheduled = post?.status === 'scheduled'
+  // As the form left the post, or as the page has read it since.
+  const isSavedLast = saved.current && !(post && post.updated_at > saved.current.updated_at)
+  const isScheduled = (isSavedLast ? saved.current : post)?.status === 'scheduled'
   const mayPublish = may('posts:publish')
   const isBusy = isSending || uploads > 0
   const heading = saved.current ? 'Change the post' : 'New post'

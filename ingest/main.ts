@@ -60,9 +60,9 @@ async function runNode(): Promise<void> {
   const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)
   const shutdown = makeShutdown(log)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await waitForRoom(folder, log)
   // Two processes that write and recycle the same log files would lose events.
   const lock = lockFolder(folder)
+  await waitForRoom(folder, log)
 
   const pg = connectPostgres(databaseUrl, { max: 4 })
   // At once: while Postgres is away each waits for its deadline.

@@ -36,14 +36,24 @@ export function lockFolder(path) {
     if (!tryLock(descriptor, '--exclusive', '--wait', lookedAtSeconds)) {
       throw new FolderInUse(`${path} is in use by another process (${readFileSync(file, 'utf8').trim()})`)
     }
-    // For messages alone: a process of another container has a number of its own there.
-    ftruncateSync(descriptor)
-    writeSync(descriptor, `${process.pid} on ${hostname()}\n`, 0)
+    nameHolder(descriptor)
   } catch (error) {
     closeSync(descriptor)
     throw error
   }
   return { release: () => closeSync(descriptor) }
+}
+
+/**
+ * For messages alone: a process of another container has a number of its own there. A full disk costs the name, not the lock.
+ * @param {number} descriptor
+ */
+function nameHolder(descriptor) {
+  try {
+    ftruncateSync(descriptor, writeSync(descriptor, `${process.pid} on ${hostname()}\n`, 0))
+  } catch (error) {
+    if (error.code !== 'ENOSPC') throw error
+  }
 }
 
 /**

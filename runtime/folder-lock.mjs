@@ -34,7 +34,8 @@ export function lockFolder(path) {
   const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
   try {
     if (!tryLock(descriptor, '--exclusive', '--wait', lookedAtSeconds)) {
-      throw new FolderInUse(`${path} is in use by another process (${readFileSync(file, 'utf8').trim()})`)
+      const holder = readFileSync(file, 'utf8').trim()
+      throw new FolderInUse(`${path} is in use by another process${holder && ` (${holder})`}`)
     }
     nameHolder(descriptor)
   } catch (error) {

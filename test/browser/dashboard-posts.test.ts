@@ -456,7 +456,7 @@ test('a new post that is scheduled while its editor writes on is changed as a sc
   await page.fill('text=Tags', 'late')
   letGo()
   await page.click('form button:text-is("Save")')
-  await page.waitForSelector('form', { state: 'detached' })
+  await page.waitForSelector('form.editor', { state: 'detached' })
   expect(await page.locator('summary:has-text("Written on")').textContent()).toContain('scheduled')
   const { body } = await ask<{ title: string; tags: string[] }[]>('GET', '/v1/posts')
   expect(body.find(({ title }) => title === 'Written on')).toMatchObject({ status: 'scheduled', tags: ['late'] })

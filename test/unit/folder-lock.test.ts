@@ -28,6 +28,9 @@ test('a lock is held from processes that see no process of that number, as other
   expect(() => lockFolder(folder)).toThrow(
     new FolderInUse(`${folder} is in use by another process (999999999 on another)`),
   )
+  // As on a full disk.
+  writeFileSync(lock, '')
+  expect(() => lockFolder(folder)).toThrow(new FolderInUse(`${folder} is in use by another process`))
   holder.kill('SIGKILL')
   await once(holder, 'close')
   expect(isFolderInUse(folder)).toBe(false)

@@ -74,14 +74,14 @@ export interface CallConfig extends PublicHosts {
 }
 
 /** Mutations note what they ask of it, for repeats under an `Idempotency-Key`. */
-export type HeldScopes = Pick<readonly string[], 'includes'>
+export type ActorScopes = Pick<readonly string[], 'includes'>
 
 /** The part of a call that doesn't depend on the operation. */
 export interface CallContext {
   readonly workspace: ContextWorkspace
   readonly actor: Actor
   /** The key's scopes: for members of an answer that need another than the operation's. */
-  readonly scopes: HeldScopes
+  readonly scopes: ActorScopes
   readonly stores: Stores
   readonly clock: Clock
   readonly config: CallConfig

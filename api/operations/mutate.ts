@@ -7,8 +7,9 @@
  *   chain) → commit
  *
  * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. One of
- * the caller (403) isn't kept: a repeat by somebody who may does the work. Held by
- * test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
+ * the caller (403) isn't kept: a repeat by somebody who may does the work.
+ *
+ * Held by test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import type { Authenticated } from '../../postgres/tables/api-keys.ts'
@@ -23,7 +24,7 @@ import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
 import { lacking } from '../guards/authorize.ts'
-import type { CallContext, Context, HeldScopes, Operation, OperationInput } from './define.ts'
+import type { ActorScopes, CallContext, Context, Operation, OperationInput } from './define.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
 export interface Mutation {
@@ -101,7 +102,7 @@ async function runHandler({ operation, context, prepared }: Mutation, stores: Ca
 }
 
 /** Scopes that note which of those that are held a handler asks for. */
-function noting(held: readonly string[]): { readonly scopes: HeldScopes; asked(): string[] } {
+function noting(held: readonly string[]): { readonly scopes: ActorScopes; asked(): string[] } {
   const asked = new Set<string>()
   const includes = (scope: string) => {
     const isHeld = held.includes(scope)

@@ -125,9 +125,9 @@ function harmless(name: string, value: unknown): unknown {
   return typeof value === 'string' ? storable(value) : value
 }
 
-/** Numbers of 16 digits may be more than 2^53. Strings are passed over. */
+/** Numbers of 16 digits may be more than 2^53. Strings are passed over, also one without an end. */
 function quoteLongNumbers(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (found) =>
+  return json.replace(/"(?:[^"\\]|\\.)*"?|-?\d{16,}(?![\d.eE])/gs, (found) =>
     found.startsWith('"') ? found : `"${found}"`,
   )
 }

@@ -1,7 +1,7 @@
 /** Feeds in the dashboard: previewed, added, paused and deleted; a post of one names it. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { setUpDashboard } from '../support/dashboard.ts'
+import { holdRequests, setUpDashboard } from '../support/dashboard.ts'
 import { makeFeedReader, rssOf, serve } from '../support/feeds.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 import { setUpReceiver } from '../support/receiver.ts'
@@ -27,15 +27,11 @@ test('a feed is previewed and added, its post names it, and it is paused, change
   await form.locator('.failure:has-text("The feed answered with status 404")').waitFor()
   // A site's address gives way to its feed's, unless another one was written meanwhile.
   const address = form.getByLabel('Address of the feed')
-  let resume = () => {}
-  const held = new Promise<void>((resolve) => {
-    resume = resolve
-  })
-  await page.route('**/feeds/preview', (route) => held.then(() => route.continue()), { times: 1 })
+  const letGo = await holdRequests(page, '**/feeds/preview')
   await address.fill(`${receiver.url}/site`)
   await form.locator('button:text-is("Preview")').click()
   await address.fill(`${receiver.url}/site#`)
-  resume()
+  letGo()
   await form.locator('.caption').waitFor()
   expect(await address.inputValue()).toBe(`${receiver.url}/site#`)
   await form.locator('textarea').fill('New: {title}')

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { card, goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { card, goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -119,11 +119,7 @@ test('goals are added, filtered by, changed and removed by keyboard; a refusal s
   await expect.poll(() => goals(page)).toEqual([second, hostile])
 
   // An answer to a form that was closed before it came leaves the next form open.
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  await page.route('**/api/v1/goals', (route) => held.then(() => route.continue()))
+  const letGo = await holdRequests(page, '**/api/v1/goals')
   await page.click(`${section} >> text=Add goal`)
   await page.fill('dialog input[name="value"]', '/')
   const asked = page.waitForRequest('**/api/v1/goals')

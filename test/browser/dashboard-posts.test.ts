@@ -1,7 +1,7 @@
 /** Posts in the dashboard: written, refused, scheduled, queued, published, corrected, duplicated, archived and deleted. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goWithin, list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
+import { goWithin, holdRequests, list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { endedPost, reschedule, runPublisher, schedulePost } from '../support/publisher.ts'
 import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
@@ -422,17 +422,14 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
 
   // Text that is written until the answer comes stays in the form, which saves it next.
   await page.click('text=Edit')
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  await page.route(`**/api/v1/posts/${id}`, (route) => held.then(() => route.continue()))
+  const letGo = await holdRequests(page, `**/api/v1/posts/${id}`)
   const save = 'button:text-is("Save the draft")'
   await page.fill('text=Title', 'Mine again')
   await page.click(save)
   await page.waitForSelector(`${save}:disabled`)
   await page.fill('text=Tags', 'late')
   letGo()
+  await page.waitForSelector('[role="alert"]:has-text("what you wrote since then isn’t saved yet")')
   await page.click(save)
   await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine again', tags: ['late'], ...theirs })
 })
@@ -445,11 +442,7 @@ test('a new post that is scheduled while its editor writes on is changed as a sc
   await page.fill('form >> text=Caption', 'c')
   await page.check('form label:has-text("x") input')
   await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  await page.route('**/api/v1/posts/*/schedule', (route) => held.then(() => route.continue()))
+  const letGo = await holdRequests(page, '**/api/v1/posts/*/schedule')
   const schedule = 'form button:text-is("Schedule")'
   await page.click(schedule)
   await page.waitForSelector(`${schedule}:disabled`)

@@ -8,7 +8,7 @@ import { sleep } from '../../runtime/retry.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import { addresses } from '../support/chat-server.ts'
 import { startCompanySites } from '../support/company-sites.ts'
-import { goBy, list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
+import { goBy, holdRequests, list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
 import { generateNext } from '../support/generate-profile.ts'
 import { makeAccount } from '../support/publishing.ts'
 
@@ -260,11 +260,7 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await stores.pg.query("UPDATE report_recipients SET state = 'failed'")
   await page.reload()
   // An answer that comes before the change is made doesn't turn the switch back.
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  await page.route('**/report-recipients/*', (route) => held.then(() => route.continue()))
+  const letGo = await holdRequests(page, '**/report-recipients/*')
   const [alerts, failures] = [`${section} [aria-label^="Traffic alerts"]`, `${section} [aria-label^="Failed posts"]`]
   await page.check(alerts)
   const answered = page.waitForResponse((response) => response.url().endsWith('/report-recipients'))

@@ -90,6 +90,16 @@ export async function savedFile(page: Page, clicked: string): Promise<{ name: st
   return { name: file.suggestedFilename(), lines: content.split('\r\n') }
 }
 
+/** @returns lets those requests of an address go on that come from now on: until then none does */
+export async function holdRequests(page: Page, address: string): Promise<() => void> {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route(address, (route) => held.then(() => route.continue()))
+  return letGo
+}
+
 /** From the next page on nothing is asked for again by itself: whatever a change shows, it shows at once. */
 export async function withoutPolls(page: Page): Promise<void> {
   await page.addInitScript(`{

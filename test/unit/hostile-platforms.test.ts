@@ -9,6 +9,14 @@ beforeAll(async () => {
 })
 afterAll(() => receiver?.close())
 
+test('a text without an end, where long numbers are looked for, is refused within its time', {
+  timeout: 60_000,
+}, async () => {
+  receiver.behaviour = (_, response) => void response.end(`{"a":"${'\\"'.repeat(400_000)}`)
+  const asking = askProvider({ url: receiver.url, signal: new AbortController().signal, hasLongNumbers: true })
+  await expect(asking).rejects.toThrow('The platform answered something else than JSON')
+})
+
 test('an answer that is nested deeper than any platform’s is refused before it is parsed', async () => {
   receiver.behaviour = (_, response) => void response.end(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`)
   const asking = askProvider({ url: receiver.url, signal: new AbortController().signal })

@@ -53,13 +53,14 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
   const saving = useSaving({ post, timezone, accounts }, draft)
   const newest = useRef(draft)
   newest.current = draft
+  const [refusal, setRefusal] = useState('')
   /** The form stays with what was written while the answer was awaited: that isn't saved. */
   const finish = (made: Made) => {
     if (newest.current === draft) done(made)
+    else setRefusal('Done, but what you wrote since then isn’t saved yet.')
   }
   const { saved } = saving
   const [changed, setChanged] = useState<Changed>()
-  const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
   const [isManaging, setManaging] = useState(false)

@@ -117,8 +117,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
-    inTurn: (workspaceId, mutate) =>
-      turns({ line: workspaceId, workspaceId }, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
+    inTurn: (workspaceId, mutate) => turns(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
     stores: {
       ...{ pg, box, hashes, media, readTxt: options.readTxt },
       ch,

@@ -2,6 +2,8 @@
 import { problem } from '../../schemas/errors/problems.ts'
 
 export interface TurnsOptions {
+  /** All workspaces stand in one line; else each has its own. */
+  readonly isShared: boolean
   /** That run at once in a line. */
   readonly atOnce: number
   /** More of one workspace that wait in a line are refused. */
@@ -9,16 +11,11 @@ export interface TurnsOptions {
   readonly refusal: 'workspace_busy' | 'click_maps_full'
 }
 
-interface Place {
-  readonly line: number
-  readonly workspaceId: number
-}
-
 /**
  * Runs work when it is its turn in its line: one workspace's work begins in the order in which it came.
  * @param waitMs who waits longer is refused, as are too many at once: nothing was done
  */
-export type Turns = <Result>(place: Place, waitMs: number, work: () => Promise<Result>) => Promise<Result>
+export type Turns = <Result>(workspaceId: number, waitMs: number, work: () => Promise<Result>) => Promise<Result>
 
 interface Line {
   underWay: number
@@ -26,7 +23,10 @@ interface Line {
   readonly waiting: Map<number, (() => void)[]>
 }
 
-export function makeTurns({ atOnce, waitingMax, refusal }: TurnsOptions): Turns {
+/** No workspace has the id. */
+const sharedLine = 0
+
+export function makeTurns({ isShared, atOnce, waitingMax, refusal }: TurnsOptions): Turns {
   const lines = new Map<number, Line>()
 
   async function waitIn({ waiting }: Line, workspaceId: number, waitMs: number): Promise<void> {
@@ -47,7 +47,8 @@ export function makeTurns({ atOnce, waitingMax, refusal }: TurnsOptions): Turns 
     })
   }
 
-  return async ({ line: name, workspaceId }, waitMs, work) => {
+  return async (workspaceId, waitMs, work) => {
+    const name = isShared ? sharedLine : workspaceId
     const line = lines.get(name) ?? { underWay: 0, waiting: new Map() }
     lines.set(name, line)
     // Whoever ends hands its place on, so that nobody overtakes those who wait.

@@ -1,4 +1,5 @@
 /** Posts in the dashboard: written, refused, scheduled, queued, published, corrected, duplicated, archived and deleted. */
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
 import { goWithin, holdRequests, list, look, setUpDashboard, violations, withoutPolls } from '../support/dashboard.ts'
@@ -385,14 +386,18 @@ test('posting times are set by keys, and posts take the free ones: from the list
   expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${next}T17:30`)
 })
 
+async function writeForLater(page: Page, title: string, platform: string): Promise<void> {
+  await page.click('text=Write a post')
+  await page.fill('text=Title', title)
+  await page.fill('form >> text=Caption', 'c')
+  await page.check(`form label:has-text("${platform}") input`)
+  await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
+}
+
 test('a post that can’t go out is kept as a draft, and the form says so once, in its own words', async (context) => {
   await makeAccount(stores, mine.workspaceId, 'instagram')
   const page = await signIn(context, '/dashboard/posts')
-  await page.click('text=Write a post')
-  await page.fill('text=Title', 'No image')
-  await page.fill('form >> text=Caption', 'c')
-  await page.check('form label:has-text("instagram") input')
-  await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
+  await writeForLater(page, 'No image', 'instagram')
   await page.waitForSelector('[aria-label="Preview"] >> text=needs an image')
   await page.click('form button:text-is("Schedule")')
   const refused = page.locator('form [role="alert"]')
@@ -437,11 +442,7 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
 test('a new post that is scheduled while its editor writes on is changed as a scheduled one', async (context) => {
   await makeAccount(stores, mine.workspaceId, 'x')
   const page = await signIn(context, '/dashboard/posts')
-  await page.click('text=Write a post')
-  await page.fill('text=Title', 'Written on')
-  await page.fill('form >> text=Caption', 'c')
-  await page.check('form label:has-text("x") input')
-  await page.fill('form input[type="datetime-local"]', '2100-03-01T09:30')
+  await writeForLater(page, 'Written on', 'x')
   const letGo = await holdRequests(page, '**/api/v1/posts/*/schedule')
   const schedule = 'form button:text-is("Schedule")'
   await page.click(schedule)

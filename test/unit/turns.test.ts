@@ -5,7 +5,6 @@ import { mutationTurns } from '../../schemas/limits/api-limits.ts'
 import { clickMapTurns } from '../../schemas/limits/click-map-limits.ts'
 
 const { atOnce, waitingMax } = mutationTurns
-const placeOf = (workspaceId: number) => ({ line: workspaceId, workspaceId })
 
 const total = 4 * atOnce
 const every = <Result>(make: (nth: number) => Result) => Array.from({ length: total }, (_, nth) => make(nth))
@@ -15,14 +14,14 @@ test('so many mutations of a workspace run at once, the others in turn, also beh
   const begun: number[] = []
   const ends: (() => void)[] = []
   const all = every((nth) =>
-    inTurn(placeOf(1), 60_000, async () => {
+    inTurn(1, 60_000, async () => {
       begun.push(nth)
       await new Promise<void>((resolve) => ends.push(resolve))
       if (nth % 2 === 0) throw new Error('failed')
     }).catch((error: Error) => error.message),
   )
   expect(begun).toHaveLength(atOnce)
-  expect(await inTurn(placeOf(2), 60_000, async () => 'other')).toBe('other')
+  expect(await inTurn(2, 60_000, async () => 'other')).toBe('other')
   while (begun.length < total) {
     ends.shift()!()
     await new Promise(setImmediate)
@@ -39,13 +38,13 @@ test('who waits too long, or behind too many, is refused without having begun, a
   const held = new Promise<void>((resolve) => {
     end = resolve
   })
-  const first = Array.from({ length: atOnce }, () => inTurn(placeOf(1), 20, () => held))
-  const more = Array.from({ length: waitingMax + 1 }, () => inTurn(placeOf(1), 20, () => expect.fail('begun')))
+  const first = Array.from({ length: atOnce }, () => inTurn(1, 20, () => held))
+  const more = Array.from({ length: waitingMax + 1 }, () => inTurn(1, 20, () => expect.fail('begun')))
   const refused = (await Promise.allSettled(more)).map((one) => 'reason' in one && (one.reason as Problem).code)
   expect(refused).toEqual(more.map(() => 'workspace_busy'))
   end()
   await Promise.all(first)
-  expect(await inTurn(placeOf(1), 60_000, async () => 'next')).toBe('next')
+  expect(await inTurn(1, 60_000, async () => 'next')).toBe('next')
 })
 
 test('workspaces in one line alternate, and one that asks for too much is refused without the others', async () => {
@@ -53,7 +52,7 @@ test('workspaces in one line alternate, and one that asks for too much is refuse
   const begun: string[] = []
   const refused: string[] = []
   const ask = (workspaceId: number, name: string) =>
-    inTurn({ line: 0, workspaceId }, 60_000, async () => {
+    inTurn(workspaceId, 60_000, async () => {
       begun.push(name)
       await new Promise(setImmediate)
     }).catch(({ code }: Problem) => refused.push(`${name} ${code}`))

@@ -19,8 +19,6 @@ import { addUp } from './add-up.ts'
 import { type ReadPageView, readPageViews } from './read-page-views.ts'
 
 const inTurn = makeTurns(clickMapTurns)
-/** All maps of a process stand in it. */
-const line = 0
 
 export const readClickMap = defineOperation({
   name: 'click_map.read',
@@ -56,8 +54,7 @@ export const readClickMap = defineOperation({
         withinMs: answerDeadlineMs * clickMapShareOfAnswer,
       }
       const waitMs = answerDeadlineMs * clickMapWaitShareOfAnswer
-      const place = { line, workspaceId: workspace.id }
-      const { views, viewports, hasMore } = await inTurn(place, waitMs, () => readPageViews(stores.ch, request))
+      const { views, viewports, hasMore } = await inTurn(workspace.id, waitMs, () => readPageViews(stores.ch, request))
       return {
         range: shownRange(range),
         readable_from: new Date(readable).toISOString(),

@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
-import { shortDomainWayMax } from '../../schemas/limits/domain-limits.ts'
+import { shortDomainHopsMax } from '../../schemas/limits/domain-limits.ts'
 import { hostOfHeader, readShortDomain } from '../../schemas/short-domain.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
@@ -100,17 +100,18 @@ export function makeDomainTable(options: DomainTableOptions): DomainTable {
 
 type Rows = ReadonlyMap<string, DomainRow>
 
-/** An address that leads around, or too far, is left out: the page for unknown links ends the way. */
+/** An address in a loop, or before too many hops, is left out: visitors get the page for unknown links. */
 function domainOf({ id, root_url, not_found_url }: DomainRow, rows: Rows): ShortDomain {
-  const shown = (url: string | null) => (url === null || leadsAround(url, rows) ? null : trackingUrlOf(url, {}))
+  const shown = (url: string | null) => (url === null || endsNowhere(url, rows) ? null : trackingUrlOf(url, {}))
   return { id, rootUrl: shown(root_url), notFoundUrl: shown(not_found_url) }
 }
 
 /**
- * Two workspaces may lead to each other, which the API keeps one from doing by itself. A key counts as unknown. A way has the
- * API's bound here, too: workspaces together could make one so long that ingest would stand still at each reading.
+ * Whether an address leads into a loop, or through more domains than it may. The API refuses a loop within one workspace
+ * (api/operations/domains/loops.ts), but several workspaces may make one. A key counts as unknown. Without the bound
+ * they could make a chain so long that ingest would stand still at each reading.
  */
-function leadsAround(url: string, rows: Rows): boolean {
+function endsNowhere(url: string, rows: Rows): boolean {
   const passed = new Set<string>()
   for (let next: string | null = url; next !== null; ) {
     const { hostname, pathname }: URL = new URL(next)
@@ -118,7 +119,7 @@ function leadsAround(url: string, rows: Rows): boolean {
     if (row === undefined) return false
     const isRoot = pathname === '/'
     const place = `${row.id} ${isRoot}`
-    if (passed.has(place) || passed.size === shortDomainWayMax) return true
+    if (passed.has(place) || passed.size === shortDomainHopsMax) return true
     passed.add(place)
     next = isRoot ? row.root_url : row.not_found_url
   }

@@ -3,10 +3,10 @@
 /** Short domains of a workspace. Ingest holds the verified ones of all workspaces in memory. */
 export const shortDomainsMax = 20
 /**
- * Addresses that one of a domain may lead through: the workspace's own for the API, those of all domains for ingest.
- * Browsers follow 20 redirects.
+ * Redirects in a row from an address of a domain: through the workspace's own addresses for the API, through all domains
+ * for ingest. Browsers follow 20.
  */
-export const shortDomainWayMax = 10
+export const shortDomainHopsMax = 10
 /** Characters of a host: a name has 253, and its TXT record stands under a label of its own. */
 export const shortDomainLengthMax = 253 - '_svc.'.length
 /** Characters of a host as it is sent: other scripts are shorter than their names in ASCII. */

@@ -1,4 +1,4 @@
-/** Nothing that a workspace makes leads visitors around: links lead to no short address, and domains never back to themselves. */
+/** Nothing that a workspace makes is a loop: links lead to no short address, and domains never back to themselves. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

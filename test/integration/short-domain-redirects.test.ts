@@ -10,7 +10,7 @@ import {
   updateDomain,
 } from '../../postgres/tables/short-domains.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
-import { shortDomainWayMax } from '../../schemas/limits/domain-limits.ts'
+import { shortDomainHopsMax } from '../../schemas/limits/domain-limits.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { newLink } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -161,7 +161,7 @@ test('a domain has nothing of the product but links, and events, which need a ke
   expect((await ask(domain.host, '/api/v1/growth/pixel')).text).toContain('GIF89a')
 })
 
-test('a domain that leads around answers itself, and one whose way ends leads on', async () => {
+test('a domain in a loop answers itself, and one that leads out of it leads on', async () => {
   const at = (host: string, path: string) => `https://${host}/${path}`
   const first = await addVerified({ root_url: 'https://www.example.com/', not_found_url: at(leading.host, '') })
   const second = await addVerified({ root_url: at(first.host, ''), not_found_url: at(first.host, 'a') })
@@ -179,9 +179,9 @@ test('a domain that leads around answers itself, and one whose way ends leads on
   }
 })
 
-test('a way through more domains than one may lead through ends at the first', async () => {
+test('a chain of more domains than one may lead through ends at the first', async () => {
   const domains = [domain]
-  while (domains.length < shortDomainWayMax + 2) {
+  while (domains.length < shortDomainHopsMax + 2) {
     domains.unshift(await addVerified({ root_url: null, not_found_url: `https://${domains[0]!.host}/x` }))
   }
   const [first, second, third] = domains

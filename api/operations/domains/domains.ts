@@ -21,8 +21,8 @@ import { ShortDomain, ShortDomainCreate, ShortDomainUpdate } from '../../../sche
 import { type DomainFailure, proofOf } from '../../../schemas/short-domain.ts'
 import { defineOperation } from '../define.ts'
 import { isOwnHost, requireUsableHost } from './hosts.ts'
+import { requireNoLoop } from './loops.ts'
 import { serializeDomain } from './serialize.ts'
-import { requireWaysOut } from './ways.ts'
 
 const path = z.object({ domain_id: idInPath('domain') })
 
@@ -59,7 +59,7 @@ export const createShortDomain = defineOperation({
     requireUsableHost(body.host, config)
     await holdWorkspace(pg, workspace.id)
     const known = await listDomains(pg, workspace.id)
-    await requireWaysOut(body.host, body, known, context)
+    await requireNoLoop(body.host, body, known, context)
     if (known.some(({ host }) => host === body.host)) throw problem('domain_known')
     if (known.length >= shortDomainsMax) throw problem('domains_full')
     if (await isHostOfOthers(pg, workspace.id, body.host)) throw problem('domain_taken')
@@ -88,7 +88,7 @@ export const changeShortDomain = defineOperation({
     await holdWorkspace(pg, workspace.id)
     const domain = await holdDomain(pg, workspace.id, path.domain_id)
     if (domain === null) throw problem('domain_not_found')
-    await requireWaysOut(domain.host, body, await listDomains(pg, workspace.id), context)
+    await requireNoLoop(domain.host, body, await listDomains(pg, workspace.id), context)
     const { root_url = domain.root_url, not_found_url = domain.not_found_url } = body
     return serializeDomain(await updateDomain(pg, domain.id, { root_url, not_found_url }))
   },

@@ -1,7 +1,7 @@
 /**
- * Where the addresses of a short domain lead. Visitors of an unknown key would be led around without an end where an address
- * comes back to its domain: at once, by other domains of the workspace, or by its links. So such an address is refused.
- * A key of a domain counts as known and as unknown, because its link may be made or end later.
+ * Refuses loops of redirects: an address of a short domain must not lead back to that domain. It could do so at once, by
+ * other domains of the workspace, or by its links. A key of a domain counts as known and as unknown, because its link may
+ * be made or end later. Ingest ends the loops that several workspaces make together (ingest/tables/short-domains.ts).
  *
  * Held by test/integration/short-domain-loops.test.ts.
  */
@@ -12,11 +12,11 @@ import type { StoredDomain } from '../../../postgres/tables/short-domains.ts'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../../schemas/exclusions.ts'
-import { shortDomainWayMax } from '../../../schemas/limits/domain-limits.ts'
+import { shortDomainHopsMax } from '../../../schemas/limits/domain-limits.ts'
 import { isLinkKeyShaped } from '../../../schemas/link-key.ts'
 import type { CallContext } from '../define.ts'
 
-type WayContext = Pick<CallContext, 'workspace' | 'stores' | 'config'>
+type LoopContext = Pick<CallContext, 'workspace' | 'stores' | 'config'>
 
 /** An address of the workspace's own: a path of a domain, or a key under the installation's roots. */
 interface OwnPlace {
@@ -31,25 +31,25 @@ interface OwnPlace {
  * @param domains of the workspace, which is to be held: two domains that are changed at once might lead to each other.
  * @throws Problem 422 where an address leads back to the domain
  */
-export async function requireWaysOut(
+export async function requireNoLoop(
   host: string,
   urls: { readonly root_url?: string | null | undefined; readonly not_found_url?: string | null | undefined },
   domains: readonly StoredDomain[],
-  context: WayContext,
+  context: LoopContext,
 ): Promise<void> {
   const faults = []
   for (const name of ['root_url', 'not_found_url'] as const) {
-    const fault = urls[name] == null ? null : await faultOfWay(urls[name], host, domains, context)
+    const fault = urls[name] == null ? null : await loopFault(urls[name], host, domains, context)
     if (fault !== null) faults.push(valueError(['body', name], urls[name], fault))
   }
   if (faults.length > 0) throw invalid(faults)
 }
 
-async function faultOfWay(
+async function loopFault(
   url: string,
   host: string,
   domains: readonly StoredDomain[],
-  context: WayContext,
+  context: LoopContext,
 ): Promise<string | null> {
   let urls = [url]
   let passed = 0
@@ -61,7 +61,8 @@ async function faultOfWay(
     }
     const places = urls.flatMap((each) => placeOf(new URL(each), domains, context) ?? [])
     passed += places.length
-    if (passed > shortDomainWayMax) return `It leads through more than ${shortDomainWayMax} addresses of the workspace`
+    if (passed > shortDomainHopsMax)
+      return `It leads through more than ${shortDomainHopsMax} addresses of the workspace`
     urls = await nextOf(places, context)
   }
   return null
@@ -72,7 +73,7 @@ function hostOf(url: string): string {
 }
 
 /** Null: it isn't the workspace's. */
-function placeOf(url: URL, domains: readonly StoredDomain[], { config }: WayContext): OwnPlace | null {
+function placeOf(url: URL, domains: readonly StoredDomain[], { config }: LoopContext): OwnPlace | null {
   const domain = domains.find(({ host }) => host === canonicalHost(url.hostname)) ?? null
   const path = url.pathname.slice(1).replace(/\/$/, '')
   const key = domain === null ? keyUnderRoots(url, config) : isLinkKeyShaped(path) ? path : null
@@ -80,7 +81,7 @@ function placeOf(url: URL, domains: readonly StoredDomain[], { config }: WayCont
 }
 
 /** All addresses that these places lead to, by domain or by link. */
-async function nextOf(places: readonly OwnPlace[], { workspace, stores }: WayContext): Promise<string[]> {
+async function nextOf(places: readonly OwnPlace[], { workspace, stores }: LoopContext): Promise<string[]> {
   const keys = places.flatMap(({ key, domain }) => (key === null ? [] : [{ key, domainId: domain?.id ?? null }]))
   const links = keys.length === 0 ? [] : await linksOfKeys(stores.pg, keys)
   const urls = [

@@ -4,6 +4,7 @@ import type { Config } from '../runtime/config.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import { shortLinkPathOf } from '../runtime/public-hosts.ts'
 import type { LinkClickRow, ReplayChunkRow, StreamName } from '../schemas/event/row.ts'
 import { Appender, type AppendOptions } from './append.ts'
 import { makeClickReader } from './enrich/clicks.ts'
@@ -159,6 +160,6 @@ function ownershipOf(links: LinkTable, posts: PostTable): Ownership {
 
 /** How short links begin behind the host: `/l`, and the path of their own root where that has another. */
 function shortLinkPaths(shortUrlHost: string | undefined): string[] {
-  const own = shortUrlHost === undefined ? [] : [new URL(shortUrlHost).pathname.replace(/\/+$/, '')]
+  const own = shortUrlHost === undefined ? [] : [shortLinkPathOf(shortUrlHost)]
   return [...new Set(['/l', ...own])]
 }

@@ -3,3 +3,8 @@ export interface PublicHosts {
   readonly apiHost: string
   readonly shortUrlHost: string
 }
+
+/** The path of a root of short links, without a slash at its end; empty where keys stand right behind the host. */
+export function shortLinkPathOf(root: string): string {
+  return new URL(root).pathname.replace(/\/+$/, '')
+}

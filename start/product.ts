@@ -9,6 +9,7 @@ import { createSignInLink } from '../postgres/tables/owner-sessions.ts'
 import { bindSecretKey, forgetLostKey, requireSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { systemClock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
+import { shortLinkPathOf } from '../runtime/public-hosts.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { scriptUrlOf } from '../schemas/install-snippet.ts'
@@ -83,7 +84,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       isAtShortDomain: (host, path) => shortDomains?.has(host) ?? isShortLink(path, ''),
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
       demo: makeDemoSite(() => scriptUrl),
-      ...(config.shortUrlHost !== undefined && { shortLinkPath: pathOf(config.shortUrlHost) }),
+      ...(config.shortUrlHost !== undefined && { shortLinkPath: shortLinkPathOf(config.shortUrlHost) }),
       countryHeader: config.countryHeader,
       trustedProxies: trusted.front,
     })
@@ -244,10 +245,6 @@ function devOf(
     redis_url: redisUrl,
     data_dir: dataDir,
   }
-}
-
-function pathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '')
 }
 
 function pidsOf(children: readonly Supervised[]): Pids {

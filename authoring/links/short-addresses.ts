@@ -1,11 +1,11 @@
 /**
- * Addresses at which this installation redirects. A link that led to one of them might lead to itself, at once or by way of
- * others, so links lead to none that a workspace can reach: keys under the installation's roots, and its own short domains.
+ * Addresses at which this installation redirects. A link to one of them could make a loop. So links lead to none that
+ * their workspace can reach: keys under the installation's roots, and the workspace's short domains.
  */
 import type { z } from 'zod'
 import type { Queryable } from '../../postgres/client.ts'
 import { listDomains } from '../../postgres/tables/short-domains.ts'
-import type { PublicHosts } from '../../runtime/public-hosts.ts'
+import { type PublicHosts, shortLinkPathOf } from '../../runtime/public-hosts.ts'
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import { canonicalHost } from '../../schemas/exclusions.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
@@ -34,7 +34,7 @@ export function keyUnderRoots(url: URL, { apiHost, shortUrlHost }: PublicHosts):
   // Either is empty where the process doesn't know it.
   const isAt = (root: string) => root !== '' && isSameHost(new URL(root), url)
   if (!isAt(apiHost) && !isAt(shortUrlHost)) return null
-  const own = shortUrlHost === '' ? '' : new URL(shortUrlHost).pathname.replace(/\/+$/, '')
+  const own = shortUrlHost === '' ? '' : shortLinkPathOf(shortUrlHost)
   // Ingest serves both paths at both hosts. Only where keys stand at the root, pages of the other host are no keys.
   const paths = ['/l', ...(own !== '' || isAt(shortUrlHost) ? [own] : [])]
   const keys = paths

@@ -19,7 +19,7 @@ export interface Sender {
 }
 
 /** The facts that the rules look at. A text is empty where it isn't known, and then its rule leaves nothing out. */
-export interface Visit {
+interface Visit {
   readonly address: string
   /** ISO alpha-2, or `noCountry`. */
   readonly country: string

@@ -24,7 +24,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
  * Reads all settings, a wrong one as if it weren't set, for a command that names every fault.
  * @returns with `wrong` by the setting's name
  */
-export function surveyConfig(environment: Record<string, string | undefined> = process.env): {
+export function surveyConfig(environment: Record<string, string | undefined>): {
   config: Config
   wrong: ReadonlyMap<string, SettingError>
 } {

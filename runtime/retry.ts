@@ -18,7 +18,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** Exponential backoff with full jitter in its upper half: attempt 0 waits about `firstMs`, none longer than `maxMs`. */
-export function backoffMs(attempt: number, firstMs: number, maxMs: number, random: () => number = Math.random): number {
+export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const ceiling = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30))
-  return ceiling / 2 + (random() * ceiling) / 2
+  return ceiling / 2 + (Math.random() * ceiling) / 2
 }

@@ -17,7 +17,7 @@ export interface Payer {
 }
 
 /** A value below zero came back: a chargeback that was won, or a refund that failed. */
-export interface Refund extends Money {
+interface Refund extends Money {
   /** The provider's id of it; undefined where the value is the total of all refunds so far. */
   readonly refund: string | undefined
   /** The provider tells a lower total once a refund has failed, so that one may come again. */

@@ -10,7 +10,7 @@ import type { SignInLimiter } from '../guards/rate-limit.ts'
 import { addressOf } from '../transports/rest.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
 
-export interface GatedPassword {
+interface GatedPassword {
   /** In lower case. */
   readonly email: string
   /** Counted apart, so that no stranger's questions for links keep the e-mail's owner from signing in, nor the other way round. */

@@ -23,7 +23,7 @@ export interface RateLimiter {
   take(key: Pick<Authenticated, 'actorType' | 'id' | 'workspace'>): Promise<RateLimit>
 }
 
-export interface RateLimit {
+interface RateLimit {
   readonly isExceeded: boolean
   /** For every answer to the key. */
   readonly headers: Readonly<Record<string, string>>
@@ -73,7 +73,7 @@ export interface SignInLimiter {
   takeAccount(workspaceId: number): Promise<number>
 }
 
-export interface SignInTry {
+interface SignInTry {
   readonly address: string
   readonly email: string
   /** A browser that signed in with the e-mail before. It has tries of its own, which no stranger can use up. */

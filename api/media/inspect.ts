@@ -19,7 +19,7 @@ export type ReadRequest = { readonly take: number } | { readonly skip: number } 
 /** @returns the size, where it can be read; null: the bytes are none of the format's */
 export type FormatReader = Generator<ReadRequest, Size | undefined | null, Buffer>
 
-export type Finding = { readonly isWhole: true; readonly size: Size | undefined } | { readonly isWhole: false }
+type Finding = { readonly isWhole: true; readonly size: Size | undefined } | { readonly isWhole: false }
 
 export interface Inspection {
   push(chunk: Buffer): void

@@ -35,7 +35,7 @@ export type Interface = 'rest' | 'mcp' | 'console'
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 /** The workspace of the key. Without a plan the chain answers 402 before any handler runs, but those of `needsNoPlan` and `isOfAccount`. */
-export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
+type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
 /** Who acts: a secret key, or a member in the dashboard. */
 export interface Actor {

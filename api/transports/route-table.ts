@@ -1,7 +1,7 @@
 /** Which operation a method and a path name: literal segments before parameters, the methods of a path together. */
 import type { Operation } from '../operations/define.ts'
 
-export interface Match {
+interface Match {
   /** By method; GET answers HEAD too. */
   readonly operations: ReadonlyMap<string, Operation>
   /** The path's parameters, decoded where they can be. */

@@ -37,7 +37,7 @@ export function namedIn({
 export type Placed<Thing> = Thing & { readonly at: number }
 
 /** A part of the thread. */
-export interface ChosenPart {
+interface ChosenPart {
   readonly text: string
   readonly media: readonly Placed<PostedMedia>[]
   /** In place of its text, by platform. */

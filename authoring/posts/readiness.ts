@@ -29,7 +29,7 @@ interface Counted {
   readonly characterCount: number
 }
 
-export interface JudgedTarget extends Counted {
+interface JudgedTarget extends Counted {
   readonly account: SocialAccount
   /** The parts that follow. */
   readonly thread: readonly Counted[]

@@ -11,7 +11,7 @@ import {
   addressListsAtOnceMax,
 } from '../../schemas/limits/bot-limits.ts'
 
-export type Fetched =
+type Fetched =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly isMissing: boolean; readonly problem: string }
 

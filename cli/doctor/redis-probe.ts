@@ -4,7 +4,7 @@ import { claimsDatabaseOf, countKeysUpTo, sinceKey, sliceMsOf } from '../../inge
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 
-export interface ClaimsHeld {
+interface ClaimsHeld {
   /** From this time on all claims are held, in ms of Redis's clock; null: there was none yet. */
   readonly since: number | null
   readonly claims: number

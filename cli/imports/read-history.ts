@@ -25,7 +25,7 @@ export interface HistoryLine {
   readonly text: Buffer
 }
 
-export interface HistoryFile {
+interface HistoryFile {
   readonly lines: AsyncIterable<HistoryLine[]>
   bytesRead(): number
 }

@@ -6,7 +6,7 @@ import type { Replayed } from './page-events.ts'
 import { type LineReader, openLines } from './read-lines.ts'
 import type { Timing } from './timing.ts'
 
-export interface VisitCounts {
+interface VisitCounts {
   lines: number
   odd_lines: number
   /** Requests of crawlers, or of everybody where that is wanted. */

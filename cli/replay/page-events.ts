@@ -25,13 +25,13 @@ export interface Replayed<Event> {
   readonly logTime: number
 }
 
-export interface ReplayedPage extends Replayed<PageEvent> {
+interface ReplayedPage extends Replayed<PageEvent> {
   /** The line's address. It is never sent. */
   readonly address: string
 }
 
 /** Counts of people and bots in the log; filled while it is read. */
-export interface ReplayCounts {
+interface ReplayCounts {
   lines: number
   odd_lines: number
   /** Page requests of people. */

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { LogLine } from './log-line.ts'
 
-export interface Visit {
+interface Visit {
   readonly anonymousId: string
   readonly sessionId: string
   readonly isNewSession: boolean

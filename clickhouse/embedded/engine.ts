@@ -38,7 +38,7 @@ const ofSessions = `SET local_filesystem_read_method = 'pread', max_query_size =
 /** Statements that wait; further ones are refused. */
 const queueMax = 200
 
-export interface Statement {
+interface Statement {
   sql: string
   format: string
   database: string

@@ -22,7 +22,7 @@ export interface BotBucket extends BotCounts {
   readonly categories: ReadonlyMap<BotCategory, number>
 }
 
-export interface VisitingBot {
+interface VisitingBot {
   readonly name: string
   readonly operator: string
   readonly category: BotCategory
@@ -33,7 +33,7 @@ export interface VisitingBot {
   readonly lastSeenAt: number
 }
 
-export interface VisitedPage {
+interface VisitedPage {
   readonly path: string
   readonly visits: number
   readonly lastSeenAt: number

@@ -32,7 +32,7 @@ export const listKeys = {
   way: 'toString(way)',
 } as const
 
-export type ClickList = 'day' | keyof typeof listKeys
+type ClickList = 'day' | keyof typeof listKeys
 
 export interface ListedClicks {
   readonly list: ClickList

@@ -61,7 +61,5 @@ export function spanParams({ workspaceId, start, end, readableFrom }: ReadableSp
   return { workspace: workspaceId, from, to: Math.max(from, readable(end)) }
 }
 
-/** SQL condition: rows of the workspace from one parameter's moment to just before another's. */
-export function within(from: string, to: string): string {
-  return `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)}`
-}
+/** SQL condition: rows of the workspace and span of `spanParams`. */
+export const isInSpan = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`

@@ -18,7 +18,7 @@ export interface SearchFilter {
   readonly page?: string | undefined
 }
 
-export interface SearchRow extends SearchFigures {
+interface SearchRow extends SearchFigures {
   readonly key: string
 }
 

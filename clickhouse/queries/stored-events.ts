@@ -4,7 +4,7 @@
  */
 import { exportedEventsEach } from '../../schemas/limits/event-limits.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'
-import { type ReadableSpan, type Reader, spanParams, within } from './reader.ts'
+import { isInSpan, type ReadableSpan, type Reader, spanParams } from './reader.ts'
 
 /** A row with what an import can bring back. Texts are empty where there is none. */
 export interface StoredEvent {
@@ -69,7 +69,7 @@ export interface StoredHours {
 export async function readStoredHours(ch: Reader, span: ReadableSpan): Promise<StoredHours> {
   const hours = await ch.query<{ hour: number; count: number }>(
     `SELECT toUnixTimestamp(toStartOfHour(occurred_at)) * 1000 AS hour, count() AS count FROM events
-     WHERE ${within('from', 'to')} GROUP BY hour ORDER BY hour`,
+     WHERE ${isInSpan} GROUP BY hour ORDER BY hour`,
     spanParams(span),
     { deadlineMs, isLong: true },
   )
@@ -99,7 +99,7 @@ export async function* readStoredEvents(
     for (;;) {
       const events = await ch.query<StoredEvent>(
         `SELECT ${columns} FROM events
-         WHERE ${within('from', 'to')} AND occurred_at >= ${moment('time')} AND (occurred_at > ${moment('time')} OR id > {id:UInt64})
+         WHERE ${isInSpan} AND occurred_at >= ${moment('time')} AND (occurred_at > ${moment('time')} OR id > {id:UInt64})
          ORDER BY occurred_at, id LIMIT ${exportedEventsEach}`,
         { ...hours, ...after },
         { deadlineMs, isLong: true },

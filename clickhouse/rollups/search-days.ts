@@ -23,7 +23,7 @@ export interface SearchList {
   readonly isCut: boolean
 }
 
-export const searchKinds = ['total', 'query', 'page', 'pair'] as const
+const searchKinds = ['total', 'query', 'page', 'pair'] as const
 export type SearchKind = (typeof searchKinds)[number]
 
 export interface SearchedSite {
@@ -40,7 +40,7 @@ export interface SearchDay {
 }
 
 const termNames = ['query', 'page', 'clicks', 'impressions', 'position'] as const
-export const searchDayColumns: readonly string[] = [
+const searchDayColumns: readonly string[] = [
   ...['workspace_id', 'site', 'kind', 'day', 'version'],
   ...termNames.map((name) => `seen.${name}`),
   'is_cut',

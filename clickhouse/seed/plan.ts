@@ -17,7 +17,7 @@ export interface SeedShape {
 }
 
 /** A stretch of time of an hour at most, and how much of all that happens begins up to its start and its end. */
-export interface Piece {
+interface Piece {
   readonly start: number
   readonly end: number
   /** In parts of `wholeWeight`. */
@@ -38,7 +38,7 @@ export interface Portion {
 }
 
 /** Blocks of one workspace, by its place in the list of workspaces. */
-export interface BlockRange {
+interface BlockRange {
   readonly workspace: number
   readonly first: number
   readonly count: number
@@ -66,15 +66,12 @@ export function eventsByWorkspace({ events, workspaces, largestShare }: SeedShap
   return [largest, ...others]
 }
 
-/**
- * In order of time; together they hold every event once.
- * @param rowsMax about as many rows has an insert at most
- */
-export function planPortions(shape: SeedShape, rowsMax = seedInsertRowsMax): Portion[] {
+/** In order of time; together they hold every event once. An insert has about `seedInsertRowsMax` rows at most. */
+export function planPortions(shape: SeedShape): Portion[] {
   const pieces = cutTime(shape)
   const counts = eventsByWorkspace(shape)
   let firstSegment = 0
-  return gatherPieces(pieces, shape.events, rowsMax).map(([first, end]) => {
+  return gatherPieces(pieces, shape.events).map(([first, end]) => {
     const portion = makePortion(pieces, first, end, counts, firstSegment)
     firstSegment += portion.segments
     return portion
@@ -108,12 +105,12 @@ function busyness(time: number): number {
 }
 
 /** Indexes [first, end) of the pieces of each insert: whole days where they fit, so that an insert meets few partitions. */
-function gatherPieces(pieces: readonly Piece[], events: number, rowsMax: number): [first: number, end: number][] {
+function gatherPieces(pieces: readonly Piece[], events: number): [first: number, end: number][] {
   const dayOf = (at: number) => Math.floor(pieces[at]!.start / dayMs)
   const isEndOfDay = (end: number) => end === pieces.length || dayOf(end) !== dayOf(end - 1)
   const fits = (first: number, end: number) => {
     const share = (pieces[end - 1]!.weightAfter - pieces[first]!.weightBefore) / wholeWeight
-    return share * events <= rowsMax && dayOf(end - 1) - dayOf(first) < seedInsertDaysMax
+    return share * events <= seedInsertRowsMax && dayOf(end - 1) - dayOf(first) < seedInsertDaysMax
   }
   const gathered: [number, number][] = []
   for (let first = 0; first < pieces.length; ) {

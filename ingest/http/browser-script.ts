@@ -21,7 +21,7 @@ import {
 import type { KeyTable } from '../tables/tracking-key-table.ts'
 
 /** A request for it: the query without its question mark, and two headers. */
-export interface ScriptRequest extends StaticRequest {
+interface ScriptRequest extends StaticRequest {
   readonly query: string
 }
 

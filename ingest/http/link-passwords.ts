@@ -10,7 +10,7 @@ import { linkPasswordLengthMax } from '../../schemas/limits/api-limits.ts'
 import { linkPasswordsWaitingMax } from '../../schemas/limits/ingest-limits.ts'
 import type { PasswordTries } from './password-tries.ts'
 
-export interface PasswordTry {
+interface PasswordTry {
   readonly linkId: number
   readonly passwordHash: string
   readonly password: string
@@ -20,7 +20,7 @@ export interface PasswordTry {
 }
 
 /** `limited`: too many were wrong, for so long. `busy`: others are being compared, and this one was not. */
-export type PasswordOutcome = 'right' | 'wrong' | 'busy' | { readonly limitedMs: number }
+type PasswordOutcome = 'right' | 'wrong' | 'busy' | { readonly limitedMs: number }
 
 export interface LinkPasswords {
   /** @throws what the hash's library throws of a hash that is none */

@@ -4,7 +4,7 @@ import { fileHeaderBytes, findGroupStart, type Group, groupAlignment, groupLengt
 import type { Segment } from './segment.ts'
 
 /** Bytes of a log file in which no valid group stands although valid ones follow, or were known to. */
-export interface Damage {
+interface Damage {
   readonly start: number
   readonly end: number
 }

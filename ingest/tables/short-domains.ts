@@ -13,7 +13,7 @@ import { hostOfHeader, readShortDomain } from '../../schemas/short-domain.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
 /** A verified domain, as Postgres holds it. */
-export interface DomainRow {
+interface DomainRow {
   readonly id: number
   readonly host: string
   readonly root_url: string | null

@@ -16,7 +16,7 @@ import { type AddressRanges, makeAddressRanges } from './address-ranges.ts'
 /** Those that ship: files `<list>.json`. */
 export const shippedListsFolder = projectFile('schemas/reference/bot-addresses')
 
-export interface DatedRanges extends AddressRanges {
+interface DatedRanges extends AddressRanges {
   /** When the operator published it, or it was got, in milliseconds since 1970. */
   readonly date: number
 }

@@ -23,7 +23,7 @@ import { type AddressKey, keyOfAddress } from './address-ranges.ts'
 const zoneOfAddresses = 'in-addr.arpa'
 
 /** A confirmed name; `none`: it has none that an operator speaks of; `unknown`: nobody answered. */
-export type ConfirmedHost = { readonly host: string } | 'none' | 'unknown'
+type ConfirmedHost = { readonly host: string } | 'none' | 'unknown'
 
 export interface ReverseDns {
   /** A recent result; undefined where nobody has asked. */

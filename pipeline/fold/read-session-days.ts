@@ -39,7 +39,7 @@ export type Conversion = readonly [
   source: string,
   medium: string,
 ]
-export type EntryFacts = readonly [
+type EntryFacts = readonly [
   source: string,
   medium: string,
   campaign: string,

@@ -11,7 +11,7 @@ import { distinct, first, type Quoted, quoted } from './quoted.ts'
 import { isObject, type Page } from './read-page.ts'
 import type { Looks } from './read-style.ts'
 
-export interface Audience {
+interface Audience {
   /** In the last days: the pages with the most views, and the sources with the most visitors. */
   readonly pages: readonly string[]
   readonly sources: readonly string[]

@@ -10,7 +10,7 @@ import {
 } from '../../schemas/limits/profile-limits.ts'
 import { type Looks, readFontAddress, readStyle } from './read-style.ts'
 
-export interface Heading {
+interface Heading {
   readonly level: number
   readonly text: string
   /** List items and smaller headings up to the next heading of this level or a larger one. */

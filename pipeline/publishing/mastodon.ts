@@ -26,7 +26,7 @@ export interface MastodonCredentials {
 }
 
 /** The limits that an instance publishes, kept in the account's `provider_metadata`. */
-export interface MastodonLimits {
+interface MastodonLimits {
   readonly url: string
   readonly characters_max: number
   readonly characters_per_url: number

@@ -17,6 +17,6 @@ export interface JobContext {
 }
 
 /** Idempotent: it may be run again at any time, also while it is running elsewhere. A rejection is retried with backoff. */
-export type Job = (context: JobContext) => Promise<void>
+type Job = (context: JobContext) => Promise<void>
 
 export type Jobs = Readonly<Record<JobName, Job>>

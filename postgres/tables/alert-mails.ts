@@ -20,7 +20,7 @@ import { type Destination, isReachable, type RecipientSwitch } from './report-re
 
 /** A post that failed, an account that needs to be connected again, or a feed that was turned off: failure-alerts.ts. */
 export const failureKinds = ['post', 'account', 'feed'] as const
-export type FailureKind = (typeof failureKinds)[number]
+type FailureKind = (typeof failureKinds)[number]
 
 interface Claimed extends Destination {
   /** That of the recipient. */

@@ -9,7 +9,7 @@ import type { BuildDay } from './figure-builds.ts'
 import { forgetOutbox } from './outbox.ts'
 
 /** From a moment and id on, up to another; null: to the end. */
-export interface ErasedTime {
+interface ErasedTime {
   readonly fromAt: number
   readonly fromId: number
   readonly toAt: number | null

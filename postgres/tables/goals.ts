@@ -1,4 +1,4 @@
-/** Goals of a workspace. Held by test/integration/goals.test.ts. */
+/** Goals of a workspace. Held by test/property/goals.test.ts. */
 import type { FunnelStepKind } from '../../schemas/funnel-steps.ts'
 import { type NamedRow, namedRows } from './named-rows.ts'
 

@@ -79,7 +79,7 @@ export async function deleteInvitation(tx: Queryable, id: number, workspaceId: n
 }
 
 /** The account with the address that was invited. */
-export interface InvitedAccount {
+interface InvitedAccount {
   readonly id: number
   /** Null: it signs in by links alone. */
   readonly passwordHash: string | null

@@ -5,7 +5,7 @@ import type { Queryable } from '../client.ts'
 import type { PostedMedia } from './posts.ts'
 import type { SentPart } from './sent-parts.ts'
 
-export interface StoredFile extends PostedMedia {
+interface StoredFile extends PostedMedia {
   /** In hex. */
   readonly sha256: string
   /** How many parts of the post come before the one that shows it. */

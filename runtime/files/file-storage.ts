@@ -33,7 +33,7 @@ export interface FileStorage {
   olderFiles(owner: number, ageMs: number, sinceMs: number): Promise<Buffer[]>
 }
 
-export interface StoredFile {
+interface StoredFile {
   readonly bytes: number
   open(): Promise<FileHandle>
 }

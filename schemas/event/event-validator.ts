@@ -66,7 +66,7 @@ export function validateTrack(body: unknown, hasUnstorableText = false): Validat
   return explain(body, wholeBody, ['sender', 'event'])
 }
 
-/** The envelope of a batch; null when it is a `BatchBody`. Each of its events is for `validateBatchEvent`. */
+/** The envelope of a batch; null when it is valid. Each of its events is for `validateBatchEvent`. */
 export function validateBatch(body: unknown): ValidationError[] | null {
   if (fastSender(body) && fast.batch(body)) return null
   return explain(body, wholeBody, ['sender', 'batch'])

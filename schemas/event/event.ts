@@ -30,12 +30,6 @@ export type TrackEvent = {
 
 export type TrackBody = TrackEvent & { readonly tracking_key: string }
 
-/** The envelope of a batch: its events are validated one by one. */
-export interface BatchBody {
-  readonly tracking_key: string
-  readonly events: readonly unknown[]
-}
-
 export interface BotVisit {
   readonly url: string
   readonly method?: Optional<string>

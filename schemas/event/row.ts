@@ -176,7 +176,7 @@ export interface Hash64 {
 }
 
 /** Columns of type UInt64 that hold hashes. */
-export type HashColumn = 'visitor' | 'email_hash'
+type HashColumn = 'visitor' | 'email_hash'
 export const hashColumns: ReadonlySet<string> = new Set<HashColumn>(['visitor', 'email_hash'])
 
 export type EventRow = RowOf<typeof eventColumns>

@@ -13,7 +13,7 @@ const counts = {
   spoofed_visits: count.describe('Shown to come from elsewhere.'),
 }
 
-export const BotSeriesPoint = z
+const BotSeriesPoint = z
   .object({
     label: z.string(),
     start: dateTime,
@@ -23,7 +23,7 @@ export const BotSeriesPoint = z
   })
   .meta({ id: 'BotSeriesPoint', examples: [exampleOfPoint()] })
 
-export const BotRow = z
+const BotRow = z
   .object({
     name: z.string(),
     operator: z.string().describe('Empty when unknown.'),
@@ -51,9 +51,7 @@ export const BotRow = z
     ],
   })
 
-export const BotPageRow = z
-  .object({ path: z.string(), visits: count, last_seen_at: dateTime })
-  .meta({ id: 'BotPageRow' })
+const BotPageRow = z.object({ path: z.string(), visits: count, last_seen_at: dateTime }).meta({ id: 'BotPageRow' })
 
 export const BotAnalytics = z
   .object({

@@ -13,7 +13,7 @@ const addedFigure = z.number().optional().meta({ default: 0 })
 const unfiltered = count.nullable()
 const rating = z.string().describe(`${vitalRatings.join(', ')}, or no_data where there are no samples.`)
 
-export const SourceRow = z
+const SourceRow = z
   .object({
     source: z.string(),
     medium: z.string(),
@@ -27,7 +27,7 @@ export const SourceRow = z
   })
   .meta({ id: 'SourceRow' })
 
-export const TopPageRow = z
+const TopPageRow = z
   .object({
     path: z.string(),
     title: z.string().describe('The newest one seen.'),
@@ -48,7 +48,7 @@ const trafficCounts = {
   revenue_cents: count,
 }
 
-export const TrafficPoint = z
+const TrafficPoint = z
   .object({
     ...{ label: z.string(), start: dateTime, end: dateTime, ...trafficCounts },
     bounce_rate: addedFigure.describe('Of the sessions that begin in the bucket.'),
@@ -56,11 +56,9 @@ export const TrafficPoint = z
   })
   .meta({ id: 'TrafficPoint' })
 
-export const BreakdownRow = z
-  .object({ key: z.string(), label: z.string(), ...trafficCounts })
-  .meta({ id: 'BreakdownRow' })
+const BreakdownRow = z.object({ key: z.string(), label: z.string(), ...trafficCounts }).meta({ id: 'BreakdownRow' })
 
-export const WebVitalMetric = z
+const WebVitalMetric = z
   .object({
     metric: z.string().describe(vitalNames.join(', ')),
     label: z.string(),
@@ -77,7 +75,7 @@ export const WebVitalMetric = z
   })
   .meta({ id: 'WebVitalMetric' })
 
-export const WebVitalPage = z
+const WebVitalPage = z
   .object({
     path: z.string(),
     worst_metric: z.string(),
@@ -93,7 +91,7 @@ export const WebVitalPage = z
   })
   .meta({ id: 'WebVitalPage' })
 
-export const WebVitalSeriesPoint = z
+const WebVitalSeriesPoint = z
   .object({
     label: z.string(),
     start: dateTime,
@@ -133,7 +131,7 @@ export const Recommendation = z
   .object({ title: z.string(), detail: z.string(), priority: z.string().describe('high, medium or low.') })
   .meta({ id: 'Recommendation' })
 
-export const InstallSnippet = z
+const InstallSnippet = z
   .object({
     workspace_id: z.int(),
     workspace_slug: z.string(),

@@ -4,7 +4,7 @@ import { z } from 'zod'
 /** By which Search Console counts days. */
 export const searchTimeZone = 'America/Los_Angeles'
 
-export const searchSiteStatuses = ['active', 'needs_reconnecting'] as const
+const searchSiteStatuses = ['active', 'needs_reconnecting'] as const
 export type SearchSiteStatus = (typeof searchSiteStatuses)[number]
 
 const siteStates = ['loading', ...searchSiteStatuses] as const

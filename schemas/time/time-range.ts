@@ -14,7 +14,7 @@ export type BucketKind = (typeof bucketKinds)[number]
 
 /** A range is compared with the period before it, the same days a year earlier, or nothing. */
 export const comparisons = ['previous', 'year', 'none'] as const
-export type Comparison = (typeof comparisons)[number]
+type Comparison = (typeof comparisons)[number]
 
 /** Milliseconds since 1970 UTC; `end` is exclusive. */
 export interface Span {

@@ -9,7 +9,7 @@ import { etagOf, isKnownEtag } from '../../runtime/http/etag.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { snippetOf } from '../../schemas/install-snippet.ts'
 
-export interface DemoAnswer {
+interface DemoAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

@@ -45,7 +45,7 @@ export interface OverviewQuery {
   readonly filters?: Readonly<Partial<Record<FilterName, readonly string[]>>>
 }
 
-export const filterNames = [
+const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
   ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
   ...(['path', 'hostname', 'event'] as const),

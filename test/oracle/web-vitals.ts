@@ -5,11 +5,11 @@ import { byTime, type EventFact, groupBy, kind } from './facts.ts'
 import { byText } from './lists.ts'
 import type { Counted } from './sessions.ts'
 
-export const metricNames = ['FCP', 'LCP', 'INP', 'CLS'] as const
+const metricNames = ['FCP', 'LCP', 'INP', 'CLS'] as const
 export type MetricName = (typeof metricNames)[number]
 export type Rating = 'good' | 'needs_improvement' | 'poor' | 'no_data'
 
-export const thresholds: Readonly<Record<MetricName, { good: number; poor: number }>> = {
+const thresholds: Readonly<Record<MetricName, { good: number; poor: number }>> = {
   FCP: { good: 1800, poor: 3000 },
   LCP: { good: 2500, poor: 4000 },
   INP: { good: 200, poor: 500 },

@@ -38,7 +38,7 @@ export interface ApiParameter {
   readonly schema: ApiSchema
   readonly example?: unknown
 }
-export interface ApiResponse {
+interface ApiResponse {
   readonly description: string
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: ApiSchema }>>
   readonly content?: Readonly<Record<string, Content>>

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Answered, Asking, ProviderServer } from './provider-server.ts'
 import { startProviderServer } from './provider-server.ts'
 
-export interface MadeRecord {
+interface MadeRecord {
   readonly rkey: string
   // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
   readonly record: any

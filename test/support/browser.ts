@@ -11,7 +11,7 @@ import { askShared } from './first-process.ts'
 import { leaveOut } from './left-out.ts'
 
 /** The answer of the run's first process: where the browser listens, or why there is none. */
-export type BrowserAnswer = { readonly endpoint: string; readonly program: FoundBrowser } | { readonly missing: string }
+type BrowserAnswer = { readonly endpoint: string; readonly program: FoundBrowser } | { readonly missing: string }
 
 const isBrowserSkipped = (process.env['SKIP_BROWSER'] ?? '') !== ''
 

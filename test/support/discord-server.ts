@@ -7,7 +7,7 @@ export const webhook = { id: '1223704706495545344', token: 'discord-SECRET_disco
 export const webhookUrl = `https://discord.com/api/webhooks/${webhook.id}/${webhook.token}`
 const place = { channel_id: '199737254929760256', guild_id: '199737254929760000' }
 
-export interface MadeMessage {
+interface MadeMessage {
   readonly id: string
   readonly content: string
   readonly files: readonly { readonly name: string; readonly description: string | undefined; readonly bytes: Buffer }[]

@@ -18,7 +18,7 @@ export interface Example {
   readonly answer?: { readonly status: number | undefined; readonly json: unknown }
 }
 
-export interface Answer {
+interface Answer {
   /** Undefined for what a program printed. */
   readonly status: number | undefined
   readonly text: string

@@ -14,7 +14,7 @@ import { projectFile } from '../../runtime/paths.ts'
 import { fetchDebianPackages, isDebian, libraryPathOf } from '../../start/stores/debian-packages.ts'
 import { writeFontSettings } from './browser-fonts.ts'
 
-export interface BrowserProgram {
+interface BrowserProgram {
   readonly executable: string
   readonly env: Readonly<Record<string, string>>
 }

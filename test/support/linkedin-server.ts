@@ -11,7 +11,7 @@ export const linkedinApp = { refresh_token: 'AQY-refresh', client_id: '77app', c
 export const member = { sub: '782bbtaQ', name: 'Ada Shop', urn: 'urn:li:person:782bbtaQ' }
 export const pageUrn = 'urn:li:organization:5583111'
 
-export interface MadePost {
+interface MadePost {
   readonly id: string
   readonly author: string
   /** As people read it. */
@@ -23,7 +23,7 @@ export interface MadePost {
   readonly createdAt: number
 }
 
-export interface MadeComment {
+interface MadeComment {
   readonly id: string
   readonly commentUrn: string
   readonly actor: string

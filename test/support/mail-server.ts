@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly to: string
   /** By name in lower case, unfolded and decoded. */
   readonly headers: Readonly<Record<string, string>>

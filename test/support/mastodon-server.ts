@@ -2,7 +2,7 @@
 import type { Answered, Asking, ProviderServer, Routes } from './provider-server.ts'
 import { startProviderServer } from './provider-server.ts'
 
-export interface MadeStatus {
+interface MadeStatus {
   readonly id: string
   readonly text: string
   readonly mediaIds: string[]

@@ -20,7 +20,7 @@ export interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly content: readonly { readonly type: 'text'; readonly text: string }[]
   readonly structuredContent?: Record<string, unknown>
   readonly isError?: boolean

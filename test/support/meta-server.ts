@@ -24,7 +24,7 @@ export const instagramUser = { id: '17841405822304914', username: 'the.shop', na
 export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.shop' }
 
 /** Under a post on the page or on Instagram. */
-export interface MadeComment {
+interface MadeComment {
   readonly id: string
   /** Its author; left out: the account that has the post. */
   readonly from?: string

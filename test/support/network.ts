@@ -31,7 +31,7 @@ export interface SiteAnswer {
 }
 
 /** The proxy's treatment of a request: `lose` passes it on, and cuts the connection in place of the answer. */
-export type Fate = 'pass' | 'cut' | 'lose' | SiteAnswer
+type Fate = 'pass' | 'cut' | 'lose' | SiteAnswer
 export type Site = (request: SeenRequest) => SiteAnswer
 
 export interface Network {

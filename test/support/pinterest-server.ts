@@ -10,7 +10,7 @@ export const board = { id: '549755885175', name: 'Spring' }
 /** Another account's. */
 export const otherBoard = '549755885999'
 
-export interface MadePin {
+interface MadePin {
   readonly id: string
   readonly title: string
   readonly description: string

@@ -25,7 +25,7 @@ export interface Asking {
   readonly form: SentForm | undefined
 }
 
-export interface SentForm {
+interface SentForm {
   readonly fields: Readonly<Record<string, string>>
   readonly files: readonly SentFile[]
   /** The only one. */

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { listening } from './listening.ts'
 
-export interface Received {
+interface Received {
   readonly path: string
   readonly headers: Record<string, string>
   readonly body: string
@@ -13,7 +13,7 @@ export interface Received {
 }
 
 /** Undefined: 200 with `ok`. */
-export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void
+type Behaviour = (request: IncomingMessage, response: ServerResponse) => void
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 

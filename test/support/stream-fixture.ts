@@ -17,7 +17,7 @@ import { type countingNumbers, makeVisit, silent, smallFileBytes } from './log-f
 import type { TestStores } from './stores.ts'
 
 /** How the next insert goes wrong: not sent at all; sent, and the answer lost. */
-export type InsertFault = 'before' | 'after'
+type InsertFault = 'before' | 'after'
 
 export interface FlakyClickHouse extends ClickHouse {
   faults: InsertFault[]

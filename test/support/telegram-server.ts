@@ -20,7 +20,7 @@ export const channels = [
   { id: -1006666666666, type: 'supergroup', title: 'Talk', username: 'shoptalk' },
 ]
 
-export interface MadeMessage {
+interface MadeMessage {
   readonly method: string
   readonly chat: number
   /** The first message has it, where it is an album. */

@@ -5,7 +5,7 @@ import { type Answered, type Asking, type ProviderServer, startProviderServer } 
 
 export const tiktokApp = { client_key: 'awx1', client_secret: 'tt-secret' }
 
-export interface TiktokPost {
+interface TiktokPost {
   readonly publishId: string
   // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
   readonly info: any

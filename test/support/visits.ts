@@ -8,7 +8,7 @@ import type { Overview } from './overview.ts'
 import { productHost, productRoot, type TrackingSurface } from './tracking-surface.ts'
 
 /** An event as a page sent it, with what is known of its sending. */
-export interface SentEvent {
+interface SentEvent {
   readonly event_name: string
   readonly event_type?: string
   readonly client_event_id?: string
@@ -22,7 +22,7 @@ export interface SentEvent {
   readonly [field: string]: unknown
 }
 
-export interface Sending {
+interface Sending {
   readonly event: SentEvent
   readonly by: 'beacon' | 'fetch'
   readonly request: SeenRequest

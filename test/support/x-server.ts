@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Answered, Asking, ProviderServer, Routes } from './provider-server.ts'
 import { startProviderServer } from './provider-server.ts'
 
-export interface MadePost {
+interface MadePost {
   readonly id: string
   /** As it was sent. */
   readonly text: string
@@ -12,7 +12,7 @@ export interface MadePost {
   readonly createdAt: Date
 }
 
-export interface MadeXMedia {
+interface MadeXMedia {
   readonly id: string
   readonly contentType: string
   readonly total: number

@@ -8,7 +8,7 @@ export const googleClient = {
 }
 export const channel = { id: 'UCshop-_1', title: 'The Shop', customUrl: '@theshop', uploads: 'UUshop-_1' }
 
-export interface MadeVideo {
+interface MadeVideo {
   readonly id: string
   readonly title: string
   readonly description: string

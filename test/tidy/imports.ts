@@ -54,7 +54,7 @@ function* importsOfRooms(files: readonly ProjectFile[]): Generator<Import & { pa
   }
 }
 
-export function roomOf(path: string): Room | undefined {
+function roomOf(path: string): Room | undefined {
   return rooms.find((room) => path.startsWith(room.at))
 }
 

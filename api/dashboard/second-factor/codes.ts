@@ -15,13 +15,13 @@ export class WrongCode extends Error {
   override name = 'WrongCode'
 }
 
-export interface UsedCode {
+interface UsedCode {
   /** Null: it was the app's. */
   readonly recoveryCodesLeft: number | null
 }
 
 /** `waitMs` is that until the next try; 0 where this one was wrong. */
-export type CodeAttempt<Done> = { readonly done: Done } | { readonly waitMs: number }
+type CodeAttempt<Done> = { readonly done: Done } | { readonly waitMs: number }
 
 export interface SecondFactorCodes {
   /** Counts a try of the account. @param work throws `WrongCode`, or did what the right code lets it do */

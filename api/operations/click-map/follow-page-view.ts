@@ -161,7 +161,7 @@ function isSide(length: unknown): length is number {
   return isNumber(length) && length >= 1 && length <= clickMapViewportMax
 }
 
-export function viewportOf(width: number): Viewport {
+function viewportOf(width: number): Viewport {
   if (width >= desktopWidthMin) return 'desktop'
   return width >= tabletWidthMin ? 'tablet' : 'mobile'
 }

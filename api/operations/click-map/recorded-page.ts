@@ -20,7 +20,7 @@ export interface PageNode {
   last: PageNode | undefined
 }
 
-export const keptAttributes = ['id', 'class', 'role', 'href'] as const
+const keptAttributes = ['id', 'class', 'role', 'href'] as const
 type Attributes = Partial<Record<(typeof keptAttributes)[number], string>>
 
 const document = 0

@@ -4,7 +4,7 @@ import { type Parsed, parsePart } from '../../../schemas/errors/zod-errors.ts'
 import type { RevenueFacts } from '../../../schemas/revenue.ts'
 
 /** Undefined where an event of that kind tells nothing of revenue. */
-export type ReadEvent = Parsed<RevenueFacts | undefined>
+type ReadEvent = Parsed<RevenueFacts | undefined>
 
 /** @param timeZone of the workspace, in which times without an offset are read */
 export type ReadProviderEvent = (event: unknown, timeZone: string) => ReadEvent

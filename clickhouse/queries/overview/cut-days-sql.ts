@@ -42,8 +42,8 @@ export function cutStartParts(period: PeriodSql): string[] {
   if (pieces.cutStart === undefined) return []
   const { day, value, since, bucket, bucketSince } = termsOf(period)
   const events = eventsIn(period, 'start', 'cut_start_end', 'since')
-  const visitors = `uniqExactIf(visitor, ${isViewSql('visitor != 0')})`
-  const sessions = `uniqExactIf((visitor, session), ${isViewSql('visitor != 0')})`
+  const visitors = `uniqExactIf(visitor, ${isViewOfVisitor})`
+  const sessions = `uniqExactIf((visitor, session), ${isViewOfVisitor})`
   const ofEvents = part(
     number,
     `kind, key, detail, ${bucket} AS bucket`,
@@ -118,4 +118,4 @@ const eventSums: Partial<Record<FigureName, string>> = {
   samples: `countIf(kind = ${page} AND is_sample)`,
 }
 
-const isViewSql = (of: string) => `(${of} AND (kind != ${page} OR ${isView}))`
+const isViewOfVisitor = `(visitor != 0 AND (kind != ${page} OR ${isView}))`

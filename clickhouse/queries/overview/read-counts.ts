@@ -10,13 +10,13 @@ import { composedStatement, type Reader, spanParams } from '../reader.ts'
 import { inWorkspace } from './figure-parts.ts'
 import type { Counts } from './read-figures.ts'
 
-export interface PeriodCounts {
+interface PeriodCounts {
   readonly current: number
   readonly previous: number
 }
 
 /** The period before has none where it begins before crawlers' retention: a part of it compares with nothing. */
-export interface BotCounts {
+interface BotCounts {
   readonly current: number
   readonly previous: number | null
 }

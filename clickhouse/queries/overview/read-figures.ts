@@ -25,7 +25,7 @@ export interface Counts {
 export type BegunCounts = Pick<Counts, 'begun' | 'bounces' | 'durationMs'>
 
 /** Counts of one bucket of the series. */
-export type BucketCounts = Pick<Counts, 'visitors' | 'sessions' | 'pageviews' | 'conversions'> & BegunCounts
+type BucketCounts = Pick<Counts, 'visitors' | 'sessions' | 'pageviews' | 'conversions'> & BegunCounts
 
 /** Sessions that begin in the period, by one key of their entry, and the conversions that count for the key. */
 export interface SessionGroup {

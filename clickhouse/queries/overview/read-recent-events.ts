@@ -3,7 +3,7 @@ import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { recentEventsMax } from '../../../schemas/limits/overview-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { idsIn } from '../../rollups/event-sql.ts'
-import { type ReadableSpan, type Reader, spanParams, within } from '../reader.ts'
+import { isInSpan, type ReadableSpan, type Reader, spanParams } from '../reader.ts'
 
 /** A row as it is stored; times in milliseconds, `session` null where the client named none. */
 export interface RecentEvent {
@@ -44,7 +44,7 @@ export function readRecentEvents(
   const seen = idsIn(folded, 'folded')
   return ch.query<RecentEvent>(
     `SELECT ${recentEventColumns}
-     FROM events WHERE ${within('from', 'to')} AND kind NOT IN ('web_vital', 'page_leave') AND ${seen.sql} AND ${isCounted?.sql ?? '1'}
+     FROM events WHERE ${isInSpan} AND kind NOT IN ('web_vital', 'page_leave') AND ${seen.sql} AND ${isCounted?.sql ?? '1'}
      ORDER BY occurred_at DESC, id DESC LIMIT ${recentEventsMax}`,
     { ...isCounted?.params, ...spanParams(span), ...seen.params },
   )

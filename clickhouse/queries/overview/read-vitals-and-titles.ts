@@ -11,12 +11,12 @@ import { ofFewRows, type Reader } from '../reader.ts'
 import type { DaySpan } from './pieces.ts'
 import type { PageCounts } from './read-figures.ts'
 
-export interface VitalSample {
+interface VitalSample {
   readonly count: number
   readonly p75: number
 }
 
-export interface VitalTotals extends VitalSample {
+interface VitalTotals extends VitalSample {
   readonly p90: number
   readonly p99: number
   readonly latest: number
@@ -24,9 +24,9 @@ export interface VitalTotals extends VitalSample {
 }
 
 /** A metric without samples isn't listed. */
-export type VitalPoint = ReadonlyMap<VitalName, VitalSample>
+type VitalPoint = ReadonlyMap<VitalName, VitalSample>
 
-export interface PageVital extends VitalSample {
+interface PageVital extends VitalSample {
   readonly p90: number
   readonly good: number
   readonly poor: number

@@ -11,7 +11,7 @@ import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
 import { pairsIn } from './copy-events.ts'
 
 /** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
-export interface BrowserTime extends BrowserBinding {
+interface BrowserTime extends BrowserBinding {
   /** Null: it goes on. */
   readonly toAt: number | null
   readonly toId: number | null
@@ -33,7 +33,7 @@ export interface ContactsEvents {
 }
 
 /** A browser's events from a moment and id on are a contact's, up to the next binding of the browser. */
-export interface BrowserBinding {
+interface BrowserBinding {
   readonly workspaceId: number
   readonly visitor: string
   readonly contactId: number

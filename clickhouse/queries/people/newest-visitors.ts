@@ -21,7 +21,7 @@ export interface NewestVisitors extends VisitorRows {
   readonly q: string | undefined
 }
 
-export interface FoundVisitor extends SeenVisitor {
+interface FoundVisitor extends SeenVisitor {
   /** Whether a session began by a source or campaign with the letters; true without letters. */
   readonly isFound: boolean
 }

@@ -10,7 +10,7 @@ import { defineCommand } from '../command.ts'
 import { countRowsAbove, findLeasesAboveMarks } from '../figures/rows-above-marks.ts'
 
 /** Rows of streams have ids of leased segments, derived ones have versions and builds, and all have their workspace. */
-const streamed = Object.values(streams).map(({ table }) => table)
+const streamed = Object.keys(streams)
 const derived = ['sessions', 'visitors', 'credits', 'cells']
 const all = [...streamed, ...derived, 'person_events']
 

@@ -83,11 +83,10 @@ export async function retrying(signal: AbortSignal, work: (attempt: number) => P
 }
 
 async function insert({ ch, stream, turn }: Destination, rows: readonly EncodedRow[], queryId: string, token: string) {
-  const { table, columns } = streams[stream]
   try {
     await ch.insertRows({
-      table,
-      columns: columns.map(({ name }) => name),
+      table: stream,
+      columns: streams[stream].columns.map(({ name }) => name),
       bytes: rows.map(({ bytes }) => bytes),
       token,
       queryId,
@@ -112,7 +111,7 @@ async function lookUp(
 ): Promise<{ missing: EncodedRow[]; found: Stored[] }> {
   const times = rows.map(({ occurredAt }) => occurredAt)
   const stored = await ch.query<Stored>(
-    `SELECT ${importedAs} AS imported_as, id FROM ${streams[stream].table}
+    `SELECT ${importedAs} AS imported_as, id FROM ${stream}
      WHERE workspace_id = {workspaceId:UInt32} AND imported_as IN {ids:Array(String)}
        AND occurred_at BETWEEN fromUnixTimestamp64Milli({from:Int64}, 'UTC')
                            AND fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,

@@ -15,9 +15,9 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { InsertRefused } from '../../clickhouse/insert.ts'
-import type { StreamName } from '../../schemas/event/row.ts'
-import { columnsOf, streams } from '../../schemas/event/row.ts'
+import { columnsOf, type StreamName } from '../../schemas/event/row.ts'
 import { decodeRow } from '../../schemas/event/row-codec.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type Batch, type BatchRow, columnNamesOf, forEachRow, isInPart, keptRuns } from './batch.ts'
 import type { Manifest } from './manifest.ts'
@@ -49,7 +49,7 @@ export async function loadOnce(
 ): Promise<void> {
   const token = `${stream}-${manifest.id}`
   await clickhouse.insertRows({
-    table: streams[stream].table,
+    table: stream,
     columns: columnNamesOf(stream, batch),
     bytes: keptRuns(batch, isKept(manifest)),
     token,
@@ -128,10 +128,10 @@ async function presentIds(
     lastHour = Math.max(lastHour, hour)
   }
   const rows = await clickhouse.query<{ id: number }>(
-    `SELECT id FROM ${streams[stream].table}
+    `SELECT id FROM ${stream}
      WHERE workspace_id IN {workspaces:Array(UInt32)}
        AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}) AND occurred_at < fromUnixTimestamp64Milli({until:Int64})
-       AND intDiv(id, 131072) IN {segments:Array(UInt64)}`,
+       AND intDiv(id, ${segmentRowsMax}) IN {segments:Array(UInt64)}`,
     {
       workspaces,
       from: firstHour * hourMs,
@@ -156,7 +156,7 @@ async function insertMissing(
   const wanted = new Set(ids)
   try {
     await clickhouse.insertRows({
-      table: streams[stream].table,
+      table: stream,
       columns: columnNamesOf(stream, batch),
       bytes: keptRuns(batch, (row) => wanted.has(row.id)),
       token,

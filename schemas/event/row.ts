@@ -187,12 +187,12 @@ export type ReplayChunkRow = RowOf<typeof replayChunkColumns>
 /** Bytes that no row of a stream exceeds, by the bounds of its fields: an event has about 40 KB at most. */
 const rowBytesMax = 64 * 1024
 
-/** The tables that are loaded from the log, each with a stream of its own. */
+/** The tables that are loaded from the log, each from the stream of its name. */
 export const streams = {
-  events: { table: 'events', columns: eventColumns, rowBytesMax },
-  bot_visits: { table: 'bot_visits', columns: botVisitColumns, rowBytesMax },
-  link_clicks: { table: 'link_clicks', columns: linkClickColumns, rowBytesMax },
-  replay_chunks: { table: 'replay_chunks', columns: replayChunkColumns, rowBytesMax: replayRowBytesMax },
+  events: { columns: eventColumns, rowBytesMax },
+  bot_visits: { columns: botVisitColumns, rowBytesMax },
+  link_clicks: { columns: linkClickColumns, rowBytesMax },
+  replay_chunks: { columns: replayChunkColumns, rowBytesMax: replayRowBytesMax },
 } as const
 export type StreamName = keyof typeof streams
 

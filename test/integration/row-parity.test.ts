@@ -32,7 +32,7 @@ const byName = (left: { name: string }, right: { name: string }) => (left.name <
 test.each(Object.keys(streams) as StreamName[])(
   'rows of %s have exactly the columns of their table, of types with the same bytes; it syncs and remembers tokens',
   async (stream) => {
-    const { columns, create } = await look(streams[stream].table, 'DEFAULT', 'ALIAS')
+    const { columns, create } = await look(stream, 'DEFAULT', 'ALIAS')
     const typed = columns.map(({ name, type }) => ({
       name,
       type: type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Enum8\(.*\)$/, 'UInt8'),

@@ -60,7 +60,7 @@ function expected(columns: readonly Column[], row: Record<string, unknown>): Dec
   )
 }
 
-describe.each(Object.entries(streams))('rows of %s', (_name, { table, columns }) => {
+describe.each(Object.entries(streams))('rows of %s', (table, { columns }) => {
   const encode = compileRowEncoder<Record<string, unknown>>(columns)
   const encodeRow = (row: Record<string, unknown>) => {
     const bytes = Buffer.alloc(rowBytesBound(columns, row))

@@ -70,6 +70,15 @@ function inputSchemaOf({ input, effect, tool, onlyWith }: Operation, { said, bou
   }
 }
 
+/** Leaves out a description that says the name alone, or that an earlier tool gave to an argument or a member of this name. */
+function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
+  const { description, ...others } = schema
+  const key = `${name} ${description}`
+  if (said.has(key) || `${description}`.toLowerCase() === `${name}.`) return others
+  said.add(key)
+  return schema
+}
+
 /** The same for all members of an outline. */
 function newsOf({ properties, items, $defs, ...schema }: JsonSchema, said: Set<string>): JsonSchema {
   const told = (members: unknown) =>
@@ -82,15 +91,6 @@ function newsOf({ properties, items, $defs, ...schema }: JsonSchema, said: Set<s
     ...(items !== undefined && { items: newsOf(items as JsonSchema, said) }),
     ...($defs !== undefined && { $defs: told($defs) }),
   }
-}
-
-/** Leaves out a description that says the name alone, or that an earlier tool gave to an argument or a member of this name. */
-function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
-  const { description, ...others } = schema
-  const key = `${name} ${description}`
-  if (said.has(key) || `${description}`.toLowerCase() === `${name}.`) return others
-  said.add(key)
-  return schema
 }
 
 /** Leaves out greatest bounds, be it of items, that an argument of this name had in the last tool that has it. */
@@ -165,14 +165,12 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
 const levels = { read: 2, change: 1 }
 /** Reading tools with long answers whose members tell by their names what is in them: one level. */
 const selfTelling = [
-  ...[
-    'svc.get_company_profile',
-    'svc.get_post',
-    'svc.preview_post',
-    'svc.list_links',
-    'svc.get_link',
-    'svc.bot_analytics',
-  ],
+  'svc.get_company_profile',
+  'svc.get_post',
+  'svc.preview_post',
+  'svc.list_links',
+  'svc.get_link',
+  'svc.bot_analytics',
 ]
 /** Members of long answers: what is in them tells itself by its name. */
 const selfTellingMembers = [

@@ -275,15 +275,15 @@ export function readPostedMedia(q: Queryable, workspaceId: number, ids: readonly
   )
 }
 
+/** The workspace's posts among these ids. */
+export function postsAmong(q: Queryable, workspaceId: number, ids: readonly number[]): Promise<Pick<Post, 'id'>[]> {
+  return q.query('SELECT id FROM posts WHERE workspace_id = $1 AND id = ANY($2::bigint[])', [workspaceId, ids])
+}
+
 /** Whose a post is: what ingest needs to know of one. */
 export interface PostOwner {
   readonly id: number
   readonly workspace_id: number
-}
-
-/** The workspace's posts among these ids. */
-export function postsAmong(q: Queryable, workspaceId: number, ids: readonly number[]): Promise<Pick<Post, 'id'>[]> {
-  return q.query('SELECT id FROM posts WHERE workspace_id = $1 AND id = ANY($2::bigint[])', [workspaceId, ids])
 }
 
 /** Posts of all workspaces with a greater id, the newest first. */

@@ -1,6 +1,6 @@
 /** The figures of reports and alerts: the API's own overview, asked as a client asks it. */
 import { computeOverview, type OverviewContext, OverviewQuery } from '../../api/operations/analytics/read-overview.ts'
-import type { DueReport } from '../../postgres/tables/report-recipients.ts'
+import type { DueReport } from '../../postgres/tables/due-reports.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { reportRows } from '../../schemas/limits/report-limits.ts'
 import type { AnalyticsOverview, OverviewMetrics } from '../../schemas/resources/overview.ts'

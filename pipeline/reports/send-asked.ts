@@ -8,8 +8,8 @@ import {
   endAskedReport,
   listAskedReports,
 } from '../../postgres/tables/asked-reports.ts'
+import type { DuePeriod } from '../../postgres/tables/due-reports.ts'
 import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
-import type { DuePeriod } from '../../postgres/tables/report-recipients.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import {
   askedReportMaxMs,

@@ -10,17 +10,17 @@
  * Held by test/integration/reports.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
 import {
   claimReport,
-  type Destination,
   type DueReport,
   endReport,
   failLateReports,
   listDueReports,
   listReportTimezones,
   type ReportClaim,
-} from '../../postgres/tables/report-recipients.ts'
+} from '../../postgres/tables/due-reports.ts'
+import { readFoldedAsOf } from '../../postgres/tables/folds.ts'
+import type { Destination } from '../../postgres/tables/report-recipients.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
 import type { Log } from '../../runtime/log.ts'
 import {

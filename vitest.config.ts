@@ -11,8 +11,8 @@ const short = /\/test\/(unit|tidy|oracle)\//
 const durationsFile = new URL('.cache/test-durations.json', import.meta.url)
 
 /**
- * The longest ones come first and the short ones last, so that no core is idle while the last of the others run: by how
- * long they took the last time (start/test-run.mjs keeps it), and by name where they weren't run here before.
+ * The longest files come first, so that no core is idle at the end. They are ordered by how long they took the last
+ * time (start/test-run.mjs keeps it), and by name where they weren't run here before.
  */
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -38,16 +38,16 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/shared-stores.ts'],
     setupFiles: ['test/support/seed-properties.ts'],
-    // Processes, as services have one each. The next file goes on in one that is there, with what it has loaded: to load the
-    // packages anew for each of them took a quarter of the processor's time. So no file may leave anything behind.
+    // Processes, as services have one each. The next file goes on in one that is there, with the packages that it has loaded:
+    // loading them anew took a quarter of the processor's time. So no file may leave anything behind.
     pool: 'forks',
     isolate: false,
     // More than two cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
     // Six were tried: the processors are full then, and single tests run into deadlines.
     maxWorkers: 4,
     sequence: { sequencer: Sequencer },
-    // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet, and machines have
-    // been twenty times as slow for minutes.
+    // Against hanging. The longest take a dozen seconds on a quiet machine, and machines have been twenty times as slow for
+    // minutes.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,

@@ -2,8 +2,8 @@
 
 export interface Coalescer<Answer> {
   /**
-   * The answer to `question` that is being worked on, or was begun recently; else that of `work`. "Recently" is
-   * `leastMs`, or twice as long as the work took, if that is longer. So a question that is asked without a pause keeps
+   * Answers `question` by the work on it that runs or began recently, else by `work`. Recently means within `leastMs`,
+   * or within twice the time that the work took, if that is longer. So a question that is asked without a pause keeps
    * at most half of a processor busy. No answer is begun more than `mostMs` before it is asked for. A failure is given
    * to those who wait for it, and to nobody later.
    */

@@ -1,8 +1,8 @@
 /**
- * A folder that one process at a time may use. The kernel holds the lock (flock) for as long as its holder lives, so that
- * a kill leaves none behind, and containers that share a volume see each other's. Node has no call for it: the command
- * `flock` of util-linux locks a descriptor that it shares with this process. Plain JavaScript, because start/lock.mjs needs
- * it before anything is built. Held by test/unit/folder-lock.test.ts.
+ * A folder that one process at a time may use. The kernel holds the lock (flock) for as long as its holder lives. So a
+ * kill leaves none behind, and containers that share a volume see each other's. Node has no call for it: the command
+ * `flock` of util-linux locks a descriptor that it shares with this process. Plain JavaScript, because start/lock.mjs
+ * needs it before anything is built. Held by test/unit/folder-lock.test.ts.
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'

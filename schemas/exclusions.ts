@@ -1,6 +1,6 @@
 /**
- * Rules by which a workspace leaves traffic out, and the one form in which each of their entries is stored. docs/tracking.md
- * says what they do; ingest/exclusion-matcher.ts applies them. Held by test/unit/exclusions.test.ts.
+ * Rules by which a workspace leaves traffic out, and the one form in which each entry is stored. docs/tracking.md says
+ * what they do, and ingest/exclusion-matcher.ts applies them. Held by test/unit/exclusions.test.ts.
  */
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'

@@ -38,7 +38,10 @@ export function makeSharedToken(): string {
   return makeSecret(sharedStart)
 }
 
-/** Whether `text` has the shape and the checksum of a secret key, or of a shared link's token: all that can be known without a look-up. */
+/**
+ * Whether `text` has the shape and checksum of a secret key or a shared link's token. More can't be known without a
+ * look-up.
+ */
 export function isWellFormedSecretKey(text: string): boolean {
   return secretShape.test(text) && text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength))
 }

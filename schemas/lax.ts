@@ -24,7 +24,10 @@ function toInteger(value: unknown): unknown {
   return Math.min(Math.max(integer, -Number.MAX_VALUE), Number.MAX_VALUE) + 0
 }
 
-/** Whether a number is of a size that is no integer any more: from 10^21 on Python has it as a float that no 64-bit integer is. */
+/**
+ * Whether a number is too large for an integer. From 10^21 on Python reads it as a float, which no 64-bit integer
+ * equals.
+ */
 export function isHuge(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) >= 1e21
 }

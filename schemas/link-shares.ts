@@ -1,7 +1,7 @@
 /**
- * Shares of a link's targets. Targets with the same device and countries have one audience, whose percent they divide in
- * their order: of two with 33 each, one takes the percent 0–32 and the other 33–65. A visitor draws one percent for each
- * audience of a link. With one for all audiences, whoever draws too high for the first would miss the next one as well.
+ * Shares of a link's targets. Targets with the same device and countries have one audience, whose percent they divide
+ * in their order: two with 33 each take 0–32 and 33–65. A visitor draws one percent for each audience of a link. With
+ * one for all audiences, whoever draws too high for the first would miss the next one as well.
  *
  * Held by test/property/link-shares.test.ts.
  */

@@ -22,8 +22,9 @@ export const scopes = [
 export const viewScope = 'dashboard:view'
 
 /**
- * Scopes of sessions alone: no key can be given them. The first is for keys, shared links, members, recipients of reports, erasure
- * and settings; the second for what is made on the owner's account. schemas/roles.ts says who has them.
+ * Scopes of sessions alone: no key can be given them. The first is for keys, shared links, members, recipients of
+ * reports, erasure and settings. The second is for what is made on the owner's account. schemas/roles.ts says who has
+ * them.
  */
 export const manageScope = 'workspace:manage'
 export const ownScope = 'workspace:own'

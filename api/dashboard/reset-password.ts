@@ -1,7 +1,8 @@
 /**
- * A forgotten password. /dashboard/forgot asks for an e-mail; whether anybody has it, only the pipeline looks up, so neither the
- * answer nor its time tells. /dashboard/reset?token=… is where the mail's link leads: GET shows a form and uses nothing up, POST
- * sets the password, which ends all sessions and links of the account. Held by test/integration/account-mails.test.ts.
+ * A forgotten password. /dashboard/forgot asks for an e-mail. Only the pipeline looks up whose it is, so neither the
+ * answer nor its time tells. The mail's link leads to /dashboard/reset?token=…: GET shows a form and uses nothing up.
+ * POST sets the password, which ends all sessions and links of the account. Held by
+ * test/integration/account-mails.test.ts.
  */
 import { addForgottenPassword } from '../../postgres/tables/account-mails.ts'
 import { changePassword } from '../../postgres/tables/owner-passwords.ts'

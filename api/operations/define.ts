@@ -135,9 +135,12 @@ export interface Operation<
   readonly publishes?: true
   /** A shared link may call it: the answer names no person, or leaves that out where `context.scopes` has `viewScope`. */
   readonly isShared?: true
-  /** Also where the plan has lapsed, or the caller lacks a second factor that is required: else whoever is a member of other workspaces, too, couldn't get out of this one. */
+  /**
+   * Also where the plan has lapsed, or the caller lacks a required second factor. Otherwise members of several
+   * workspaces couldn't leave this one.
+   */
   readonly needsNoPlan?: true
-  /** It reads the account's own: also where the session's workspace is suspended, besides. */
+  /** It reads the account's own, so it also works where the session's workspace is suspended. */
   readonly isOfAccount?: true
   readonly input: Input
   /** No field of the body is needed, and it may be left out as a whole. */

@@ -61,10 +61,10 @@ function raise(sequence: string, parameter: number): string {
 }
 
 /**
- * A node that is up publishes its marks twice a second. One that says nothing while the command waits is taken for gone:
- * all that it will ever store is stored, so the largest id is its mark. For a node that is only down this may be wrong.
- * Rows in its folder may have ids below the largest, and the fold would never look for them there. That is why the nodes
- * that come back must be up before. Where one wasn't, a rebuild helps: it reads all rows below the marks.
+ * A node that is up publishes its marks twice a second. A node that is silent while the command waits counts as gone.
+ * It has stored all that it ever will, so the largest id is its mark. For a node that is only down this may be wrong.
+ * Rows in its folder may have ids below the largest, and the fold would never look for them there. That is why the
+ * nodes that come back must be up before. Where one wasn't, a rebuild helps: it reads all rows below the marks.
  */
 export const restoreMarks = defineCommand({
   name: 'restore marks',

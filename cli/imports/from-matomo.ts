@@ -95,8 +95,8 @@ const secondsMax = 1e11
 const offsetStep = 900
 
 /**
- * How far the timestamps of actions are ahead of UTC. Matomo makes them of the site's local time, as if that were UTC (its issue
- * 22720), and those of the visit's first and last action right.
+ * How far the timestamps of actions are ahead of UTC. Matomo computes them from the site's local time as if that were
+ * UTC (its issue 22720). Those of the visit's first and last action are right.
  */
 function secondsAhead(visit: Fields, actions: readonly Fields[]): number {
   const pairs = [

@@ -2,9 +2,9 @@
  * The pages that visitors viewed right before and right after a page (docs/metrics.md, "Page flow"). Held by
  * test/property/page-flow.test.ts against a naive computation.
  *
- * Sessions with the page in range are found first. Their page views are put in order of time, then id, as lists of numbers: a
- * path is its hash there, and its name is added where pages are counted. A view that repeats the page right before it is dropped
- * from the list, so the neighbours of a page are other pages.
+ * Sessions with the page in range are found first. Their page views are lists of numbers, ordered by time, then id. A
+ * path is its hash there, and gets its name where pages are counted. A view that repeats the page right before it is
+ * dropped from the list, so the neighbours of a page are other pages.
  */
 import type { FunnelStep } from '../../schemas/funnel-steps.ts'
 import { pageFlowHours, pageFlowViewsOfSessionMax } from '../../schemas/limits/overview-limits.ts'

@@ -1,7 +1,7 @@
 /**
- * The country of an address, and in a database of cities the region and city, by a MaxMind DB of address ranges: the
- * installed one or the operator's. It is read once, at the start. Nobody else is asked, and addresses that were looked up
- * are remembered in memory alone. Held by test/unit/countries.test.ts.
+ * Looks up the country of an address in a MaxMind DB, the installed one or the operator's. A database of cities gives
+ * region and city, too. It is read once, at the start. Nobody else is asked, and addresses that were looked up are
+ * remembered in memory alone. Held by test/unit/countries.test.ts.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,6 +1,7 @@
 /**
- * When an event happened, by what its sender says: `occurred_at`, corrected by the difference between the sender's clock
- * (`sent_at`) and ours, never later than now and not older than 72 hours. Held by test/unit/enrich-place-and-time.test.ts.
+ * When an event happened: the sender's `occurred_at`, corrected by the difference between the sender's clock
+ * (`sent_at`) and ours. It is never later than now, and not older than 72 hours. Held by
+ * test/unit/enrich-place-and-time.test.ts.
  */
 
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'

@@ -1,7 +1,6 @@
 /**
- * The visitor's country, region and city. The surest answer counts: first a trusted proxy's header, then the database's
- * for the address, then the browser's time zone, which tells of the country alone. A region and city are kept only beside
- * their own country.
+ * The visitor's country, region and city. The surest answer counts: a trusted proxy's header, else the database's, else
+ * the browser's time zone, which tells the country alone. A region and city are kept only beside their own country.
  */
 
 import type { Config } from '../../runtime/config.ts'

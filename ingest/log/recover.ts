@@ -78,8 +78,8 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
 }
 
 /**
- * Starts that end before they write leave a file each. Two of them in a row are needed: the first one's header says where
- * the file before ends, and the newest one's number isn't given out again.
+ * Starts that end before they write leave a file each. Two in a row are needed. The first one's header says where the
+ * file before ends. The newest one's number isn't given out again.
  */
 async function releaseNeedless(
   files: LogFiles,

@@ -1,11 +1,11 @@
 /**
  * The table of tracking keys: from a key to its workspace without a question to Postgres.
  *
- * It follows Postgres as replicated-table.ts says, and is read whole each time. A key that was revoked during an outage of
- * Postgres is gone after it, and a rotated one ends at its hour in any case.
+ * It follows Postgres as replicated-table.ts says, and is read whole each time. A key that was revoked during an outage
+ * of Postgres is gone after it, and a rotated one ends at its hour in any case.
  *
- * A key that isn't in the table is asked for by itself. "No such key" is believed for a moment only; Postgres out of
- * reach is `unavailable` and never `unknown`: nobody loses events for it.
+ * A key that isn't in the table is looked up by itself. "No such key" is believed for a moment only. While Postgres is
+ * out of reach a key is `unavailable`, never `unknown`, so that nobody loses events.
  *
  * Held by test/unit/key-table.test.ts.
  */

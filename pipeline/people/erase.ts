@@ -6,13 +6,13 @@
  *   derived before ─► mark the days' cells stale, record repaired hours, have contacts refreshed ─► write each day's cells
  *   anew once, some days at a time ─► done
  *
- * A step that deletes rows begins mutations in ClickHouse, and waits for none: they take some tenths of a second for each
- * part of a table. Folds go on, until a later call finds them done. Rows that folds derive meanwhile may have the person's
- * events. So derived rows are deleted after the last event is gone: those of versions before that.
+ * A step that deletes rows begins mutations in ClickHouse, and waits for none. A mutation takes some tenths of a second
+ * for each part of a table. Folds go on until a later call finds the mutations done. Rows that folds derive meanwhile
+ * may have the person's events. So derived rows of earlier versions are deleted after the last event is gone.
  *
  * The repaired hours make the next fold derive the remaining rows anew: events of others on a shared browser, and of
- * servers. Until then those rows are missing, so an erasure that deletes them goes before all others. Every step looks for
- * what is left, and may be repeated: an erasure that died is done again, and finds less.
+ * servers. Until then those rows are missing, so an erasure that deletes them goes before all others. Every step looks
+ * for what is left, and may be repeated: an erasure that died is done again, and finds less.
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'

@@ -159,7 +159,7 @@ export function engagementReaderOf(
 
 /**
  * reauthenticate: the account has to be connected again. permanent: the same will fail again. transient: it may not.
- * rate_limited: not before `retryAfterMs`. unknown: an earlier attempt may have published it, and nobody can tell. A
+ * rate_limited: not before `retryAfterMs`. unknown: nobody can tell whether an earlier attempt published it, so a
  * person decides whether it is published anew.
  */
 export type ErrorKind = 'reauthenticate' | 'permanent' | 'transient' | 'rate_limited' | 'unknown'

@@ -1,6 +1,6 @@
 /**
- * Pages on Facebook, by a page's access token, which doesn't expire where it was made by a long-lived one of a person or
- * by a system user (Meta's documentation: "Pages API: Posts", "Page Photos", "Page Videos", "Video API").
+ * Pages on Facebook, by a page's access token. One that a system user or a person's long-lived token made doesn't
+ * expire. Meta's documentation: "Pages API: Posts", "Page Photos", "Page Videos", "Video API".
  *
  * Facebook knows no key of ours. Photos are uploaded unpublished, and a video until its last phase, so nothing is seen
  * before one request publishes it. Later attempts look among the page's newest posts or videos.

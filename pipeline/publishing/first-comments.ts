@@ -1,6 +1,6 @@
 /**
- * First comments by tokens that may lack the permission for them and be good for posts: then the account stays connected,
- * and the post without its comment says what is missing. Held by test/integration/publish-comments.test.ts.
+ * First comments, for which a token may lack the permission though it is good for posts. Then the account stays
+ * connected, and the post without its comment says what is missing. Held by test/integration/publish-comments.test.ts.
  */
 import { type CommentWriter, ProviderError } from './adapter.ts'
 

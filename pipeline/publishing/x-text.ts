@@ -1,6 +1,6 @@
 /**
- * Tells whether a post on X is one of a text. X shortens links to `https://t.co/…` and names them beside the text, adds a
- * link to the post's own media, and escapes `&`, `<` and `>` (X's documentation of the Post object).
+ * Tells whether a post on X is one of a text. X shortens links to `https://t.co/…` and names them beside the text. It
+ * adds a link to the post's own media, and escapes `&`, `<` and `>` (X's documentation of the Post object).
  */
 import { domainToUnicode } from 'node:url'
 import type { ReplyTo } from './adapter.ts'

@@ -1,6 +1,6 @@
 /**
- * Sends reports by mail and to chats where they are due: a loop of its own, with deadlines, so that a slow server delays nothing
- * else. Postgres holds what was sent (postgres/tables/report-recipients.ts), so several pipelines share the work.
+ * Sends due reports by mail and to chats. The loop is its own and has deadlines, so that a slow server delays nothing
+ * else. Postgres holds what was sent (postgres/tables/due-reports.ts), so several pipelines share the work.
  *
  * | a process dies …                | afterwards                                                                        |
  * |---------------------------------|-----------------------------------------------------------------------------------|

@@ -1,5 +1,5 @@
 /**
- * A Google service account's key, and the access tokens that it gets: a JWT signed with it is exchanged for one (Google's
+ * A Google service account's key, and its access tokens. A JWT signed with the key is exchanged for one (Google's
  * documentation: "Using OAuth 2.0 for Server to Server Applications"). The key goes into no error and no log.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'

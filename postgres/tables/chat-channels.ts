@@ -1,6 +1,6 @@
 /**
- * Channels of chats. A channel has a row of `report_recipients` for each thing that it gets, so reports and alerts to it are
- * claimed and ended as mails are. Held by test/integration/chat-channels.test.ts.
+ * Channels of chats. A channel has a row of `report_recipients` for each thing that it gets. So reports and alerts to
+ * it are claimed and ended like mails. Held by test/integration/chat-channels.test.ts.
  */
 import type { ChatKind } from '../../schemas/chat-kinds.ts'
 import type { ChannelContent } from '../../schemas/resources/chat-channel.ts'

@@ -1,6 +1,6 @@
 /**
- * How many mails of invitations were asked for within the last hour. Strangers get these mails, so nobody may send many: counted
- * by workspace, by the account that invites over all of its workspaces, and by the address that gets them.
+ * How many mails of invitations were asked for within the last hour. Strangers get these mails, so nobody may send
+ * many. They are counted by workspace, by inviting account over all its workspaces, and by address.
  */
 import { sha256Of } from '../../schemas/keys.ts'
 import {

@@ -61,8 +61,8 @@ export interface ConnectedAccount {
 }
 
 /**
- * The account that is to be connected, where there is one, held until the end of the transaction: the platform's own id
- * tells it, as people change handles. Such an id is one of an instance on Mastodon.
+ * Holds the account that is to be connected until the end of the transaction, where there is one. It is found by the
+ * platform's own id, as people change handles. On Mastodon such an id is one of an instance.
  */
 export async function lockSocialAccount(
   tx: Queryable,

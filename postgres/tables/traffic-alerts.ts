@@ -72,8 +72,8 @@ export async function postponeAlert(q: Queryable, due: DueAlert, until: Date): P
 }
 
 /**
- * Claims the alert, writes its webhook event, and a message for each channel that gets alerts, with `withMails` a mail for each
- * address that wants them: all or nothing.
+ * Claims the alert, and writes its webhook event and a message for each channel that gets alerts. With `withMails` each
+ * address that wants alerts gets a mail. It is all or nothing.
  * @returns false where another process has told it, or it was changed meanwhile
  */
 export function tellAlert(

@@ -1,6 +1,6 @@
 /**
- * Links by which a platform fetches one file without a key: they name the file and when they end, under an HMAC that
- * nobody without SECRET_KEY can make. They need no row, and can't be taken back before their end.
+ * Links by which a platform fetches one file without a key. They name the file and their end, under an HMAC that only
+ * SECRET_KEY can make. They need no row, and can't be taken back before their end.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from './derived-key.ts'

@@ -1,4 +1,4 @@
-/** How far the rows of a stream are taken, by the order in which they arrived: all of the lease and day with ids up to it. */
+/** How far the rows of a stream are taken: all of the lease and day with ids up to it. They arrive in the order of their ids. */
 export interface ArrivalMark {
   /** Number of the lease of segment numbers. */
   readonly lease: number

@@ -11,8 +11,8 @@ export const chatEndingSecretMin = 24
 /** Deadline for reaching the host. It is shorter than that of a whole request, so a host that is away surely has no message. */
 export const chatConnectMs = 8 * second
 /**
- * Characters of a row of a list, escaped. A field of Discord takes 1,024 characters, seven rows of a table are the most; a
- * section of Slack takes 3,000, and Google Chat 4,096 in all.
+ * Characters of a row of a list, escaped. A table has seven rows at most. A field of Discord takes 1,024 characters, a
+ * section of Slack 3,000, and Google Chat 4,096 in all.
  */
 export const chatRowLengthMax = 120
 /** A message to Teams may have 28 KB, one to Google Chat 32,000 bytes. */

@@ -33,7 +33,7 @@ export const clickMapClicksMax = 20_000
 /** Rows of elements, and points. */
 export const clickMapElementsMax = 100
 export const clickMapPointsMax = 5_000
-/** Part of the page views that saw the lowest place of the scroll depth, and how many of them do at least, where there are more. */
+/** The scroll depth ends at the lowest place that this part of the page views saw, at least so many where there are more. */
 export const clickMapDeepShare = 0.05
 export const clickMapDeepViews = 2
 /** A page's height, in pixels: clicks below it have no point. */

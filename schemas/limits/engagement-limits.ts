@@ -11,7 +11,10 @@ export const engagementDailyForMs = 30 * day
 export const engagementChargedAgesMs = [1 * day, 7 * day, 30 * day] as const
 /** Accounts that one process reads at a time. */
 export const engagementAccountsEach = 8
-/** Posts of an account in one turn, and the pause until its next turn: at most 30 requests a minute go to a platform for an account. */
+/**
+ * Posts of an account in one turn, and the pause until its next turn. A platform gets at most 30 requests a minute for
+ * an account.
+ */
 export const engagementPostsEach = 30
 export const engagementPauseMs = 1 * minute
 /** One turn altogether. */

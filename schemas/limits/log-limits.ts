@@ -31,10 +31,10 @@ export const startBytesMin = 1 * MiB
 /** Segment numbers of one lease: at 16 segments a second, of four streams, they last 17 hours. */
 export const segmentLeaseSize = 1_000_000
 /**
- * Leases that are passed over after a restore of Postgres, above the last one that is known. A node may hold others that
- * it took since the backup. They are few, however old the backup is: a writer holds one lease that it hasn't used, and
- * used ones are known from ids in ClickHouse. So this is enough for a thousand writers. Where both stores were restored,
- * it must hold all leases taken since: those of ten writers at full load for 70 days. Numbers below 2^36 are 68,719
+ * Leases that are passed over after a restore of Postgres, above the last one that is known. A node may hold others
+ * that it took since the backup. They are few, however old the backup is. A writer holds one unused lease, and used
+ * ones are known from ids in ClickHouse. So this is enough for a thousand writers. Where both stores were restored, it
+ * must hold all leases taken since: those of ten writers at full load for 70 days. Numbers below 2^36 are 68,719
  * leases, so a restore costs 1.5 % of them.
  */
 export const leasesSkippedByRestore = 1_000

@@ -39,7 +39,10 @@ export const funnelDaysMax = 30
 export const funnelEventsOfVisitorMax = 2_000
 /** A funnel within sessions: they are meant for 24 hours, and figures of chosen sessions count their first two days. */
 export const funnelSessionHours = 48
-/** How long before and after a page view a session's other pages are looked at, and page views of a session for that: the first ones. */
+/**
+ * How long before and after a page view a session's other pages are looked at, and the number of its first page views
+ * that are.
+ */
 export const pageFlowHours = 48
 export const pageFlowViewsOfSessionMax = 2_000
 /** Cohorts of one answer about retention, and those of an answer without a range: the bucket that runs and those before it. */

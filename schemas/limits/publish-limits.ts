@@ -92,8 +92,8 @@ export const pinterestPinsEach = 250
 export const pinterestTitleLengthMax = 100
 export const pinterestLinkLengthMax = 2_048
 /**
- * Parts in which a video goes to TikTok, save that the last one has the rest, too: it takes 5 to 64 MB, and 1,000 parts.
- * Requests for one part that may fail in a row: each is followed by a question for what has arrived.
+ * Size of the parts in which a video goes to TikTok, which takes 5 to 64 MB and 1,000 parts. The last one has the rest,
+ * too. Requests for one part that may fail in a row: each is followed by a question for what has arrived.
  */
 export const tiktokPartBytes = 10_000_000
 export const tiktokFailuresMax = 3

@@ -37,8 +37,9 @@ export function withParam(url: string, name: string, value: string): string {
 }
 
 /**
- * A link that names these keeps the source and medium of its destination: else its defaults replace them. An empty value
- * leaves the destination's as it is, where a link can't have the same: one that is too long, or no text that can be stored.
+ * A link that names these keeps the source and medium of its destination: else its defaults replace them. An empty
+ * value leaves the destination's as it is. That is for values that a link can't have: too long ones, and texts that
+ * can't be stored.
  */
 export function ownUtm(url: string): { utm_source?: string; utm_medium?: string } {
   const pieces = divide(url).pieces.map(readPiece)

@@ -1,8 +1,8 @@
 /**
  * Countries by ISO 3166-1 alpha-2 code, and the time zones that lie in each, under present and former names.
  *
- * Source: the tz database, release 2025b (March 2025), public domain: `zone.tab`, `iso3166.tab`, and for former names
- * `backward`, each in the country of the place that it names. Zones of no place (`UTC`, `EST`) are left out. Held by
+ * Source: `zone.tab`, `iso3166.tab` and, for former names, `backward` of the tz database, release 2025b, public domain.
+ * A former name is in the country of the place that it names. Zones of no place (`UTC`, `EST`) are left out. Held by
  * test/unit/country-zones.test.ts.
  */
 const zonesByCountry = `

@@ -71,7 +71,7 @@ interface CommentBound<Name extends Platform> {
 const pictures = ['image/jpeg', 'image/png']
 const films = ['video/mp4', 'video/quicktime']
 
-/** What most platforms have in common. */
+/** The fields as most platforms have them. */
 const usual = {
   captionBytesMax: null,
   takesThreads: false,

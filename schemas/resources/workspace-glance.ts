@@ -20,8 +20,9 @@ export const WorkspaceGlance = z.object({
   is_current: z.boolean(),
   figures: GlanceFigures.nullable(),
   /**
-   * Why there are none: the code of the problem that the workspace itself would answer with, no event has come yet, reading
-   * the others took all the time of an answer, or as many workspaces as may have figures have some.
+   * Why there are none. The first four are codes of problems that the workspace itself would answer with.
+   * `answer_late`: reading the others took all the time of an answer. `too_many`: as many workspaces as may have
+   * figures have some.
    */
   without: z
     .enum([

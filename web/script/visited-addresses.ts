@@ -1,7 +1,7 @@
 /**
  * Pages that are missing, and searches on the site: both are told by the page that is there and its address. A landing
- * is looked at once; a route of a single-page app when its address has stayed, so that a search counts as it was meant
- * and not for each letter.
+ * is looked at once. A route of a single-page app is looked at when its address has stayed, so that a search counts
+ * once and not for each letter.
  */
 import { settledMs } from './bounds.ts'
 import { shorten } from './clicks.ts'

@@ -1,6 +1,6 @@
 /**
- * All workspaces at a glance. Each workspace is held to what its own pages demand of the same session: a plan, access, a second
- * factor where it requires one, and the scope of figures. Held by test/integration/workspace-glance.test.ts.
+ * All workspaces at a glance. The session needs for each workspace what that one's own pages demand: a plan, access,
+ * perhaps a second factor, and the scope of figures. Held by test/integration/workspace-glance.test.ts.
  */
 import { z } from 'zod'
 import type { Standing } from '../../../postgres/tables/api-keys.ts'

@@ -68,8 +68,8 @@ const listThem = defineOperation({
 /** @param mailBox seals the token until it is sent */
 const makeInvite = (mailBox: SecretBox) => {
   /**
-   * An address that has had its mails is as one whose server takes none: the mail fails as late as after its tries, because its
-   * link is none. So nobody learns whether others invite that address.
+   * Nobody learns whether others invite an address. So one that has had its mails looks like one whose server takes
+   * none: its mail, without a link, fails when the tries of a mail would have ended.
    */
   function mailOf({ id, token }: { id: number; token: string }, verdict: MailVerdict, now: number) {
     const mail = { id, now: new Date(now) }

@@ -1,9 +1,10 @@
 /**
- * Follows one load of a page through its recorded events, and keeps what a click map needs of the page views that are asked
- * for: clicks with their elements and places, and how far down was seen. Pure; test/unit/click-map.test.ts.
+ * Follows one load of a page through its recorded events. It keeps the clicks of the page views that are asked for, with
+ * their elements and places, and how far down was seen. It does no I/O. Held by test/unit/click-map.test.ts.
  *
- * Clicks have places in the viewport: with how far the page is scrolled they are places of the page. A click is dead once a
- * second has passed without a change of the page. Whether the last ones of a recording are isn't known, and they aren't.
+ * Clicks have places in the viewport: with how far the page is scrolled they are places of the page. A click is dead
+ * once a second has passed without a change of the page. The last ones of a recording count as not dead, since nobody
+ * knows.
  */
 import {
   clickMapHeightMax,

@@ -51,8 +51,8 @@ export const updateExclusions = defineOperation({
 })
 
 /**
- * A browser changes the second half of its IPv6 address every day. An address of a local network is none: behind a proxy that
- * nobody named in `TRUSTED_PROXIES` it is the proxy's, and as an entry it would leave everybody out.
+ * A browser changes the second half of its IPv6 address every day. A local address isn't taken. It belongs to a proxy
+ * that `TRUSTED_PROXIES` doesn't name, and would leave everybody out.
  */
 function entryOf(address: string): string | null {
   if (!isPublicAddress(address)) return null

@@ -1,7 +1,7 @@
 /**
- * Makes links of the rows of a file, each for itself: a row that is no link is refused with its reason, and the others go
- * on. A row whose link is there makes none, so the same file again makes nothing. With a key, a link is the same where its
- * destination is; without one, where label and destination are. A domain counts where it is a verified one of the workspace:
+ * Makes links of the rows of a file. A row that is no link is refused with its reason, and the others go on. A row
+ * whose link exists makes none, so the same file again makes nothing. With a key, links of one destination are the
+ * same; without a key, those of one label and destination. A domain counts only if it is the workspace's and verified:
  * files of other products name their own.
  */
 import type { z } from 'zod'

@@ -1,4 +1,7 @@
-/** The SQL of pages of a range that begins or ends inside a local day: counted from its events, and from the sessions that begin in it. */
+/**
+ * The SQL of pages of a range that begins or ends inside a local day. They are counted from its events and the sessions
+ * that begin in it.
+ */
 import { localDays } from '../../../schemas/time/local-days.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { moment } from '../../rollups/event-sql.ts'

@@ -1,6 +1,7 @@
 /**
- * The pages of a range with their figures. Whole local days are added up from cells and rows of sessions; a range that begins or
- * ends inside a day is counted from its events. Held by test/property/pages.test.ts against a naive computation.
+ * The pages of a range with their figures. Whole local days are added up from cells and rows of sessions. A range that
+ * begins or ends inside a day is counted from its events. Held by test/property/pages.test.ts against a naive
+ * computation.
  */
 import type { PageSort, SortOrder } from '../../../schemas/resources/page-report.ts'
 import type { EventsOfRange } from '../chosen-events.ts'

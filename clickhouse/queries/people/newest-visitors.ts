@@ -39,8 +39,8 @@ const isBehind = (row: string) => `${row} < (${moment('before')}, {before_visito
 
 /**
  * Visitors by last-seen time, newest first; ties by hash, greatest first. The newest version of a session's row has the
- * latest time, so all versions may be read for it. How a session began, only the newest version says: with letters come
- * all visitors of whom any version has them, and which of them are found.
+ * latest time, so all versions may be read for it. Only the newest version says how a session began. So a search for
+ * letters gives all visitors with any version that has them, and says which of them are found.
  */
 export async function readNewestVisitors(ch: Reader, request: NewestVisitors): Promise<FoundVisitors> {
   const { workspaceId, build, fromDay, since, before, limit, q } = request

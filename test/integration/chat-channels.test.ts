@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
 import { makeChatPoster } from '../../pipeline/chat/poster.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
@@ -7,7 +7,6 @@ import { sendAskedReports } from '../../pipeline/reports/send-asked.ts'
 import { sendReports } from '../../pipeline/reports/send-reports.ts'
 import { claimAlertMails } from '../../postgres/tables/alert-mails.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { listDueAlerts, setAlert, tellAlert } from '../../postgres/tables/traffic-alerts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
@@ -17,8 +16,9 @@ import { alertRetryDelaysMs } from '../../schemas/limits/alert-limits.ts'
 import { reportClaimMs, reportRecipientsMax, reportRetryDelaysMs } from '../../schemas/limits/report-limits.ts'
 import type { ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
-import { addresses, type ChatServer, startChatServer } from '../support/chat-server.ts'
+import { addresses, setUpChatServer } from '../support/chat-server.ts'
 import { makeKeptLog } from '../support/kept-log.ts'
+import { setUpMembers } from '../support/members.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 
 /** Six in the morning of a Monday in UTC. */
@@ -28,19 +28,14 @@ const title = '<!channel> @everyone <users/all> ``` [x](https://evil.example) &'
 
 const clock = fixedClock(monday)
 const { stores, api } = setUpApi({ clock })
-let server: ChatServer
+const server = setUpChatServer()
+const { signInOwner } = setUpMembers({ stores, api, now: () => clock.now() })
 let logged = ''
 
-beforeAll(async () => {
-  server = await startChatServer()
-})
-afterAll(() => server?.close())
 beforeEach(async () => {
   for (const table of ['traffic_alerts', 'report_recipients', 'chat_channels']) {
     await stores.pg.query(`DELETE FROM ${table}`)
   }
-  server.messages.length = 0
-  Object.assign(server, { instead: null, asked: 0 })
   logged = ''
   clock.set(monday - 2 * dayMs)
 })
@@ -66,17 +61,11 @@ async function look(now: number, send: typeof sendReports = sendReports, agent: 
 
 /** The dashboard of a workspace, as its owner asks it. */
 async function signIn(workspaceId: number) {
-  const token = await createSignInLink(stores.pg, workspaceId, clock.now())
-  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-  const ask = async (method: string, path: string, body?: object) => {
-    const answer = await api.ask(`/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
+  const ask = await signInOwner({ workspaceId })
   const add = (url: string, more: object = {}) =>
     ask('POST', '/chat-channels', { name: 'Marketing', url, contents: ['weekly'], ...more })
   const list = async () =>
-    (await ask('GET', '/chat-channels')).body['channels'] as (typeof ChatChannelResource)['_output'][]
+    (await ask<{ channels: (typeof ChatChannelResource)['_output'][] }>('GET', '/chat-channels')).body.channels
   return { ask, add, list }
 }
 
@@ -193,7 +182,7 @@ test('an address is known by its host, refused elsewhere, added once, and then n
   expect((await api.ask('/v1/chat-channels', { key: workspace.apiKey })).status).toBe(404)
   expect((await ask('PATCH', `/report-recipients/${recipient}`, { alerts: true })).status).toBe(404)
   expect((await ask('DELETE', `/report-recipients/${recipient}`)).status).toBe(404)
-  expect((await ask('GET', '/report-recipients')).body['recipients']).toEqual([])
+  expect((await ask('GET', '/report-recipients')).body).toMatchObject({ recipients: [] })
 
   for (let i = 1; i < reportRecipientsMax - 1; i++) expect((await add(`${slack}${i}`)).status).toBe(200)
   expect((await ask('POST', '/report-recipients', { email: 'a@example.com', every: 'weekly' })).status).toBe(200)

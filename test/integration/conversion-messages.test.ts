@@ -2,18 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
-import { makeChatPoster } from '../../pipeline/chat/poster.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
-import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
-import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import { forgetConversions } from '../../postgres/tables/erasures.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
-import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
-import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
-import { makeMetrics } from '../../runtime/metrics.ts'
 import {
   alertRetryDelaysMs,
   chatConversionsPauseMs,
@@ -21,74 +12,44 @@ import {
   conversionsLateMaxMs,
   mailConversionsPauseMs,
 } from '../../schemas/limits/alert-limits.ts'
-import type { ChatChannelResource } from '../../schemas/resources/chat-channel.ts'
-import type { ReportRecipientResource } from '../../schemas/resources/report-recipient.ts'
+import { setUpAlerts } from '../support/alerts.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
-import { addresses, type ChatServer, startChatServer } from '../support/chat-server.ts'
+import { addresses } from '../support/chat-server.ts'
 import { svcOn } from '../support/command-line.ts'
 import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import type { MailServer } from '../support/mail-server.ts'
+import { setUpMembers } from '../support/members.ts'
 import { mergeAndRefreshPeople, settlePeople, track } from '../support/people.ts'
 import { type Connected, connectProvider, sendEvent } from '../support/revenue.ts'
 
 const { stores, api, mine } = setUpApi({ isMailSetUp: true })
 const ingest = setUpIngest(stores)
+const { mails, chats, sendAll } = setUpAlerts(stores)
+const { signInOwner } = setUpMembers({ stores, api })
 const email = 'reader@example.com'
-let mails: MailServer
-let chats: ChatServer
 /** Made at a test's first payment. */
 let provider: Connected | undefined
 
-beforeAll(async () => {
-  ;[mails, chats] = await Promise.all([startMailServer(), startChatServer()])
-})
-afterAll(() => Promise.all([mails?.close(), chats?.close()]))
 beforeEach(async () => {
   for (const table of ['report_recipients', 'chat_channels']) await stores.pg.query(`DELETE FROM ${table}`)
-  mails.mails.length = 0
-  chats.messages.length = 0
-  chats.instead = null
   provider = undefined
 })
 
-/** One look of a pipeline process, so long from now. */
-async function sendAll(inMs = 1000): Promise<void> {
-  const clock = fixedClock(Date.now() + inMs)
-  const { signal } = new AbortController()
-  const context = {
-    ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, log: makeLog('test', 'silent') },
-    metrics: makePipelineMetrics(makeMetrics('test', false)),
-    chat: makeChatPoster(chats.agent, clock),
-    mailer: makeMailer(
-      readSmtpUrl(`smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${mails.port}`)!,
-      readMailFrom('Figures <reports@example.com>')!,
-    ),
-  }
-  await sendAlerts(context, { stopping: signal, giveUp: signal })
-}
-
-/** Asks as the owner in the dashboard. */
-async function signIn() {
-  const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
-  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-  return async (method: string, path: string, body?: object) => {
-    const answer = await api.ask(`/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-  }
-}
-
 async function addChannel(more: object) {
   const channel = { name: 'Sales', url: addresses.slack, contents: ['conversions', 'payments'], ...more }
-  const { status, body } = await (await signIn())('POST', '/chat-channels', channel)
+  const { status, body } = await (await signInOwner(mine))('POST', '/chat-channels', channel)
   expect([status, body]).toEqual([200, expect.anything()])
   return Number(body['id'])
 }
 
 async function addRecipient(more: object) {
-  const { status, body } = await (await signIn())('POST', '/report-recipients', { email, every: 'weekly', ...more })
+  const { status, body } = await (await signInOwner(mine))('POST', '/report-recipients', {
+    email,
+    every: 'weekly',
+    ...more,
+  })
   expect([status, body]).toEqual([200, expect.anything()])
   return Number(body['id'])
 }
@@ -135,7 +96,7 @@ test('conversions are told once, in one message at a time, whatever is folded ag
   await convert(...Array.from({ length: 6 }, () => conversion('signup')))
   await pay({ id: 'p1' })
   await pay({ id: 'p1' })
-  await sendAll(chatConversionsPauseMs - 5_000)
+  await sendAll(chatConversionsPauseMs / 2)
   expect([said().length, mails.mails.length]).toEqual([1, 1])
   await sendAll(chatConversionsPauseMs + 10_000)
   expect(said()[1]).toMatch(/: 6 conversions, 1 payment\*\n\*Conversions, the first 5 of 6\*/)
@@ -147,7 +108,7 @@ test('conversions are told once, in one message at a time, whatever is folded ag
 })
 
 test('a recipient is told of the chosen events alone, of payments or of conversions alone, and of nothing old or imported', async () => {
-  const asOwner = await signIn()
+  const asOwner = await signInOwner(mine)
   const channel = await addChannel({ contents: ['conversions'], conversion_names: ['signup'] })
   const recipient = await addRecipient({ payments: true })
   await convert(conversion('call'), conversion('signup'))
@@ -156,8 +117,8 @@ test('a recipient is told of the chosen events alone, of payments or of conversi
   expect(said()[0]).toContain(': 1 conversion*')
   await asOwner('PATCH', `/chat-channels/${channel}`, { conversion_names: ['other'] })
   const listed = await asOwner('GET', '/chat-channels')
-  expect((listed.body['channels'] as (typeof ChatChannelResource)['_output'][])[0]).toMatchObject({
-    ...{ conversion_names: ['other'], contents: [{ content: 'conversions' }] },
+  expect(listed.body).toMatchObject({
+    channels: [{ conversion_names: ['other'], contents: [{ content: 'conversions' }] }],
   })
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
   await convert(conversion('signup'), conversion('other', { occurred_at: ago(61) }))
@@ -178,10 +139,8 @@ test('a recipient is told of the chosen events alone, of payments or of conversi
   const link = /^Unsubscribe: (\S+)$/m.exec(mails.mails[0]!.text)![1]!.replace(testApiHost, '')
   await asOwner('PATCH', `/report-recipients/${recipient}`, { conversions: true, conversion_names: ['signup'] })
   expect((await api.ask(link, { method: 'POST' })).status).toBe(200)
-  const { recipients } = (await asOwner('GET', '/report-recipients')).body as {
-    recipients: (typeof ReportRecipientResource)['_output'][]
-  }
-  expect(recipients).toMatchObject([{ id: recipient, conversions: false, payments: false }])
+  const { body: shown } = await asOwner('GET', '/report-recipients')
+  expect(shown).toMatchObject({ recipients: [{ id: recipient, conversions: false, payments: false }] })
   const names = Array.from({ length: 21 }, (_, nth) => `n${nth}`)
   expect((await asOwner('PATCH', `/report-recipients/${recipient}`, { conversion_names: names })).status).toBe(422)
 })

@@ -1,75 +1,32 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sendAlerts } from '../../pipeline/alerts/send-alerts.ts'
-import { makeChatPoster } from '../../pipeline/chat/poster.ts'
-import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { settleFailed, settlePublished } from '../../pipeline/publishing/settle.ts'
-import { makeMailer } from '../../pipeline/reports/mailer.ts'
 import { claimAlertMails, endSentMail } from '../../postgres/tables/alert-mails.ts'
 import { tellFailedPost } from '../../postgres/tables/failure-alerts.ts'
-import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { claimTargets, takeDuePosts } from '../../postgres/tables/publishing.ts'
 import { insertReportRecipient, listReportRecipients } from '../../postgres/tables/report-recipients.ts'
-import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
-import { readMailFrom, readSmtpUrl } from '../../runtime/mail-settings.ts'
-import { makeMetrics } from '../../runtime/metrics.ts'
 import { expiredAccountDelayMs } from '../../schemas/limits/alert-limits.ts'
+import { setUpAlerts } from '../support/alerts.ts'
 import { setUpApi, testApiHost } from '../support/api.ts'
-import { addresses, type ChatServer, startChatServer } from '../support/chat-server.ts'
-import { type MailServer, mailLogin, startMailServer } from '../support/mail-server.ts'
+import { addresses } from '../support/chat-server.ts'
+import type { MailServer } from '../support/mail-server.ts'
+import { setUpMembers } from '../support/members.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ isMailSetUp: true })
 const ask = asking(api, () => mine.apiKey)
 const email = 'reader@example.com'
-let mails: MailServer
-let chats: ChatServer
+const { mails, chats, sendAll } = setUpAlerts(stores)
+const { signInOwner } = setUpMembers({ stores, api })
 let publisher: TestPublisher | undefined
 
-beforeAll(async () => {
-  ;[mails, chats] = await Promise.all([startMailServer(), startChatServer()])
-})
-afterAll(() => Promise.all([mails?.close(), chats?.close()]))
 beforeEach(async () => {
   for (const table of ['report_recipients', 'chat_channels', 'posts']) {
     await stores.pg.query(table === 'posts' ? "UPDATE posts SET status = 'archived'" : `DELETE FROM ${table}`)
   }
-  mails.mails.length = 0
-  chats.messages.length = 0
 })
-
 afterEach(() => publisher?.close())
-
-const { signal } = new AbortController()
-
-/** One look of a pipeline process, so long from now. */
-async function sendAll(inMs = 0, pg = stores.pg): Promise<void> {
-  const clock = fixedClock(Date.now() + inMs)
-  const log = makeLog('test', 'silent')
-  const context = {
-    ...{ pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, log },
-    metrics: makePipelineMetrics(makeMetrics('test', false)),
-    chat: makeChatPoster(chats.agent, clock),
-    mailer: makeMailer(
-      readSmtpUrl(`smtp://${mailLogin.user}:${mailLogin.password}@127.0.0.1:${mails.port}`)!,
-      readMailFrom('Figures <reports@example.com>')!,
-    ),
-  }
-  await sendAlerts(context, { stopping: signal, giveUp: signal })
-}
-
-/** Asks as the owner in the dashboard. */
-async function signIn() {
-  const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
-  const cookie = (await api.ask(`/dashboard/sign-in?token=${token}`)).headers.get('set-cookie')!.split(';')[0]!
-  const headers = { cookie, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-  return async (method: string, path: string, body: object) => {
-    const answer = await api.ask(`/api/v1${path}`, { method, headers, body: JSON.stringify(body) })
-    return { status: answer.status, body: (await answer.json()) as { id: number } }
-  }
-}
 
 const addRecipient = (about: object = {}) =>
   insertReportRecipient(stores.pg, {
@@ -79,7 +36,7 @@ const addRecipient = (about: object = {}) =>
 
 test('a post that failed is told once to each address and channel that wants it, however many targets, attempts and processes there were, and again when it fails anew', async () => {
   publisher = runPublisher(stores)
-  const asOwner = await signIn()
+  const asOwner = await signInOwner(mine)
   const { body } = await asOwner('POST', '/report-recipients', { email, every: 'weekly', failures: true })
   expect((await listReportRecipients(stores.pg, mine.workspaceId))[0]).toMatchObject({ failures: true, alerts: false })
   await addRecipient({ every: 'monthly' })

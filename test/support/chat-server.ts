@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Agent, type Dispatcher } from 'undici'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { ChatPoster } from '../../pipeline/chat/poster.ts'
 import type { ChatKind } from '../../schemas/chat-kinds.ts'
 import { listening } from './listening.ts'
@@ -23,7 +24,7 @@ export const addresses: Readonly<Record<ChatKind, string>> = {
 
 type Json = Readonly<Record<string, unknown>>
 
-export interface ChatServer {
+interface ChatServer {
   /** Leads every host to this server. */
   readonly agent: Dispatcher
   /** Messages that a chat took. */
@@ -38,7 +39,34 @@ export interface ChatServer {
   close(): Promise<void>
 }
 
-export async function startChatServer(): Promise<ChatServer> {
+/** For the tests of a file: each finds it without messages, and answering as the chats do. */
+export function setUpChatServer() {
+  let server: ChatServer
+  beforeAll(async () => {
+    server = await startChatServer()
+  })
+  beforeEach(() => {
+    server.messages.length = 0
+    Object.assign(server, { instead: null, asked: 0 })
+  })
+  afterAll(() => server?.close())
+  return {
+    get agent() {
+      return server.agent
+    },
+    get messages() {
+      return server.messages
+    },
+    get asked() {
+      return server.asked
+    },
+    set instead(instead: ChatServer['instead']) {
+      server.instead = instead
+    },
+  }
+}
+
+async function startChatServer(): Promise<ChatServer> {
   const server = createServer((request, response) => {
     answer(request, response).catch((error) => response.writeHead(500).end(String(error)))
   })

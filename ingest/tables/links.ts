@@ -1,5 +1,6 @@
 /**
- * Cache of short links: resolves a key, and the domain that it stands under, to its destination without a query to Postgres.
+ * Cache of short links: resolves a place (a key, and the domain that it stands under) to its destination without a query
+ * to Postgres.
  *
  * It follows Postgres as replicated-table.ts describes: the newest links are read at start, later only changes. A missing
  * link (older than those, or newer than the last read) is looked up on its own and evicts the least recently used one. The
@@ -109,7 +110,7 @@ type Line = readonly [
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const { clock, log, file, max = linkTableMax, bytesMax = linkTableBytesMax, keepsCopy = true } = options
-  const keyOfId = new Map<number, string>()
+  const placeOfId = new Map<number, string>()
   const links = new LRUCache<string, LinkTarget>({
     max,
     maxSize: bytesMax,
@@ -118,14 +119,14 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
         (sum, target) => sum + sizeOf(target),
         url.length + (expiredUrl?.length ?? 0) + (passwordHash?.length ?? 0) + sizeOfPreview(preview),
       ),
-    onInsert: ({ id }, key) => keyOfId.set(id, key),
-    dispose: ({ id }, key) => {
-      if (keyOfId.get(id) === key) keyOfId.delete(id)
+    onInsert: ({ id }, place) => placeOfId.set(id, place),
+    dispose: ({ id }, place) => {
+      if (placeOfId.get(id) === place) placeOfId.delete(id)
     },
   })
   /** Time of the newest change that was read; null before the first. */
   let readThrough: Date | null = null
-  /** Keys of links that the copy lacks, be it that they were looked up. */
+  /** Places of links that the copy lacks, be it that they were looked up. */
   const unsaved = new Set<string>()
   const copy = makeTableFile({
     ...{ name: 'links', file, isKept: keepsCopy, linesMax: max, bytesMax, log },
@@ -162,7 +163,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     const deleted = new Set(await options.listDeletedWorkspaces())
     for (const row of rows.toReversed()) if (!deleted.has(row.workspace_id) && isNews(row)) take(row)
     const gone = deleted.size === 0 ? [] : [...links.entries()].filter(([, link]) => deleted.has(link.workspaceId))
-    for (const [key] of gone) links.delete(key)
+    for (const [place] of gone) links.delete(place)
     readThrough = rows[0]?.updated_at ?? readThrough
     const lines = linesOf(unsaved)
     unsaved.clear()
@@ -170,18 +171,18 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     await (gone.length > 0 ? copy.writeAll() : copy.add(lines))
   }
 
-  /** Lines of the keys that are still in the table. */
-  function linesOf(keys: Iterable<string>): string[] {
-    return [...keys].flatMap((key) => {
-      const target = links.peek(key)
-      return target === undefined ? [] : [lineOf(key, target)]
+  /** Lines of the places that are still in the table. */
+  function linesOf(places: Iterable<string>): string[] {
+    return [...places].flatMap((place) => {
+      const target = links.peek(place)
+      return target === undefined ? [] : [lineOf(place, target)]
     })
   }
 
   const table = replicateTable(options, {
     name: 'links',
     size: () => links.size,
-    find: (key) => links.get(key),
+    find: (place) => links.get(place),
     isShaped: (place) => isLinkKeyShaped(readPlace(place).key),
     lookUp: async (place) => {
       const { key, domainId } = readPlace(place)
@@ -207,8 +208,8 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   return {
     ...table,
     ofId: (id) => {
-      const key = keyOfId.get(id)
-      if (key !== undefined) return links.get(key)
+      const place = placeOfId.get(id)
+      if (place !== undefined) return links.get(place)
       // While there is room for any other, all links are at hand.
       if (links.size >= max || links.calculatedSize > bytesMax - linkBytesMax) void olderLinks.ask(String(id))
       return undefined
@@ -272,18 +273,18 @@ function shownPreview({ title, description, image_url: url }: LinkPreview): Show
   return { title, description, imageUrl: url === null ? null : trackingUrlOf(url, {}) }
 }
 
-function lineOf(key: string, link: LinkTarget): string {
+function lineOf(place: string, link: LinkTarget): string {
   const { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview } = link
-  const line: Line = [key, id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview]
+  const line: Line = [place, id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview]
   return `${JSON.stringify(line)}\n`
 }
 
 /** Undefined for the last line of a copy whose writer was killed. */
 function parseLine(text: string): [string, LinkTarget] | undefined {
   try {
-    const [key, id, workspaceId, postId, url, ...more] = JSON.parse(text) as Line
+    const [place, id, workspaceId, postId, url, ...more] = JSON.parse(text) as Line
     const [expiresAt, expiredUrl, targets, passwordHash = null, preview = null] = more
-    return [key, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview }]
+    return [place, { id, workspaceId, postId, url, expiresAt, expiredUrl, targets, passwordHash, preview }]
   } catch {
     return undefined
   }

@@ -6,7 +6,7 @@ import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../
 import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
-import { failCalls } from '../support/system-tools.ts'
+import { breakSyncs } from '../support/system-tools.ts'
 
 const rounds = isLong ? 10 : 1
 const roundMs = 700
@@ -24,7 +24,7 @@ afterAll(() => ingest?.stop('SIGKILL'))
 /** Fails a sync of a group, each thread's first: of every file that syncs at the moment, the one that comes next included. */
 async function failSyncs(): Promise<string | undefined> {
   const before = ingest.log.split(failure).length
-  const failing = await failCalls(ingest.child.pid!, 'fdatasync', 1)
+  const failing = await breakSyncs(ingest.child.pid!, 1)
   if (typeof failing === 'string') return failing
   for (let waited = 0; ingest.log.split(failure).length === before; waited += 10) {
     if (waited > 20_000) throw new Error(`no sync has failed: ${ingest.log}`)
@@ -75,7 +75,7 @@ test('while no sync succeeds the health says so in either way of receiving, and 
       await ingest.stop()
       ingest = await startIngest(stores, { INGEST_WORKERS: String(workers) }, ingest)
     }
-    const failing = await failCalls(ingest.child.pid!, 'fdatasync', 10_000)
+    const failing = await breakSyncs(ingest.child.pid!, 10_000)
     if (typeof failing === 'string') leaveOut(context, failing)
     expect(await post()).toBe(503)
     await expect.poll(health).toEqual({ status: 503, reason: 'The event log can’t be written' })

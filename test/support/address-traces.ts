@@ -21,8 +21,8 @@ type Form = readonly [needle: Buffer, bareAt: ((bytes: Buffer, at: number) => nu
 
 const first32Bits = 0x5b11cb00
 const text = (value: string) => Buffer.from(value)
-const hexAt = (length: number) => (bytes: Buffer, at: number) => {
-  const digits = bytes.toString('latin1', at + length, at + length + 2)
+const hexBehind = (bytes: Buffer, at: number) => {
+  const digits = bytes.toString('latin1', at + 6, at + 8)
   return /^[0-9a-f]{2}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined
 }
 const forms: readonly Form[] = [
@@ -30,8 +30,8 @@ const forms: readonly Form[] = [
   ...['2a02:8070:5e1b', '2A02:8070:5E1B', '2a0280705e1b', '2A0280705E1B'].map((form): Form => [text(form), null]),
   [Buffer.from('2a0280705e1b', 'hex'), null],
   [Buffer.from('1b5e7080022a', 'hex'), null],
-  [text('5b11cb'), hexAt(6)],
-  [text('5B11CB'), hexAt(6)],
+  [text('5b11cb'), hexBehind],
+  [text('5B11CB'), hexBehind],
   [Buffer.from('5b11cb', 'hex'), (bytes, at) => bytes[at + 3]],
   [Buffer.from('cb115b', 'hex'), (bytes, at) => (at === 0 ? undefined : bytes[at - 1])],
   [text(String(first32Bits).slice(0, 7)), decimalAt],

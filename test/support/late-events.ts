@@ -33,16 +33,13 @@ export interface LateEvents {
   body(): Record<string, unknown>
 }
 
-/**
- * @param sessions that the events are of: with fewer, more of them change what was counted before
- * @param first number of the first session: with numbers that another call has, too, its events go on in the same ones
- */
-export function drawLateEvents(random: () => number, sessions: number, first = 0): LateEvents {
+/** @param sessions that the events are of: with fewer, more of them change what was counted before */
+export function drawLateEvents(random: () => number, sessions: number): LateEvents {
   const begun = Date.now()
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!
   const all = Array.from({ length: sessions }, (_, at) => ({
-    session: 10_000 + first + at,
-    visitor: 1 + first + Math.floor(random() * sessions * 0.7),
+    session: 10_000 + at,
+    visitor: 1 + Math.floor(random() * sessions * 0.7),
     start: begun - Math.floor(random() * latestMs),
     length: pick(lengths),
   }))

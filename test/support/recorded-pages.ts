@@ -36,8 +36,7 @@ export const recordedChange = (timestamp: number, data: object) => ({ type: 3, t
 export const recordedClick = (timestamp: number, id: unknown, x: unknown, y: unknown) =>
   recordedChange(timestamp, { source: 2, type: 2, id, x, y })
 
-export const recordedScroll = (timestamp: number, y: number, id = 1) =>
-  recordedChange(timestamp, { source: 3, id, x: 0, y })
+export const recordedScroll = (timestamp: number, y: number) => recordedChange(timestamp, { source: 3, id: 1, x: 0, y })
 
 export const recordedMutation = (timestamp: number, data: object = {}) =>
   recordedChange(timestamp, { source: 0, adds: [], removes: [], texts: [], attributes: [], ...data })

@@ -28,20 +28,20 @@ export function unmount(folder: string): void {
   spawnSync('umount', ['-l', folder])
 }
 
-export interface FailingCalls {
-  /** Lets the calls work again. */
+interface BrokenSyncs {
+  /** Lets them work again. */
   end(): Promise<void>
 }
 
 /**
- * From now on calls of `syscall` by process `pid` fail with EIO, each thread's first `each` ones.
+ * From now on syncs by process `pid` fail with EIO, each thread's first `each` ones.
  * @returns why that can't be done, where it can't
  */
-export async function failCalls(pid: number, syscall: string, each: number): Promise<FailingCalls | string> {
+export async function breakSyncs(pid: number, each: number): Promise<BrokenSyncs | string> {
   const tool = findTool('strace')
   if (tool === undefined) return 'needs strace'
-  const inject = `inject=${syscall}:error=EIO:when=1..${each}`
-  const child = spawn(tool, ['-f', '-p', String(pid), '-e', `trace=${syscall}`, '-e', inject], {
+  const inject = `inject=fdatasync:error=EIO:when=1..${each}`
+  const child = spawn(tool, ['-f', '-p', String(pid), '-e', 'trace=fdatasync', '-e', inject], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''

@@ -53,7 +53,7 @@ export function googleError(code: number, reason: string, message: string): Answ
   return { status: code, body: { error: { code, message, errors: [{ message, domain: 'youtube.test', reason }] } } }
 }
 
-const ok = (body: object, headers = {}): Answered => ({ status: 200, body, headers })
+const ok = (body: object): Answered => ({ status: 200, body })
 
 export async function startYoutube(): Promise<YoutubeServer> {
   const state: YoutubeServer['state'] = {

@@ -2,6 +2,7 @@
  * JSON-RPC 2.0 as MCP narrows it: one message a body, params by name, ids that are texts or integers. Answers are put together
  * as text, because a result may hold megabytes that are serialized already.
  */
+import { isObject } from '../../schemas/json-object.ts'
 
 /** The codes of refusals. Those from -32099 to -32000 are ours, the others the protocol's. */
 export const rpcCodes = {
@@ -52,10 +53,6 @@ export function resultText(id: RpcId, result: string): string {
 
 export function errorText(id: RpcId | null, code: RpcCode, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
-}
-
-export function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Integers that can't be held exactly couldn't be sent back. */

@@ -8,6 +8,7 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import { apiBodyBytesMax, unknownToolShownMax } from '../../schemas/limits/api-limits.ts'
 import { refuseSharedLink } from '../guards/authorize.ts'
 import type { Operation } from '../operations/define.ts'
@@ -16,7 +17,6 @@ import { admit, type Call, runAdmitted } from '../operations/run.ts'
 import { readToolsets, type Toolset, toolsets } from '../operations/toolsets.ts'
 import {
   errorText,
-  isObject,
   type Params,
   type RpcCode,
   type RpcId,

@@ -4,6 +4,7 @@
  * session is both.
  */
 import { createHash } from 'node:crypto'
+import { isObject } from '../../schemas/json-object.ts'
 import {
   eventNameLengthMax,
   identifierLengthMax,
@@ -12,7 +13,7 @@ import {
   urlLengthMax,
 } from '../../schemas/limits/event-limits.ts'
 import { countryOfName } from '../../schemas/reference/country-names.ts'
-import { cut, isRecord, type Mapped, nameOf, numberOf, said, textOf } from './imported-event.ts'
+import { cut, type Mapped, nameOf, numberOf, said, textOf } from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -28,7 +29,7 @@ const leftOut = new Set(['session_start', 'first_visit', 'first_open'])
 export function makeGa4Mapper(conversions: readonly string[] = usualConversions): (row: unknown) => Mapped {
   const isConversion = new Set(conversions)
   return (row) => {
-    if (!isRecord(row)) return { refused: 'the line is no JSON object' }
+    if (!isObject(row)) return { refused: 'the line is no JSON object' }
     const name = textOf(row['event_name'])
     const microseconds = numberOf(row['event_timestamp'])
     if (name === undefined) return { refused: 'event_name: Field required' }
@@ -121,7 +122,7 @@ function conversionOf(name: string, given: Parameters, row: Fields): OwnFields {
 function parametersOf(list: unknown): Parameters {
   const given: [string, string | number][] = []
   for (const one of Array.isArray(list) ? list : []) {
-    if (!isRecord(one) || !isRecord(one['value'])) continue
+    if (!isObject(one) || !isObject(one['value'])) continue
     const [key, { string_value, int_value, float_value, double_value }] = [textOf(one['key']), one['value']]
     const number = numberOf(int_value ?? double_value ?? float_value)
     // A whole number that JSON can't carry stays a text.
@@ -189,5 +190,5 @@ function idOf(row: Fields): string {
 }
 
 function recordOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
+  return isObject(value) ? value : {}
 }

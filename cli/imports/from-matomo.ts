@@ -3,6 +3,8 @@
  * Matomo's plugins Live, Actions, Events, Goals, Ecommerce and Referrers. A visit is a session, its `actionDetails` are
  * the events. Numbers come as such or as texts, depending on the version.
  */
+
+import { isObject } from '../../schemas/json-object.ts'
 import {
   eventNameLengthMax,
   identifierLengthMax,
@@ -13,7 +15,6 @@ import {
 import {
   cut,
   type ImportedEvent,
-  isRecord,
   type Mapped,
   type NotTaken,
   nameOf,
@@ -30,7 +31,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function makeMatomoMapper(): (visit: unknown) => Mapped {
   let site: string | undefined
   return (visit) => {
-    if (!isRecord(visit)) return { refused: 'the visit is no JSON object' }
+    if (!isObject(visit)) return { refused: 'the visit is no JSON object' }
     if (visit['result'] === 'error') return { refused: `the API answered: ${nameOf(visit['message']) ?? 'error'}` }
     const id = nameOf(visit['idVisit'])
     if (id === undefined) return { refused: 'idVisit: Field required' }
@@ -38,7 +39,7 @@ export function makeMatomoMapper(): (visit: unknown) => Mapped {
     const itsSite = nameOf(visit['idSite'])
     site ??= itsSite
     if (itsSite !== site) return { refused: `idSite: not ${site}, as the first visit has` }
-    return eventsOf(visit, id, visit['actionDetails'].filter(isRecord))
+    return eventsOf(visit, id, visit['actionDetails'].filter(isObject))
   }
 }
 

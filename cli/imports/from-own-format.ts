@@ -3,11 +3,12 @@
  * cli/exports/exported-line.ts.
  */
 import { devices } from '../../schemas/event/row.ts'
-import { cut, isRecord, type KnownVisitor, type Mapped, textOf } from './imported-event.ts'
+import { isObject } from '../../schemas/json-object.ts'
+import { cut, type KnownVisitor, type Mapped, textOf } from './imported-event.ts'
 import { visitorNameLengthMax } from './visitor-names.ts'
 
 export function fromOwnFormat(line: unknown): Mapped {
-  if (!isRecord(line)) return { refused: 'the line is no JSON object' }
+  if (!isObject(line)) return { refused: 'the line is no JSON object' }
   const { visitor: told = null, is_server_event: isServerEvent, ...event } = line
   const visitor = told === null ? {} : readVisitor(told)
   if (typeof visitor === 'string') return { refused: visitor }
@@ -22,7 +23,7 @@ export function fromOwnFormat(line: unknown): Mapped {
 
 /** The names are ours, so they stay as they are. */
 function readVisitor(told: unknown): KnownVisitor | string {
-  if (!isRecord(told)) return 'visitor: Input should be a valid dictionary'
+  if (!isObject(told)) return 'visitor: Input should be a valid dictionary'
   const { country, region, region_name: regionName, city, device, browser, os } = told
   const name = textOf(device)
   if (name !== undefined && !isDevice(name)) return `visitor: device is none of ${Object.keys(devices).join(', ')}`

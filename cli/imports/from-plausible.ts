@@ -3,18 +3,10 @@
  * those of its schema (`Plausible.ClickhouseEventV2`), names of automatic goals those of its documentation. The files
  * that Plausible's settings export have sums of days, of which no visitor can be made: see recognize-file.ts.
  */
+
+import { isObject } from '../../schemas/json-object.ts'
 import { eventNameLengthMax, urlLengthMax } from '../../schemas/limits/event-limits.ts'
-import {
-  cut,
-  type ImportedEvent,
-  isRecord,
-  type Mapped,
-  nameOf,
-  numberOf,
-  said,
-  textOf,
-  withOffset,
-} from './imported-event.ts'
+import { cut, type ImportedEvent, type Mapped, nameOf, numberOf, said, textOf, withOffset } from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -27,7 +19,7 @@ const unknownDepth = 255
 export function makePlausibleMapper(): (row: unknown) => Mapped {
   let site: string | undefined
   return (row) => {
-    if (!isRecord(row)) return { refused: 'the line is no JSON object' }
+    if (!isObject(row)) return { refused: 'the line is no JSON object' }
     const own = nameOf(row['site_id'])
     site ??= own
     return own === site ? fromPlausible(row) : { refused: `site_id: not ${site}, as the first line has` }

@@ -5,6 +5,7 @@
  * visitor.
  */
 import { parseJsonBody } from '../../schemas/json-body.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import {
   fullNameLengthMax,
   languageLengthMax,
@@ -14,7 +15,7 @@ import {
   urlLengthMax,
   userAgentLengthMax,
 } from '../../schemas/limits/event-limits.ts'
-import { cut, type ImportedEvent, isRecord, type Mapped, textOf, withOffset } from './imported-event.ts'
+import { cut, type ImportedEvent, type Mapped, textOf, withOffset } from './imported-event.ts'
 import { browserNamed, deviceNamed, systemNamed } from './visitor-names.ts'
 
 type Properties = Readonly<Record<string, unknown>>
@@ -22,7 +23,7 @@ type Properties = Readonly<Record<string, unknown>>
 const vitals = ['LCP', 'INP', 'CLS', 'FCP'] as const
 
 export function fromPosthog(row: unknown): Mapped {
-  if (!isRecord(row)) return { refused: 'the line is no JSON object' }
+  if (!isObject(row)) return { refused: 'the line is no JSON object' }
   const name = textOf(row['event'])
   const time = textOf(row['timestamp'])
   if (name === undefined) return { refused: 'event: Field required' }
@@ -117,7 +118,7 @@ function clickOf(properties: Properties): OwnFields[] | { readonly leftOut: stri
 
 /** `$set` has what is known of the person; `distinct_id` is the site's own id of them. */
 function identifyOf(properties: Properties, row: Properties): OwnFields {
-  const person = isRecord(properties['$set']) ? properties['$set'] : {}
+  const person = isObject(properties['$set']) ? properties['$set'] : {}
   const [email, name] = [textOf(person['email']), textOf(person['name'])]
   const [browser, userId] = [textOf(properties['$anon_distinct_id']), textOf(row['distinct_id'])]
   return {
@@ -155,7 +156,7 @@ function widthOf(properties: Properties): number | undefined {
 
 /** Some exports have them as a JSON text within the JSON. */
 function readProperties(value: unknown): Properties | undefined {
-  if (typeof value !== 'string') return isRecord(value) ? value : undefined
+  if (typeof value !== 'string') return isObject(value) ? value : undefined
   const parsed = parseJsonBody(Buffer.from(value))
-  return parsed.ok && isRecord(parsed.value) ? parsed.value : undefined
+  return parsed.ok && isObject(parsed.value) ? parsed.value : undefined
 }

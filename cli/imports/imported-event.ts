@@ -30,10 +30,6 @@ export type NotTaken = { readonly leftOut: string } | { readonly refused: string
 /** A line's events, or those of its parts that aren't taken; or why the whole isn't. */
 export type Mapped = readonly (ImportedEvent | NotTaken)[] | NotTaken
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The value of a cell or property where it is a text that says something; NULL is written `\N` by some databases. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value !== '\\N' ? value : undefined

@@ -3,9 +3,9 @@
  * line. Whatever isn't recognized is read as the command says.
  */
 import { basename } from 'node:path'
+import { isObject } from '../../schemas/json-object.ts'
 import { CommandFailed, UsageError } from '../command.ts'
 import { openText } from '../replay/read-lines.ts'
-import { isRecord } from './imported-event.ts'
 import type { Product } from './read-history.ts'
 
 interface Recognized {
@@ -56,7 +56,7 @@ function recognizeJson(text: string, line: string): Recognized | undefined {
   // A list of visits may stand on one line that is longer than what was read.
   if (/^\[?\s*\{[^{[]*"idVisit"/.test(text)) return { told: 'Matomo’s list of visits', product: 'matomo' }
   const row = parse(line)
-  if (!isRecord(row)) return undefined
+  if (!isObject(row)) return undefined
   const has = (...names: string[]) => names.every((name) => Object.hasOwn(row, name))
   if (has('event_timestamp', 'event_params')) return { told: 'Google Analytics’ export to BigQuery', product: 'ga4' }
   if (has('site_id', 'hostname', 'pathname', 'user_id'))

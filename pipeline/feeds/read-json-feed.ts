@@ -1,5 +1,6 @@
 /** Feeds of JSON, version 1.0 and 1.1. */
 import { exceedsJsonLimits } from '../../schemas/json-body.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import { feedEntriesMax, feedFieldLengthMax } from '../../schemas/limits/feed-limits.ts'
 import { absolute } from './absolute.ts'
 import { FeedRefused } from './fetch-feed.ts'
@@ -49,8 +50,4 @@ function authorOf({ author, authors }: Json): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, feedFieldLengthMax) : ''
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

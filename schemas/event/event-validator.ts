@@ -34,6 +34,7 @@ import {
   type ValidationError,
 } from '../errors/validation-errors.ts'
 import * as generated from '../generated/validators.js'
+import { isObject } from '../json-object.ts'
 import { findUnstorableText } from '../json-text.ts'
 import { explainEventTime } from '../time/date-time.ts'
 import type { BotsBody, TrackBody, TrackEvent } from './event.ts'
@@ -113,10 +114,6 @@ export function hasVisits(body: unknown): body is Extract<BotsBody, { visits: re
 /** Checks the part of an event that its schema leaves out. */
 function hasSoundProperties({ properties }: TrackEvent): boolean {
   return properties === undefined || properties === null || fitsProperties(properties)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** All faults of `body` by the exact forms of `names`, or null when there is none after all. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { codedValueError, dictTooLong } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'
+import { isObject } from '../json-object.ts'
 import { idInBody } from '../lax.ts'
 import {
   postAccountsMax,
@@ -47,7 +48,7 @@ export const strayPlatformText = 'None of the chosen accounts is of this platfor
 const captionsByPlatform = (caption: z.ZodType<string>) =>
   z.preprocess(
     (captions, context) => {
-      if (!isDictionary(captions)) return captions
+      if (!isObject(captions)) return captions
       const count = Object.keys(captions).length
       if (count > postPlatformCaptionsMax) {
         const build: Build = (loc, input) => dictTooLong(loc, input, postPlatformCaptionsMax, count)
@@ -265,7 +266,3 @@ export const PostPreview = z
     scheduled_at: dateTime.nullable(),
   })
   .meta({ id: 'PostPreview' })
-
-function isDictionary(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -6,6 +6,8 @@
  * once a second has passed without a change of the page. The last ones of a recording count as not dead, since nobody
  * knows.
  */
+
+import { isObject } from '../../../schemas/json-object.ts'
 import {
   clickMapHeightMax,
   clickMapViewClicksMax,
@@ -20,7 +22,7 @@ import {
 } from '../../../schemas/limits/click-map-limits.ts'
 import type { Viewport } from '../../../schemas/resources/click-map.ts'
 import { type ClickedElement, clickedElementOf } from './clicked-element.ts'
-import { click, eventTypes, isEvent, isNumber, isObject, type RecordedEvent, sources } from './recorded-event.ts'
+import { click, eventTypes, isEvent, isNumber, type RecordedEvent, sources } from './recorded-event.ts'
 import { RecordedPage } from './recorded-page.ts'
 
 export interface MappedClick {

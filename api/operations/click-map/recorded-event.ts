@@ -1,4 +1,5 @@
 /** Events of recordings, in which nothing is as it should be: whoever sent one may have made it up. */
+import { isObject } from '../../../schemas/json-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -16,10 +17,6 @@ export const click = 2
 
 export function isEvent(event: unknown): event is RecordedEvent {
   return isObject(event) && isNumber(event['timestamp']) && isObject(event['data'])
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function isNumber(value: unknown): value is number {

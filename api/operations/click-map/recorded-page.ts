@@ -4,8 +4,10 @@
  * added, and its parent was there before: no chain of parents is a circle. Siblings are linked, so that each change takes
  * the same time however many there are.
  */
+
+import { isObject } from '../../../schemas/json-object.ts'
 import { elementTextMax } from '../../../schemas/limits/click-map-limits.ts'
-import { isObject, listOf, textOf } from './recorded-event.ts'
+import { listOf, textOf } from './recorded-event.ts'
 
 export interface PageNode {
   /** In small letters; empty for the document and for texts. */

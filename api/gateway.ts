@@ -24,12 +24,13 @@ import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
 import { overviewReuse } from '../schemas/limits/overview-limits.ts'
 import { postgresShareOfAnswer } from '../schemas/limits/store-limits.ts'
 import { makeDashboardRoute } from './dashboard/routes.ts'
-import { makeAuthenticator } from './guards/authenticate.ts'
+import { acceptKeysAndApps, makeAuthenticator } from './guards/authenticate.ts'
 import type { SignInLimiter } from './guards/rate-limit.ts'
 import { guidePages } from './guides.ts'
 import { readHealth } from './health.ts'
 import { routeLinkedFile } from './media/linked-file.ts'
 import type { MediaLimits } from './media/receive.ts'
+import { makeOAuthRoute } from './oauth/routes.ts'
 import type { CallConfig, Operation } from './operations/define.ts'
 import { makeTurns } from './operations/turns.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
@@ -85,7 +86,9 @@ const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export function makeGateway(options: GatewayOptions): HttpServer {
   const gateway = restGatewayOf(options)
   const routeOperation = makeRestRouter(options.operations, gateway)
-  const routeMcp = makeMcpRoute(options.operations, gateway)
+  const authenticator = makeAuthenticator(options.pg, options.clock, options.log, acceptKeysAndApps)
+  const routeMcp = makeMcpRoute(options.operations, { ...gateway, authenticator })
+  const routeOAuth = makeOAuthRoute(gateway, options)
   const routeDashboard = makeDashboardRoute(options.operations, gateway, options)
   const pages = pagesOf(options)
   return makeHttpServer({
@@ -102,6 +105,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
         : (routeRevenue(head, options) ??
             routeUnsubscribe(head, options) ??
             routeLinkedFile(head, options) ??
+            routeOAuth(head) ??
             routeDashboard(head) ??
             routeOperation(head))
     },

@@ -8,6 +8,8 @@ export type ExpiredTable =
   | 'replay_chunks'
   | 'inbox'
   | 'contact_sightings'
+  | 'connected_apps'
+  | 'oauth_clients'
   | 'contacts'
   | 'identity_facts'
   | 'person_credits'

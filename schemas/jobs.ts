@@ -6,6 +6,8 @@ export const pipelineQueue = 'pipeline'
 export type JobName =
   /** Deletes the remaining data of deleted workspaces. */
   | 'delete-workspaces'
+  /** Deletes connections of apps that have ended, and registrations whose time is over. */
+  | 'expire-apps'
   /** Deletes data past its retention. */
   | 'expire-data'
   /** Deletes old records of webhook deliveries, and their events. */

@@ -3,7 +3,8 @@
  *
  * Secret key: `svc_sk_` + 32 random base62 characters + the CRC-32 of all that in 6 base62 characters. A mistyped or
  * made-up key is so refused without a look-up. Only its SHA-256 and a prefix to show are ever stored.
- * Token of a shared link: the same behind `svc_view_`.
+ * Token of a shared link: the same behind `svc_view_`. Access token of a connected app: behind `svc_at_`.
+ * Refresh token of a connected app: its family, made as a secret key behind `svc_rt_`, a dot, and a link token for its turn.
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
  * Attribution key: 8 random base62 characters, the path of a short link whose key nobody chose (link-key.ts).
  * Link token: 32 random bytes in base64url, for sessions of browsers and for links that sign in or invite.
@@ -15,6 +16,8 @@ import { crc32 } from 'node:zlib'
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretStart = 'svc_sk_'
 const sharedStart = 'svc_view_'
+const accessStart = 'svc_at_'
+const familyStart = 'svc_rt_'
 const trackingStart = 'svc_pk_'
 const secretRandomLength = 32
 const checksumLength = 6
@@ -25,7 +28,11 @@ const recoveryCodeLength = 16
 /** Characters of the random part that the shown prefix holds: enough to tell keys apart, nothing to guess from. */
 const shownLength = 6
 
-const secretShape = new RegExp(`^(?:${secretStart}|${sharedStart})[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
+const shapeBehind = (...starts: string[]) =>
+  new RegExp(`^(?:${starts.join('|')})[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
+const secretShape = shapeBehind(secretStart, sharedStart)
+const accessShape = shapeBehind(accessStart)
+const familyShape = shapeBehind(familyStart)
 const trackingShape = new RegExp(`^${trackingStart}[0-9A-Za-z]{${trackingRandomLength}}$`)
 
 /** A new secret key. It is shown once: keep `sha256Of` and `secretKeyPrefix` of it, never the key. */
@@ -43,7 +50,37 @@ export function makeSharedToken(): string {
  * look-up.
  */
 export function isWellFormedSecretKey(text: string): boolean {
-  return secretShape.test(text) && text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength))
+  return secretShape.test(text) && hasChecksum(text)
+}
+
+/** A new access token of a connected app. It is given out once: keep `sha256Of` of it. */
+export function makeAccessToken(): string {
+  return makeSecret(accessStart)
+}
+
+/** Whether `text` has the shape and the checksum of an access token. */
+export function isWellFormedAccessToken(text: string): boolean {
+  return accessShape.test(text) && hasChecksum(text)
+}
+
+/** The two parts of a refresh token, which is written with a dot between them. */
+export interface RefreshToken {
+  /** The same in all refresh tokens of a connection. */
+  readonly family: string
+  /** Replaced at each use. */
+  readonly turn: string
+}
+
+/** @param family of the refresh token before; a new one where it is left out */
+export function makeRefreshToken(family = makeSecret(familyStart)): RefreshToken {
+  return { family, turn: makeLinkToken() }
+}
+
+/** Null where `text` has not the shape and the checksum of a refresh token. */
+export function readRefreshToken(text: string): RefreshToken | null {
+  const [family = '', turn = '', ...rest] = text.split('.')
+  const isWhole = rest.length === 0 && familyShape.test(family) && hasChecksum(family) && isLinkToken(turn)
+  return isWhole ? { family, turn } : null
 }
 
 /** The part of a secret key that may be shown and stored. */
@@ -95,6 +132,10 @@ export function sha256Of(key: string): Buffer {
 function makeSecret(start: string): string {
   const body = start + randomBase62(secretRandomLength)
   return body + checksumOf(body)
+}
+
+function hasChecksum(text: string): boolean {
+  return text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength))
 }
 
 function checksumOf(body: string): string {

@@ -14,9 +14,11 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
+import { authorizePath } from '../oauth/metadata.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
 import { makeAccountAudit } from './audit-account.ts'
+import { makeAuthorize } from './authorize/authorize.ts'
 import { makePasswordChange, passwordPath } from './change-password.ts'
 import { makeFirstAnswers } from './first-answers.ts'
 import { joinPath, makeJoin } from './join.ts'
@@ -102,6 +104,7 @@ export function makeDashboardRoute(
   const issuer = () => new URL(config.apiHost).hostname
   const factor = makeAccountFactor({ ...context, box: factorBox, issuer })
   const memberFactor = makeMemberFactor(context)
+  const authorize = makeAuthorize({ ...context, config })
   /** Pages with a form that is sent to their own address. */
   const forms: Readonly<Record<string, FormPage>> = {
     [signInPath]: { label: 'sign-in', show: signIn.byLink, submit: signIn.byPassword },
@@ -111,6 +114,7 @@ export function makeDashboardRoute(
     [factorPath]: { label: 'second-factor', show: factor.show, submit: factor.change },
     [memberFactorPath]: { label: 'member-second-factor', show: memberFactor.show, submit: memberFactor.remove },
     [browsersPath]: { label: 'browsers', show: browsers.show, submit: browsers.signOut, bytesMax: smallFormBytesMax },
+    [authorizePath]: { label: 'authorize', show: authorize.show, submit: authorize.answer },
     [forgotPath]: { label: 'forgot', show: forgotten.showForgot, submit: forgotten.askForLink },
     [resetPath]: { label: 'reset', show: forgotten.show, submit: forgotten.reset },
   }

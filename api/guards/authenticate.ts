@@ -6,10 +6,11 @@
  */
 import type { Queryable } from '../../postgres/client.ts'
 import { type Authenticated, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
+import { findConnectedApp } from '../../postgres/tables/connected-apps.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { problem } from '../../schemas/errors/problems.ts'
-import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
+import { isWellFormedAccessToken, isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limits/api-limits.ts'
 
 export interface Authenticator {
@@ -33,17 +34,33 @@ interface LookUp {
 
 const bearer = /^bearer (\S+)$/i
 
-export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authenticator {
+type Find = typeof findApiKey
+/** How a token is looked up; undefined: it has no shape that is accepted here. */
+export type Accepted = (token: string) => Find | undefined
+
+export const acceptKeys: Accepted = (token) => (isWellFormedSecretKey(token) ? findApiKey : undefined)
+/** Connected apps are for MCP alone. */
+export const acceptKeysAndApps: Accepted = (token) =>
+  isWellFormedAccessToken(token) ? findConnectedApp : acceptKeys(token)
+
+export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log, accepted = acceptKeys): Authenticator {
   const lookUps = new Map<string, LookUp>()
   const touchedAt = new Map<number, number>()
 
+  function read(authorization = ''): Credential {
+    const token = bearer.exec(authorization)?.[1]
+    const find = token === undefined ? undefined : accepted(token)
+    if (token === undefined || find === undefined) throw problem('not_authenticated')
+    return { hash: sha256Of(token), find }
+  }
+
   /** Requests with the same key share one look-up. The time counts from its start: what it reads may be that old. */
-  function lookUp(hash: Buffer): Promise<Authenticated | null> {
+  function lookUp({ hash, find }: Credential): Promise<Authenticated | null> {
     const name = hash.toString('base64')
     const now = clock.now()
     const known = lookUps.get(name)
     if (known && Math.abs(now - known.startedAt) < apiKeyCacheMs) return known.found
-    const found = findApiKey(pg, hash, new Date(now))
+    const found = find(pg, hash, new Date(now))
     const fresh: LookUp = { found, startedAt: now }
     setNewest(lookUps, name, fresh)
     found.catch(() => {
@@ -63,21 +80,21 @@ export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authen
 
   return {
     async authenticate(authorization) {
-      const found = valid(await lookUp(hashOf(authorization)), clock.now())
+      const found = valid(await lookUp(read(authorization)), clock.now())
       noteUse(found.id)
       return found
     },
     async authenticateAnew(authorization, tx) {
       const now = clock.now()
-      return valid(await findApiKey(tx, hashOf(authorization), new Date(now)), now)
+      const { hash, find } = read(authorization)
+      return valid(await find(tx, hash, new Date(now)), now)
     },
   }
 }
 
-function hashOf(authorization = ''): Buffer {
-  const key = bearer.exec(authorization)?.[1]
-  if (key === undefined || !isWellFormedSecretKey(key)) throw problem('not_authenticated')
-  return sha256Of(key)
+interface Credential {
+  readonly hash: Buffer
+  readonly find: Find
 }
 
 function valid(found: Authenticated | null, now: number): Authenticated {

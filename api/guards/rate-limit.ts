@@ -15,8 +15,10 @@ import {
   signInTriesOfEmailMax,
   signInWindowMs,
 } from '../../schemas/limits/api-limits.ts'
+import { registrationsOfAddressMax, tokenRequestsOfAddressMax } from '../../schemas/limits/oauth-limits.ts'
 import { accountTriesMax, accountTriesWindowMs } from '../../schemas/limits/publish-limits.ts'
 import { codeTriesOfAccountMax, codeWindowMs } from '../../schemas/limits/second-factor-limits.ts'
+import { hour, minute } from '../../schemas/limits/units.ts'
 
 export interface RateLimiter {
   /** Counts a request of the key. */
@@ -71,6 +73,8 @@ export interface SignInLimiter {
   giveBackCode(ownerId: number): Promise<void>
   /** Counts a workspace's try to sign in to a social account, right or wrong. @returns as `take` */
   takeAccount(workspaceId: number): Promise<number>
+  /** Counts a request of an app that signs in by OAuth: of its address, as nothing else is known. @returns as `take` */
+  takeApp(request: 'registration' | 'token', address: string): Promise<number>
 }
 
 interface SignInTry {
@@ -87,6 +91,10 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
   const ofEmail = limiter('email', signInTriesOfEmailMax)
   const ofBrowser = limiter('browser', signInTriesOfBrowserMax)
   const ofAccounts = makeLimiter(redis, accountTriesMax, 'svc:connect-account', accountTriesWindowMs)
+  const ofApps = {
+    registration: makeLimiter(redis, registrationsOfAddressMax, 'svc:oauth:registration', hour),
+    token: makeLimiter(redis, tokenRequestsOfAddressMax, 'svc:oauth:token', minute),
+  }
   const ofCodes = makeLimiter(redis, codeTriesOfAccountMax, 'svc:sign-in:code', codeWindowMs)
   return {
     async take({ address, email, knownBrowser }) {
@@ -110,6 +118,10 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
     },
     async takeAccount(workspaceId) {
       const { isExceeded, msToReset } = await consume(ofAccounts, String(workspaceId))
+      return isExceeded ? msToReset : 0
+    },
+    async takeApp(request, address) {
+      const { isExceeded, msToReset } = await consume(ofApps[request], nameOf(networkOf(address)))
       return isExceeded ? msToReset : 0
     },
   }

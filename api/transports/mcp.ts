@@ -1,6 +1,6 @@
 /**
  * MCP at `POST /mcp`: stateless, one JSON answer to one JSON-RPC message, protocol 2025-11-25. A call goes through the same chain
- * as by REST. Refusals of the whole request (origin, key, plan, access, rate limit) are the same as REST's, with `{detail}`.
+ * as by REST, with a key or a connected app's token. Refusals of the whole request (origin, key, plan, access, rate limit) are the same as REST's, with `{detail}`.
  * A message that can't be read gets HTTP 400 and a JSON-RPC error. All other messages get HTTP 200.
  * docs/mcp.md has the table of refusals. Held by test/contract/mcp.test.ts and test/contract/mcp-parity.test.ts.
  */
@@ -11,6 +11,7 @@ import { parseJsonBody } from '../../schemas/json-body.ts'
 import { isObject } from '../../schemas/json-object.ts'
 import { apiBodyBytesMax, unknownToolShownMax } from '../../schemas/limits/api-limits.ts'
 import { refuseSharedLink } from '../guards/authorize.ts'
+import { challengeOf } from '../oauth/metadata.ts'
 import type { Operation } from '../operations/define.ts'
 import type { Outcome } from '../operations/outcome.ts'
 import { admit, type Call, runAdmitted } from '../operations/run.ts'
@@ -60,7 +61,8 @@ export function makeMcpRoute(
     const admission = await admit(caller, gateway, refuseSharedLink)
     if (!('key' in admission)) {
       const { status, body, headers } = admission.refusal
-      return replyOf({ status, text: JSON.stringify(body), headers: { ...admission.headers, ...headers } })
+      const refused = replyOf({ status, text: JSON.stringify(body), headers: { ...admission.headers, ...headers } })
+      return challenged(refused, request, gateway)
     }
     if (!jsonType.test(sent.get('content-type') ?? '')) return problemReply('json_expected', admission.headers)
     const run: Run = (call) => runAdmitted({ ...caller, ...call }, admission.key, gateway)
@@ -124,8 +126,19 @@ export function makeMcpRoute(
     if (origin !== undefined && !isTrusted(origin, gateway.config.apiHost)) {
       return { label, reply: problemReply('origin_untrusted') }
     }
-    return { label, bodyBytesMax: apiBodyBytesMax, precheck: (head) => precheckKey(head, gateway), handle }
+    const precheck = async (head: RequestHead) => {
+      const refused = await precheckKey(head, gateway)
+      return refused && challenged(refused, head, gateway)
+    }
+    return { label, bodyBytesMax: apiBodyBytesMax, precheck, handle }
   }
+}
+
+/** A 401 tells apps where they sign in. */
+function challenged(reply: HttpReply, { headers }: RequestHead, { config }: Pick<RestGateway, 'config'>): HttpReply {
+  if (reply.status !== 401) return reply
+  const challenge = challengeOf(config.apiHost, headers.get('authorization') !== undefined)
+  return { ...reply, headers: { ...reply.headers, 'WWW-Authenticate': challenge } }
 }
 
 /** The tools that a client's address asks for. */

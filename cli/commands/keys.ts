@@ -55,7 +55,7 @@ function readExpiry(options: OptionValues): Date | null {
 export const listKeys = defineCommand({
   name: 'keys list',
   summary:
-    'List the API keys and shared links of a workspace without the keys themselves: working ones first, then newest first.',
+    'List the API keys, shared links and connected apps of a workspace without their secrets: working ones first, then newest first.',
   options: { workspace: workspaceOption },
   async run({ options, installation }) {
     const workspace = await installation.workspace(options.id('workspace'))
@@ -86,7 +86,7 @@ function stateOf({ revoked_at, expires_at }: ListedApiKey): string {
 export const revokeKey = defineCommand({
   name: 'keys revoke',
   summary:
-    'Revoke an API key or a shared link by its id; it stops working everywhere within 5 seconds. Again is no error.',
+    'Revoke an API key, a shared link or a connected app by its id; it stops working everywhere within 5 seconds. Again is no error.',
   argument: 'ID',
   options: {},
   async run({ argument, installation }) {

@@ -1,6 +1,7 @@
 /** Every job. A new one is a file in pipeline/retention/, a line here, one in schemas/jobs.ts and one in schedule.ts. */
 
 import { deleteWorkspaces } from '../retention/delete-workspaces.ts'
+import { expireApps } from '../retention/expire-apps.ts'
 import { expireData } from '../retention/expire-data.ts'
 import { expireDeliveries } from '../retention/expire-deliveries.ts'
 import { expireIdempotency } from '../retention/expire-idempotency.ts'
@@ -9,6 +10,7 @@ import type { Jobs } from './job.ts'
 
 export const jobs: Jobs = {
   'delete-workspaces': deleteWorkspaces,
+  'expire-apps': expireApps,
   'expire-data': expireData,
   'expire-deliveries': expireDeliveries,
   'expire-idempotency': expireIdempotency,

@@ -23,6 +23,7 @@ export interface Schedule {
 export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSweepMinutes'>): Schedule[] {
   return [
     { job: 'delete-workspaces', everyMs: minute },
+    { job: 'expire-apps', everyMs: 60 * minute },
     { job: 'expire-data', everyMs: retentionSweepMinutes * minute },
     { job: 'expire-deliveries', everyMs: 60 * minute },
     { job: 'expire-idempotency', everyMs: idempotencySweepMs },

@@ -1,6 +1,7 @@
 /**
  * Secret keys. The key itself is never stored: only its SHA-256 to find it by and a prefix to recognise it by. A shared link of
- * the dashboard is a key too, whose one scope is `viewScope`.
+ * the dashboard is a key too, whose one scope is `viewScope`. So is a connected app, which has tokens in place of a secret
+ * (connected-apps.ts).
  */
 import { makeSecretKey, makeSharedToken, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
 import { type Role, scopesOfRoles } from '../../schemas/roles.ts'
@@ -9,7 +10,7 @@ import type { Queryable } from '../client.ts'
 import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
 
 /** As audit rows name them. */
-export type KeyKind = 'api_key' | 'shared_link'
+export type KeyKind = 'api_key' | 'shared_link' | 'connected_app'
 
 export interface NewApiKey {
   readonly workspaceId: number
@@ -64,7 +65,7 @@ export async function createApiKey(
   tx: Queryable,
   { workspaceId, ownerId, name, scopes, expiresAt }: NewApiKey,
 ): Promise<{ id: number; apiKey: string; prefix: string; scopes: string[] } | null> {
-  const apiKey = kindOf(scopes) === 'api_key' ? makeSecretKey() : makeSharedToken()
+  const apiKey = scopes.includes(viewScope) ? makeSharedToken() : makeSecretKey()
   const prefix = secretKeyPrefix(apiKey)
   const [made] = await tx.query<{ id: number }>(
     `INSERT INTO api_keys (workspace_id, owner_id, name, prefix, hash, scopes, expires_at)
@@ -78,7 +79,26 @@ export async function createApiKey(
  * The key with this SHA-256 that holds at a moment. One that is revoked or has expired isn't found: Postgres does hardly more
  * for it than for one that never was, so that the time of an answer doesn't tell them apart.
  */
-export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promise<Authenticated | null> {
+export function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promise<Authenticated | null> {
+  return findLiveKey(q, { joined: '', hash: 'k.hash', expiresAt: 'k.expires_at' }, sha256, at)
+}
+
+/** How the row of a key is found: names in SQL. */
+interface FoundBy {
+  /** Joins of another table. */
+  readonly joined: string
+  readonly hash: string
+  /** When the secret itself expires. */
+  readonly expiresAt: string
+}
+
+/** As `findApiKey`, by the hash of any secret. */
+export async function findLiveKey(
+  q: Queryable,
+  { joined, hash, expiresAt }: FoundBy,
+  sha256: Buffer,
+  at: Date,
+): Promise<Authenticated | null> {
   interface Row extends Workspace {
     key_id: number
     owner_id: number
@@ -89,14 +109,14 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
     role: Role | null
   }
   const [row] = await q.query<Row>(
-    `SELECT k.id AS key_id, k.owner_id, k.name AS key_name, k.scopes, k.expires_at,
+    `SELECT k.id AS key_id, k.owner_id, k.name AS key_name, k.scopes, ${expiresAt} AS expires_at,
             ${planOfMember('ko')} AS key_plan, m.role, ${workspaceColumns}
-     FROM api_keys k
+     FROM api_keys k ${joined}
      JOIN workspaces w ON w.id = k.workspace_id
      JOIN owners o ON o.id = w.owner_id
      JOIN owners ko ON ko.id = k.owner_id
      LEFT JOIN members m ON m.workspace_id = k.workspace_id AND m.owner_id = k.owner_id
-     WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)`,
+     WHERE ${hash} = $1 AND k.revoked_at IS NULL AND (${expiresAt} IS NULL OR ${expiresAt} > $2)`,
     [sha256, at],
   )
   if (row === undefined) return null
@@ -140,13 +160,12 @@ export async function listApiKeys(
   workspaceId: number,
   { kind, max }: ListOptions = {},
 ): Promise<ListedApiKey[]> {
-  const keys = await q.query<Omit<ListedApiKey, 'kind'>>(
-    `SELECT id, workspace_id, name, prefix, scopes, expires_at, revoked_at, last_used_at, created_at
+  return q.query<ListedApiKey>(
+    `SELECT id, ${kindOfKey} AS kind, workspace_id, name, prefix, scopes, expires_at, revoked_at, last_used_at, created_at
      FROM api_keys WHERE workspace_id = $1 AND ${isOfKind('$3')}
      ORDER BY revoked_at IS NULL AND coalesce(expires_at > now(), true) DESC, id DESC LIMIT $2`,
     [workspaceId, max ?? null, kind ?? null],
   )
-  return keys.map((key) => ({ ...key, kind: kindOf(key.scopes) }))
 }
 
 export async function countLiveSharedLinks(q: Queryable, workspaceId: number, at: Date): Promise<number> {
@@ -168,25 +187,24 @@ export interface RevokedApiKey {
 
 /**
  * Revokes a key; again is no error and keeps the first time.
- * @param of the workspace and the kind that it must be of; of any when left out
+ * @param of the workspace, the kind and the member that it must be of; of any when left out
  * @returns null when there is no such key
  */
 export async function revokeApiKey(
   q: Queryable,
   id: number,
-  of: { readonly workspaceId?: number; readonly kind?: KeyKind } = {},
+  of: { readonly workspaceId?: number; readonly kind?: KeyKind; readonly ownerId?: number | undefined } = {},
 ): Promise<RevokedApiKey | null> {
-  const [row] = await q.query<Omit<RevokedApiKey, 'kind'> & { readonly scopes: string[] }>(
+  const [revoked] = await q.query<RevokedApiKey>(
     `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now())
      FROM (SELECT id, revoked_at FROM api_keys
-           WHERE id = $1 AND ($2::int IS NULL OR workspace_id = $2) AND ${isOfKind('$3')} FOR UPDATE) before
+           WHERE id = $1 AND ($2::int IS NULL OR workspace_id = $2) AND ${isOfKind('$3')}
+             AND ($4::bigint IS NULL OR owner_id = $4) FOR UPDATE) before
      WHERE k.id = before.id
-     RETURNING k.workspace_id AS "workspaceId", k.scopes, k.revoked_at AS "revokedAt", before.revoked_at IS NULL AS "isNew"`,
-    [id, of.workspaceId ?? null, of.kind ?? null],
+     RETURNING ${kindOfKey} AS kind, k.workspace_id AS "workspaceId", k.revoked_at AS "revokedAt", before.revoked_at IS NULL AS "isNew"`,
+    [id, of.workspaceId ?? null, of.kind ?? null, of.ownerId ?? null],
   )
-  if (row === undefined) return null
-  const { scopes, ...revoked } = row
-  return { ...revoked, kind: kindOf(scopes) }
+  return revoked ?? null
 }
 
 /** Notes that a key was used, at most once a minute however often it is called. */
@@ -198,11 +216,10 @@ export async function touchApiKey(q: Queryable, id: number): Promise<void> {
   )
 }
 
-function kindOf(scopes: readonly string[]): KeyKind {
-  return scopes.includes(viewScope) ? 'shared_link' : 'api_key'
-}
+/** SQL of a row's kind. A connected app has no secret of its own. */
+const kindOfKey = `CASE WHEN hash IS NULL THEN 'connected_app' WHEN '${viewScope}' = ANY(scopes) THEN 'shared_link' ELSE 'api_key' END`
 
 /** SQL condition of `api_keys`: it is of the kind in a parameter, or that is NULL. */
 function isOfKind(parameter: string): string {
-  return `(${parameter}::text IS NULL OR ('${viewScope}' = ANY(scopes)) = (${parameter} = 'shared_link'))`
+  return `(${parameter}::text IS NULL OR ${kindOfKey} = ${parameter})`
 }

@@ -38,6 +38,7 @@ export const problems = {
   social_account_not_found: { status: 404, detail: 'Social account not found' },
   shared_link_not_found: { status: 404, detail: 'Shared link not found' },
   api_key_not_found: { status: 404, detail: 'API key not found' },
+  connected_app_not_found: { status: 404, detail: 'Connected app not found' },
   report_recipient_not_found: { status: 404, detail: 'Recipient of reports not found' },
   chat_channel_not_found: { status: 404, detail: 'Chat channel not found' },
   member_not_found: { status: 404, detail: 'Member not found' },

@@ -177,7 +177,7 @@ describe('the request as a whole', () => {
     for (const body of [ping, '{', { ...ping, method: 'tools/list' }]) {
       const response = await post(api, makeSecretKey(), body)
       expect(response.status).toBe(401)
-      expect(response.headers.get('www-authenticate')).toBe('Bearer')
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer resource_metadata="https:/)
       expect(await response.json()).toEqual({ detail: 'Not authenticated' })
     }
     const long = `POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Length: 900000\r\n\r\n${'x'.repeat(9000)}`

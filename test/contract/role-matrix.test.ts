@@ -53,10 +53,12 @@ test.each([...operations, ...ofSessions].map((operation) => [operation.name, ope
   },
 )
 
-test('operations of sessions need a scope that no key can have, but for these reads and for leaving', () => {
+test('operations of sessions need a scope that no key can have, but for these reads, for leaving and for own apps', () => {
   const ofKeys = (scope: string) => (scopes as readonly string[]).includes(scope)
   expect(operations.filter(({ scope }) => !ofKeys(scope))).toEqual([])
   expect(ofSessions.filter(({ scope }) => ofKeys(scope)).map(({ name, scope }) => [name, scope])).toEqual([
+    ['connected_app.list', 'workspace:read'],
+    ['connected_app.revoke', 'workspace:read'],
     ['workspace.list', 'workspace:read'],
     ['workspace.glance', 'workspace:read'],
     ['workspace.settings', 'workspace:read'],

@@ -122,7 +122,14 @@ test('a restart leaves schedules that are well and knows when jobs succeeded; ot
   expect(await oldEvents()).toBe(1)
   await emptyRedis()
   await eventually(oldEvents).toBe(0)
-  const expected = ['delete-workspaces', 'expire-data', 'expire-deliveries', 'expire-idempotency', 'expire-salts']
+  const expected = [
+    'delete-workspaces',
+    'expire-apps',
+    'expire-data',
+    'expire-deliveries',
+    'expire-idempotency',
+    'expire-salts',
+  ]
   await eventually(async () => (await schedules()).map(({ key }) => key)).toEqual(expected)
   // As after a clock that was ahead when the next run was set.
   await insertOldEvent()

@@ -5,6 +5,7 @@ import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { ChatChannels } from './chat-channels.tsx'
+import { ConnectedApps } from './connected-apps.tsx'
 import { TrafficLeftOut } from './exclusions.tsx'
 import { number, percent } from './format.ts'
 import { HowToSend } from './install.tsx'
@@ -87,6 +88,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           <SharedLinks timezone={timezone} />
         </>
       )}
+      <ConnectedApps timezone={timezone} />
       {may('webhooks:read') && <Webhooks timezone={timezone} />}
       {may('audit:read') && <AuditLog timezone={timezone} />}
     </main>

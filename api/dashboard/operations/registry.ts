@@ -4,6 +4,7 @@ import { readOwnLists } from '../../operations/analytics/read-overview.ts'
 import type { Operation } from '../../operations/define.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
 import { ofChatChannels } from './chat-channels.ts'
+import { disconnectApp, listApps } from './connected-apps.ts'
 import { eraseThisPerson } from './erase-person.ts'
 import { readAllWorkspaces } from './glance.ts'
 import { makeMemberOperations } from './members.ts'
@@ -30,6 +31,7 @@ export function makeSessionOperations(
 ): readonly Operation[] {
   return [
     ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
+    ...[listApps, disconnectApp],
     ...[listSharedLinks, createSharedLink, revokeSharedLink],
     ...[listOwnWorkspaces, readAllWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace],
     ...[requireFactor, readOwnLists, previewFeed],

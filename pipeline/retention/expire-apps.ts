@@ -1,0 +1,21 @@
+/** Deletes connections of apps that have ended, and registrations whose time is over. They have no effect already. */
+import { deleteEndedApps } from '../../postgres/tables/connected-apps.ts'
+import { deleteExpiredClients } from '../../postgres/tables/oauth-clients.ts'
+import { appSweepMax } from '../../schemas/limits/oauth-limits.ts'
+import { agreedTime } from '../agreed-time.ts'
+import type { JobContext } from '../queue/job.ts'
+
+export async function expireApps(context: JobContext): Promise<void> {
+  const { pg, metrics, signal } = context
+  const at = new Date(await agreedTime(context))
+  const tables = [
+    ['connected_apps', deleteEndedApps],
+    ['oauth_clients', deleteExpiredClients],
+  ] as const
+  for (const [table, deleteSome] of tables) {
+    for (let gone = appSweepMax; gone === appSweepMax && !signal.aborted; ) {
+      gone = await deleteSome(pg, at)
+      metrics.rowsExpired(table, gone)
+    }
+  }
+}

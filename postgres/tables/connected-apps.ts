@@ -1,0 +1,245 @@
+/**
+ * Apps that members connected by OAuth. A connection is a row of `api_keys` without a secret: its scopes, its member, its end
+ * and its last use are there. Codes and tokens are never stored, only their SHA-256.
+ *
+ *   consent: beginConnection, a code for a minute → exchangeCode → refreshConnection, again and again
+ *
+ * A row of `api_keys` is held by whoever changes its connection. A second use of a code, or of a refresh token, ends it: one of
+ * the two wasn't the app's. Held by test/integration/oauth.test.ts.
+ */
+import { makeAccessToken, makeLinkToken, makeRefreshToken, type RefreshToken, sha256Of } from '../../schemas/keys.ts'
+import {
+  accessTokenMs,
+  appSweepMax,
+  authorizationCodeMs,
+  clientKeptMs,
+  connectedAppsOfMemberMax,
+  refreshTokenMs,
+} from '../../schemas/limits/oauth-limits.ts'
+import type { Queryable } from '../client.ts'
+import { type Authenticated, findLiveKey } from './api-keys.ts'
+import { holdWorkspace } from './workspaces.ts'
+
+export interface Consent {
+  readonly clientId: string
+  readonly clientName: string
+  readonly redirectUri: string
+  /** By PKCE's S256. */
+  readonly challenge: string
+  readonly workspaceId: number
+  readonly ownerId: number
+  readonly scopes: readonly string[]
+}
+
+/** `answered`: the request was consented to before. `denied`: the account is no member by now. */
+export type ConsentRefusal = 'answered' | 'denied'
+
+/** Run it in a transaction. @param now milliseconds since 1970 */
+export async function beginConnection(
+  tx: Queryable,
+  { clientId, clientName, redirectUri, challenge, workspaceId, ownerId, scopes }: Consent,
+  now: number,
+): Promise<{ readonly id: number; readonly code: string } | ConsentRefusal> {
+  await holdWorkspace(tx, workspaceId)
+  const [member] = await tx.query('SELECT 1 FROM members WHERE workspace_id = $1 AND owner_id = $2', [
+    workspaceId,
+    ownerId,
+  ])
+  if (member === undefined) return 'denied'
+  await makeRoom(tx, workspaceId, ownerId, now)
+  const [answered] = await tx.query('SELECT 1 FROM connected_apps WHERE client_id = $1 AND code_challenge = $2', [
+    clientId,
+    challenge,
+  ])
+  if (answered !== undefined) return 'answered'
+  const code = makeLinkToken()
+  const expiresAt = new Date(now + authorizationCodeMs)
+  const [made] = await tx.query<{ id: number }>(
+    `INSERT INTO api_keys (workspace_id, owner_id, name, prefix, scopes, expires_at)
+     VALUES ($1, $2, $3, '', $4, $5) RETURNING id`,
+    [workspaceId, ownerId, clientName, scopes, expiresAt],
+  )
+  await tx.query(
+    `INSERT INTO connected_apps (api_key_id, client_id, redirect_uri, code_challenge, code_hash, code_expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [made!.id, clientId, redirectUri, challenge, sha256Of(code), expiresAt],
+  )
+  await tx.query('UPDATE oauth_clients SET consented_at = $2, expires_at = $3 WHERE id = $1', [
+    ...[clientId, new Date(now), new Date(now + clientKeptMs)],
+  ])
+  return { id: made!.id, code }
+}
+
+/** Deletes the member's connections that have ended, and those beyond the bound. */
+async function makeRoom(tx: Queryable, workspaceId: number, ownerId: number, now: number): Promise<void> {
+  await tx.query(
+    `DELETE FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2 AND (
+       revoked_at IS NOT NULL OR expires_at <= $3 OR id NOT IN (
+         SELECT id FROM api_keys WHERE hash IS NULL AND workspace_id = $1 AND owner_id = $2
+           AND revoked_at IS NULL AND expires_at > $3
+         ORDER BY coalesce(last_used_at, created_at) DESC, id DESC LIMIT $4))`,
+    [workspaceId, ownerId, new Date(now), connectedAppsOfMemberMax - 1],
+  )
+}
+
+export interface IssuedTokens {
+  readonly accessToken: string
+  readonly refreshToken: RefreshToken
+  readonly scopes: string[]
+}
+
+/** `replayed`: it was used before, and the connection has ended by it. */
+export type TokenRefusal = 'invalid' | 'replayed'
+
+interface Held {
+  readonly id: number
+  readonly client_id: string
+  readonly redirect_uri: string
+  readonly code_challenge: string
+  readonly code_expires_at: Date
+  readonly exchanged_at: Date | null
+  readonly turn_hash: Buffer | null
+  readonly scopes: string[]
+  readonly expires_at: Date
+  readonly revoked_at: Date | null
+  readonly is_member: boolean
+}
+
+/** The part of a request for tokens that must fit its code. */
+export interface CodeExchange {
+  readonly code: string
+  readonly clientId: string
+  readonly redirectUri: string
+  /** Computed from the verifier that the app sent. */
+  readonly challenge: string
+}
+
+/** Run it in a transaction, and commit whatever comes of it. @param now milliseconds since 1970 */
+export async function exchangeCode(
+  tx: Queryable,
+  { code, clientId, redirectUri, challenge }: CodeExchange,
+  now: number,
+): Promise<IssuedTokens | TokenRefusal> {
+  const held = await hold(tx, 'code_hash', code)
+  if (held === null || held.client_id !== clientId || held.redirect_uri !== redirectUri) return 'invalid'
+  if (held.code_challenge !== challenge) return 'invalid'
+  if (held.exchanged_at !== null) return end(tx, held.id)
+  if (held.code_expires_at.getTime() <= now || !isLive(held, now)) return 'invalid'
+  await tx.query('UPDATE connected_apps SET exchanged_at = $2 WHERE api_key_id = $1', [held.id, new Date(now)])
+  return issue(tx, held, makeRefreshToken(), now)
+}
+
+/** Run it in a transaction, and commit whatever comes of it. @param now milliseconds since 1970 */
+export async function refreshConnection(
+  tx: Queryable,
+  { family, turn }: RefreshToken,
+  clientId: string,
+  now: number,
+): Promise<IssuedTokens | TokenRefusal> {
+  const held = await hold(tx, 'family_hash', family)
+  if (held === null || held.client_id !== clientId || !isLive(held, now)) return 'invalid'
+  if (held.turn_hash?.equals(sha256Of(turn)) !== true) return end(tx, held.id)
+  return issue(tx, held, makeRefreshToken(family), now)
+}
+
+/** Holds the connection's key until the end of the transaction. */
+async function hold(tx: Queryable, column: 'code_hash' | 'family_hash', secret: string): Promise<Held | null> {
+  const [held] = await tx.query<Held>(
+    `SELECT k.id, a.client_id, a.redirect_uri, a.code_challenge, a.code_expires_at, a.exchanged_at, a.turn_hash,
+            k.scopes, k.expires_at, k.revoked_at, m.owner_id IS NOT NULL AS is_member
+     FROM connected_apps a JOIN api_keys k ON k.id = a.api_key_id
+     LEFT JOIN members m ON m.workspace_id = k.workspace_id AND m.owner_id = k.owner_id
+     WHERE a.${column} = $1 FOR UPDATE OF k, a`,
+    [sha256Of(secret)],
+  )
+  return held ?? null
+}
+
+function isLive({ is_member, revoked_at, expires_at }: Held, now: number): boolean {
+  return is_member && revoked_at === null && expires_at.getTime() > now
+}
+
+async function end(tx: Queryable, id: number): Promise<'replayed'> {
+  await tx.query('UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1', [id])
+  return 'replayed'
+}
+
+/** The tokens before stop working. */
+async function issue(tx: Queryable, held: Held, refreshToken: RefreshToken, now: number): Promise<IssuedTokens> {
+  const accessToken = makeAccessToken()
+  await tx.query(
+    `UPDATE connected_apps SET family_hash = $2, turn_hash = $3, access_hash = $4, access_expires_at = $5
+     WHERE api_key_id = $1`,
+    [
+      ...[held.id, sha256Of(refreshToken.family), sha256Of(refreshToken.turn)],
+      ...[sha256Of(accessToken), new Date(now + accessTokenMs)],
+    ],
+  )
+  await tx.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [held.id, new Date(now + refreshTokenMs)])
+  await tx.query('UPDATE oauth_clients SET expires_at = $2 WHERE id = $1', [
+    held.client_id,
+    new Date(now + clientKeptMs),
+  ])
+  return { accessToken, refreshToken, scopes: held.scopes }
+}
+
+/** The connection that an access token is of, as a key; as `findApiKey`. */
+export function findConnectedApp(q: Queryable, sha256: Buffer, at: Date): Promise<Authenticated | null> {
+  const joined = 'JOIN connected_apps a ON a.api_key_id = k.id'
+  return findLiveKey(q, { joined, hash: 'a.access_hash', expiresAt: 'a.access_expires_at' }, sha256, at)
+}
+
+interface TokenToEnd {
+  readonly clientId: string
+  readonly accessToken: string | undefined
+  /** The part of a refresh token that stays. */
+  readonly family: string | undefined
+}
+
+/** Ends the connection that a token is of, whatever became of the token since. */
+export async function endByToken(q: Queryable, { clientId, accessToken, family }: TokenToEnd): Promise<void> {
+  await q.query(
+    `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()) FROM connected_apps a
+     WHERE a.api_key_id = k.id AND a.client_id = $1 AND (a.access_hash = $2 OR a.family_hash = $3)`,
+    [
+      clientId,
+      accessToken === undefined ? null : sha256Of(accessToken),
+      family === undefined ? null : sha256Of(family),
+    ],
+  )
+}
+
+export interface ConnectedApp {
+  readonly id: number
+  readonly name: string
+  readonly redirect_uri: string
+  readonly member: string
+  readonly scopes: string[]
+  readonly last_used_at: Date | null
+  readonly created_at: Date
+}
+
+/** Those that have tokens, newest first. @param ownerId the member whose they are; all of the workspace when left out */
+export function listConnectedApps(
+  q: Queryable,
+  { workspaceId, ownerId, at, max }: { workspaceId: number; ownerId: number | undefined; at: Date; max: number },
+): Promise<ConnectedApp[]> {
+  return q.query<ConnectedApp>(
+    `SELECT k.id, k.name, a.redirect_uri, o.email AS member, k.scopes, k.last_used_at, k.created_at
+     FROM api_keys k JOIN connected_apps a ON a.api_key_id = k.id JOIN owners o ON o.id = k.owner_id
+     WHERE k.workspace_id = $1 AND ($2::bigint IS NULL OR k.owner_id = $2) AND a.exchanged_at IS NOT NULL
+       AND k.revoked_at IS NULL AND k.expires_at > $3 ORDER BY k.id DESC LIMIT $4`,
+    [workspaceId, ownerId ?? null, at, max],
+  )
+}
+
+/** Deletes some of those that have ended. @returns how many */
+export async function deleteEndedApps(q: Queryable, at: Date): Promise<number> {
+  const deleted = await q.query(
+    `DELETE FROM api_keys WHERE id IN (
+       SELECT id FROM api_keys WHERE hash IS NULL AND (revoked_at IS NOT NULL OR expires_at <= $1) LIMIT ${appSweepMax})
+     RETURNING 1`,
+    [at],
+  )
+  return deleted.length
+}

@@ -1,0 +1,400 @@
+/** Apps that sign in by OAuth: the whole way as the official client goes it, what ends it, and who is kept out. */
+import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
+import { expect, test } from 'vitest'
+import { expireApps } from '../../pipeline/retention/expire-apps.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { apiKeyCacheMs } from '../../schemas/limits/api-limits.ts'
+import {
+  accessTokenMs,
+  authorizationCodeMs,
+  clientUnusedMs,
+  connectedAppsOfMemberMax,
+  refreshTokenMs,
+  registrationsOfAddressMax,
+} from '../../schemas/limits/oauth-limits.ts'
+import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { jobContext } from '../support/job-context.ts'
+import { callTool } from '../support/mcp.ts'
+import { fromOwnPage, setUpMembers } from '../support/members.ts'
+import { callback, setUpApps, type Tokens } from '../support/oauth.ts'
+
+const clock = fixedClock(Date.now())
+const { stores, api, mine } = setUpApi({ clock })
+const { makeMember, signInOwner, askAs } = setUpMembers({ stores, api, now: clock.now })
+const apps = setUpApps(api, testApiHost)
+
+const forgetKeys = () => clock.advance(apiKeyCacheMs)
+/** The status of a tool, and the code of its error. */
+async function asks(token: string, tool = 'svc.get_workspace', args = {}) {
+  const { status, error, result } = await callTool(api, token, tool, args)
+  return [status, error?.code ?? result?.isError ?? null]
+}
+const errorOf = async (answer: Response) => [answer.status, ((await answer.json()) as { error: string }).error]
+
+/** Reaches the API under its public name. */
+const viaApi: typeof fetch = (url, init) => fetch(String(url).replace(testApiHost, api.url), init)
+
+interface Kept {
+  readonly went: URL[]
+  readonly client?: OAuthClientInformationMixed
+  readonly tokens?: Tokens
+  readonly verifier?: string
+}
+
+/** Keeps things as an app does, in memory. */
+function makeProvider() {
+  const kept: Kept = { went: [] }
+  const provider: OAuthClientProvider = {
+    redirectUrl: callback,
+    clientMetadata: { client_name: 'SDK', redirect_uris: [callback] },
+    state: () => 'state-1',
+    clientInformation: () => kept.client,
+    saveClientInformation: (client) => void Object.assign(kept, { client }),
+    tokens: () => kept.tokens as OAuthTokens | undefined,
+    saveTokens: (tokens) => void Object.assign(kept, { tokens }),
+    redirectToAuthorization: (url) => void kept.went.push(url),
+    saveCodeVerifier: (verifier) => void Object.assign(kept, { verifier }),
+    codeVerifier: () => kept.verifier!,
+    invalidateCredentials: () => void Reflect.deleteProperty(kept, 'tokens'),
+  }
+  return { kept, provider }
+}
+
+test('the official client finds its way from a 401 to tools, refreshes by itself, and is out once it is revoked', async () => {
+  const { cookie, id, email } = await makeMember(mine, 'editor')
+  const { kept, provider } = makeProvider()
+  const transport = () =>
+    new StreamableHTTPClientTransport(new URL(`${testApiHost}/mcp`), { authProvider: provider, fetch: viaApi })
+  const first = transport()
+  await expect(new Client({ name: 'sdk', version: '1' }).connect(first as never)).rejects.toThrow('Unauthorized')
+  const [asked] = kept.went
+  expect(asked!.href).toContain(`${testApiHost}/dashboard/authorize?response_type=code`)
+
+  const signIn = await api.ask(asked!.pathname + asked!.search)
+  const next = new URL(signIn.headers.get('location')!, testApiHost).searchParams.get('next')
+  expect([signIn.status, next]).toEqual([303, asked!.pathname + asked!.search])
+  const back = await apps.consent(cookie, asked!.searchParams)
+  expect(back.href.startsWith(`${callback}?`)).toBe(true)
+  const { code, ...rest } = Object.fromEntries(back.searchParams)
+  expect(rest).toEqual({ state: 'state-1', iss: testApiHost })
+
+  await first.finishAuth(code!)
+  const client = new Client({ name: 'sdk', version: '1' })
+  await client.connect(transport() as never)
+  expect((await client.listTools()).tools.length).toBeGreaterThan(20)
+  const { tokens } = kept
+  // Reading was chosen beforehand, and no more than the role has.
+  expect(tokens!.scope.split(' ')).toEqual([
+    ...['workspace:read', 'profile:read', 'accounts:read', 'media:read', 'posts:read', 'links:read'],
+    ...['analytics:read', 'replays:read'],
+  ])
+  const link = { label: 'x', destination_url: 'https://example.com/' }
+  expect(await asks(tokens!.access_token, 'svc.create_link', link)).toEqual([200, -32003])
+
+  clock.advance(accessTokenMs)
+  await client.listTools()
+  expect([kept.tokens!.access_token === tokens!.access_token, kept.went.length]).toEqual([false, 1])
+  const [, ...stored] = await Promise.all(
+    ['SELECT 1', 'SELECT * FROM api_keys', 'SELECT * FROM connected_apps'].map((sql) => stores.pg.query(sql)),
+  )
+  for (const secret of [code!, kept.tokens!.access_token, ...kept.tokens!.refresh_token.split('.')]) {
+    expect(JSON.stringify(stored)).not.toContain(secret)
+  }
+  const [consented] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(consented).toMatchObject({
+    action: 'member.connect_app',
+    actor_id: id,
+    actor_name: email,
+    interface: 'console',
+  })
+
+  const revoked = { token: kept.tokens!.refresh_token, client_id: asked!.searchParams.get('client_id')! }
+  expect((await apps.post('/oauth/revoke', revoked)).status).toBe(200)
+  forgetKeys()
+  await expect(client.listTools()).rejects.toThrow('Unauthorized')
+  expect(kept.went.length).toBe(2)
+  expect(await auth(provider, { serverUrl: `${testApiHost}/mcp`, fetchFn: viaApi })).toBe('REDIRECT')
+})
+
+test('metadata, challenges and answers say what the standards name', async () => {
+  const challenge = `Bearer resource_metadata="${testApiHost}/.well-known/oauth-protected-resource/mcp"`
+  for (const [key, header] of [
+    [undefined, challenge],
+    ['svc_at_x', `${challenge}, error="invalid_token"`],
+  ] as const) {
+    const answer = await api.ask('/mcp', { key, method: 'POST', body: '{}' })
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, header])
+  }
+  for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+    expect(await (await api.ask(path)).json()).toMatchObject({
+      resource: `${testApiHost}/mcp`,
+      authorization_servers: [testApiHost],
+    })
+  }
+  expect(await (await api.ask('/.well-known/oauth-authorization-server')).json()).toMatchObject({
+    issuer: testApiHost,
+    token_endpoint: `${testApiHost}/oauth/token`,
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    authorization_response_iss_parameter_supported: true,
+  })
+  const statuses = ['/oauth/token', '/oauth/register', '/.well-known/oauth-authorization-server'].map((path, index) =>
+    api.ask(path, { method: index < 2 ? 'GET' : 'POST' }),
+  )
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([405, 405, 405])
+})
+
+test('an app acts as its member: by its role as it is now, for MCP alone, until the member goes', async () => {
+  const { id, cookie, ask } = await makeMember(mine, 'editor')
+  const owner = await signInOwner(mine)
+  const app = await apps.connect(cookie, ['links:write', 'webhooks:write'])
+  expect(app.scope.split(' ').filter((scope) => scope.endsWith(':write'))).toEqual(['links:write'])
+  const link = (label: string) => ({ label, destination_url: 'https://example.com/' })
+  expect(await asks(app.access_token, 'svc.create_link', link('a'))).toEqual([200, null])
+  const { body: listed } = await ask<{ id: number; name: string; target: string }[]>('GET', '/connected-apps')
+  expect(listed).toMatchObject([{ name: 'Helper', target: 'app.example', last_used_at: expect.any(String) }])
+  const [made] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(made).toMatchObject({
+    action: 'link.create',
+    actor_type: 'api_key',
+    actor_id: listed[0]!.id,
+    interface: 'mcp',
+  })
+  const byRest = await api.ask('/v1/workspace', { key: app.access_token })
+  expect([byRest.status, byRest.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+
+  await owner('PATCH', `/members/${id}`, { role: 'viewer' })
+  forgetKeys()
+  expect(await asks(app.access_token, 'svc.create_link', link('b'))).toEqual([200, -32003])
+  await stores.pg.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [mine.workspaceId])
+  forgetKeys()
+  expect((await asks(app.access_token))[0]).toBe(403)
+  await stores.pg.query('UPDATE workspaces SET suspended_at = NULL WHERE id = $1', [mine.workspaceId])
+  await owner('DELETE', `/members/${id}`)
+  forgetKeys()
+  expect((await asks(app.access_token))[0]).toBe(401)
+  expect(await errorOf(await apps.refresh(app, app.refresh_token))).toEqual([400, 'invalid_grant'])
+
+  const other = await makeMember(mine, 'viewer')
+  const late = await apps.connect(other.cookie)
+  await stores.pg.transaction((tx) => requestDeletion(tx, mine.workspaceId))
+  forgetKeys()
+  expect((await asks(late.access_token))[0]).toBe(401)
+})
+
+test('owner and admins see and end the apps of all, others their own; nobody those of another workspace', async () => {
+  const [one, other] = [await makeMember(mine, 'viewer'), await makeMember(mine, 'viewer')]
+  const owner = await signInOwner(mine)
+  const stranger = await signInOwner(await makeWorkspace(stores))
+  const app = await apps.connect(one.cookie)
+  const idsOf = async (ask: ReturnType<typeof askAs>) =>
+    (await ask<{ id: number }[]>('GET', '/connected-apps')).body.map(({ id }) => id)
+  const [id] = await idsOf(one.ask)
+  expect([await idsOf(owner), await idsOf(other.ask), await idsOf(stranger)]).toEqual([[id], [], []])
+  const end = async (ask: ReturnType<typeof askAs>) => (await ask('DELETE', `/connected-apps/${id}`)).status
+  expect([await end(other.ask), await end(stranger)]).toEqual([404, 404])
+  // It is no key of the list of keys.
+  expect([(await owner('DELETE', `/api-keys/${id}`)).status, await asks(app.access_token)]).toEqual([404, [200, null]])
+  expect(await end(owner)).toBe(200)
+  forgetKeys()
+  expect([(await asks(app.access_token))[0], await idsOf(owner)]).toEqual([401, []])
+})
+
+test.each([
+  ['another verifier', { code_verifier: 'v'.repeat(43) }, 'invalid_grant'],
+  ['no verifier', { code_verifier: '' }, 'invalid_request'],
+  ['another redirect URI', { redirect_uri: `${callback}/` }, 'invalid_grant'],
+  ['another resource', { resource: 'https://else.example/mcp' }, 'invalid_target'],
+  ['another kind of grant', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+  ['an unknown code', { code: 'c'.repeat(43) }, 'invalid_grant'],
+])('a code is worth nothing with %s, and still works for its app', async (_, more, error) => {
+  const { cookie } = await makeMember(mine, 'viewer')
+  const app = await apps.makeApp()
+  const code = (await apps.consent(cookie, app.asked)).searchParams.get('code')!
+  expect(await errorOf(await apps.exchange(app, code, more))).toEqual([400, error])
+  const stranger = await apps.makeApp()
+  expect(await errorOf(await apps.exchange({ ...app, clientId: stranger.clientId }, code))).toEqual([
+    400,
+    'invalid_grant',
+  ])
+  expect((await apps.exchange(app, code)).status).toBe(200)
+})
+
+test('a code works once and for a minute; a code or refresh token that comes again ends the connection', async () => {
+  const { cookie } = await makeMember(mine, 'viewer')
+  const twice = await apps.connect(cookie)
+  expect(await errorOf(await apps.exchange(twice, twice.code))).toEqual([400, 'invalid_grant'])
+  forgetKeys()
+  expect((await asks(twice.access_token))[0]).toBe(401)
+
+  const late = await apps.makeApp()
+  const code = (await apps.consent(cookie, late.asked)).searchParams.get('code')!
+  clock.advance(authorizationCodeMs)
+  expect(await errorOf(await apps.exchange(late, code))).toEqual([400, 'invalid_grant'])
+
+  const app = await apps.connect(cookie)
+  const stranger = await apps.makeApp()
+  expect(await errorOf(await apps.refresh(stranger, app.refresh_token))).toEqual([400, 'invalid_grant'])
+  const second = (await (await apps.refresh(app, app.refresh_token)).json()) as Tokens
+  forgetKeys()
+  expect([(await asks(app.access_token))[0], (await asks(second.access_token))[0]]).toEqual([401, 200])
+  expect(await errorOf(await apps.refresh(app, app.refresh_token))).toEqual([400, 'invalid_grant'])
+  forgetKeys()
+  expect((await asks(second.access_token))[0]).toBe(401)
+  expect(await errorOf(await apps.refresh(app, second.refresh_token))).toEqual([400, 'invalid_grant'])
+
+  // Two at once: one of them is too many.
+  const raced = await apps.connect(cookie)
+  const statuses = await Promise.all([1, 2].map(async () => (await apps.refresh(raced, raced.refresh_token)).status))
+  expect(statuses.sort()).toEqual([200, 400])
+  const idle = await apps.connect(cookie)
+  clock.advance(refreshTokenMs)
+  expect(await errorOf(await apps.refresh(idle, idle.refresh_token))).toEqual([400, 'invalid_grant'])
+})
+
+test.each([
+  ['an unknown app', { client_id: 'x'.repeat(43) }, undefined],
+  ['an address that isn’t registered', { redirect_uri: 'https://evil.example/' }, undefined],
+  ['a part of one that is', { redirect_uri: 'https://app.example/callback/../evil' }, undefined],
+  ['a script', { redirect_uri: 'javascript:alert(1)' }, undefined],
+  ['no challenge', { code_challenge: '' }, 'invalid_request'],
+  ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+  ['another resource', { resource: 'https://else.example/mcp' }, 'invalid_target'],
+  ['a token at once', { response_type: 'token' }, 'unsupported_response_type'],
+  ['scopes that nobody has', { scope: 'openid workspace:own' }, 'invalid_scope'],
+])('a request with %s is shown to the person, and leads nowhere by itself', async (_, more, error) => {
+  const { cookie } = await makeMember(mine, 'viewer')
+  const { asked } = await apps.makeApp(more)
+  for (const page of [await apps.open(cookie, asked), await apps.send(cookie, asked)]) {
+    const text = await page.text()
+    expect([page.status, page.headers.get('location'), page.headers.get('refresh')]).toEqual([400, null, null])
+    expect(text).not.toMatch(/<form|javascript:|evil\.example/)
+    expect(/href="https:\/\/app.example\/callback\?error=(\w+)/.exec(text)?.[1]).toBe(error)
+  }
+})
+
+test('consent comes from our own page, of the account that saw it, to a workspace that it is in, once', async () => {
+  const [one, other] = [await makeMember(mine, 'viewer'), await makeMember(mine, 'admin')]
+  const elsewhere = await makeWorkspace(stores)
+  const name = '</strong><script>alert(1)</script>\u202e'
+  const { asked } = await apps.makeApp({ scope: 'posts:read posts:write unknown' }, { client_name: name })
+  const page = await apps.open(one.cookie, asked)
+  const shown = await page.clone().text()
+  expect(shown).toContain('&lt;/strong&gt;&lt;script&gt;alert(1)&lt;/script&gt;</strong>')
+  expect(shown).toContain('app.example')
+  // A viewer has no right to write.
+  expect(
+    [...shown.matchAll(/name="scopes" value="([^"]+)"( checked)?/g)].map(([, scope, on]) => [scope, !!on]),
+  ).toEqual([['posts:read', true]])
+  const policy = page.headers.get('content-security-policy')
+  expect([policy?.includes("frame-ancestors 'none'"), policy?.includes("script-src 'none'")]).toEqual([true, true])
+
+  const form = await apps.formOf(page)
+  form.append('answer', 'allow')
+  const withField = (field: string, value: string) => {
+    const changed = new URLSearchParams(form)
+    changed.set(field, value)
+    return changed
+  }
+  const outcome = async (cookie: string, sent: URLSearchParams, headers: Record<string, string> = fromOwnPage) => {
+    const answer = await apps.send(cookie, sent, headers)
+    return [answer.status, answer.headers.get('refresh')?.includes('code=') ?? false]
+  }
+  for (const headers of [{}, { 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }]) {
+    expect(await outcome(one.cookie, form, headers)).toEqual([403, false])
+  }
+  expect(await outcome('', form)).toEqual([303, false])
+  expect(await outcome(other.cookie, form)).toEqual([409, false])
+  expect(await outcome(one.cookie, withField('workspace', String(elsewhere.workspaceId)))).toEqual([403, false])
+  expect(await outcome(one.cookie, withField('scopes', 'posts:write'))).toEqual([422, false])
+  expect(await outcome(one.cookie, form)).toEqual([200, true])
+  expect(await outcome(one.cookie, form)).toEqual([409, false])
+
+  const refused = await apps.consent(one.cookie, (await apps.makeApp()).asked, 'deny')
+  expect(Object.fromEntries(refused.searchParams)).toEqual({ error: 'access_denied', state: 's t&1', iss: testApiHost })
+})
+
+test('registrations: which addresses, how many, and for how long', async () => {
+  const uris = ['http://localhost:1/a', 'cursor://anysphere.cursor-mcp/oauth/callback', 'com.example.app:/back']
+  const others = [
+    'http://app.example/',
+    'javascript:alert(1)',
+    'ms-msdt:/x',
+    'https://u:p@a.example/',
+    'https://a.example/#x',
+  ]
+  const answer = await apps.register({
+    redirect_uris: [...uris, ...others],
+    token_endpoint_auth_method: 'client_secret_post',
+  })
+  const made = (await answer.json()) as { client_id: string }
+  expect([answer.status, made]).toMatchObject([201, { redirect_uris: uris, token_endpoint_auth_method: 'none' }])
+  for (const described of [
+    {},
+    { redirect_uris: others },
+    { redirect_uris: 'x' },
+    { redirect_uris: Array(21).fill(callback) },
+  ]) {
+    expect(await errorOf(await apps.register(described))).toEqual([400, 'invalid_redirect_uri'])
+  }
+  const grants = { redirect_uris: uris, grant_types: ['client_credentials'] }
+  expect(await errorOf(await apps.register(grants))).toEqual([400, 'invalid_client_metadata'])
+  expect((await apps.register({ redirect_uris: uris, client_name: 'x'.repeat(20_000) })).status).toBe(413)
+
+  const { cookie } = await makeMember(mine, 'viewer')
+  const ask = async (redirect_uri: string) => {
+    const { asked } = await apps.makeApp({ client_id: made.client_id, redirect_uri })
+    return (await apps.open(cookie, asked)).status
+  }
+  // The port of an app on the own machine is whichever is free.
+  expect([await ask('http://localhost:54321/a'), await ask('http://localhost/a')]).toEqual([200, 200])
+  expect([await ask('http://localhost:1/b'), await ask('http://127.0.0.1:1/a')]).toEqual([400, 400])
+  expect(await ask('http://localhost:1@evil.example/a')).toBe(400)
+  clock.advance(clientUnusedMs)
+  expect([await ask(uris[0]!), await errorOf(await apps.refresh({ clientId: made.client_id }, 'x'))]).toEqual([
+    400,
+    [401, 'invalid_client'],
+  ])
+
+  const from = { 'X-Forwarded-For': '192.0.2.77' }
+  const many = Array.from({ length: registrationsOfAddressMax }, () => apps.register({}, from))
+  expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([400]))
+  const tooMany = await apps.register({}, from)
+  expect([tooMany.status, Number(tooMany.headers.get('retry-after')) > 0]).toEqual([429, true])
+})
+
+test('a member’s oldest app makes room, and ended ones and old registrations are deleted', async () => {
+  const { cookie, id } = await makeMember(mine, 'viewer')
+  const first = await apps.connect(cookie)
+  const count = async () => {
+    const [row] = await stores.pg.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM connected_apps JOIN api_keys ON id = api_key_id WHERE owner_id = $1',
+      [id],
+    )
+    return row!.n
+  }
+  await stores.pg.query(
+    `WITH k AS (INSERT INTO api_keys (workspace_id, owner_id, name, prefix, scopes, expires_at)
+       SELECT $1, $2, 'x', '', '{}', $4 FROM generate_series(2, $3::int) RETURNING id)
+     INSERT INTO connected_apps (api_key_id, client_id, redirect_uri, code_challenge, code_hash, code_expires_at)
+     SELECT id, 'x', 'x', id::text, decode(md5(id::text), 'hex'), now() FROM k`,
+    [mine.workspaceId, id, connectedAppsOfMemberMax, new Date(clock.now() + refreshTokenMs)],
+  )
+  expect(await count()).toBe(connectedAppsOfMemberMax)
+  const last = await apps.connect(cookie)
+  forgetKeys()
+  expect([await count(), (await asks(first.access_token))[0], (await asks(last.access_token))[0]]).toEqual([
+    connectedAppsOfMemberMax,
+    ...[401, 200],
+  ])
+  await stores.pg.query("UPDATE api_keys SET revoked_at = now() WHERE owner_id = $1 AND name = 'x'", [id])
+  await stores.pg.query("UPDATE oauth_clients SET expires_at = now() - interval '1 s' WHERE id = $1", [first.clientId])
+  await expireApps(jobContext(stores, Date.now()))
+  const clients = await stores.pg.query<{ id: string }>('SELECT id FROM oauth_clients')
+  expect([await count(), clients.some((client) => client.id === first.clientId)]).toEqual([1, false])
+})

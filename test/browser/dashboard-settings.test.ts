@@ -1,4 +1,7 @@
-/** The settings in the dashboard: the workspace, keys, webhooks, chats, reports, alerts, and the company's profile. */
+/** The settings in the dashboard: the workspace, keys, connected apps, webhooks, chats, reports, alerts, and the company's profile. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertReportRecipient } from '../../postgres/tables/report-recipients.ts'
 import { systemClock } from '../../runtime/clock.ts'
@@ -10,6 +13,7 @@ import { addresses } from '../support/chat-server.ts'
 import { startCompanySites } from '../support/company-sites.ts'
 import { goBy, holdRequests, list, look, setUpDashboard, withoutPolls } from '../support/dashboard.ts'
 import { generateNext } from '../support/generate-profile.ts'
+import { setUpApps } from '../support/oauth.ts'
 import { makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -180,6 +184,41 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.reload()
   await page.click(`${list('Audit log')} summary:has-text("api_key.revoke")`)
   await page.waitForSelector(`${list('Audit log')} details[open] dd:has-text("console")`)
+})
+
+test('an app is let in by keyboard to read and one thing more, is listed, and is disconnected', async (context) => {
+  const host = 'http://127.0.0.1'
+  const apps = setUpApps(api, host)
+  const listening = createServer((_, response) => void response.end('Back in the app'))
+  await once(listening.listen(0, '127.0.0.1'), 'listening')
+  const callback = `http://127.0.0.1:${(listening.address() as AddressInfo).port}/callback`
+  const name = 'An assistant </strong><script>'
+  const described = { client_name: name, redirect_uris: ['http://127.0.0.1/callback'] }
+  const app = await apps.makeApp({ redirect_uri: callback }, described)
+  const page = await signIn(context, `/dashboard/authorize?${app.asked}`)
+  await page.waitForSelector('h1:has-text("Connect an app")')
+  expect(await page.textContent('strong')).toBe(name)
+  await look(page, 'connect-app')
+  expect(await page.locator('fieldset >> nth=1').locator(':checked').count()).toBe(0)
+  expect(await page.locator(':checked').count()).toBeGreaterThan(5)
+  await page.focus('[value="links:write"]')
+  await page.keyboard.press('Space')
+  await page.focus('text=Allow')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${callback}?code=**`)
+  const code = new URL(page.url()).searchParams.get('code')!
+  expect((await apps.exchange(app, code, { redirect_uri: callback })).status).toBe(200)
+  listening.close()
+
+  await page.goto(`${api.url}/dashboard/settings`)
+  const shown = `${list('Connected apps')} >> `
+  await page.waitForSelector(`${shown}text=this machine (127.0.0.1)`)
+  await page.focus(`${shown}text=Disconnect`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog >> text=stops working within five seconds')
+  await look(page, 'disconnect-app')
+  await page.click('dialog >> button:text-is("Disconnect")')
+  await page.waitForSelector(`${shown}text=Assistants such as Claude`)
 })
 
 test('a chat channel is added, refused a second time, tried, changed, turned on again and removed; its address is not shown', async (context) => {

@@ -17,6 +17,11 @@ export function resourceOf(apiHost: string): string {
   return `${apiHost}/mcp`
 }
 
+/** The query chooses toolsets: with and without one it is the same resource. */
+export function isOwnResource(resource: string, apiHost: string): boolean {
+  return resource.replace(/\?.*$/s, '').replace(/\/$/, '') === resourceOf(apiHost)
+}
+
 export function describeResource(apiHost: string): object {
   return {
     resource: resourceOf(apiHost),

@@ -19,7 +19,7 @@ import type { Log } from '../../runtime/log.ts'
 import { isLinkToken, isWellFormedAccessToken, readRefreshToken } from '../../schemas/keys.ts'
 import { accessTokenMs } from '../../schemas/limits/oauth-limits.ts'
 import { unstored } from '../transports/rest.ts'
-import { resourceOf } from './metadata.ts'
+import { isOwnResource, resourceOf } from './metadata.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 interface Issuing {
@@ -41,9 +41,9 @@ export async function answerToken(request: HttpRequest, issuing: Issuing): Promi
   if (type !== 'authorization_code' && type !== 'refresh_token') {
     throw new OAuthRefusal('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
   }
-  const own = resourceOf(issuing.config.apiHost)
-  if (!resources.every((resource) => resource === own)) {
-    throw new OAuthRefusal('invalid_target', `Tokens are for ${own} alone`)
+  const { apiHost } = issuing.config
+  if (!resources.every((resource) => isOwnResource(resource, apiHost))) {
+    throw new OAuthRefusal('invalid_target', `Tokens are for ${resourceOf(apiHost)} alone`)
   }
   const clientId = form('client_id')
   if (clientId === '') throw new OAuthRefusal('invalid_request', 'client_id is missing')
@@ -89,7 +89,8 @@ export async function revoke(request: HttpRequest, { pg }: Issuing): Promise<Htt
   if (token === '' || clientId === '') throw new OAuthRefusal('invalid_request', 'token and client_id are needed')
   const family = readRefreshToken(token)?.family
   const accessToken = isWellFormedAccessToken(token) ? token : undefined
-  if (family !== undefined || accessToken !== undefined) await endByToken(pg, { clientId, accessToken, family })
+  const isKnownShape = isLinkToken(clientId) && (family !== undefined || accessToken !== undefined)
+  if (isKnownShape) await endByToken(pg, { clientId, accessToken, family })
   return jsonReply(200, {}, unstored)
 }
 

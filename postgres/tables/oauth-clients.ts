@@ -1,5 +1,5 @@
 /** Apps that registered themselves for OAuth (RFC 7591). Anybody may register: a row says nothing of who did. */
-import { makeLinkToken } from '../../schemas/keys.ts'
+import { isLinkToken, makeLinkToken } from '../../schemas/keys.ts'
 import { appSweepMax, clientsMax, clientUnusedMs } from '../../schemas/limits/oauth-limits.ts'
 import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
@@ -39,6 +39,7 @@ export async function registerClient(
 
 /** Null for none, or one whose time is over. */
 export async function findClient(q: Queryable, id: string, at: Date): Promise<OAuthClient | null> {
+  if (!isLinkToken(id)) return null
   const [found] = await q.query<OAuthClient>(
     'SELECT id, name, redirect_uris AS "redirectUris" FROM oauth_clients WHERE id = $1 AND expires_at > $2',
     [id, at],

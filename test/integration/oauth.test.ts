@@ -114,6 +114,8 @@ test('the official client finds its way from a 401 to tools, refreshes by itself
   })
 
   const revoked = { token: kept.tokens!.refresh_token, client_id: asked!.searchParams.get('client_id')! }
+  expect((await apps.post('/oauth/revoke', { ...revoked, client_id: '\0' })).status).toBe(200)
+  expect((await asks(kept.tokens!.access_token))[0]).toBe(200)
   expect((await apps.post('/oauth/revoke', revoked)).status).toBe(200)
   forgetKeys()
   await expect(client.listTools()).rejects.toThrow('Unauthorized')
@@ -217,6 +219,7 @@ test.each([
   const app = await apps.makeApp()
   const code = (await apps.consent(cookie, app.asked)).searchParams.get('code')!
   expect(await errorOf(await apps.exchange(app, code, more))).toEqual([400, error])
+  expect(await errorOf(await apps.exchange({ ...app, clientId: '\0' }, code))).toEqual([401, 'invalid_client'])
   const stranger = await apps.makeApp()
   expect(await errorOf(await apps.exchange({ ...app, clientId: stranger.clientId }, code))).toEqual([
     400,
@@ -315,7 +318,8 @@ test('consent comes from our own page, of the account that saw it, to a workspac
   expect(await outcome(one.cookie, form)).toEqual([200, true])
   expect(await outcome(one.cookie, form)).toEqual([409, false])
 
-  const refused = await apps.consent(one.cookie, (await apps.makeApp()).asked, 'deny')
+  const withTools = await apps.makeApp({ resource: `${testApiHost}/mcp?toolsets=links` })
+  const refused = await apps.consent(one.cookie, withTools.asked, 'deny')
   expect(Object.fromEntries(refused.searchParams)).toEqual({ error: 'access_denied', state: 's t&1', iss: testApiHost })
 })
 

@@ -10,7 +10,6 @@ import { listStandings } from '../../../postgres/tables/owner-sessions.ts'
 import type { RequestHead } from '../../../runtime/http/head.ts'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../../runtime/http/server.ts'
-import { isLinkToken } from '../../../schemas/keys.ts'
 import { authorizePath } from '../../oauth/metadata.ts'
 import type { PageContext } from '../page-context.ts'
 import { factorPath } from '../second-factor/account-page.ts'
@@ -25,7 +24,7 @@ interface AuthorizeContext extends PageContext {
 
 export function makeAuthorize({ pg, clock, authenticator, audit, config }: AuthorizeContext) {
   function read(sent: URLSearchParams) {
-    const find = async (id: string) => (isLinkToken(id) ? findClient(pg, id, new Date(clock.now())) : null)
+    const find = (id: string) => findClient(pg, id, new Date(clock.now()))
     return readAppRequest(sent, { find, apiHost: config.apiHost })
   }
 

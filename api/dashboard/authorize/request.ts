@@ -4,7 +4,7 @@
  */
 import type { OAuthClient } from '../../../postgres/tables/oauth-clients.ts'
 import { type Scope, scopes } from '../../../schemas/scopes.ts'
-import { resourceOf } from '../../oauth/metadata.ts'
+import { isOwnResource } from '../../oauth/metadata.ts'
 import { answerAt, isRegistered } from '../../oauth/redirect-uris.ts'
 
 export interface AppRequest {
@@ -68,7 +68,7 @@ export async function readAppRequest(
   if (!challengeShape.test(of('code_challenge')) || of('code_challenge_method') !== 'S256') {
     return refuse('invalid_request', 'The app’s request has no PKCE challenge by S256.')
   }
-  if (!sent.getAll('resource').every((resource) => resource === resourceOf(apiHost))) {
+  if (!sent.getAll('resource').every((resource) => isOwnResource(resource, apiHost))) {
     return refuse('invalid_target', 'The app asks for access to another service.')
   }
   const named = of('scope').split(' ').filter(Boolean)

@@ -62,6 +62,8 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly revenueBox: RevenueReceiver['revenueBox']
   readonly mailBox: SecretBox
   readonly accountBox: SecretBox
+  /** Opens the secrets of the installation's apps at platforms. */
+  readonly appBox: SecretBox
   readonly factorBox: SecretBox
   readonly browserHash: KeyedHash
   readonly media: FileStorage

@@ -1,6 +1,7 @@
 /** Every command there is. A new one is an object in a file of `commands/` and a line here. */
 import type { Command } from './command.ts'
 import { connectAccount, disconnectAccount, listAccounts } from './commands/accounts.ts'
+import { listApps, removeApp, setApp } from './commands/apps.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
 import { updateBots } from './commands/bots-update.ts'
 import { importAds, importRates, importRevenue } from './commands/csv-imports.ts'
@@ -43,6 +44,9 @@ export const commands: readonly Command[] = [
   connectAccount,
   listAccounts,
   disconnectAccount,
+  setApp,
+  listApps,
+  removeApp,
   connectRevenue,
   listRevenue,
   disconnectRevenueProvider,

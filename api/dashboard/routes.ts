@@ -62,6 +62,8 @@ interface DashboardStores {
   readonly mailBox: SecretBox
   /** Seals the credentials of social accounts. */
   readonly accountBox: SecretBox
+  /** Opens the secrets of the installation's apps at platforms. */
+  readonly appBox: SecretBox
   /** Seals the secrets of second factors. */
   readonly factorBox: SecretBox
   /** For cookies by which browsers that signed in before are known. */
@@ -72,7 +74,7 @@ interface DashboardStores {
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
-  { pg, ch, signInLimiter, mailBox, accountBox, factorBox, browserHash }: DashboardStores,
+  { pg, ch, signInLimiter, mailBox, accountBox, appBox, factorBox, browserHash }: DashboardStores,
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
@@ -84,7 +86,7 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const all = [...operations, ...makeSessionOperations({ pg, ch }, mailBox, { accountBox, signInLimiter })]
+  const all = [...operations, ...makeSessionOperations({ pg, ch }, mailBox, { accountBox, appBox, signInLimiter })]
   const routeOperation = makeRestRouter(all, ofSessions)
   const readFirst = makeFirstAnswers(all, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')

@@ -43,6 +43,8 @@ export interface Actor {
   /** Id of the key or the member's account. */
   readonly id: number
   readonly name: string
+  /** The session of a member's browser. */
+  readonly sessionId?: number
 }
 
 /** Stores and clients for handlers; `main.ts` puts the clients in. */
@@ -160,7 +162,7 @@ export interface Operation<
   readonly problems?: readonly (keyof typeof problems)[]
   /**
    * Mutations alone: work that takes long, such as asking somebody else's server. It is done before the change's turn and its
-   * transaction, and not for a repeat that has its answer already. It may write nothing. Its refusals aren't kept for repeats.
+   * transaction, and not for a repeat that has its answer already. It may write nothing but that something was used up. Its refusals aren't kept for repeats.
    */
   prepare?(context: Context<Input>): Promise<Prepared>
   /** @param context `prepared` is the result of `prepare` */

@@ -193,5 +193,5 @@ function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: 
 }
 
 function actorOf({ actorType: type, id, ownerId, name }: Authenticated): Actor {
-  return { type, id: type === 'user' ? ownerId : id, name }
+  return type === 'user' ? { type, id: ownerId, name, sessionId: id } : { type, id, name }
 }

@@ -2,15 +2,8 @@
  * Asks a platform whose credentials these are, before they are stored: an account that can't be used isn't connected. For the
  * command and the dashboard.
  */
-import { within } from '../../runtime/deadline.ts'
-import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { isSecureUrl } from '../../runtime/secure-url.ts'
-import {
-  accountCheckMs,
-  accountSecretLengthMax,
-  platformNameLengthMax,
-  providerRequestMs,
-} from '../../schemas/limits/publish-limits.ts'
+import { accountSecretLengthMax, platformNameLengthMax } from '../../schemas/limits/publish-limits.ts'
 import {
   type AccountField,
   accountFields,
@@ -19,9 +12,9 @@ import {
   privacies,
   takes,
 } from '../../schemas/reference/account-fields.ts'
-import { type Platform, providers } from '../../schemas/reference/providers.ts'
+import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
-import { ProviderError, type Reach } from '../publishing/adapter.ts'
+import type { Reach } from '../publishing/adapter.ts'
 import { realPlatforms } from '../publishing/adapters.ts'
 import { openSession } from '../publishing/bluesky.ts'
 import { describeDiscord } from '../publishing/discord.ts'
@@ -33,7 +26,7 @@ import { describePinterest } from '../publishing/pinterest.ts'
 import { describeTelegram } from '../publishing/telegram.ts'
 import { describeThreads } from '../publishing/threads.ts'
 import { describeTiktok } from '../publishing/tiktok.ts'
-import { describeX } from '../publishing/x.ts'
+import { describeX, xUrl } from '../publishing/x.ts'
 import { describeYoutube } from '../publishing/youtube.ts'
 import {
   botTokenIn,
@@ -45,11 +38,10 @@ import {
   tokenIn,
   xKeysIn,
 } from './account-secret.ts'
+import { askPlatform, type Way } from './ask-platform.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
-import { withoutSecret } from './without-secret.ts'
 
 const blueskyUrl = 'https://bsky.social'
-const xUrl = 'https://api.x.com'
 
 export interface SignedIn {
   readonly connectionType: ConnectionType
@@ -85,42 +77,17 @@ const signIns: Readonly<Record<Platform, (given: GivenAccount, reach: Reach) => 
   discord: signInToDiscord,
 }
 
-interface Way {
-  /** Servers that somebody names may be on this machine and in private networks. */
-  readonly allowPrivate: boolean
-  readonly signal: AbortSignal
-}
-
 /** @throws ConnectingRefused where a value is missing or wrong, or the platform doesn't take them, or doesn't answer in time */
-export async function signIn(given: GivenAccount, { allowPrivate, signal }: Way): Promise<SignedIn> {
+export async function signIn(given: GivenAccount, way: Way): Promise<SignedIn> {
   const { platform } = given
   const secret = given.secret.trim()
   requireFields(given)
   requireSecret(secret)
-  const agent = makeGuardedAgent({ allowPrivate, connectMs: providerRequestMs })
-  try {
-    return await within(accountCheckMs, signal, async (ending) => {
-      const reach = { fetching: { agent, allowPrivate }, signal: ending }
-      const account = await signIns[platform]({ ...given, secret }, reach).catch((error) => {
-        if (ending.aborted && !signal.aborted) throw unasked(platform, 'The platform did not answer in time')
-        if (!(error instanceof ProviderError)) throw error
-        const refusal = error.failure.code === 'unreachable' ? unasked : refusedBy
-        throw refusal(platform, withoutSecret(error.message, secret))
-      })
-      requireBounded(account)
-      return { connectionType: realPlatforms[platform].connectionType, ...account }
-    })
-  } finally {
-    await agent.destroy()
-  }
-}
-
-function refusedBy(platform: Platform, said: string): ConnectingRefused {
-  return new ConnectingRefused(null, `${providers[platform].label} didn't take it: ${said}`)
-}
-
-function unasked(platform: Platform, said: string): ConnectingRefused {
-  return new ConnectingRefused(null, `${providers[platform].label} couldn't be asked: ${said}`)
+  return askPlatform(platform, secret, way, async (reach) => {
+    const account = await signIns[platform]({ ...given, secret }, reach)
+    requireBounded(account)
+    return { connectionType: realPlatforms[platform].connectionType, ...account }
+  })
 }
 
 function requireSecret(secret: string): void {
@@ -220,7 +187,8 @@ function numberOf(page: string): number {
   throw new ConnectingRefused('page', `must be a whole number from 1, got \`${page}\``)
 }
 
-function rootOf(url: string): string {
+/** The server that somebody named, without a path. @throws ConnectingRefused */
+export function rootOf(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new ConnectingRefused('url', `must be an http or https URL, got \`${url}\``)
   }

@@ -13,7 +13,7 @@ const apiUrl = 'https://api.linkedin.com'
 /** How pages are called; others are persons. */
 export const pagePrefix = 'urn:li:organization:'
 export const isPage = (externalId: string | null) => externalId?.startsWith(pagePrefix) === true
-const tokenUrl = 'https://www.linkedin.com/oauth/v2/accessToken'
+export const linkedinTokenUrl = 'https://www.linkedin.com/oauth/v2/accessToken'
 
 export interface LinkedinCredentials {
   readonly accessToken: string
@@ -56,7 +56,7 @@ function withWait(error: ProviderError): ProviderError {
 export async function renew({ credentials, signal }: Signed): Promise<LinkedinCredentials | null> {
   const { renewal } = credentials
   if (renewal === null) return null
-  const body = await renewToken(tokenUrl, renewal, signal)
+  const body = await renewToken(linkedinTokenUrl, renewal, signal)
   return { accessToken: textIn(body, 'access_token'), renewal: renewedBy(renewal, body) }
 }
 

@@ -47,6 +47,7 @@ import {
 } from './linkedin-api.ts'
 import { linkedinComments } from './linkedin-comments.ts'
 import { uploadImage, uploadVideo } from './linkedin-media.ts'
+import { describePerson } from './linkedin-pages.ts'
 import { isSameText, littleText } from './linkedin-text.ts'
 import { lookTwice, outcomeUnknown } from './look-up.ts'
 import { bufferBody, pictureBody } from './media-body.ts'
@@ -200,9 +201,7 @@ export async function describeLinkedin(
 ) {
   const call = { credentials, signal }
   if (page === undefined) {
-    const { body } = await ask(call, '/v2/userinfo')
-    const [sub, name] = [textIn(body, 'sub'), textIn(body, 'name')]
-    return { externalId: `urn:li:person:${sub}`, handle: `${name} (${sub})`, displayName: name }
+    return describePerson(call)
   }
   const externalId = pagePrefix + page
   await listPosts(call, externalId, 1)

@@ -14,6 +14,8 @@ export interface SignedRequest {
   readonly url: string
   /** Those of the query. Bodies in JSON and forms with files aren't signed. */
   readonly parameters: Readonly<Record<string, string>>
+  /** Further fields of the header, such as `oauth_verifier`. */
+  readonly more?: Readonly<Record<string, string>>
 }
 
 /**
@@ -21,7 +23,7 @@ export interface SignedRequest {
  * @param once an own one for each request; `timestamp` is in seconds since 1970
  */
 export function oauth1Header(
-  { method, url, parameters }: SignedRequest,
+  { method, url, parameters, more }: SignedRequest,
   { apiKey, apiKeySecret, token, tokenSecret }: OAuth1Keys,
   once = { nonce: randomBytes(16).toString('hex'), timestamp: Math.floor(Date.now() / 1000) },
 ): string {
@@ -30,8 +32,10 @@ export function oauth1Header(
     oauth_nonce: once.nonce,
     oauth_signature_method: 'HMAC-SHA1',
     oauth_timestamp: String(once.timestamp),
-    oauth_token: token,
+    // A request for a token has none yet.
+    ...(token !== '' && { oauth_token: token }),
     oauth_version: '1.0',
+    ...more,
   }
   const base = [method, url, encodeParameters({ ...parameters, ...own })].map(percentEncode).join('&')
   const key = `${percentEncode(apiKeySecret)}&${percentEncode(tokenSecret)}`

@@ -1,14 +1,18 @@
-/** Renewal of an access token by a refresh token (RFC 6749, section 6). */
+/** Access tokens by OAuth 2.0 (RFC 6749), and their renewal by a refresh token (section 6). */
 import { publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { minute } from '../../schemas/limits/units.ts'
 import { ProviderError } from './adapter.ts'
 import { bufferBody } from './media-body.ts'
-import { askProvider, cutText, odd, textIn } from './request.ts'
+import { type Asked, askProvider, cutText, odd, textIn } from './request.ts'
 
-export interface Renewal {
-  readonly refreshToken: string
+/** The app's own names. */
+export interface AppKeys {
   readonly clientId: string
   readonly clientSecret: string
+}
+
+export interface Renewal extends AppKeys {
+  readonly refreshToken: string
 }
 
 /** How an app names itself. */
@@ -19,24 +23,40 @@ export interface AppFields {
   readonly idField?: string
 }
 
-/** @returns the fields of the answer. @throws ProviderError, `reauthenticate` where the token is taken no more */
-export async function renewToken(
+/**
+ * Asks for tokens.
+ * @param grant the form's fields but those of the app
+ * @returns the fields of the answer. @throws ProviderError
+ */
+export async function requestTokens(
   url: string,
-  { refreshToken, clientId, clientSecret }: Renewal,
-  signal: AbortSignal,
+  grant: Readonly<Record<string, string>>,
+  { clientId, clientSecret }: AppKeys,
+  reach: Pick<Asked, 'signal' | 'dispatcher'>,
   { isBasic = false, idField = 'client_id' }: AppFields = {},
 ): Promise<Record<string, unknown>> {
   const form = new URLSearchParams({
-    ...{ grant_type: 'refresh_token', refresh_token: refreshToken },
+    ...grant,
     ...(!isBasic && { [idField]: clientId, client_secret: clientSecret }),
   })
   const { headers, body } = bufferBody('application/x-www-form-urlencoded', Buffer.from(form.toString()))
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+  const sent = { method: 'POST', headers: { ...headers, ...(isBasic && { authorization: basic }) }, body } as const
+  const answer = await askProvider({ url, ...sent, ...reach })
+  refuseErrorIn(answer.body)
+  return answer.body
+}
+
+/** @returns the fields of the answer. @throws ProviderError, `reauthenticate` where the token is taken no more */
+export async function renewToken(
+  url: string,
+  { refreshToken, ...app }: Renewal,
+  signal: AbortSignal,
+  fields?: AppFields,
+): Promise<Record<string, unknown>> {
   try {
-    const sent = { method: 'POST', headers: { ...headers, ...(isBasic && { authorization: basic }) }, body } as const
-    const answer = await askProvider({ url, ...sent, signal })
-    refuseErrorIn(answer.body)
-    return answer.body
+    const grant = { grant_type: 'refresh_token', refresh_token: refreshToken }
+    return await requestTokens(url, grant, app, { signal }, fields)
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure.kind !== 'permanent') throw error
     const failure = { kind: 'reauthenticate', code: 'not_authorized' } as const

@@ -44,6 +44,7 @@ type Signed = Pick<Calling, 'credentials' | 'signal'>
 type Fields = Readonly<Record<string, unknown>>
 
 const api = 'https://api.pinterest.com/v5'
+export const pinterestTokenUrl = `${api}/oauth/token`
 
 /** `prepare` gives the id of the video, or null where there is none. */
 export const pinterest: Adapter<PinterestCredentials, string | null> = {
@@ -76,7 +77,7 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
 
   async refresh({ credentials: { renewal }, signal }) {
     if (renewal === null) return null
-    const body = await renewToken(`${api}/oauth/token`, renewal, signal, { isBasic: true })
+    const body = await renewToken(pinterestTokenUrl, renewal, signal, { isBasic: true })
     return { accessToken: textIn(body, 'access_token'), renewal: renewedBy(renewal, body) }
   },
 
@@ -177,6 +178,13 @@ function timeOf(pin: Fields): number {
 async function listPins(call: Signed, board: string, count: number): Promise<Fields[]> {
   const { body } = await ask(call, `/boards/${board}/pins?page_size=${count}`)
   return Object.values(objectIn(body, 'items')) as Fields[]
+}
+
+/** The account's boards, for it to choose from. @throws ProviderError */
+export async function listBoards(call: Signed, count: number): Promise<{ id: string; name: string }[]> {
+  const { body } = await ask(call, `/boards?page_size=${count}`)
+  const boards = Object.values(objectIn(body, 'items')) as Fields[]
+  return boards.map((board) => ({ id: idIn(board), name: String(board['name'] || idIn(board)) }))
 }
 
 /** Ids are parts of paths and links. */

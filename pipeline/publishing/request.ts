@@ -34,6 +34,8 @@ export interface Asked {
   readonly kindOf?: (refusal: Answer) => ErrorKind | undefined
   /** Whole numbers that JSON.parse would round are read as texts. */
   readonly hasLongNumbers?: boolean
+  /** The answer is a form, but for refusals. */
+  readonly isForm?: boolean
   /** For an address that comes from outside. */
   readonly dispatcher?: Dispatcher
 }
@@ -75,7 +77,10 @@ async function send(asked: Asked): Promise<Answer> {
       const text = secret === undefined ? said : said.replaceAll(secret, '…')
       return {
         status: response.statusCode,
-        body: parse(text, response.statusCode, asked.hasLongNumbers),
+        body:
+          asked.isForm && response.statusCode < 300
+            ? readForm(text)
+            : parse(text, response.statusCode, asked.hasLongNumbers),
         header: (name) => {
           const value = response.headers[name]
           return Array.isArray(value) ? value[0] : value
@@ -114,6 +119,10 @@ function parse(text: string, status: number, hasLongNumbers = false): Record<str
     if (status >= 300) return {}
     throw odd('The platform answered something else than JSON')
   }
+}
+
+function readForm(text: string): Record<string, unknown> {
+  return Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => [name, harmless(name, value)]))
 }
 
 /**

@@ -9,10 +9,10 @@ import { find, get, idIn, listPosts, type MetaCredentials, type Signed } from '.
 import { type ContainerPlatform, containerAdapter, postsOf } from './meta-containers.ts'
 import { askProvider, countIn, objectIn, textIn } from './request.ts'
 
-const host = 'https://graph.threads.net'
+export const threadsHost = 'https://graph.threads.net'
 
 const platform: ContainerPlatform = {
-  ...{ name: 'threads', label: 'Threads', api: `${host}/v1.0`, edge: 'threads', publishEdge: 'threads_publish' },
+  ...{ name: 'threads', label: 'Threads', api: `${threadsHost}/v1.0`, edge: 'threads', publishEdge: 'threads_publish' },
   ...{ text: 'text', status: 'status', reason: 'error_message', profile: 'https://www.threads.com/@' },
   itemOf: (kind, url, altText) => ({
     ...(kind === 'video' ? { media_type: 'VIDEO', video_url: url } : { media_type: 'IMAGE', image_url: url }),
@@ -33,7 +33,7 @@ export const threads: Adapter<ThreadsCredentials, string> = {
   async refresh({ credentials: { accessToken }, signal }) {
     const query = new URLSearchParams({ grant_type: 'th_refresh_token', access_token: accessToken })
     try {
-      const { body } = await askProvider({ url: `${host}/refresh_access_token?${query}`, signal })
+      const { body } = await askProvider({ url: `${threadsHost}/refresh_access_token?${query}`, signal })
       return { accessToken: textIn(body, 'access_token'), renewedAt: Date.now() }
     } catch (error) {
       // It is over, or too young: it stays the one that there is.

@@ -14,6 +14,7 @@ export type Signed = Pick<Calling, 'credentials' | 'signal'>
 export type Fields = Readonly<Record<string, unknown>>
 
 const api = 'https://open.tiktokapis.com/v2'
+export const tiktokTokenUrl = `${api}/oauth/token/`
 
 /** @returns the answer's `data`. @throws ProviderError */
 export async function post(call: Signed, path: string, json: object): Promise<Fields> {
@@ -80,7 +81,7 @@ function explained(error: ProviderError): ProviderError {
 
 /** @throws ProviderError where TikTok doesn't take the refresh token or the app */
 export async function renew(renewal: Renewal, signal: AbortSignal): Promise<ExpiringToken> {
-  return (await signInBy(`${api}/oauth/token/`, renewal, signal, { idField: 'client_key' })).credentials
+  return (await signInBy(tiktokTokenUrl, renewal, signal, { idField: 'client_key' })).credentials
 }
 
 export interface Creator {

@@ -88,7 +88,7 @@ async function publishedAs(call: Calling, publishId: string): Promise<Published>
 }
 
 /** Who sees an account's posts: our words, and TikTok's. */
-const privacyLevels = {
+export const privacyLevels = {
   everyone: 'PUBLIC_TO_EVERYONE',
   followers: 'FOLLOWER_OF_CREATOR',
   friends: 'MUTUAL_FOLLOW_FRIENDS',

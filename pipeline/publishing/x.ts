@@ -22,6 +22,8 @@ import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
 import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from './request.ts'
 import { isPostOf, isReplyOf } from './x-text.ts'
 
+export const xUrl = 'https://api.x.com'
+
 export interface XCredentials extends OAuth1Keys {
   /** Root of the API, without a slash at its end. */
   readonly url: string
@@ -180,7 +182,8 @@ function ask(
   return askProvider({
     ...more,
     ...{ url: search === '' ? url : `${url}?${search}`, method, signal, kindOf },
-    dispatcher: fetching.agent,
+    // X's own host is nobody's choice.
+    ...(credentials.url !== xUrl && { dispatcher: fetching.agent }),
     headers: { ...headers, authorization },
   })
 }

@@ -63,7 +63,14 @@ const ofAccounts: Part = [
 const ofPosts = 'post_id IN (SELECT id FROM posts WHERE workspace_id = $1)'
 
 const accessTables: readonly Part[] = [
-  ...([['tracking_keys'], ['api_keys'], ['sign_in_links'], ['browser_sessions'], ['members']] satisfies Part[]),
+  ...([
+    ['tracking_keys'],
+    ['api_keys'],
+    ['sign_in_links'],
+    ['account_sign_ins'],
+    ['browser_sessions'],
+    ['members'],
+  ] satisfies Part[]),
   ...([['invitations'], ['report_recipients'], ['chat_channels'], ['search_sites']] satisfies Part[]),
   ofAccounts,
 ]

@@ -21,6 +21,9 @@ export const revenueSecretsPurpose = 'secrets of revenue connections'
 /** For the credentials of social accounts: the command line and the API seal them, the pipeline opens them. */
 export const accountCredentialsPurpose = 'credentials of social accounts'
 
+/** For the secrets of the installation's apps at platforms: the command line seals them, the API opens them. */
+export const platformAppsPurpose = 'secrets of apps at platforms'
+
 /** For the keys by which search terms are pulled: the command line seals them, the pipeline opens them. */
 export const searchKeysPurpose = 'keys of service accounts for search terms'
 

@@ -115,6 +115,15 @@ export const accountSecretLengthMax = 4_096
 export const accountFieldLengthMax = 2_048
 /** The check of credentials before an account is connected: all of its requests together. A person waits for it. */
 export const accountCheckMs = 40 * second
+/** The public id of an app at a platform, and the scopes that it asks for. */
+export const platformAppIdLengthMax = 300
+export const platformAppScopesLengthMax = 1_000
+/** How long a sign-in at a platform may take, until its account is chosen. */
+export const accountSignInMs = 10 * minute
+/** Pages or boards that are offered after a sign-in: platforms list 100 at once. */
+export const accountChoicesMax = 100
+/** The code, and whatever else a platform sends back with the browser. */
+export const signInCodeLengthMax = 4_096
 /** Characters of a handle, name or id that a platform tells: longer than any has. */
 export const platformNameLengthMax = 300
 /** Tries of a workspace's members to connect an account in the dashboard, in each window: each asks a platform. */

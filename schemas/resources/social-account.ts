@@ -2,8 +2,10 @@
 import { z } from 'zod'
 import { idInBody } from '../lax.ts'
 import { socialAccountNameLengthMax } from '../limits/api-limits.ts'
-import { accountFieldLengthMax, accountSecretLengthMax } from '../limits/publish-limits.ts'
+import { accountFieldLengthMax, accountSecretLengthMax, signInCodeLengthMax } from '../limits/publish-limits.ts'
+import { privacies } from '../reference/account-fields.ts'
 import { platforms } from '../reference/providers.ts'
+import { signInPlatforms } from '../reference/sign-in-platforms.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 import { nameOf, plainLine } from './plain-line.ts'
@@ -43,6 +45,45 @@ export const SocialAccountConnect = z.object({
   /** The account that these are to be new credentials of: those of another one are refused. */
   renews: idInBody('social_account').optional(),
 })
+
+/** A sign-in at the platform: what it needs to know before, and can't learn from the account that it renews. */
+export const AccountSignInBegin = z.object({
+  platform: z.enum(signInPlatforms),
+  /** The instance of Mastodon. */
+  url: field,
+  /** Who sees the posts on TikTok. */
+  privacy: z.enum(privacies).optional(),
+  renews: idInBody('social_account').optional(),
+})
+
+const returned = z.string().max(signInCodeLengthMax).optional()
+
+/** The query that the browser brings back, by the platform's own names. */
+export const AccountSignInReturn = z.object({
+  /** The state; the request token of X. */
+  state: z.string().min(1).max(signInCodeLengthMax),
+  ...{ code: returned, iss: returned, error: returned, error_description: returned },
+  ...{ oauth_verifier: returned, denied: returned },
+})
+
+export const AccountSignInChoose = z.object({
+  sign_in_id: idInBody('sign_in'),
+  choice: z.string().min(1).max(accountFieldLengthMax),
+})
+
+/** The account, or what it is to be chosen from. */
+export const AccountSignIn = z.object({
+  id: z.int().nullable(),
+  platform: z.enum(signInPlatforms),
+  handle: z.string().nullable(),
+  is_renewed: z.boolean(),
+  /** Null: the account is connected. */
+  sign_in_id: z.int().nullable(),
+  choices: z.array(z.object({ key: z.string(), name: z.string() })),
+})
+
+export const AccountSignInAddress = z.object({ address: z.string() })
+export const AccountSignInPlatforms = z.object({ platforms: z.array(z.enum(signInPlatforms)) })
 
 export const ConnectedSocialAccount = z.object({ ...SocialAccountResource.shape, is_renewed: z.boolean() })
 

@@ -191,6 +191,7 @@ async function metricsOfServices(): Promise<string[]> {
       revenueBox: none,
       mailBox: none,
       accountBox: none,
+      appBox: none,
       factorBox: none,
       browserHash: none,
       idempotencyKeptMs: 1,

@@ -14,6 +14,7 @@ import {
   accountCredentialsPurpose,
   accountMailPurpose,
   makeSecretBox,
+  platformAppsPurpose,
   revenueSecretsPurpose,
   secondFactorPurpose,
 } from '../../runtime/crypto/secret-box.ts'
@@ -76,6 +77,7 @@ export async function startApi(
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     mailBox: makeSecretBox(stores.secretKey ?? '', accountMailPurpose),
     accountBox: makeSecretBox(stores.secretKey ?? '', accountCredentialsPurpose),
+    appBox: makeSecretBox(stores.secretKey ?? '', platformAppsPurpose),
     factorBox: makeSecretBox(stores.secretKey ?? '', secondFactorPurpose),
     browserHash: makeKeyedHash(stores.secretKey ?? '', 'browsers that signed in before'),
     answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
@@ -131,7 +133,7 @@ export function setUpApi(options: TestApiOptions = {}): {
 /** As the dashboard has them, to go over all. */
 export function operationsOfSessions(stores: Pick<TestStores, 'pg' | 'ch' | 'box'>): readonly Operation[] {
   return makeSessionOperations(stores, stores.box, {
-    ...{ accountBox: stores.box, signInLimiter: makeSignInLimiter(undefined) },
+    ...{ accountBox: stores.box, appBox: stores.box, signInLimiter: makeSignInLimiter(undefined) },
   })
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { hostsHere } from './hosts-here.ts'
+import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const linkedinToken = 'AQX-token-of-the-member'
@@ -58,6 +59,8 @@ export interface LinkedinServer extends ProviderServer {
   /** The bytes that were sent for an image or a video. */
   bytesOf(urn: string): Buffer
   readonly agent: Dispatcher
+  /** Where somebody agrees to the app. */
+  readonly signIn: OAuthPages
 }
 
 const allScopes = [
@@ -291,7 +294,34 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     return { status: 200, body: { paging: { start: 0, count, links: [] }, elements } }
   }
 
-  function renewToken({ headers, bytes }: Asking): Answered {
+  const signIn = makeOAuthPages({
+    page: () => 'https://www.linkedin.com/oauth/v2/authorization',
+    apps: new Map([[linkedinApp.client_id, { secret: linkedinApp.client_secret, redirect: testRedirect }]]),
+    scopes: [...allScopes, 'r_organization_admin'],
+    tokens: (scope) => ({
+      ...{ access_token: state.token, expires_in: 5_184_000, refresh_token: state.refreshToken },
+      scope: scope.replaceAll(' ', ','),
+    }),
+  })
+
+  function listRoles({ query, headers }: Asking): Answered {
+    if (query.get('q') !== 'roleAssignee' || headers['x-restli-method'] !== 'FINDER')
+      return refused(400, 'BAD_REQUEST', 'q')
+    if (!has('r_organization_admin')) return notAllowed('organizationAcls.FINDER-roleAssignee')
+    const role = (organization: string, role: string) => ({
+      organization,
+      role,
+      roleAssignee: member.urn,
+      state: 'APPROVED',
+    })
+    const elements = [role(pageUrn, 'ADMINISTRATOR'), role('urn:li:organization:77', 'ANALYST')]
+    return { status: 200, body: { paging: { start: 0, count: 10, links: [] }, elements } }
+  }
+
+  function renewToken(asking: Asking): Answered {
+    const exchanged = signIn.exchange(asking)
+    if (exchanged !== undefined) return exchanged
+    const { headers, bytes } = asking
     const sent = Object.fromEntries(new URLSearchParams(bytes.toString()))
     if (headers['host'] !== 'www.linkedin.com' || headers['content-type'] !== 'application/x-www-form-urlencoded') {
       return { status: 404, body: '' }
@@ -317,6 +347,11 @@ export async function startLinkedin(): Promise<LinkedinServer> {
       if (!has('r_organization_admin')) return notAllowed('organizations.GET')
       return { status: 200, body: { id: Number(id), vanityName: 'the-shop', localizedName: 'The Shop' } }
     }),
+    'GET /rest/organizationAcls': api(listRoles),
+    'GET /rest/organizations': api(({ query }) => {
+      if (query.get('ids') !== 'List(5583111)') return refused(400, 'BAD_REQUEST', 'ids')
+      return { status: 200, body: { results: { 5583111: { id: 5583111, localizedName: 'The Shop' } }, errors: {} } }
+    }),
     'POST /rest/images': api((asking) => initialize('image', asking)),
     'POST /rest/videos': api((asking) =>
       asking.query.get('action') === 'finalizeUpload' ? finalize(asking) : initialize('video', asking),
@@ -333,7 +368,7 @@ export async function startLinkedin(): Promise<LinkedinServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(api|www)\.linkedin\.com$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, comments, agent: hosts.agent },
+    ...{ state, posts, comments, agent: hosts.agent, signIn },
     bytesOf: (urn: string) => Buffer.concat(assets.get(urn)!.parts.map((part) => part!)),
     close: async () => {
       hosts.end()

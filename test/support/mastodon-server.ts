@@ -1,4 +1,5 @@
-/** A Mastodon instance (4.x), as far as a client that publishes sees of it. */
+/** A Mastodon instance (4.x), as far as a client that signs in and publishes sees of it. */
+import { makeOAuthPages, type OAuthPages, type RegisteredApp } from './oauth-pages.ts'
 import type { Answered, Asking, ProviderServer, Routes } from './provider-server.ts'
 import { startProviderServer } from './provider-server.ts'
 
@@ -30,11 +31,14 @@ export interface MastodonServer extends ProviderServer {
   }
   readonly statuses: MadeStatus[]
   readonly media: MadeMedia[]
+  /** Where somebody agrees to an app. */
+  readonly pages: OAuthPages
   /** As after an hour. */
   forgetKeys(): void
 }
 
 const types = ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'video/mp4', 'video/quicktime', 'video/webm']
+const scopes = ['read:accounts', 'read:statuses', 'write:statuses', 'write:media']
 const idBase = 113_000_000_000_000
 
 export async function startMastodon(): Promise<MastodonServer> {
@@ -159,8 +163,38 @@ export async function startMastodon(): Promise<MastodonServer> {
       return { status: 200, body: { id, text: found.text, spoiler_text: '' } }
     },
   }
-  const server = await startProviderServer(
-    Object.fromEntries(
+  const apps = new Map<string, RegisteredApp>()
+  const pages = makeOAuthPages({
+    ...{ page: () => `${server.url}/oauth/authorize`, apps, scopes, takesProof: true },
+    tokens: (scope) => ({ access_token: state.token, token_type: 'Bearer', scope, created_at: 1_780_000_000 }),
+  })
+  function register({ json }: Asking): Answered {
+    const { client_name: name, redirect_uris: redirect, scopes: asked } = json ?? {}
+    const isKnown = String(asked)
+      .split(' ')
+      .every((scope) => scopes.includes(scope))
+    if (!name || !URL.canParse(redirect) || !isKnown) return invalid('Validation failed: Redirect URI or scopes')
+    const id = `app-${apps.size + 1}`
+    const secret = `secret-of-${id}`
+    apps.set(id, { secret, redirect })
+    return { status: 200, body: { id: '1', name, client_id: id, client_secret: secret, redirect_uri: redirect } }
+  }
+  const open: Routes = {
+    'POST /api/v1/apps': register,
+    'GET /oauth/authorize': () => ({
+      ...{ status: 200, headers: { 'content-type': 'text/html' } },
+      body: '<form method="post"><button>Authorize</button><button name="deny" value="1">Deny</button></form>',
+    }),
+    'POST /oauth/authorize': ({ query, bytes }) => {
+      const answer = bytes.includes('deny') ? pages.decline : pages.agree
+      return { status: 302, headers: { location: answer(`${server.url}/oauth/authorize?${query}`) } }
+    },
+    'POST /oauth/token': (asking) =>
+      pages.exchange(asking) ?? { status: 400, body: { error: 'unsupported_grant_type' } },
+  }
+  const server: ProviderServer = await startProviderServer({
+    ...open,
+    ...Object.fromEntries(
       Object.entries(routes).map(([step, route]) => [
         step,
         (asking: Asking) => {
@@ -169,6 +203,6 @@ export async function startMastodon(): Promise<MastodonServer> {
         },
       ]),
     ),
-  )
-  return Object.assign(server, { state, statuses, media, forgetKeys: () => keys.clear() })
+  })
+  return Object.assign(server, { state, statuses, media, pages, forgetKeys: () => keys.clear() })
 }

@@ -13,12 +13,15 @@ import {
   ok,
 } from './container-server.ts'
 import { hostsHere } from './hosts-here.ts'
+import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const pageToken = 'EAAG-token-of-the-page'
 /** By it Facebook tells the page's own. */
 export const personToken = 'EAAG-token-of-a-person'
 export const threadsToken = 'THAA-token'
+const shortToken = 'EAAG-short-lived'
+export const metaApp = { id: '990077', secret: 'an-app-secret-of-meta' }
 export const threadsUser = { id: '17841400000000000', username: 'the.shop', name: 'The Shop' }
 export const instagramUser = { id: '17841405822304914', username: 'the.shop', name: 'The Shop' }
 export const page = { id: '1755847768034402', name: 'The Shop', username: 'the.shop' }
@@ -63,6 +66,9 @@ export interface MetaServer extends ProviderServer {
   readonly instagram: MadePost[]
   readonly comments: MadeComment[]
   readonly agent: Dispatcher
+  /** Where somebody agrees to the app, at Facebook and at Threads. */
+  readonly signIn: OAuthPages
+  readonly signInToThreads: OAuthPages
   /** For a process that publishes: hosts-here.ts. */
   readonly nodeOptions: string
 }
@@ -125,6 +131,44 @@ export async function startMeta(
   const isUnproven = ({ query, token = '' }: Asking) =>
     state.appSecret !== undefined &&
     query.get('appsecret_proof') !== createHmac('sha256', state.appSecret).update(token).digest('hex')
+
+  const apps = new Map([[metaApp.id, { secret: metaApp.secret, redirect: testRedirect }]])
+  const signIn = makeOAuthPages({
+    ...{ page: () => 'https://www.facebook.com/v25.0/dialog/oauth', apps, separator: ',', tail: '#_=_' },
+    scopes: ['pages_show_list', ...allPermissions],
+    tokens: () => ({ access_token: shortToken, token_type: 'bearer', expires_in: 5_000 }),
+  })
+  const signInToThreads = makeOAuthPages({
+    ...{ page: () => 'https://threads.net/oauth/authorize', apps, separator: ',', tail: '#_' },
+    scopes: ['threads_basic', 'threads_content_publish'],
+    tokens: () => ({ access_token: shortToken, user_id: threadsUser.id }),
+  })
+
+  function giveToken(asking: Asking): Answered {
+    const exchanged = signIn.exchange(asking)
+    if (exchanged !== undefined) return exchanged
+    const form = Object.fromEntries(new URLSearchParams(asking.bytes.toString()))
+    const { grant_type, client_id, client_secret, fb_exchange_token } = form
+    const isApp = client_id === metaApp.id && client_secret === metaApp.secret
+    if (grant_type !== 'fb_exchange_token' || !isApp || fb_exchange_token !== shortToken)
+      return invalid('Invalid token')
+    return ok({ access_token: personToken, token_type: 'bearer' })
+  }
+
+  function lengthen({ query }: Asking): Answered {
+    const isApp = query.get('client_secret') === metaApp.secret && query.get('access_token') === shortToken
+    if (query.get('grant_type') !== 'th_exchange_token' || !isApp) return expired
+    return ok({ access_token: state.threadsToken, token_type: 'bearer', expires_in: 5_183_944 })
+  }
+
+  function listPages(asking: Asking): Answered {
+    if (asking.token !== personToken) return expired
+    if (isUnproven(asking)) return unproven
+    const shown = { ...page, instagram_business_account: instagramUser }
+    const other = { id: '1755847768039999', name: 'Another' }
+    const isListed = /^id,name,instagram_business_account\{id,username\}$/.test(asking.query.get('fields') ?? '')
+    return isListed ? ok({ data: [shown, other] }) : invalid('fields')
+  }
 
   function renewToken({ query }: Asking): Answered {
     const token = query.get('access_token') ?? ''
@@ -354,6 +398,10 @@ export async function startMeta(
   }
   const server = await startProviderServer({
     'GET /refresh_access_token': renewToken,
+    'POST /v25.0/oauth/access_token': giveToken,
+    'GET /v25.0/me/accounts': listPages,
+    'POST /oauth/access_token': (asking) => signInToThreads.exchange(asking) ?? invalid('grant_type'),
+    'GET /access_token': lengthen,
     'GET /v1.0/me': ofThreads(({ query }) => ok(asked(query, threadsUser))),
     'GET /v1.0/:id': ofThreads(
       (asking) => threads.show(asking) ?? graphError(100, 'Unsupported get request.', { error_subcode: 33 }),
@@ -384,6 +432,7 @@ export async function startMeta(
   return Object.assign(server, {
     ...{ state, posts, comments, threads: threads.posts, instagram: instagram.posts, agent: hosts.agent },
     nodeOptions: hosts.nodeOptions,
+    ...{ signIn, signInToThreads },
     close: async () => {
       hosts.end()
       await close()

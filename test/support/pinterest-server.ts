@@ -1,6 +1,7 @@
 /** Pinterest with one account and its board, and the storage that videos go to, as far as a client that pins sees of them, at their own hosts. */
 import type { Dispatcher } from 'undici'
 import { hostsHere } from './hosts-here.ts'
+import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const pinterestToken = 'pina_token'
@@ -31,6 +32,8 @@ export interface PinterestServer extends ProviderServer {
   readonly state: { token: string; refreshToken: string; mayPin: boolean; canPlay: boolean; metrics: object }
   readonly pins: MadePin[]
   readonly agent: Dispatcher
+  /** Where somebody agrees to the app. */
+  readonly signIn: OAuthPages
 }
 
 const refused = (status: number, code: number, message: string): Answered => ({ status, body: { code, message } })
@@ -52,7 +55,18 @@ export async function startPinterest(): Promise<PinterestServer> {
   let made = 813_744_226_420_795_000n
   const nextId = () => String(++made)
 
-  function giveToken({ bytes, headers }: Asking): Answered {
+  const signIn = makeOAuthPages({
+    page: () => 'https://www.pinterest.com/oauth/',
+    apps: new Map([[pinterestApp.client_id, { secret: pinterestApp.client_secret, redirect: testRedirect }]]),
+    scopes: ['user_accounts:read', 'boards:read', 'boards:write', 'pins:read', 'pins:write'],
+    ...{ separator: ',', isBasic: true },
+    tokens: (scope) => ({ access_token: state.token, refresh_token: state.refreshToken, token_type: 'bearer', scope }),
+  })
+
+  function giveToken(asking: Asking): Answered {
+    const exchanged = signIn.exchange(asking)
+    if (exchanged !== undefined) return exchanged
+    const { bytes, headers } = asking
     const basic = Buffer.from(`${pinterestApp.client_id}:${pinterestApp.client_secret}`).toString('base64')
     if (headers['authorization'] !== `Basic ${basic}`) return refused(401, 2, 'Authentication failed.')
     const { grant_type, refresh_token, ...others } = Object.fromEntries(new URLSearchParams(bytes.toString()))
@@ -165,6 +179,10 @@ export async function startPinterest(): Promise<PinterestServer> {
   const server = await startProviderServer({
     'POST /v5/oauth/token': giveToken,
     'GET /v5/user_account': signedIn(() => ({ status: 200, body: { ...pinner, account_type: 'BUSINESS' } })),
+    'GET /v5/boards': signedIn(() => ({
+      status: 200,
+      body: { items: [board, { id: '549755885176', name: 'Autumn' }] },
+    })),
     'GET /v5/boards/:id': signedIn(showBoard),
     'GET /v5/boards/:id/pins': signedIn(listPins),
     'POST /v5/media': signedIn(addVideo),
@@ -176,7 +194,7 @@ export async function startPinterest(): Promise<PinterestServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(api\.pinterest\.com|pinterest-media-upload\..*)$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, pins, agent: hosts.agent },
+    ...{ state, pins, agent: hosts.agent, signIn },
     close: async () => {
       hosts.end()
       await close()

@@ -1,6 +1,7 @@
 /** TikTok's sign-in, its Content Posting API, and its upload servers, as far as a client that posts sees of them, at their own hosts. */
 import type { Dispatcher } from 'undici'
 import { hostsHere } from './hosts-here.ts'
+import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const tiktokApp = { client_key: 'awx1', client_secret: 'tt-secret' }
@@ -43,6 +44,8 @@ export interface TiktokServer extends ProviderServer {
   /** Whose a request is: by its token, or the address of an upload. */
   creatorOf(asking: Asking): TiktokCreator | undefined
   readonly agent: Dispatcher
+  /** Where somebody agrees to the app: for the first account. */
+  readonly signIn: OAuthPages
 }
 
 const uploadHost = 'open-upload.tiktokapis.com'
@@ -87,7 +90,18 @@ export async function startTiktok(): Promise<TiktokServer> {
         : accessToken === asking.token,
     )
 
-  function giveToken({ bytes, headers }: Asking): Answered {
+  const signIn = makeOAuthPages({
+    page: () => 'https://www.tiktok.com/v2/auth/authorize/',
+    apps: new Map([[tiktokApp.client_key, { secret: tiktokApp.client_secret, redirect: testRedirect }]]),
+    scopes: ['user.info.basic', 'video.publish'],
+    ...{ separator: ',', idField: 'client_key' },
+    tokens: (scope) => ({ access_token: creators[0]!.accessToken, refresh_token: creators[0]!.refreshToken, scope }),
+  })
+
+  function giveToken(asking: Asking): Answered {
+    const exchanged = signIn.exchange(asking)
+    if (exchanged !== undefined) return exchanged
+    const { bytes, headers } = asking
     const { grant_type, client_key, client_secret, refresh_token, ...others } = Object.fromEntries(
       new URLSearchParams(bytes.toString()),
     )
@@ -209,7 +223,7 @@ export async function startTiktok(): Promise<TiktokServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(open|open-upload)\.tiktokapis\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ addCreator, creatorOf, agent: hosts.agent },
+    ...{ addCreator, creatorOf, agent: hosts.agent, signIn },
     close: async () => {
       hosts.end()
       await close()

@@ -1,5 +1,7 @@
 /** X's API with one account, as far as a client that publishes sees of it. Its documentation says what it refuses. */
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
+import { hostsHere } from './hosts-here.ts'
+import { testRedirect } from './oauth-pages.ts'
 import type { Answered, Asking, ProviderServer, Routes } from './provider-server.ts'
 import { startProviderServer } from './provider-server.ts'
 
@@ -46,8 +48,11 @@ export interface XServer extends ProviderServer {
   }
   readonly posts: MadePost[]
   readonly media: MadeXMedia[]
+  /** The browser is at the address, and the person agrees. @returns where it is sent */
+  agree(address: string): string
 }
 
+const xHost = 'https://api.x.com'
 export const xUserId = '2244994945'
 export const secretOf = ({ apiKey, apiKeySecret, token, tokenSecret }: XKeys) =>
   `${apiKey}\n${apiKeySecret}\n${token}\n${tokenSecret}`
@@ -240,12 +245,48 @@ export async function startX(): Promise<XServer> {
     'POST /2/tweets': publish,
     'GET /2/users/:id/tweets': list,
   }
+  let requested: { token: string; secret: string; verifier: string } | undefined
+  const form = (fields: Record<string, string>): Answered => ({ status: 200, body: `${new URLSearchParams(fields)}` })
+  /** The steps of a sign-in, signed by the app alone, or by the request token as well. */
+  function giveRequestToken(asking: Asking): Answered {
+    const fields = signedFields(asking, roots(), { ...state.keys, token: undefined, tokenSecret: '' }, nonces)
+    if (fields?.['oauth_callback'] !== testRedirect) return problem(401, 'Unauthorized', 'Unauthorized')
+    requested = { token: randomBytes(20).toString('base64url'), secret: 'request secret', verifier: '' }
+    const { token, secret } = requested
+    return form({ oauth_token: token, oauth_token_secret: secret, oauth_callback_confirmed: 'true' })
+  }
+  function giveAccessToken(asking: Asking): Answered {
+    const { token = '', secret = '', verifier = '' } = requested ?? {}
+    requested = undefined
+    const fields = signedFields(asking, roots(), { ...state.keys, token, tokenSecret: secret }, nonces)
+    const isGranted = verifier !== '' && fields?.['oauth_verifier'] === verifier
+    if (!isGranted) return problem(401, 'Unauthorized', 'Unauthorized')
+    return form({ oauth_token: state.keys.token, oauth_token_secret: state.keys.tokenSecret, user_id: xUserId })
+  }
+  function agree(address: string): string {
+    const url = new URL(address)
+    const token = url.searchParams.get('oauth_token')
+    if (url.origin + url.pathname !== `${xHost}/oauth/authorize` || token !== requested?.token) throw new Error(address)
+    requested!.verifier = randomBytes(10).toString('hex')
+    return `${testRedirect}?${new URLSearchParams({ oauth_token: token!, oauth_verifier: requested!.verifier })}`
+  }
+
+  const roots = () => [server.url, xHost]
   const signed = (route: Routes[string]) => (asking: Asking) =>
-    isSigned(asking, server.url, state.keys, nonces) ? route!(asking) : problem(401, 'Unauthorized', 'Unauthorized')
-  const server: ProviderServer = await startProviderServer(
-    Object.fromEntries(Object.entries(routes).map(([step, route]) => [step, signed(route)])),
-  )
-  return Object.assign(server, { state, posts, media })
+    signedFields(asking, roots(), state.keys, nonces) ? route!(asking) : problem(401, 'Unauthorized', 'Unauthorized')
+  const server: ProviderServer = await startProviderServer({
+    ...Object.fromEntries(Object.entries(routes).map(([step, route]) => [step, signed(route)])),
+    ...{ 'POST /oauth/request_token': giveRequestToken, 'POST /oauth/access_token': giveAccessToken },
+  })
+  const { close } = server
+  const hosts = hostsHere(/^https:\/\/api\.x\.com$/, server.url, () => false)
+  return Object.assign(server, {
+    ...{ state, posts, media, agree },
+    close: async () => {
+      hosts.end()
+      await close()
+    },
+  })
 }
 
 function unknownField(json: Record<string, unknown> | undefined, known: readonly string[]): string | undefined {
@@ -253,8 +294,15 @@ function unknownField(json: Record<string, unknown> | undefined, known: readonly
   return Object.keys(json).find((name) => !known.includes(name))
 }
 
-/** RFC 5849, 3.4: what is signed is read back out of the request as it came. */
-function isSigned({ step, id, query, headers }: Asking, root: string, keys: XKeys, nonces: Set<string>): boolean {
+type Signing = Omit<XKeys, 'token'> & { readonly token: string | undefined }
+
+/** RFC 5849, 3.4: what is signed is read back out of the request as it came. @returns its fields, where the signature is right */
+function signedFields(
+  { step, id, query, headers }: Asking,
+  roots: readonly string[],
+  keys: Signing,
+  nonces: Set<string>,
+): Record<string, string> | undefined {
   const [scheme, fields = ''] = (headers['authorization'] ?? '').split(/ (.*)/s)
   const sent: Record<string, string> = Object.fromEntries(
     fields.split(', ').map((field) => {
@@ -264,9 +312,10 @@ function isSigned({ step, id, query, headers }: Asking, root: string, keys: XKey
   )
   const { oauth_signature: signature, ...own } = sent as Record<string, string>
   const { oauth_nonce: nonce = '', oauth_timestamp: timestamp, oauth_version: version } = own
-  if (scheme !== 'OAuth' || own['oauth_consumer_key'] !== keys.apiKey || own['oauth_token'] !== keys.token) return false
-  if (version !== '1.0' || own['oauth_signature_method'] !== 'HMAC-SHA1') return false
-  if (Math.abs(Number(timestamp) - Date.now() / 1000) > 300 || nonce === '' || nonces.has(nonce)) return false
+  if (scheme !== 'OAuth' || own['oauth_consumer_key'] !== keys.apiKey || own['oauth_token'] !== keys.token)
+    return undefined
+  if (version !== '1.0' || own['oauth_signature_method'] !== 'HMAC-SHA1') return undefined
+  if (Math.abs(Number(timestamp) - Date.now() / 1000) > 300 || nonce === '' || nonces.has(nonce)) return undefined
   nonces.add(nonce)
   const percentEncode = (text: string) =>
     [...Buffer.from(text)]
@@ -278,9 +327,13 @@ function isSigned({ step, id, query, headers }: Asking, root: string, keys: XKey
   )
   pairs.sort(([a], [b]) => (a < b ? -1 : 1))
   const [method, path] = step.split(' ') as [string, string]
-  const parts = [method, root + path.replace(':id', id), pairs.map((pair) => pair.join('=')).join('&')]
-  const hmac = createHmac('sha1', `${percentEncode(keys.apiKeySecret)}&${percentEncode(keys.tokenSecret)}`)
-  return hmac.update(parts.map(percentEncode).join('&')).digest('base64') === signature
+  const signedPairs = pairs.map((pair) => pair.join('=')).join('&')
+  const key = `${percentEncode(keys.apiKeySecret)}&${percentEncode(keys.tokenSecret)}`
+  const isRight = roots.some((root) => {
+    const parts = [method, root + path.replace(':id', id), signedPairs].map(percentEncode)
+    return createHmac('sha1', key).update(parts.join('&')).digest('base64') === signature
+  })
+  return isRight ? own : undefined
 }
 
 /**

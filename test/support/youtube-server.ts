@@ -1,6 +1,7 @@
 /** Google's sign-in and the YouTube Data API with one channel, as far as a client that uploads sees of them, at their own hosts. */
 import type { Dispatcher } from 'undici'
 import { hostsHere } from './hosts-here.ts'
+import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const googleClient = {
@@ -44,6 +45,8 @@ export interface YoutubeServer extends ProviderServer {
   }
   readonly videos: MadeVideo[]
   readonly agent: Dispatcher
+  /** Where somebody agrees to the app. */
+  readonly signIn: OAuthPages
 }
 
 const scopesUrl = 'https://www.googleapis.com/auth/'
@@ -71,7 +74,19 @@ export async function startYoutube(): Promise<YoutubeServer> {
   const sessions: Session[] = []
   let made = 0
 
-  function giveToken({ bytes, headers }: Asking): Answered {
+  const signIn = makeOAuthPages({
+    page: () => 'https://accounts.google.com/o/oauth2/v2/auth',
+    apps: new Map([[googleClient.client_id, { secret: googleClient.client_secret, redirect: testRedirect }]]),
+    scopes: state.scopes.map((name) => scopesUrl + name),
+    ...{ takesProof: true, more: { access_type: 'offline', prompt: 'consent' } },
+    sends: { iss: 'https://accounts.google.com' },
+    tokens: (scope) => ({ access_token: 'ya29.first', refresh_token: state.refreshToken, scope, expires_in: 3599 }),
+  })
+
+  function giveToken(asking: Asking): Answered {
+    const exchanged = signIn.exchange(asking)
+    if (exchanged !== undefined) return exchanged
+    const { bytes, headers } = asking
     const sent = Object.fromEntries(new URLSearchParams(bytes.toString()))
     if (headers['host'] !== 'oauth2.googleapis.com' || sent['grant_type'] !== 'refresh_token') return ok({})
     if (sent['client_id'] !== googleClient.client_id || sent['client_secret'] !== googleClient.client_secret) {
@@ -199,7 +214,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(oauth2|www)\.googleapis\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, videos, agent: hosts.agent },
+    ...{ state, videos, agent: hosts.agent, signIn },
     close: async () => {
       hosts.end()
       await close()

@@ -38,10 +38,10 @@ export const rooms: readonly Room[] = [
     at: 'api/dashboard/operations/erase-person.ts',
     may: ['runtime/', 'schemas/', 'api/', 'pipeline/people/order-erasure.ts'],
   },
-  {
-    at: 'api/dashboard/operations/social-accounts.ts',
+  ...['social-accounts', 'account-sign-ins'].map((name) => ({
+    at: `api/dashboard/operations/${name}.ts`,
     may: ['runtime/', 'schemas/', 'api/', 'postgres/tables/', 'pipeline/connecting/'],
-  },
+  })),
   // A preview reads a feed as looks do.
   {
     at: 'api/dashboard/operations/preview-feed.ts',

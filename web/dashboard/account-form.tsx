@@ -1,41 +1,46 @@
-/** Connects a social account, or gives one new credentials. The platform is asked before anything is stored. */
+/** Connects a social account, by signing in at its platform or with a token, or gives one new credentials. The platform is asked before anything is stored. */
 import { useState } from 'preact/hooks'
 import { type AccountField, fieldsOfPlatforms, privacies } from '../../schemas/reference/account-fields.ts'
 import type { CheckedSocialAccount, ConnectedSocialAccount } from '../../schemas/resources/social-account.ts'
 import { type Platform, platformForms } from './account-platforms.tsx'
+import { leaveForSignIn, withinPlatformMs } from './begin-sign-in.ts'
 import { FormDialog } from './dialog.tsx'
 import { send } from './query.ts'
 
 export type Account = (typeof CheckedSocialAccount)['_output']
 export type Connected = (typeof ConnectedSocialAccount)['_output']
 
-/** Longer than the server waits for a platform. */
-const withinMs = 60_000
-
 interface AccountFormProps {
   /** The account that gets new credentials; undefined: another one is connected. */
   readonly renewed: Account | undefined
+  /** Those at which somebody may sign in. */
+  readonly signIns: readonly Platform[]
   made(account: Connected): void
   close(): void
 }
 
-export function AccountForm({ renewed, made, close }: AccountFormProps) {
+export function AccountForm({ renewed, signIns, made, close }: AccountFormProps) {
   const [platform, choose] = useState<Platform>(renewed?.platform ?? 'bluesky')
   const [isAsking, setAsking] = useState(false)
+  const [hasToken, setToken] = useState(false)
+  const offersSignIn = renewed === undefined && signIns.includes(platform)
+  const signsIn = offersSignIn && !hasToken
   const { name, help } = platformForms[platform]
   const submit = async (data: FormData) => {
     setAsking(true)
     const written = [...data].filter(([, value]) => String(value).trim() !== '')
     const body = { platform, ...Object.fromEntries(written), ...(renewed && { renews: renewed.id }) }
-    const sent = await send<Connected>('POST', '/social-accounts', body, { withinMs })
+    const sent = signsIn
+      ? await leaveForSignIn(body)
+      : await send<Connected>('POST', '/social-accounts', body, { withinMs: withinPlatformMs })
     setAsking(false)
     return sent
   }
   return (
     <FormDialog
       title={renewed ? `Connect ${renewed.handle} again` : 'Connect an account'}
-      verb={renewed ? 'Connect again' : 'Connect'}
-      about={platform}
+      verb={signsIn ? `Sign in with ${name}` : renewed ? 'Connect again' : 'Connect'}
+      about={`${platform} ${signsIn}`}
       {...{ close, made, submit }}
     >
       {renewed === undefined && (
@@ -50,8 +55,13 @@ export function AccountForm({ renewed, made, close }: AccountFormProps) {
           </select>
         </label>
       )}
-      <p>{help}</p>
-      <Fields key={platform} {...{ platform, renewed }} />
+      {!signsIn && <p>{help}</p>}
+      <Fields key={`${platform} ${signsIn}`} {...{ platform, renewed, signsIn }} />
+      {offersSignIn && (
+        <button type="button" class="link" onClick={() => setToken(!hasToken)}>
+          {hasToken ? `Sign in with ${name}` : 'Connect with a token'}
+        </button>
+      )}
       <p role="status">{isAsking ? `Asking ${name} …` : ''}</p>
     </FormDialog>
   )
@@ -79,10 +89,31 @@ const inputModes = {
 /** The server of X is none of a person's choice. */
 const isAsked = (platform: Platform, field: AccountField) => platform !== 'x' || field !== 'url'
 
-function Fields({ platform, renewed }: { platform: Platform; renewed: Account | undefined }) {
+/** The ones that a sign-in doesn't tell. */
+const askedBefore: readonly AccountField[] = ['url', 'privacy']
+
+interface FieldsProps {
+  readonly platform: Platform
+  readonly renewed: Account | undefined
+  readonly signsIn: boolean
+}
+
+function Fields({ platform, renewed, signsIn }: FieldsProps) {
   const { secret, isLong } = platformForms[platform]
   const { required, optional } = fieldsOfPlatforms[platform]
   const fields = [...(Object.keys(required) as AccountField[]), ...optional]
+  if (signsIn) {
+    return (
+      <>
+        <p>You sign in at {platformForms[platform].name}, and come back here.</p>
+        {(Object.keys(required) as AccountField[])
+          .filter((field) => askedBefore.includes(field))
+          .map((field) => (
+            <OneField key={field} {...{ field, renewed }} meaning={required[field]} isRequired />
+          ))}
+      </>
+    )
+  }
   const about = <span class="label">{secret}. It is stored encrypted, and shown to nobody.</span>
   const ofSecret = { name: 'secret', required: true, maxLength: 4096, spellcheck: false } as const
   return (

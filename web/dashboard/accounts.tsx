@@ -1,19 +1,34 @@
 /** Accounts that posts go out through: whether they work, and when that was last said; connected, connected again, and disconnected. */
 import { useState } from 'preact/hooks'
+import type { AccountSignInPlatforms } from '../../schemas/resources/social-account.ts'
 import { type Account, AccountForm, type Connected } from './account-form.tsx'
-import { platformForms } from './account-platforms.tsx'
+import { type Platform, platformForms } from './account-platforms.tsx'
+import { leaveForSignIn } from './begin-sign-in.ts'
 import { Removal } from './dialog.tsx'
 import { time } from './format.ts'
 import { may } from './may.ts'
 import { Panel } from './panel.tsx'
 import { useAnswer, useRefusal } from './query.ts'
 
+/** Apps at platforms are named by a command. */
+const seldomMs = 60_000
+
 export function Accounts({ timezone }: { timezone: string }) {
   const { answer, failure } = useAnswer<Account[]>('/social-accounts/checked')
+  const { answer: signIns } = useAnswer<(typeof AccountSignInPlatforms)['_output']>(
+    may('workspace:manage') ? '/social-accounts/sign-in' : undefined,
+    { againMs: seldomMs },
+  )
   const { refusal, done } = useRefusal()
   const [form, setForm] = useState<{ readonly renewed?: Account }>()
   const [made, setMade] = useState<Connected>()
   const [ended, end] = useState<Account>()
+  const platforms: readonly Platform[] = signIns?.platforms ?? []
+  const renew = async (account: Account) => {
+    if (!platforms.includes(account.platform)) return setForm({ renewed: account })
+    setMade(undefined)
+    done(await leaveForSignIn({ platform: account.platform, renews: account.id }))
+  }
   return (
     <Panel
       title="Accounts"
@@ -30,15 +45,12 @@ export function Accounts({ timezone }: { timezone: string }) {
       {answer?.length === 0 && <p class="empty">No account is connected yet. Posts are published through accounts.</p>}
       <ul>
         {answer?.map((account) => (
-          <OneAccount
-            key={account.id}
-            {...{ account, timezone }}
-            renew={() => setForm({ renewed: account })}
-            {...{ end }}
-          />
+          <OneAccount key={account.id} {...{ account, timezone }} renew={() => renew(account)} {...{ end }} />
         ))}
       </ul>
-      {form && <AccountForm renewed={form.renewed} close={() => setForm(undefined)} made={setMade} />}
+      {form && (
+        <AccountForm renewed={form.renewed} signIns={platforms} close={() => setForm(undefined)} made={setMade} />
+      )}
       {ended && (
         <Removal
           title="Disconnect this account"

@@ -32,13 +32,17 @@ const pages = {
   '/dashboard/company': 'Company',
   '/dashboard/settings': 'Settings',
   '/dashboard/workspaces': 'All workspaces',
+  '/dashboard/connect': 'Connect an account',
 } as const
 /** Needs no workspace. The choice at the top leads to it. */
 const allWorkspacesPath = '/dashboard/workspaces'
 const shownPages = Object.entries(pages).filter(([path]) => !isShared || figurePages.includes(path))
 /** A page's report and the replays lead to it. */
 const clickMapPath = '/dashboard/click-map'
-const navPages = shownPages.filter(([path]) => path !== allWorkspacesPath && path !== clickMapPath)
+/** Platforms send the browser there after a sign-in. */
+const connectPath = '/dashboard/connect'
+const withoutLink: readonly string[] = [allWorkspacesPath, clickMapPath, connectPath]
+const navPages = shownPages.filter(([path]) => !withoutLink.includes(path))
 const loadAllWorkspaces = () => import('./all-workspaces.tsx').then(({ AllWorkspacesPage }) => AllWorkspacesPage)
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
@@ -51,6 +55,7 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
   '/dashboard/links': () => import('./links.tsx').then(({ LinksPage }) => LinksPage),
   '/dashboard/company': () => import('./profile.tsx').then(({ ProfilePage }) => ProfilePage),
+  [connectPath]: () => import('./connect.tsx').then(({ ConnectPage }) => ConnectPage),
   '/dashboard/settings': () => import('./settings.tsx').then(({ SettingsPage }) => SettingsPage),
 }
 /** Behind the key G. */

@@ -2,6 +2,7 @@
 import type { SecretBox } from '../../../runtime/crypto/secret-box.ts'
 import { readOwnLists } from '../../operations/analytics/read-overview.ts'
 import type { Operation } from '../../operations/define.ts'
+import { makeSignInOperations } from './account-sign-ins.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './api-keys.ts'
 import { ofChatChannels } from './chat-channels.ts'
 import { disconnectApp, listApps } from './connected-apps.ts'
@@ -43,5 +44,6 @@ export function makeSessionOperations(
       makeFillDemo(stores),
     ],
     ...makeAccountOperations(connecting),
+    ...makeSignInOperations(connecting),
   ]
 }

@@ -23,6 +23,8 @@ import { requireManaging } from './require-managing.ts'
 export interface Connecting {
   /** Seals what accounts are published to by. */
   readonly accountBox: SecretBox
+  /** Opens the secrets of the installation's apps at platforms. */
+  readonly appBox: SecretBox
   readonly signInLimiter: Pick<SignInLimiter, 'takeAccount'>
 }
 
@@ -58,8 +60,7 @@ const makeConnect = ({ accountBox, signInLimiter }: Connecting) =>
     auditIds: ['platform', 'handle', 'connection_type', 'is_renewed'],
     problems: ['account_tries_exceeded'],
     async prepare({ body, workspace, config: { allowPrivateTargets: allowPrivate } }) {
-      const waitMs = await signInLimiter.takeAccount(workspace.id)
-      if (waitMs > 0) throw rateProblem('account_tries_exceeded', waitMs)
+      await takeTry(signInLimiter, workspace.id)
       const { display_name: _, renews: __, ...given } = body
       // Whoever asks may be gone meanwhile: the check has a deadline of its own.
       const { signal } = new AbortController()
@@ -95,8 +96,14 @@ const disconnect = defineOperation({
 
 export const makeAccountOperations = (connecting: Connecting) => [listThem, makeConnect(connecting), disconnect]
 
+/** Counts a try to connect an account. @throws Problem where there were too many */
+export async function takeTry(limiter: Connecting['signInLimiter'], workspaceId: number): Promise<void> {
+  const waitMs = await limiter.takeAccount(workspaceId)
+  if (waitMs > 0) throw rateProblem('account_tries_exceeded', waitMs)
+}
+
 /** @throws Problem at the field that is at fault; at the body, where the platform or the workspace refuses */
-async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {

@@ -1,0 +1,18 @@
+/** Leaves for the platform's page, where somebody signs in; the browser comes back to connect.tsx. */
+import type { AccountSignInAddress } from '../../schemas/resources/social-account.ts'
+import { beginAnewAfterBack } from './after-back.ts'
+import { type RefusedWrite, send } from './query.ts'
+
+/** Longer than the server waits for a platform, also where it asks twice. */
+export const withinPlatformMs = 120_000
+
+/** @returns why the sign-in can't begin; never where the page is left */
+export async function leaveForSignIn(body: object): Promise<RefusedWrite> {
+  const sent = await send<(typeof AccountSignInAddress)['_output']>('POST', '/social-accounts/sign-in', body, {
+    withinMs: withinPlatformMs,
+  })
+  if ('refusal' in sent) return sent
+  beginAnewAfterBack()
+  location.assign(sent.made.address)
+  return new Promise(() => undefined)
+}

@@ -192,6 +192,9 @@ test.each(cases.map((one) => [`${one.platform}${one.choice === undefined ? '' : 
       ...(app.scopes === undefined ? [] : ['--scopes', app.scopes]),
     )
     expect([set.code, set.err]).toEqual([0, ''])
+    const { platform: at, id: client_id, scopes = '' } = app
+    const listed = (await svcOn(stores, 'apps', 'list')).json.find((one: Answer) => one.platform === at)
+    expect(listed).toEqual({ platform: at, client_id, scopes: scopes.split(',').filter((scope) => scope !== '') })
     const { server, agree } = await start()
     try {
       let made = await finish(agree((await begin({ platform, ...body })).body.address))
@@ -247,6 +250,11 @@ test('a sign-in that was declined, is of another server, or too old says so, and
   const late = await agreed()
   skippedMs = accountSignInMs
   expect(said(await finish(late))[1]).toContain('more than 10 minutes ago')
+  const elsewhere = await agreed()
+  await stores.pg.query('UPDATE account_sign_ins SET workspace_id = $1 WHERE state_hash IS NOT NULL', [
+    (await makeWorkspace(stores)).workspaceId,
+  ])
+  expect(said(await finish(elsewhere))[1]).toContain('begun in another workspace')
   expect(said(await begin({ platform: 'bluesky' }))[0]).toBe(422)
   expect(said(await begin({ platform: 'x', url: 'https://x.example' }))[1]).toContain('is for mastodon')
   expect(said(await begin({ platform: 'tiktok' }))[1]).toContain('is required: everyone')
@@ -282,9 +290,10 @@ test('nobody finishes, or chooses in, the sign-in of another session, member, wo
 
 test('the sign-in of an account that is connected again must be its own', async () => {
   const { body } = await finish(await agreed())
-  const { username } = { username: 'another' }
   mastodon.hinder = ({ step }) =>
-    step.endsWith('verify_credentials') ? { status: 200, body: { id: '5', username, display_name: '' } } : undefined
+    step.endsWith('verify_credentials')
+      ? { status: 200, body: { id: '5', username: 'another', display_name: '' } }
+      : undefined
   const back = mastodon.pages.agree((await begin({ platform: 'mastodon', renews: body.id })).body.address)
   expect(said(await finish(back))[1]).toContain('the credentials of another account, @another@social.test')
   mastodon.hinder = () => undefined

@@ -169,6 +169,8 @@ export function workspacePlaces(stores: TestStores) {
         (table) => `INSERT INTO ${table} (hash, owner_id, workspace_id, expires_at)
            SELECT sha256(convert_to('${table}' || $1, 'UTF8')), owner_id, id, now() + interval '1 hour' FROM workspaces WHERE id = $1`,
       ),
+      `INSERT INTO account_sign_ins (workspace_id, session_id, sealed, expires_at)
+         SELECT workspace_id, id, '', expires_at FROM browser_sessions WHERE workspace_id = $1`,
     ]
     for (const sql of statements) await stores.pg.query(sql.replaceAll('$1', String(workspaceId)))
   }

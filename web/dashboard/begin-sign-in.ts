@@ -3,8 +3,8 @@ import type { AccountSignInAddress } from '../../schemas/resources/social-accoun
 import { beginAnewAfterBack } from './after-back.ts'
 import { type RefusedWrite, send } from './query.ts'
 
-/** Longer than the server waits for a platform, also where it asks twice. */
-export const withinPlatformMs = 120_000
+/** Longer than the server waits for a platform, which it asks up to three times. */
+export const withinPlatformMs = 150_000
 
 /** @returns why the sign-in can't begin; never where the page is left */
 export async function leaveForSignIn(body: object): Promise<RefusedWrite> {

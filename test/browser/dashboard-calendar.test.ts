@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { monthAfter } from '../../web/dashboard/calendar-days.ts'
 import { setUpApi } from '../support/api.ts'
-import { goBy, goWithin, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { goBy, goWithin, holdRequests, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { asking, makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
@@ -61,6 +61,16 @@ test('a post is dragged to another day, taken back, and refused where it isn’t
   await page.waitForSelector(`${cell(day(12))} .chip.scheduled:has-text("9:00 AM Idea")`)
   await page.click('text=Undo')
   await expect.poll(async () => (await stateOf(draft))[0]).toBe('draft')
+
+  // The answer about one post says nothing about another, whose own is still awaited.
+  const letGo = await holdRequests(page, `**/posts/${scheduled}/reschedule`)
+  await drag(page, 'Launch', day(20))
+  await drag(page, 'Idea', day(12))
+  await page.waitForSelector('text=It goes out on')
+  await drag(page, 'Launch', day(21))
+  letGo()
+  await expect.poll(() => stateOf(scheduled)).toEqual(['scheduled', `${day(21)}T09:30:00.000Z`])
+  expect(await page.locator('[role="alert"]').count()).toBe(0)
 
   await ask(`/posts/${scheduled}/unschedule`, {})
   await stores.pg.query("UPDATE social_accounts SET status = 'expired' WHERE workspace_id = $1", [mine.workspaceId])

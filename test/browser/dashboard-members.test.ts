@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setPlan } from '../../postgres/tables/workspaces.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { list, look, playwrightWithinMs, setUpDashboard, violations } from '../support/dashboard.ts'
+import { holdRequests, list, look, playwrightWithinMs, setUpDashboard, violations } from '../support/dashboard.ts'
 import { memberPassword } from '../support/members.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', isMailSetUp: true })
@@ -48,7 +48,14 @@ test('a viewer is invited, joins in another browser, sees no change that is not 
   expect(await violations(theirs)).toEqual([])
 
   await page.reload()
+  const letGo = await holdRequests(page, '**/api/v1/members/*')
+  await page.selectOption(`${section} select`, 'contributor')
   await page.selectOption(`${section} select`, 'editor')
+  await page.waitForResponse('**/api/v1/members')
+  // The list before the change takes nothing back.
+  await page.waitForResponse('**/api/v1/members')
+  expect(await page.inputValue(`${section} select`)).toBe('editor')
+  letGo()
   await expect
     .poll(() => stores.pg.query('SELECT role FROM members WHERE workspace_id = $1 ORDER BY role', [mine.workspaceId]))
     .toEqual([{ role: 'editor' }, { role: 'owner' }])

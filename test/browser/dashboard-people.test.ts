@@ -1,7 +1,7 @@
 /** People in the dashboard: found, page by page, erased, and what their journeys show. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goWithin, list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { goWithin, holdRequests, list, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -37,9 +37,21 @@ test('people are found, their journeys shown, and one is erased after one more q
   await page.click(`${section} >> text=<b>Ada</b>`)
   await page.click('main >> text=Erase this person')
   expect(await violations(page)).toEqual([])
-  await page.click('dialog >> button:text-is("Erase")')
+  const [other] = await stores.pg.query<{ id: number }>(`SELECT id FROM contacts WHERE email = 'n2@example.com'`)
+  await goWithin(page, `/dashboard/people?contact=${other!.id}`)
+  await page.waitForSelector(`${list('Person')} >> text=n2@example.com`)
+  // The question was about somebody else.
+  expect(await page.locator('dialog').count()).toBe(0)
+  await page.goBack()
+  await page.waitForSelector(`${list('Person')} >> text=n1@example.com`)
+  await page.click('main >> text=Erase this person')
+  const visited = await page.evaluate<number>('history.length')
+  const letGo = await holdRequests(page, '**/api/v1/people/erase')
+  await page.dblclick('dialog >> button:text-is("Erase")')
+  letGo()
   await page.waitForURL('**/dashboard/people?erased=1')
   await page.waitForSelector('text=The person is being erased')
+  expect(await page.evaluate('history.length')).toBe(visited)
   await page.waitForSelector(`${section} >> text=<b>Ada</b>`, { state: 'detached' })
   await goWithin(page, '/dashboard/people?contact=99999')
   expect(await page.textContent('.failure')).toBe('Person not found. All people')
@@ -57,7 +69,11 @@ test('people have pages, with heads', async (context) => {
   await expect.poll(isWhole).toBe(true)
   await page.waitForSelector(`${section} th:has-text("Source")`)
   await page.focus(`${section} >> text=Older`)
+  const letGo = await holdRequests(page, '**/api/v1/people?*before_id*')
   await page.keyboard.press('Enter')
+  await page.waitForSelector(`${section}[aria-busy="true"]`)
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Older')
+  letGo()
   await page.waitForSelector(`${section} >> text=Person 103`)
   expect(await page.$$(`${section} tbody tr`)).toHaveLength(3)
   // Three rows tell axe what a hundred would.

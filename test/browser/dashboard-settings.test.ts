@@ -368,9 +368,13 @@ test('the company profile is generated from pages that are named here, with a qu
     await page.fill('textarea', 'ftp://example.com/')
     await page.click('text=Save the pages')
     await page.waitForSelector('[role="alert"]:has-text("Public pages 1: ")')
+    const letGo = await holdRequests(page, '**/company-profile/sources')
     await page.fill('textarea', `${sites.url}/shop`)
     await page.click('text=Save the pages')
+    await page.fill('textarea', `${sites.url}/shop\nhttps://www.exa`)
+    letGo()
     await page.waitForSelector('text=Being generated')
+    expect(await page.inputValue('textarea')).toBe(`${sites.url}/shop\nhttps://www.exa`)
     const generating = {
       ...stores,
       clock: systemClock,

@@ -266,6 +266,20 @@ test('a replay that can’t be read says why and is tried again, by itself where
   areNewer = true
   await dashboard.waitForSelector(`${beside} >> text=These events are too old`)
   await goWithin(dashboard, '/dashboard/replays?path=/nowhere')
+  await dashboard.fill('[name="min_seconds"]', ' 3')
+  await dashboard.keyboard.press('Enter')
+  await dashboard.waitForURL('**/replays?path=%2Fnowhere&min_seconds=3')
+  expect(await dashboard.evaluate('document.activeElement.name')).toBe('min_seconds')
   await dashboard.click('section[aria-label="Replays"] >> text=Show all')
   await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
+  expect(await dashboard.inputValue('[name="path"]')).toBe('')
+
+  // The player's document is lost on the way. Its deadline is over at once.
+  await dashboard.addInitScript(`{
+    const { setTimeout } = window
+    window.setTimeout = (call, ms, ...rest) => setTimeout(call, ms === 15_000 ? 0 : ms, ...rest)
+  }`)
+  await dashboard.route('**/dashboard/player', (route) => route.abort())
+  await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
+  await dashboard.waitForSelector('.failure:has-text("The player couldn’t be loaded.")')
 })

@@ -49,7 +49,15 @@ export function Accounts({ timezone }: { timezone: string }) {
         ))}
       </ul>
       {form && (
-        <AccountForm renewed={form.renewed} signIns={platforms} close={() => setForm(undefined)} made={setMade} />
+        <AccountForm
+          renewed={form.renewed}
+          signIns={platforms}
+          close={() => setForm(undefined)}
+          made={(account) => {
+            setMade(account)
+            done({ made: account })
+          }}
+        />
       )}
       {ended && (
         <Removal

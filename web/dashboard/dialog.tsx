@@ -40,8 +40,8 @@ export function Dialog({ title, children, close }: DialogProps) {
 }
 
 /**
- * The call for as long as the dialog is open, and nothing after that: an answer may come once it was closed, and another is
- * open in its place by then.
+ * The call, once, for as long as the dialog is open, and nothing after that: an answer may come once it was closed, and
+ * another is open in its place by then. A second click waits for the same answer.
  */
 export function useWhileOpen(call: () => void): () => void {
   const isOpen = useRef(true)
@@ -52,7 +52,9 @@ export function useWhileOpen(call: () => void): () => void {
     [],
   )
   return () => {
-    if (isOpen.current) call()
+    if (!isOpen.current) return
+    isOpen.current = false
+    call()
   }
 }
 

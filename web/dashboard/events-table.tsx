@@ -45,7 +45,7 @@ export function EventsTable(props: EventsTableProps) {
   const file = (
     <button
       type="button"
-      disabled={!lines?.length}
+      disabled={isStale || !lines?.length}
       onClick={() => save(`${of ?? 'Events'}.csv`, csvOf(fileOf(lines!, heading)))}
     >
       CSV

@@ -37,7 +37,8 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
   const last = answer?.length === each ? answer.at(-1) : undefined
   const isPastEnd = cursors.length > 0 && answer?.length === 0
   const goOn = () => {
-    if (last !== undefined) setPlace({ path, cursors: [...cursors, `&${new URLSearchParams(after(last))}`] })
+    if (last !== undefined && !isStale)
+      setPlace({ path, cursors: [...cursors, `&${new URLSearchParams(after(last))}`] })
   }
   const pager = (cursors.length > 0 || last !== undefined) && (
     <div class="controls pager">
@@ -49,7 +50,8 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
         Newer
       </button>
       <span class="label">{isPastEnd ? 'Nothing is older' : `Page ${cursors.length + 1}`}</span>
-      <button type="button" disabled={last === undefined || isStale} onClick={goOn}>
+      {/* It stays enabled while a page is awaited: a disabled one loses the focus. */}
+      <button type="button" disabled={last === undefined} onClick={goOn}>
         Older
       </button>
     </div>

@@ -9,7 +9,7 @@ import type { ReplayPage } from '../../schemas/resources/replay.ts'
 import type { Told } from '../player/protocol.ts'
 import { drawClicks } from './draw-clicks.ts'
 import { Failure } from './parts.tsx'
-import { usePlayerPort } from './player-port.ts'
+import { playerLate, usePlayerPort } from './player-port.ts'
 import { useAnswer } from './query.ts'
 
 const seldomMs = 3_600_000
@@ -50,7 +50,7 @@ function Stage({
   const [pageHeight, setPageHeight] = useState(0)
   const [scale, setScale] = useState(1)
   const [failure, setFailure] = useState('')
-  const { say, connect } = usePlayerPort(frame, hear)
+  const { say, connect, isLate } = usePlayerPort(frame, hear)
   const height = Math.min(Math.max(pageHeight, page.height), clickMapHeightMax)
 
   function hear(told: Told): void {
@@ -100,6 +100,11 @@ function Stage({
   return (
     <>
       {failure !== '' && <p class="empty">{failure}</p>}
+      {isLate && (
+        <p class="failure" role="alert">
+          {playerLate}
+        </p>
+      )}
       <section
         class="stage mapped"
         ref={stage}

@@ -1,5 +1,5 @@
 /** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
 import { Confirm, Dialog, FormDialog, Removal } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
@@ -63,17 +63,7 @@ export function Members({ timezone }: { timezone: string }) {
               <span>{member.role}</span>
             ) : (
               <>
-                <select
-                  aria-label={`Role of ${member.email}`}
-                  value={member.role}
-                  onChange={async ({ currentTarget: { value } }) =>
-                    done(await send('PATCH', `/members/${member.id}`, { role: value }))
-                  }
-                >
-                  {Object.keys(roles).map((role) => (
-                    <option key={role}>{role}</option>
-                  ))}
-                </select>
+                <RoleOf {...{ member, done }} />
                 <button
                   type="button"
                   class="danger"
@@ -132,6 +122,45 @@ export function Members({ timezone }: { timezone: string }) {
         </Removal>
       )}
     </Panel>
+  )
+}
+
+interface RoleProps {
+  readonly member: Member
+  done(sent: Sent<unknown>): void
+}
+
+/** Shows the chosen role until the list has it. By keyboard each role on the way is a choice: they are sent in order. */
+function RoleOf({ member: { id, email, role }, done }: RoleProps) {
+  const [chosen, choose] = useState<string>()
+  const newest = useRef<Promise<Sent<unknown>>>(undefined)
+  useEffect(() => {
+    if (newest.current === undefined) choose(undefined)
+  }, [role])
+  const change = async (next: string) => {
+    choose(next)
+    const before = newest.current
+    const sending = (async () => {
+      await before
+      return send('PATCH', `/members/${id}`, { role: next })
+    })()
+    newest.current = sending
+    const sent = await sending
+    done(sent)
+    if (newest.current !== sending) return
+    newest.current = undefined
+    if ('refusal' in sent) choose(undefined)
+  }
+  return (
+    <select
+      aria-label={`Role of ${email}`}
+      value={chosen ?? role}
+      onChange={({ currentTarget: { value } }) => void change(value)}
+    >
+      {Object.keys(roles).map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
   )
 }
 

@@ -29,7 +29,8 @@ export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
   const [contact, browser] = [address.get('contact'), address.get('browser')]
   if (contact === null && browser === null) return <People search={search} workspace={workspace} navigate={navigate} />
   const asked: Record<string, string> = contact === null ? { anonymous_id: browser! } : { contact_id: contact }
-  return <OneJourney asked={asked} workspace={workspace} navigate={navigate} />
+  // Nothing of one person stands under the address of another.
+  return <OneJourney key={search} asked={asked} workspace={workspace} navigate={navigate} />
 }
 
 /** Ids are long, and their begin tells them apart on a page. */

@@ -1,4 +1,5 @@
 /** Facts about the company: the pages they come from, each claim with its quote, and what went wrong. */
+import { useEffect, useRef } from 'preact/hooks'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { percent, time } from './format.ts'
 import { may } from './may.ts'
@@ -28,18 +29,34 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
 function Sources({ profile }: { profile: CompanyProfile }) {
   const { status, source_urls, error } = profile
   const { refusal, done } = useRefusal()
-  const submit = (event: SubmitEvent) => {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const saved = source_urls.join('\n')
+  /** The text that the field was filled with, or that was saved of it. */
+  const settled = useRef(saved)
+  useEffect(() => {
+    // A text that is being written stays, whatever was saved meanwhile.
+    if (field.current!.value === settled.current) field.current!.value = saved
+    settled.current = saved
+  }, [saved])
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const lines = String(data.get('sources')).split('\n')
-    const urls = lines.map((line) => line.trim()).filter((line) => line !== '')
-    void send('PATCH', '/company-profile/sources', { source_urls: urls }).then(done)
+    const written = field.current!.value
+    const urls = written
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+    const sent = await send<CompanyProfile>('PATCH', '/company-profile/sources', { source_urls: urls })
+    if ('made' in sent && field.current?.value === written) {
+      settled.current = sent.made.source_urls.join('\n')
+      field.current.value = settled.current
+    }
+    done(sent)
   }
   return (
     <form class="panel editor" onSubmit={submit} aria-label="Sources">
       <label>
         Public pages that describe the company, one per line
-        <textarea name="sources" rows={3} required key={source_urls.join('\n')} defaultValue={source_urls.join('\n')} />
+        <textarea ref={field} rows={3} required defaultValue={saved} />
       </label>
       {error !== null && (
         <p class="bad caption">

@@ -9,7 +9,7 @@ import type { Workspace } from './overview-data.ts'
 import { Panel } from './panel.tsx'
 import { Facts, Failure, Isolated } from './parts.tsx'
 import { personParameters } from './person-address.ts'
-import { usePlayerPort } from './player-port.ts'
+import { playerLate, usePlayerPort } from './player-port.ts'
 import { useAnswer } from './query.ts'
 import { readReplay, type WholeReplay } from './read-replay.ts'
 import { placeOf } from './replay-events.ts'
@@ -70,7 +70,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
   const [speed, setSpeed] = useState(1)
   const [skipsInactive, setSkips] = useState(true)
   const [failure, setFailure] = useState('')
-  const { say, connect } = usePlayerPort(frame, hear)
+  const { say, connect, isLate } = usePlayerPort(frame, hear)
 
   useEffect(() => say({ type: 'set', speed, skipsInactive }), [speed, skipsInactive, lengthMs])
 
@@ -117,6 +117,11 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
         </h2>
         {(failure !== '' || isEmpty) && (
           <p class="empty">{failure || 'This recording can’t be played: its beginning is missing.'}</p>
+        )}
+        {isLate && (
+          <p class="failure" role="alert">
+            {playerLate}
+          </p>
         )}
         {isCut && <p class="note">This recording is too long: its end isn’t shown.</p>}
         {!isEmpty && (

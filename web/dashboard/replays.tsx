@@ -1,4 +1,5 @@
 /** Replays: recorded sessions, newest first, and the player of one. */
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Replay } from '../../schemas/resources/replay.ts'
 import { duration, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
@@ -48,13 +49,16 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     for (const name of ['contact_id', 'anonymous_id']) if (address.has(name)) next.set(name, address.get(name)!)
     navigate(`/dashboard/replays${next.size > 0 ? `?${next}` : ''}`)
   }
+  const form = useRef<HTMLFormElement>(null)
+  // Another address has other fields. The focus stays in its own.
+  useLayoutEffect(() => form.current!.reset(), [search])
   const isFiltered = asked.size > 1
   const isEmpty = answer?.length === 0 && !isStale
   const isOfOne = address.has('contact_id') || address.has('anonymous_id')
   return (
     <main>
       {failure && <Failure {...failure} />}
-      <form class="controls" onSubmit={submit} key={search}>
+      <form ref={form} class="controls" onSubmit={submit}>
         <input
           name="path"
           type="search"

@@ -66,7 +66,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
       <section class="panel" aria-label="Retention" aria-busy={isStale}>
         <h2>
           New visitors who came back
-          <button type="button" disabled={answer === undefined} onClick={() => answer && saveAs(answer)}>
+          <button type="button" disabled={answer === undefined || isStale} onClick={() => answer && saveAs(answer)}>
             CSV
           </button>
         </h2>

@@ -30,9 +30,9 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   const [said, say] = useState(nothing)
   /** As the API will have them, or has them by now. */
   const [ahead, setAhead] = useState<ReadonlyMap<number, Post>>(new Map())
-  const isSending = useRef(false)
-  /** The last change of each post, which the next one of a quick hand waits for. */
-  const lastChanges = useRef(new Map<number, Promise<Sent<Post>>>())
+  /** The last change of each post that isn't answered: the next one of a quick hand waits for it. */
+  const underWay = useRef(new Map<number, Promise<Sent<Post>>>())
+  const newest = useRef<Promise<Sent<Post>>>(undefined)
   const toFocus = useRef<number | undefined>(undefined)
   const now = () => localMoment(new Date().toISOString(), timezone)
   const known = posts ?? []
@@ -41,7 +41,7 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   const shown = [...known.map((post) => ahead.get(post.id) ?? post), ...others]
 
   useEffect(() => {
-    if (!isSending.current) setAhead(new Map())
+    setAhead((before) => new Map([...before].filter(([id]) => underWay.current.has(id))))
   }, [posts])
   // It stands in another day's list now, so it is another element.
   useLayoutEffect(() => {
@@ -87,8 +87,11 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   async function put(held: Post, day: string): Promise<void> {
     setDragged(undefined)
     aim(undefined)
-    const earlier = isSending.current ? await lastChanges.current.get(held.id) : undefined
-    const post = earlier !== undefined && 'made' in earlier ? earlier.made : held
+    let post = held
+    for (let earlier = underWay.current.get(post.id); earlier; earlier = underWay.current.get(post.id)) {
+      const sent = await earlier
+      if ('made' in sent) post = sent.made
+    }
     const move = moveTo(day, { status: post.status, localTime: localTime(post) }, now())
     if (move === 'stays') return say(nothing)
     if ('refusal' in move) return say({ ...nothing, refusal: move.refusal })
@@ -120,14 +123,20 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
     steps: readonly [Step, ...Step[]],
     done: (made: Post) => Said,
   ): Promise<void> {
-    isSending.current = true
     setAhead((before) => new Map(before).set(post.id, guess))
     const sending = takeSteps(post, steps)
-    lastChanges.current.set(post.id, sending)
+    underWay.current.set(post.id, sending)
+    newest.current = sending
     const sent = await sending
-    isSending.current = false
-    setAhead('made' in sent ? (before) => new Map(before).set(post.id, sent.made) : new Map())
-    say('made' in sent ? done(sent.made) : { ...nothing, refusal: sent.refusal })
+    const isLast = underWay.current.get(post.id) === sending
+    if (isLast) underWay.current.delete(post.id)
+    if ('refusal' in sent) {
+      if (isLast) setAhead((before) => new Map([...before].filter(([id]) => id !== post.id)))
+      return say({ ...nothing, refusal: sent.refusal })
+    }
+    if (isLast) setAhead((before) => new Map(before).set(post.id, sent.made))
+    // A later move has said its own by now, or will.
+    if (newest.current === sending) say(done(sent.made))
   }
 
   const press = useTouchDrag<Post>({

@@ -50,6 +50,8 @@ export function goToWorkspace(id: number): boolean {
   if (!mayLeavePage()) return false
   endRequests()
   beginAnewAfterBack()
+  // Until the other page comes, the name above is its own already: nothing of this one is taken for it, or written into it.
+  document.getElementById('app')!.inert = true
   const form = document.createElement('form')
   form.method = 'post'
   form.action = '/dashboard/workspace'

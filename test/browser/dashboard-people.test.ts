@@ -105,6 +105,9 @@ test('a journey has what was measured of a page beside its view, and all events 
   await page.waitForSelector(`${list('Journey')} li:has-text("1m 3s in sight · 80 % seen · LCP 1,234 ms")`)
   await page.waitForSelector(`${list('Journey')} li:has-text("button_click <i>Buy</i>")`)
   expect(await page.$$('.timeline li')).toHaveLength(2)
+  await page.setViewportSize({ width: 360, height: 740 })
+  const isCut = `[...document.querySelectorAll('.timeline .name')].some((name) => name.scrollWidth > name.clientWidth)`
+  expect(await page.evaluate(isCut)).toBe(false)
   await page.click('text=Technical events')
   await page.waitForSelector('.timeline li:nth-child(4)')
   await look(page, 'journey-all')

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{d as s,f as n}from"./chunk-BM7W7ZX3.js";function l(c,o){let t=n(void 0),r=n(o);return r.current=o,s(()=>()=>t.current?.close(),[]),{connect:()=>{if(t.current!==void 0)return;let e=new MessageChannel;t.current=e.port1,e.port1.onmessage=({data:u})=>r.current(u),c.current.contentWindow.postMessage("replay","*",[e.port2])},say:e=>t.current?.postMessage(e)}}export{l as a};

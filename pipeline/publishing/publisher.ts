@@ -23,6 +23,7 @@ import {
   publishAtOnceEachMax,
   publishAtOnceMax,
   publishAtOncePlatformMax,
+  publishAtOnceWorkspaceMax,
   publishCountMs,
   publishEveryMs,
   publishLeaseMs,
@@ -107,7 +108,8 @@ export function startPublisher(options: PublisherOptions): Publisher {
     if (room === 0) return false
     const claimed = await claimTargets(pg, {
       ...{ holder, leaseMs: publishLeaseMs, limit: room },
-      ...{ perAccountMax: publishAtOnceEachMax, perPlatformMax: publishAtOncePlatformMax },
+      ...{ perAccountMax: publishAtOnceEachMax, perWorkspaceMax: publishAtOnceWorkspaceMax },
+      perPlatformMax: publishAtOncePlatformMax,
       heldMaxMs: publishLimitWaitMs,
       underWay: underWayByAccount(),
       except: [...underWay.keys()].map(({ id }) => id),

@@ -68,8 +68,12 @@ export interface Claiming {
   readonly holder: string
   readonly leaseMs: number
   readonly limit: number
-  /** Targets of one account, and of one platform, at a time; `underWay` is how many the caller already works on, by account. */
+  /**
+   * Targets at a time of one account, of one workspace on one platform, and of one platform; `underWay` is how many the
+   * caller already works on, by account.
+   */
   readonly perAccountMax: number
+  readonly perWorkspaceMax: number
   readonly perPlatformMax: number
   /** Targets whose time is longer past don't wait while their account is held. */
   readonly heldMaxMs: number
@@ -85,16 +89,17 @@ const hasMediaSql = 'EXISTS (SELECT FROM post_media m WHERE m.post_id = t.post_i
  * and a target that meets the limit has uploaded in vain.
  */
 export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedTarget[]> {
-  const { holder, leaseMs, limit, perAccountMax, perPlatformMax, underWay, except, heldMaxMs } = claiming
+  const { holder, leaseMs, limit, perAccountMax, perWorkspaceMax, perPlatformMax, underWay, except, heldMaxMs } =
+    claiming
   return q.query<ClaimedTarget>(
     `WITH busy AS (
-       SELECT a.id, a.platform, given.count FROM unnest($5::bigint[], $6::bigint[]) AS given (id, count)
+       SELECT a.id, a.workspace_id, a.platform, given.count FROM unnest($5::bigint[], $6::bigint[]) AS given (id, count)
        JOIN social_accounts a ON a.id = given.id
      ), uploading AS (
        SELECT social_account_id FROM post_targets t
        WHERE status = 'publishing' AND next_attempt_at > now() AND claimed_by IS NOT NULL AND ${hasMediaSql}
      ), due AS (
-       SELECT t.id, next_attempt_at, social_account_id, platform, ${hasMediaSql} AS has_media
+       SELECT t.id, next_attempt_at, social_account_id, a.workspace_id, platform, ${hasMediaSql} AS has_media
        FROM post_targets t JOIN social_accounts a ON a.id = social_account_id JOIN posts p ON p.id = post_id
        WHERE t.status = 'publishing' AND next_attempt_at <= now() AND t.id <> ALL ($7::bigint[])
          AND (coalesce(held_until <= now(), true) OR p.scheduled_at < now() - ${intervalOf('$9')})
@@ -103,15 +108,21 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
        WHERE has_media AND social_account_id NOT IN (SELECT social_account_id FROM uploading)
        ORDER BY social_account_id, next_attempt_at, id
      ), waiting AS (
-       SELECT id, next_attempt_at, social_account_id, platform,
+       SELECT id, next_attempt_at, social_account_id, workspace_id, platform,
          row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, id) AS place
        FROM due WHERE NOT has_media OR id IN (SELECT id FROM uploads)
      ), of_accounts AS (
+       SELECT id, next_attempt_at, workspace_id, platform,
+         row_number() OVER (PARTITION BY workspace_id, platform ORDER BY next_attempt_at, id) AS place
+       FROM waiting WHERE place <= $4 - coalesce((SELECT count FROM busy WHERE id = social_account_id), 0)
+     ), of_workspaces AS (
        SELECT id, next_attempt_at, platform,
          row_number() OVER (PARTITION BY platform ORDER BY next_attempt_at, id) AS place
-       FROM waiting WHERE place <= $4 - coalesce((SELECT count FROM busy WHERE id = social_account_id), 0)
+       FROM of_accounts a
+       WHERE place <= $10 - coalesce(
+         (SELECT sum(count) FROM busy WHERE workspace_id = a.workspace_id AND platform = a.platform), 0)
      ), chosen AS (
-       SELECT id FROM of_accounts o
+       SELECT id FROM of_workspaces o
        WHERE place <= $8 - coalesce((SELECT sum(count) FROM busy WHERE platform = o.platform), 0)
        ORDER BY next_attempt_at, id LIMIT $3
      ), locked AS (
@@ -123,7 +134,7 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
      RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
     [
       ...[holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except, perPlatformMax],
-      heldMaxMs,
+      ...[heldMaxMs, perWorkspaceMax],
     ],
   )
 }

@@ -5,10 +5,14 @@ import { hour, KiB, minute, second } from './units.ts'
 export const publishEveryMs = 0.5 * second
 /** Posts that are taken with one transaction. */
 export const duePostsEach = 500
-/** Targets that one process publishes at a time, those of one platform, so that one that hangs doesn't delay others, and of one account. */
+/**
+ * Targets that one process publishes at a time, and those of one platform, so that one that hangs doesn't delay others. A
+ * workspace has half of a platform's, as it may name a server of its own there; and one account some less.
+ */
 export const publishAtOnceMax = 64
 export const publishAtOncePlatformMax = publishAtOnceMax / 2
-export const publishAtOnceEachMax = 16
+export const publishAtOnceWorkspaceMax = publishAtOncePlatformMax / 2
+export const publishAtOnceEachMax = 12
 /** How long after its time a target waits for limits of its platform without using up its attempts. */
 export const publishLimitWaitMs = 24 * hour
 /** Lease of a claimed target, and how often it is renewed. If the process dies, another one takes the target after it. */

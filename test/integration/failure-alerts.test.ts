@@ -93,8 +93,8 @@ async function claimPost(isMailSetUp = true) {
   await expect.poll(() => stores.pg.transaction((tx) => takeDuePosts(tx, 1))).toBe(1)
   const holder = randomUUID()
   const claimed = await claimTargets(stores.pg, {
-    ...{ holder, leaseMs: 60_000, limit: 2, perAccountMax: 1, perPlatformMax: 1, heldMaxMs: 0 },
-    ...{ underWay: new Map(), except: [] },
+    ...{ holder, leaseMs: 60_000, limit: 2, perAccountMax: 1, perWorkspaceMax: 1, perPlatformMax: 1 },
+    ...{ heldMaxMs: 0, underWay: new Map(), except: [] },
   })
   const targetOf = (account: number) => claimed.find(({ social_account_id }) => social_account_id === account)!
   const [lost, other] = accounts.map(targetOf) as [(typeof claimed)[0], (typeof claimed)[0]]

@@ -3,7 +3,10 @@
 /** How whoever calls platforms waits: tests put one in its place that waits less. */
 export type Sleep = typeof sleep
 
-/** Resolves after `ms`, or at once when `signal` aborts. */
+/** A timer of Node that is given more ends at once. */
+const timerMaxMs = 2 ** 31 - 1
+
+/** Resolves after `ms`, but 24 days at most, or at once when `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -12,7 +15,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, ms)
+    const timer = setTimeout(done, Math.min(ms, timerMaxMs))
     signal?.addEventListener('abort', done)
   })
 }

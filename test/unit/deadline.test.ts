@@ -48,3 +48,15 @@ test('work that ends or fails before leaves neither a listener nor a timer', asy
   await expect(within(60_000, signal, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
   expect([getEventListeners(signal, 'abort'), timers()]).toEqual([[], before])
 })
+
+test('a wait that is longer than a timer can be does not end at once', async () => {
+  const ending = new AbortController()
+  let hasEnded = false
+  const waiting = sleep(Number.POSITIVE_INFINITY, ending.signal).then(() => {
+    hasEnded = true
+  })
+  await sleep(50)
+  expect(hasEnded).toBe(false)
+  ending.abort()
+  await waiting
+})

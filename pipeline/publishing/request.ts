@@ -4,6 +4,7 @@
  */
 import { type Dispatcher, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
+import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { exceedsJsonLimits } from '../../schemas/json-body.ts'
@@ -90,7 +91,7 @@ async function send(asked: Asked): Promise<Answer> {
       if (error instanceof ProviderError || signal.aborted) throw error
       const said = ending.aborted
         ? 'The platform did not answer in time'
-        : `The platform could not be reached: ${(error as Error).message}`
+        : `The platform could not be reached: ${failureText(error)}`
       const failure = { kind: 'transient', code: 'unreachable', isUnpublished: isUnsent(error) } as const
       throw new ProviderError(failure, said, { cause: error })
     }

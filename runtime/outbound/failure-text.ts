@@ -1,6 +1,7 @@
 /** Why a request to somebody else's server failed, in words that its owner may read. */
 import { TargetRefused } from './guarded-agent.ts'
 
+const oddAnswer = 'The answer is not HTTP, or its headers are too large'
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused',
   ECONNRESET: 'The connection broke',
@@ -14,7 +15,10 @@ const texts: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'The name of the host can not be looked up now',
   EHOSTUNREACH: 'The host can not be reached',
   ENETUNREACH: 'The host can not be reached',
-  UND_ERR_HEADERS_OVERFLOW: 'The answer is not HTTP, or its headers are too large',
+  UND_ERR_HEADERS_OVERFLOW: oddAnswer,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer has another length than it says',
+  // A status below 100.
+  ERR_ASSERTION: oddAnswer,
 }
 
 export function failureText(error: unknown): string {
@@ -25,7 +29,7 @@ export function failureText(error: unknown): string {
   if (errors !== undefined && errors.length > 0) return failureText(errors.at(-1))
   const known = texts[code]
   if (known !== undefined) return known
-  if (name === 'HTTPParserError') return 'The answer is not HTTP, or its headers are too large'
+  if (name === 'HTTPParserError') return oddAnswer
   if (isTlsCode(code)) return `TLS failed: ${code}`
   return `The request failed${code === '' ? '' : `: ${code}`}`
 }

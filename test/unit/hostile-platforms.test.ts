@@ -22,3 +22,9 @@ test('an answer that is nested deeper than any platform’s is refused before it
   const asking = askProvider({ url: receiver.url, signal: new AbortController().signal })
   await expect(asking).rejects.toThrow('The platform answered something else than JSON')
 })
+
+test('a platform that breaks the rules of HTTP is said in words', async () => {
+  receiver.behaviour = (_, response) => void response.socket?.end('HTTP/1.1 000 None\r\n\r\n')
+  const asking = askProvider({ url: receiver.url, signal: new AbortController().signal })
+  await expect(asking).rejects.toThrow(/^The platform could not be reached: The answer is not HTTP/)
+})

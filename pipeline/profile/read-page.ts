@@ -1,5 +1,6 @@
 /** Extracts a company's description from an HTML page: texts by their role, structured data, colours and fonts. */
 import { Parser } from 'htmlparser2'
+import { exceedsJsonLimits } from '../../schemas/json-body.ts'
 import {
   pageAttributesMax,
   pageDataLengthMax,
@@ -65,7 +66,7 @@ export function readPage(url: string, html: string): Page {
   const data: Record<string, unknown>[] = []
   const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
   const open: Open[] = []
-  let [title, unread, aside, depth, attributesRead, dataRead] = ['', 0, 0, 0, 0, 0]
+  let [title, unread, aside, depth, attributesRead, dataRead, scriptsRead] = ['', 0, 0, 0, 0, 0, 0]
   let special: { kind: 'style' | 'data'; text: string } | undefined
   let logo: string | undefined
 
@@ -132,7 +133,7 @@ export function readPage(url: string, html: string): Page {
           if (special.kind === 'style') readStyle(special.text, colors, fonts)
           else {
             dataRead += special.text.length
-            if (dataRead <= pageDataLengthMax) readData(special.text, data)
+            if (dataRead <= pageDataLengthMax && ++scriptsRead <= pageTextsMax) readData(special.text, data)
           }
           special = undefined
         }
@@ -212,6 +213,7 @@ function readMeta(attributes: Readonly<Record<string, string>>, meta: Map<string
 }
 
 function readData(text: string, data: Record<string, unknown>[]): void {
+  if (exceedsJsonLimits(text)) return
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -2,7 +2,13 @@
 import { expect, test } from 'vitest'
 import { describePosture } from '../../pipeline/profile/describe-looks.ts'
 import { readPage } from '../../pipeline/profile/read-page.ts'
-import { pageAttributesMax, pageDataLengthMax, pageDepthMax, pageTagsMax } from '../../schemas/limits/profile-limits.ts'
+import {
+  pageAttributesMax,
+  pageDataLengthMax,
+  pageDepthMax,
+  pageTagsMax,
+  pageTextsMax,
+} from '../../schemas/limits/profile-limits.ts'
 
 const read = (body: string) => readPage('https://example.com/', `<h1>First</h1>${body}<h2>Last</h2>`)
 const headings = (body: string) => read(body).headings.map(({ text }) => text)
@@ -43,6 +49,14 @@ test('structured data is read up to a bound, however many scripts it is in', () 
   const { data } = read(script('a', half) + script('b', half) + script('c', 0))
   expect(data).toEqual([{ name: 'a' }, { name: 'b' }])
   expect(read(script('a', pageDataLengthMax + 1)).data).toEqual([])
+  expect(read('<script type="application/ld+json">{</script>'.repeat(pageTextsMax) + script('a', 0)).data).toEqual([])
+})
+
+test('structured data that is nested deeper than any site’s is not parsed', () => {
+  const nested = (depth: number) =>
+    `<script type="application/ld+json">{"a":${'['.repeat(depth)}${']'.repeat(depth)}}</script>`
+  expect(read(nested(10)).data).toHaveLength(1)
+  expect(read(nested(100)).data).toEqual([])
 })
 
 test('a link host that is called as a member of every object is no social platform', () => {

@@ -6,7 +6,7 @@ import { createTransport } from 'nodemailer'
 import { within } from '../../runtime/deadline.ts'
 import { isLoopback } from '../../runtime/loopback.ts'
 import type { MailAddress, SmtpServer } from '../../runtime/mail-settings.ts'
-import { reportMailMs, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
+import { reportMailMs, smtpAnswerBytesMax, smtpConnectMs } from '../../schemas/limits/report-limits.ts'
 import { SendFailed } from './send-failed.ts'
 
 export interface Mail {
@@ -57,7 +57,8 @@ export function makeMailer(
     requireTLS: !isHere && login !== undefined,
     ...(login && { auth: { user: login.user, pass: login.password } }),
     ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, dnsTimeout: connectMs },
-    ...{ socketTimeout: withinMs, disableFileAccess: true, disableUrlAccess: true },
+    ...{ socketTimeout: withinMs, maxResponseSize: smtpAnswerBytesMax },
+    ...{ disableFileAccess: true, disableUrlAccess: true },
   })
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
   return {

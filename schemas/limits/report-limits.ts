@@ -30,6 +30,8 @@ export const reportsAtOnce = 4
 export const reportMailMs = 60 * second
 /** Deadline of the connection and of the greeting. */
 export const smtpConnectMs = 10 * second
+/** One answer of the server: EHLO's has some hundred bytes. An endless one ends its connection, also after the deadline. */
+export const smtpAnswerBytesMax = 16 * KiB
 /** A process that died gives a claim away after this: longer than the deadline of a mail. */
 export const reportClaimMs = 5 * minute
 /** Delays between a failed attempt and the next; after the last of them the report has failed. */

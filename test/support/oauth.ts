@@ -45,7 +45,9 @@ export function setUpApps(api: TestApi, host: string) {
     const [, form = ''] = /<form class="panel editor"(.*?)<\/form>/s.exec(text) ?? []
     const inputs = [...form.matchAll(/<input type="(hidden|checkbox)" name="(\w+)" value="([^"]*)"( checked)?>/g)]
     const sent = inputs.filter(([, type, , , checked]) => type === 'hidden' || checked !== undefined)
-    return new URLSearchParams(sent.map(([, , name, value]): [string, string] => [name!, value!.replaceAll('&amp;', '&')]))
+    return new URLSearchParams(
+      sent.map(([, , name, value]): [string, string] => [name!, value!.replaceAll('&amp;', '&')]),
+    )
   }
 
   const send = (cookie: string, form: URLSearchParams, headers: Record<string, string> = fromOwnPage) =>

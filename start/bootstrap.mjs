@@ -10,7 +10,7 @@ import { build, isBuilt } from './build.mjs'
 import { install, isInstalled, requireNode } from './install.mjs'
 import { underLock } from './lock.mjs'
 import { root } from './root.mjs'
-import { runTests } from './test-run.mjs'
+import { runTests, testCommands } from './test-run.mjs'
 
 const mains = {
   start: 'start/main.js',
@@ -43,11 +43,9 @@ await bootstrap(command, args)
 
 async function bootstrap(command, args) {
   requireNode()
-  const isTest = command === 'test' || command === 'test:faults'
+  const isTest = testCommands.includes(command)
   if (!isTest && command !== 'build' && !(command in mains)) {
-    fail(
-      `unknown command \`${command ?? ''}\`: one of ${[...Object.keys(mains), 'test', 'test:faults', 'build'].join(', ')}`,
-    )
+    fail(`unknown command \`${command ?? ''}\`: one of ${[...Object.keys(mains), ...testCommands, 'build'].join(', ')}`)
   }
   if (Object.hasOwn(summaries, command)) refuseArguments(command, args)
   const needsTools = !services.includes(command) || !isBuilt()
@@ -55,13 +53,13 @@ async function bootstrap(command, args) {
   if (command === 'build' || !isInstalled(needsTools) || !isBuilt()) {
     underLock(() => {
       if (!isInstalled(needsTools)) install(needsTools)
-      // A whole run of the tests checks all types itself.
-      const isChecked = command !== 'test' || args.length > 0
+      // These check all types themselves.
+      const isChecked = !['test', 'test:quick'].includes(command) || args.length > 0
       if (command === 'build' || !isBuilt()) build({ isStrict: command === 'build', isChecked })
     })
   }
   if (command === 'build') return
-  if (isTest) process.exit(await runTests(args, command === 'test:faults'))
+  if (isTest) process.exit(await runTests(command, args))
 
   const file = join(root, 'dist', mains[command])
   if (!existsSync(file)) fail(`this version has no command \`${command}\``)

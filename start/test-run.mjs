@@ -21,11 +21,19 @@ const checks = [
   ['lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ]
 
+/** What `npm run test:quick` runs: whatever waits for no kills, browsers or deadlines. */
+const quickFolders = ['test/unit', 'test/tidy', 'test/contract', 'test/oracle']
+
+/** Commands that run tests. */
+export const testCommands = ['test', 'test:quick', 'test:faults']
+
 /**
- * `args` go to vitest (`npm test -- test/unit`), and then only the tests run. `isLong`: the fault tests in their long form.
+ * `args` go to vitest (`npm test -- test/unit`), and then only the tests run. `test:faults` runs the long form of those
+ * that have one, without types and lint.
  * @returns the exit code
  */
-export async function runTests(args, isLong) {
+export async function runTests(command, args) {
+  const isLong = command === 'test:faults'
   mkdirSync(cache, { recursive: true })
   const seed = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 2 ** 31) : gateSeed))
   if (!Number.isInteger(seed)) {
@@ -34,8 +42,8 @@ export async function runTests(args, isLong) {
   }
   say(`SEED=${seed}`)
   // Beside the tests, which mostly wait.
-  const checking = args.length === 0 && !isLong ? checks.map(([name, command]) => check(name, command)) : []
-  const report = await runVitest(args, isLong, seed)
+  const checking = args.length === 0 && !isLong ? checks.map(([name, tool]) => check(name, tool)) : []
+  const report = await runVitest(args.length > 0 ? args : filesOf(command), isLong, seed)
   const checked = await Promise.all(checking)
   const passed = report.passed + checked.filter(({ isPassed }) => isPassed).length
   const failed = report.failed.length + checked.filter(({ isPassed }) => !isPassed).length
@@ -49,12 +57,17 @@ export async function runTests(args, isLong) {
   return failed === 0 ? 0 : 1
 }
 
-async function runVitest(args, isLong, seed) {
+/** An empty list stands for all files. */
+function filesOf(command) {
+  if (command === 'test:faults') return longTests()
+  return command === 'test:quick' ? quickFolders : []
+}
+
+async function runVitest(files, isLong, seed) {
   const file = join(cache, `test-report-${process.pid}.json`)
   const options = ['--reporter=default', `--reporter=${join(root, 'test/support/gate-reporter.ts')}`]
   // The long form compares durations: other files must not run beside it.
   if (isLong) options.push('--no-file-parallelism')
-  const files = isLong && args.length === 0 ? longTests() : args
   const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     cwd: root,
     env: { ...process.env, ...(isLong && { FAULTS: 'long' }), SEED: String(seed), TEST_REPORT: file },

@@ -10,6 +10,7 @@ export type ExpiredTable =
   | 'contact_sightings'
   | 'connected_apps'
   | 'oauth_clients'
+  | 'account_sign_ins'
   | 'contacts'
   | 'identity_facts'
   | 'person_credits'

@@ -1,4 +1,5 @@
-/** Deletes connections of apps that have ended, and registrations whose time is over. They have no effect already. */
+/** Deletes connections of apps that have ended, and registrations and sign-ins at platforms whose time is over. They have no effect already. */
+import { deleteExpiredSignIns } from '../../postgres/tables/account-sign-ins.ts'
 import { deleteEndedApps } from '../../postgres/tables/connected-apps.ts'
 import { deleteExpiredClients } from '../../postgres/tables/oauth-clients.ts'
 import { appSweepMax } from '../../schemas/limits/oauth-limits.ts'
@@ -11,6 +12,7 @@ export async function expireApps(context: JobContext): Promise<void> {
   const tables = [
     ['connected_apps', deleteEndedApps],
     ['oauth_clients', deleteExpiredClients],
+    ['account_sign_ins', deleteExpiredSignIns],
   ] as const
   for (const [table, deleteSome] of tables) {
     for (let gone = appSweepMax; gone === appSweepMax && !signal.aborted; ) {

@@ -3,6 +3,7 @@
  * SHA-256 of its state is stored. Held by test/integration/sign-in-accounts.test.ts.
  */
 import { sha256Of } from '../../schemas/keys.ts'
+import { appSweepMax } from '../../schemas/limits/oauth-limits.ts'
 import type { Queryable } from '../client.ts'
 
 /** Where a sign-in was begun. */
@@ -16,13 +17,11 @@ export interface AccountSignIn {
   readonly sealed: Buffer
 }
 
-/** Forgets those that are too old. */
 export async function insertAccountSignIn(
   tx: Queryable,
   { workspaceId, sessionId }: Beginner,
-  { state, sealed, expiresAt, now }: { state: string; sealed: Buffer; expiresAt: Date; now: Date },
+  { state, sealed, expiresAt }: { state: string; sealed: Buffer; expiresAt: Date },
 ): Promise<void> {
-  await tx.query('DELETE FROM account_sign_ins WHERE expires_at <= $1', [now])
   await tx.query(
     `INSERT INTO account_sign_ins (state_hash, workspace_id, session_id, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)`,
     [sha256Of(state), workspaceId, sessionId, sealed, expiresAt],
@@ -77,4 +76,14 @@ export async function readReturnedSignIn(
 /** @returns false where another request ended it */
 export async function endAccountSignIn(tx: Queryable, id: number): Promise<boolean> {
   return (await tx.query('DELETE FROM account_sign_ins WHERE id = $1 RETURNING 1', [id])).length > 0
+}
+
+/** Deletes some of those whose time is over. @returns how many */
+export async function deleteExpiredSignIns(q: Queryable, at: Date): Promise<number> {
+  const deleted = await q.query(
+    `DELETE FROM account_sign_ins WHERE id IN (
+       SELECT id FROM account_sign_ins WHERE expires_at <= $1 LIMIT ${appSweepMax}) RETURNING 1`,
+    [at],
+  )
+  return deleted.length
 }

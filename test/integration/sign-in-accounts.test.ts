@@ -1,9 +1,11 @@
 /** Social accounts, connected by signing in at the platform: each platform's way, and attacks on it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expireApps } from '../../pipeline/retention/expire-apps.ts'
 import { accountCredentialsPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import { accountSignInMs } from '../../schemas/limits/publish-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
+import { jobContext } from '../support/job-context.ts'
 import { linkedinApp, linkedinToken, member, pageUrn, startLinkedin } from '../support/linkedin-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { setUpMembers } from '../support/members.ts'
@@ -250,6 +252,9 @@ test('a sign-in that was declined, is of another server, or too old says so, and
   const late = await agreed()
   skippedMs = accountSignInMs
   expect(said(await finish(late))[1]).toContain('more than 10 minutes ago')
+  await stores.pg.query("UPDATE account_sign_ins SET expires_at = now() - interval '1 s'")
+  await expireApps(jobContext(stores, Date.now()))
+  expect((await everything()).startsWith('[[],')).toBe(true)
   const elsewhere = await agreed()
   await stores.pg.query('UPDATE account_sign_ins SET workspace_id = $1 WHERE state_hash IS NOT NULL', [
     (await makeWorkspace(stores)).workspaceId,

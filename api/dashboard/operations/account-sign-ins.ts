@@ -90,10 +90,9 @@ const makeBegin = ({ accountBox, appBox, signInLimiter }: Connecting) =>
     },
     async handle({ workspace, actor, clock, prepared: { address, state, kept }, stores: { pg } }) {
       await requireManaging(pg, workspace.id, actor)
-      const now = new Date(clock.now())
       const sealed = accountBox.seal(JSON.stringify(kept))
-      const expiresAt = new Date(now.getTime() + accountSignInMs)
-      await insertAccountSignIn(pg, beginnerOf({ workspace, actor }), { state, sealed, expiresAt, now })
+      const expiresAt = new Date(clock.now() + accountSignInMs)
+      await insertAccountSignIn(pg, beginnerOf({ workspace, actor }), { state, sealed, expiresAt })
       return { address }
     },
   })

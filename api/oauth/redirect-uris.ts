@@ -17,6 +17,8 @@ export function isTakenRedirect(uri: string): boolean {
   if (uri.length > redirectUriLengthMax || !plainUri.test(uri) || uri.includes('#') || !URL.canParse(uri)) return false
   const { protocol, hostname, username, password } = new URL(uri)
   if (username !== '' || password !== '') return false
+  // Without slashes it is a path of our own host to a browser that is on our page.
+  if (/^https?:/.test(protocol) && !/^https?:\/\//i.test(uri)) return false
   if (protocol === 'https:') return plainHost.test(hostname)
   if (protocol === 'http:') return isLoopback(hostname)
   const scheme = protocol.slice(0, -1)

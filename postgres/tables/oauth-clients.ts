@@ -12,9 +12,10 @@ export interface OAuthClient {
 }
 
 /**
- * Where there are as many as are kept, the oldest that nobody consented to goes. Run it in a transaction.
+ * Where there are as many as are kept, the oldest that nobody consented to goes, or else one that has no connection any more: a
+ * member could consent to any number. Run it in a transaction.
  * @param now milliseconds since 1970
- * @returns null where all were consented to
+ * @returns null where all have connections
  */
 export async function registerClient(
   tx: Queryable,
@@ -25,7 +26,8 @@ export async function registerClient(
   await deleteExpiredClients(tx, new Date(now))
   await tx.query(
     `DELETE FROM oauth_clients WHERE (SELECT count(*) FROM oauth_clients) >= $1 AND id = (
-       SELECT id FROM oauth_clients WHERE consented_at IS NULL ORDER BY expires_at LIMIT 1)`,
+       SELECT id FROM oauth_clients c WHERE NOT EXISTS (SELECT 1 FROM connected_apps WHERE client_id = c.id)
+       ORDER BY consented_at IS NOT NULL, expires_at LIMIT 1)`,
     [clientsMax],
   )
   const id = makeLinkToken()

@@ -10,7 +10,7 @@
  * Link token: 32 random bytes in base64url, for sessions of browsers and for links that sign in or invite.
  * Recovery code: 80 random bits in 16 characters of Crockford's base32, in groups of four. People type it.
  */
-import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -53,11 +53,6 @@ export function isWellFormedSecretKey(text: string): boolean {
   return secretShape.test(text) && hasChecksum(text)
 }
 
-/** A new access token of a connected app. It is given out once: keep `sha256Of` of it. */
-export function makeAccessToken(): string {
-  return makeSecret(accessStart)
-}
-
 /** Whether `text` has the shape and the checksum of an access token. */
 export function isWellFormedAccessToken(text: string): boolean {
   return accessShape.test(text) && hasChecksum(text)
@@ -71,9 +66,21 @@ export interface RefreshToken {
   readonly turn: string
 }
 
-/** @param family of the refresh token before; a new one where it is left out */
-export function makeRefreshToken(family = makeSecret(familyStart)): RefreshToken {
-  return { family, turn: makeLinkToken() }
+/** The part of a new refresh token that stays. */
+export function makeTokenFamily(): string {
+  return makeSecret(familyStart)
+}
+
+/**
+ * The tokens that a turn is exchanged for. They are computed, so that a turn gives the same ones again. Nobody can who lacks
+ * either the turn or the salt. Keep `sha256Of` of each.
+ * @param salt 32 random bytes, new for each turn
+ */
+export function nextTokens(turn: string, salt: Buffer): { readonly turn: string; readonly accessToken: string } {
+  const derive = (use: string) => createHmac('sha256', salt).update(`${use} ${turn}`).digest()
+  // 62 doesn't divide 256: the first letters are likelier by a quarter, which costs a bit of the whole.
+  const letters = Array.from(derive('access'), (byte) => base62[byte % 62]).join('')
+  return { turn: derive('refresh').toString('base64url'), accessToken: withChecksum(accessStart + letters) }
 }
 
 /** Null where `text` has not the shape and the checksum of a refresh token. */
@@ -130,7 +137,10 @@ export function sha256Of(key: string): Buffer {
 }
 
 function makeSecret(start: string): string {
-  const body = start + randomBase62(secretRandomLength)
+  return withChecksum(start + randomBase62(secretRandomLength))
+}
+
+function withChecksum(body: string): string {
   return body + checksumOf(body)
 }
 

@@ -17,7 +17,6 @@ import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { Log } from '../../runtime/log.ts'
 import { isLinkToken, isWellFormedAccessToken, readRefreshToken } from '../../schemas/keys.ts'
-import { accessTokenMs } from '../../schemas/limits/oauth-limits.ts'
 import { unstored } from '../transports/rest.ts'
 import { isOwnResource, resourceOf } from './metadata.ts'
 import { OAuthRefusal } from './refusal.ts'
@@ -50,9 +49,9 @@ export async function answerToken(request: HttpRequest, issuing: Issuing): Promi
   const issued =
     type === 'refresh_token' ? await refresh(form, clientId, issuing) : await exchange(form, clientId, issuing)
   if (typeof issued === 'string') throw await refusalOf(issued, clientId, issuing)
-  const { accessToken, refreshToken, scopes } = issued
+  const { accessToken, accessMs, refreshToken, scopes } = issued
   const answer = {
-    ...{ access_token: accessToken, token_type: 'Bearer', expires_in: accessTokenMs / 1000 },
+    ...{ access_token: accessToken, token_type: 'Bearer', expires_in: Math.floor(accessMs / 1000) },
     ...{ refresh_token: `${refreshToken.family}.${refreshToken.turn}`, scope: scopes.join(' ') },
   }
   return jsonReply(200, answer, unstored)

@@ -14,6 +14,8 @@ CREATE TABLE connected_apps (
   -- A refresh token has a part that stays, the family, and one that each use replaces. A former one is known by the family.
   family_hash       bytea UNIQUE,
   turn_hash         bytea,
+  -- By it the turn before gives the same tokens again, for a while.
+  turn_salt         bytea,
   access_hash       bytea UNIQUE,
   access_expires_at timestamptz,
   -- A request is consented to once.

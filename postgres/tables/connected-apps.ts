@@ -4,20 +4,24 @@
  *
  *   consent: beginConnection, a code for a minute → exchangeCode → refreshConnection, again and again
  *
- * A row of `api_keys` is held by whoever changes its connection. A second use of a code, or of a refresh token, ends it: one of
- * the two wasn't the app's. Held by test/integration/oauth.test.ts.
+ * A row of `api_keys` is held by whoever changes its connection. A second use of a code ends it: one of the two wasn't the
+ * app's. So does a former refresh token. For a minute the last one gives the same tokens again, as its answer may have been
+ * lost. Held by test/integration/oauth.test.ts.
  */
-import { makeAccessToken, makeLinkToken, makeRefreshToken, type RefreshToken, sha256Of } from '../../schemas/keys.ts'
+import { randomBytes } from 'node:crypto'
+import { makeLinkToken, makeTokenFamily, nextTokens, type RefreshToken, sha256Of } from '../../schemas/keys.ts'
 import {
   accessTokenMs,
   appSweepMax,
   authorizationCodeMs,
   clientKeptMs,
   connectedAppsOfMemberMax,
+  refreshRepeatMs,
   refreshTokenMs,
 } from '../../schemas/limits/oauth-limits.ts'
 import type { Queryable } from '../client.ts'
 import { type Authenticated, findLiveKey } from './api-keys.ts'
+import { appendSystemChange } from './audit.ts'
 import { holdWorkspace } from './workspaces.ts'
 
 export interface Consent {
@@ -84,6 +88,8 @@ async function makeRoom(tx: Queryable, workspaceId: number, ownerId: number, now
 
 export interface IssuedTokens {
   readonly accessToken: string
+  /** For how long the access token still works. */
+  readonly accessMs: number
   readonly refreshToken: RefreshToken
   readonly scopes: string[]
 }
@@ -93,12 +99,15 @@ export type TokenRefusal = 'invalid' | 'replayed'
 
 interface Held {
   readonly id: number
+  readonly workspace_id: number
   readonly client_id: string
   readonly redirect_uri: string
   readonly code_challenge: string
   readonly code_expires_at: Date
   readonly exchanged_at: Date | null
   readonly turn_hash: Buffer | null
+  readonly turn_salt: Buffer | null
+  readonly access_expires_at: Date | null
   readonly scopes: string[]
   readonly expires_at: Date
   readonly revoked_at: Date | null
@@ -123,30 +132,41 @@ export async function exchangeCode(
   const held = await hold(tx, 'code_hash', code)
   if (held === null || held.client_id !== clientId || held.redirect_uri !== redirectUri) return 'invalid'
   if (held.code_challenge !== challenge) return 'invalid'
-  if (held.exchanged_at !== null) return end(tx, held.id)
+  if (held.exchanged_at !== null) return end(tx, held, now)
   if (held.code_expires_at.getTime() <= now || !isLive(held, now)) return 'invalid'
   await tx.query('UPDATE connected_apps SET exchanged_at = $2 WHERE api_key_id = $1', [held.id, new Date(now)])
-  return issue(tx, held, makeRefreshToken(), now)
+  return issue(tx, held, { family: makeTokenFamily(), turn: makeLinkToken() }, now)
 }
 
 /** Run it in a transaction, and commit whatever comes of it. @param now milliseconds since 1970 */
 export async function refreshConnection(
   tx: Queryable,
-  { family, turn }: RefreshToken,
+  token: RefreshToken,
   clientId: string,
   now: number,
 ): Promise<IssuedTokens | TokenRefusal> {
-  const held = await hold(tx, 'family_hash', family)
+  const held = await hold(tx, 'family_hash', token.family)
   if (held === null || held.client_id !== clientId || !isLive(held, now)) return 'invalid'
-  if (held.turn_hash?.equals(sha256Of(turn)) !== true) return end(tx, held.id)
-  return issue(tx, held, makeRefreshToken(family), now)
+  if (held.turn_hash?.equals(sha256Of(token.turn)) === true) return issue(tx, held, token, now)
+  return issuedBefore(held, token, now) ?? end(tx, held, now)
+}
+
+/** The tokens that it gave moments ago, of which the app may not have got the answer; else null. */
+function issuedBefore(held: Held, { family, turn }: RefreshToken, now: number): IssuedTokens | null {
+  const { turn_hash, turn_salt, access_expires_at, scopes } = held
+  if (turn_salt === null || access_expires_at === null) return null
+  const accessMs = access_expires_at.getTime() - now
+  if (accessMs <= accessTokenMs - refreshRepeatMs) return null
+  const next = nextTokens(turn, turn_salt)
+  if (turn_hash?.equals(sha256Of(next.turn)) !== true) return null
+  return { accessToken: next.accessToken, accessMs, refreshToken: { family, turn: next.turn }, scopes }
 }
 
 /** Holds the connection's key until the end of the transaction. */
 async function hold(tx: Queryable, column: 'code_hash' | 'family_hash', secret: string): Promise<Held | null> {
   const [held] = await tx.query<Held>(
-    `SELECT k.id, a.client_id, a.redirect_uri, a.code_challenge, a.code_expires_at, a.exchanged_at, a.turn_hash,
-            k.scopes, k.expires_at, k.revoked_at, m.owner_id IS NOT NULL AS is_member
+    `SELECT k.id, k.workspace_id, a.client_id, a.redirect_uri, a.code_challenge, a.code_expires_at, a.exchanged_at,
+            a.turn_hash, a.turn_salt, a.access_expires_at, k.scopes, k.expires_at, k.revoked_at, m.owner_id IS NOT NULL AS is_member
      FROM connected_apps a JOIN api_keys k ON k.id = a.api_key_id
      LEFT JOIN members m ON m.workspace_id = k.workspace_id AND m.owner_id = k.owner_id
      WHERE a.${column} = $1 FOR UPDATE OF k, a`,
@@ -159,20 +179,26 @@ function isLive({ is_member, revoked_at, expires_at }: Held, now: number): boole
   return is_member && revoked_at === null && expires_at.getTime() > now
 }
 
-async function end(tx: Queryable, id: number): Promise<'replayed'> {
-  await tx.query('UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1', [id])
+/** The audit log tells the members why their app is signed out. */
+async function end(tx: Queryable, held: Held, now: number): Promise<'replayed'> {
+  if (!isLive(held, now)) return 'replayed'
+  const { id, workspace_id: workspaceId } = held
+  await tx.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id])
+  const change = { actorName: 'api', action: 'connected_app.end_reused', resourceId: id, metadata: {} } as const
+  await appendSystemChange(tx, { ...change, workspaceId })
   return 'replayed'
 }
 
-/** The tokens before stop working. */
-async function issue(tx: Queryable, held: Held, refreshToken: RefreshToken, now: number): Promise<IssuedTokens> {
-  const accessToken = makeAccessToken()
+/** The tokens before stop working. The refresh token that is given is used up. */
+async function issue(tx: Queryable, held: Held, { family, turn }: RefreshToken, now: number): Promise<IssuedTokens> {
+  const salt = randomBytes(32)
+  const next = nextTokens(turn, salt)
   await tx.query(
-    `UPDATE connected_apps SET family_hash = $2, turn_hash = $3, access_hash = $4, access_expires_at = $5
-     WHERE api_key_id = $1`,
+    `UPDATE connected_apps
+     SET family_hash = $2, turn_hash = $3, turn_salt = $4, access_hash = $5, access_expires_at = $6 WHERE api_key_id = $1`,
     [
-      ...[held.id, sha256Of(refreshToken.family), sha256Of(refreshToken.turn)],
-      ...[sha256Of(accessToken), new Date(now + accessTokenMs)],
+      ...[held.id, sha256Of(family), sha256Of(next.turn), salt],
+      ...[sha256Of(next.accessToken), new Date(now + accessTokenMs)],
     ],
   )
   await tx.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [held.id, new Date(now + refreshTokenMs)])
@@ -180,7 +206,8 @@ async function issue(tx: Queryable, held: Held, refreshToken: RefreshToken, now:
     held.client_id,
     new Date(now + clientKeptMs),
   ])
-  return { accessToken, refreshToken, scopes: held.scopes }
+  const refreshToken = { family, turn: next.turn }
+  return { accessToken: next.accessToken, accessMs: accessTokenMs, refreshToken, scopes: held.scopes }
 }
 
 /** The connection that an access token is of, as a key; as `findApiKey`. */

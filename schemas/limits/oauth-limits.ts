@@ -7,6 +7,8 @@ export const authorizationCodeMs = 1 * minute
 export const accessTokenMs = 1 * hour
 /** A connection that isn't used for so long ends, as its refresh token does. */
 export const refreshTokenMs = 30 * day
+/** For so long a refresh token gives the same tokens again: an answer may be lost, and processes of an app may share it. */
+export const refreshRepeatMs = 1 * minute
 /** Connected apps of a member in a workspace. Beyond it the one that was used longest ago ends. */
 export const connectedAppsOfMemberMax = 50
 /** Those that the settings list. */
@@ -15,7 +17,7 @@ export const connectedAppsShownMax = 500
 export const clientUnusedMs = 7 * day
 /** … and one that somebody did, after so long without a sign-in or refresh. It outlives its tokens. */
 export const clientKeptMs = 90 * day
-/** Registrations that are kept. Beyond it the oldest without a consent goes. */
+/** Registrations that are kept. Beyond it the oldest without a consent goes, or else one without a connection. */
 export const clientsMax = 10_000
 /** Registrations of an address an hour. Hosted apps register from few addresses, once for each person. */
 export const registrationsOfAddressMax = 60

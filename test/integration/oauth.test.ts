@@ -12,8 +12,10 @@ import { apiKeyCacheMs } from '../../schemas/limits/api-limits.ts'
 import {
   accessTokenMs,
   authorizationCodeMs,
+  clientsMax,
   clientUnusedMs,
   connectedAppsOfMemberMax,
+  refreshRepeatMs,
   refreshTokenMs,
   registrationsOfAddressMax,
 } from '../../schemas/limits/oauth-limits.ts'
@@ -228,7 +230,7 @@ test.each([
   expect((await apps.exchange(app, code)).status).toBe(200)
 })
 
-test('a code works once and for a minute; a code or refresh token that comes again ends the connection', async () => {
+test('a code works once and for a minute; a code or former refresh token that comes again ends the connection', async () => {
   const { cookie } = await makeMember(mine, 'viewer')
   const twice = await apps.connect(cookie)
   expect(await errorOf(await apps.exchange(twice, twice.code))).toEqual([400, 'invalid_grant'])
@@ -246,15 +248,26 @@ test('a code works once and for a minute; a code or refresh token that comes aga
   const second = (await (await apps.refresh(app, app.refresh_token)).json()) as Tokens
   forgetKeys()
   expect([(await asks(app.access_token))[0], (await asks(second.access_token))[0]]).toEqual([401, 200])
+  // Its answer may have been lost: for a minute it gives the same.
+  expect(await (await apps.refresh(app, app.refresh_token)).json()).toEqual({
+    ...{ ...second, expires_in: second.expires_in - apiKeyCacheMs / 1000 },
+  })
+  clock.advance(refreshRepeatMs)
   expect(await errorOf(await apps.refresh(app, app.refresh_token))).toEqual([400, 'invalid_grant'])
   forgetKeys()
   expect((await asks(second.access_token))[0]).toBe(401)
   expect(await errorOf(await apps.refresh(app, second.refresh_token))).toEqual([400, 'invalid_grant'])
+  const ended = await listAuditEvents(stores.pg, mine.workspaceId, { action: 'connected_app.end_reused', limit: 9 })
+  expect(ended.map(({ actor_type }) => actor_type)).toEqual(['system', 'system'])
 
-  // Two at once: one of them is too many.
+  // Two at once get the same. One from before both is too old.
   const raced = await apps.connect(cookie)
-  const statuses = await Promise.all([1, 2].map(async () => (await apps.refresh(raced, raced.refresh_token)).status))
-  expect(statuses.sort()).toEqual([200, 400])
+  const refreshed = async ({ refresh_token }: Tokens) => (await apps.refresh(raced, refresh_token)).json()
+  const [one, same] = (await Promise.all([refreshed(raced), refreshed(raced)])) as Tokens[]
+  expect([one!.scope, same]).toEqual([raced.scope, one])
+  await refreshed(one!)
+  expect(await errorOf(await apps.refresh(raced, raced.refresh_token))).toEqual([400, 'invalid_grant'])
+  expect(await errorOf(await apps.refresh(raced, one!.refresh_token))).toEqual([400, 'invalid_grant'])
   const idle = await apps.connect(cookie)
   clock.advance(refreshTokenMs)
   expect(await errorOf(await apps.refresh(idle, idle.refresh_token))).toEqual([400, 'invalid_grant'])
@@ -331,6 +344,8 @@ test('registrations: which addresses, how many, and for how long', async () => {
     'ms-msdt:/x',
     'https://u:p@a.example/',
     'https://a.example/#x',
+    'https:connect?state=x',
+    'http:/localhost/x',
   ]
   const answer = await apps.register({
     redirect_uris: [...uris, ...others],
@@ -370,6 +385,27 @@ test('registrations: which addresses, how many, and for how long', async () => {
   expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([400]))
   const tooMany = await apps.register({}, from)
   expect([tooMany.status, Number(tooMany.headers.get('retry-after')) > 0]).toEqual([429, true])
+})
+
+test('a full table of apps forgets those that nobody uses, and no app with a connection', async () => {
+  const { cookie } = await makeMember(mine, 'viewer')
+  const used = await apps.connect(cookie)
+  await stores.pg.query('DELETE FROM oauth_clients WHERE id <> $1', [used.clientId])
+  await stores.pg.query('UPDATE oauth_clients SET expires_at = $1', [new Date(clock.now() + 1)])
+  const fresh = await apps.makeApp()
+  // Somebody consents to any number, and keeps no connection of them.
+  await stores.pg.query(
+    `INSERT INTO oauth_clients (id, name, redirect_uris, created_at, consented_at, expires_at)
+     SELECT 'x' || n, 'x', '{}', $1, $1, $2 FROM generate_series(1, $3 - (SELECT count(*) FROM oauth_clients)) n`,
+    [new Date(clock.now()), new Date(clock.now() + clientUnusedMs), clientsMax],
+  )
+  const made = [await apps.makeApp()]
+  await stores.pg.query('UPDATE oauth_clients SET consented_at = coalesce(consented_at, created_at)')
+  made.push(await apps.makeApp())
+  const ids = [used, fresh, ...made].map(({ clientId }) => clientId)
+  const kept = await stores.pg.query<{ id: string }>('SELECT id FROM oauth_clients WHERE id = ANY($1)', [ids])
+  expect(ids.map((id) => kept.some((one) => one.id === id))).toEqual([true, false, true, true])
+  await stores.pg.query("DELETE FROM oauth_clients WHERE id LIKE 'x%' AND name = 'x'")
 })
 
 test('a member’s oldest app makes room, and ended ones and old registrations are deleted', async () => {

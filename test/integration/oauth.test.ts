@@ -336,6 +336,27 @@ test('consent comes from our own page, of the account that saw it, to a workspac
   expect(Object.fromEntries(refused.searchParams)).toEqual({ error: 'access_denied', state: 's t&1', iss: testApiHost })
 })
 
+test('no app gets into a workspace that is suspended, or that asks for a second factor which the member lacks', async () => {
+  const guarded = await makeWorkspace(stores)
+  const { cookie } = await makeMember(guarded, 'viewer')
+  const { asked } = await apps.makeApp()
+  const form = await apps.formOf(await apps.open(cookie, asked))
+  form.append('answer', 'allow')
+  const set = (change: string) =>
+    stores.pg.query(`UPDATE workspaces SET ${change} WHERE id = $1`, [guarded.workspaceId])
+  const outcomes = async () => {
+    const answers = [await apps.open(cookie, asked), await apps.send(cookie, form)]
+    return answers.map(({ status, headers }) => [status, headers.get('location') ?? headers.get('refresh')])
+  }
+  await set('second_factor_required = true')
+  expect(await outcomes()).toEqual(Array(2).fill([303, '/dashboard/second-factor']))
+  await set('second_factor_required = false, suspended_at = now()')
+  const [shown, sent] = await outcomes()
+  expect([shown, sent![1]]).toEqual([[400, null], null])
+  await set('suspended_at = NULL')
+  expect((await outcomes())[1]![1]).toContain('code=')
+})
+
 test('registrations: which addresses, how many, and for how long', async () => {
   const uris = ['http://localhost:1/a', 'cursor://anysphere.cursor-mcp/oauth/callback', 'com.example.app:/back']
   const others = [

@@ -6,6 +6,7 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { expect, test } from 'vitest'
 import { expireApps } from '../../pipeline/retention/expire-apps.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { beginConnection } from '../../postgres/tables/connected-apps.ts'
 import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { apiKeyCacheMs } from '../../schemas/limits/api-limits.ts'
@@ -116,7 +117,10 @@ test('the official client finds its way from a 401 to tools, refreshes by itself
   })
 
   const revoked = { token: kept.tokens!.refresh_token, client_id: asked!.searchParams.get('client_id')! }
-  expect((await apps.post('/oauth/revoke', { ...revoked, client_id: '\0' })).status).toBe(200)
+  for (const client_id of ['\0', 'x'.repeat(43)]) {
+    expect((await apps.post('/oauth/revoke', { ...revoked, client_id })).status).toBe(200)
+  }
+  forgetKeys()
   expect((await asks(kept.tokens!.access_token))[0]).toBe(200)
   expect((await apps.post('/oauth/revoke', revoked)).status).toBe(200)
   forgetKeys()
@@ -298,11 +302,13 @@ test('consent comes from our own page, of the account that saw it, to a workspac
   const [one, other] = [await makeMember(mine, 'viewer'), await makeMember(mine, 'admin')]
   const elsewhere = await makeWorkspace(stores)
   const name = '</strong><script>alert(1)</script>\u202e'
-  const { asked } = await apps.makeApp({ scope: 'posts:read posts:write unknown' }, { client_name: name })
+  const state = '"><script>alert(2)</script>'
+  const { asked } = await apps.makeApp({ scope: 'posts:read posts:write unknown', state }, { client_name: name })
   const page = await apps.open(one.cookie, asked)
   const shown = await page.clone().text()
   expect(shown).toContain('&lt;/strong&gt;&lt;script&gt;alert(1)&lt;/script&gt;</strong>')
   expect(shown).toContain('app.example')
+  expect(shown).not.toContain('<script>')
   // A viewer has no right to write.
   expect(
     [...shown.matchAll(/name="scopes" value="([^"]+)"( checked)?/g)].map(([, scope, on]) => [scope, !!on]),
@@ -330,6 +336,10 @@ test('consent comes from our own page, of the account that saw it, to a workspac
   expect(await outcome(one.cookie, withField('scopes', 'posts:write'))).toEqual([422, false])
   expect(await outcome(one.cookie, form)).toEqual([200, true])
   expect(await outcome(one.cookie, form)).toEqual([409, false])
+
+  const consent = { clientId: 'x', clientName: 'x', redirectUri: callback, challenge: 'x', scopes: ['posts:read'] }
+  const late = { ...consent, workspaceId: elsewhere.workspaceId, ownerId: one.id }
+  expect(await stores.pg.transaction((tx) => beginConnection(tx, late, clock.now()))).toBe('denied')
 
   const withTools = await apps.makeApp({ resource: `${testApiHost}/mcp?toolsets=links` })
   const refused = await apps.consent(one.cookie, withTools.asked, 'deny')

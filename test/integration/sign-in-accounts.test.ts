@@ -1,5 +1,7 @@
 /** Social accounts, connected by signing in at the platform: each platform's way, and attacks on it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beginSignIn } from '../../pipeline/connecting/begin-sign-in.ts'
+import { finishSignIn } from '../../pipeline/connecting/finish-sign-in.ts'
 import { expireApps } from '../../pipeline/retention/expire-apps.ts'
 import { accountCredentialsPurpose, makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import { accountSignInMs } from '../../schemas/limits/publish-limits.ts'
@@ -11,7 +13,7 @@ import { type MastodonServer, startMastodon } from '../support/mastodon-server.t
 import { setUpMembers } from '../support/members.ts'
 import { instagramUser, metaApp, page, pageToken, startMeta, threadsToken } from '../support/meta-server.ts'
 import { board, pinterestApp, startPinterest } from '../support/pinterest-server.ts'
-import type { ProviderServer } from '../support/provider-server.ts'
+import { answerOnce, type ProviderServer } from '../support/provider-server.ts'
 import { startTiktok, tiktokApp } from '../support/tiktok-server.ts'
 import { startX } from '../support/x-server.ts'
 import { channel, googleClient, startYoutube } from '../support/youtube-server.ts'
@@ -193,7 +195,7 @@ test.each(cases.map((one) => [`${one.platform}${one.choice === undefined ? '' : 
       ...words,
       ...(app.scopes === undefined ? [] : ['--scopes', app.scopes]),
     )
-    expect([set.code, set.err]).toEqual([0, ''])
+    expect([set.code, set.err, JSON.stringify(set.json).includes(app.secret)]).toEqual([0, '', false])
     const { platform: at, id: client_id, scopes = '' } = app
     const listed = (await svcOn(stores, 'apps', 'list')).json.find((one: Answer) => one.platform === at)
     expect(listed).toEqual({ platform: at, client_id, scopes: scopes.split(',').filter((scope) => scope !== '') })
@@ -203,7 +205,16 @@ test.each(cases.map((one) => [`${one.platform}${one.choice === undefined ? '' : 
       if (choice !== undefined) {
         expect(made.body.choices.map(({ name }: { name: string }) => name)).toEqual(offered)
         expect(said(await choose(made.body.sign_in_id, 'another'))[1]).toContain('none of those that were offered')
-        made = await choose(made.body.sign_in_id, choice)
+        const { sign_in_id } = made.body
+        const unknown = 'unknown, or was used'
+        expect(said(await choose(sign_in_id, choice, await signInOwner(mine)))[1]).toContain(unknown)
+        skippedMs = accountSignInMs
+        expect(said(await choose(sign_in_id, choice))[1]).toContain(unknown)
+        skippedMs = 0
+        const both = await Promise.all([choose(sign_in_id, choice), choose(sign_in_id, choice)])
+        const late = both.find(({ status }) => status !== 200)
+        expect(said(late!)[1]).toContain(unknown)
+        made = both.find(({ status }) => status === 200)!
       }
       expect([made.status, made.body]).toMatchObject([200, { platform, is_renewed: false, sign_in_id: null }])
       const { id } = made.body
@@ -229,8 +240,16 @@ test('Mastodon needs no app; the sign-in is taken once, and what is stored shows
   expect(said(await finish(back.replace(code, 'another')))).toEqual([422, expect.stringContaining('invalid_grant')])
   // The person's own code is of no use any more.
   expect(said(await finish(back))).toEqual([422, expect.stringContaining('unknown, or was used')])
-  const made = await finish(await agreed())
-  expect([made.status, made.body]).toMatchObject([200, { handle: '@shop@social.test', is_renewed: false }])
+  const told = await agreed()
+  const itsCode = returnedIn(told)['code' as 'state']
+  const error_description = `No ${itsCode} of secret-of-app`
+  answerOnce(mastodon, 'POST /oauth/token', { status: 400, body: { error: 'invalid_grant', error_description } })
+  expect(said(await finish(told))[1]).toContain('No … of …')
+  const again = await agreed()
+  const both = await Promise.all([finish(again), finish(again)])
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 422])
+  const made = both.find(({ status }) => status === 200)!
+  expect(made.body).toMatchObject({ handle: '@shop@social.test', is_renewed: false })
   expect(await credentialsOf(made.body.id)).toEqual({ url: mastodon.url, token: mastodon.state.token })
   const stored = await everything()
   for (const secret of [state, code, 'secret-of-app', mastodon.state.token]) {
@@ -291,6 +310,16 @@ test('nobody finishes, or chooses in, the sign-in of another session, member, wo
   expect((await api.ask('/api/v1/social-accounts/sign-in/return', crossSite)).status).toBe(403)
   expect((await choose(1, 'a', await signInOwner(other))).status).toBe(422)
   expect(await accounts()).toHaveLength(1)
+})
+
+test('no step of a sign-in asks an instance in a private network, where that is refused', async () => {
+  const way = { allowPrivate: false, signal: new AbortController().signal }
+  const wanted = { platform: 'mastodon', url: mastodon.url, renews: null } as const
+  const refused = /^Mastodon couldn't be asked: .*no public address/
+  const redirect = 'https://svc.example/dashboard/connect'
+  await expect(beginSignIn(wanted, null, redirect, way)).rejects.toThrow(refused)
+  const { kept } = await beginSignIn(wanted, null, redirect, { ...way, allowPrivate: true })
+  await expect(finishSignIn(kept, { code: 'code' }, way)).rejects.toThrow(refused)
 })
 
 test('the sign-in of an account that is connected again must be its own', async () => {

@@ -428,7 +428,7 @@ test('a full table of apps forgets those that nobody uses, and no app with a con
   await stores.pg.query(
     `INSERT INTO oauth_clients (id, name, redirect_uris, created_at, consented_at, expires_at)
      SELECT 'x' || n, 'x', '{}', $1, $1, $2 FROM generate_series(1, $3 - (SELECT count(*) FROM oauth_clients)) n`,
-    [new Date(clock.now()), new Date(clock.now() + clientUnusedMs), clientsMax],
+    [new Date(clock.now()), new Date(clock.now() + 1), clientsMax],
   )
   const made = [await apps.makeApp()]
   await stores.pg.query('UPDATE oauth_clients SET consented_at = coalesce(consented_at, created_at)')

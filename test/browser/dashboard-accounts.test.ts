@@ -1,8 +1,11 @@
 /** A social account in the dashboard: connected after a wrong token, or by signing in; published to, connected again, and disconnected. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard } from '../support/dashboard.ts'
+import { setUpApi, startApi } from '../support/api.ts'
+import { svcOn } from '../support/command-line.ts'
+import { holdRequests, list, look, setUpDashboard } from '../support/dashboard.ts'
+import { linkedinApp, startLinkedin } from '../support/linkedin-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
+import { testRedirect } from '../support/oauth-pages.ts'
 import { endedPost, runPublisher, schedulePost } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
 
@@ -111,4 +114,35 @@ test('an account is connected by signing in at its server, publishes, and the ad
   expect((await endedPost(ask, post)).status).toBe('published')
   await publisher.close()
   expect(instance.statuses.at(-1)?.text).toBe('Hello after signing in')
+}, 180_000)
+
+test('a page is chosen by keyboard after signing in at LinkedIn; the form waits until it is known who signs in where', async (context) => {
+  const { client_id: id, client_secret: secret } = linkedinApp
+  const scopes = 'openid,profile,w_member_social,w_organization_social,r_organization_social,r_organization_admin'
+  await svcOn(stores, 'apps', 'set', '--platform', 'linkedin', '--id', id, '--secret', secret, '--scopes', scopes)
+  const server = await startLinkedin()
+  const there = await startApi(stores, { allowPrivateTargets: true, apiHost: new URL(testRedirect).origin })
+  let letGo = () => {}
+  const page = await signIn(context, '/dashboard/settings', {
+    at: there.url,
+    before: async (page) => {
+      letGo = await holdRequests(page, '**/api/v1/social-accounts/sign-in')
+      await page.route('https://www.linkedin.com/**', (route) => route.fulfill({ body: 'The sign-in' }))
+    },
+  })
+  await page.click(`${section} >> text=Connect an account`)
+  expect(await page.locator('dialog').count()).toBe(0)
+  letGo()
+  await page.getByRole('combobox', { name: 'Platform' }).selectOption('linkedin')
+  await page.click('dialog >> text=Sign in with LinkedIn')
+  await page.waitForURL('https://www.linkedin.com/**')
+  await page.goto(there.url + server.signIn.agree(page.url()).slice(new URL(testRedirect).origin.length))
+  await page.waitForSelector('label:has-text("The Shop")')
+  await look(page, 'connect-choice')
+  expect(await page.evaluate('document.activeElement.type')).toBe('radio')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('[role="status"]:has-text("the-shop on LinkedIn is connected.")')
+  expect(server.faults).toEqual([])
+  await Promise.all([server.close(), there.close()])
 }, 180_000)

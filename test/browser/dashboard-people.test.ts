@@ -78,6 +78,9 @@ test('people have pages, with heads', async (context) => {
   expect(await page.$$(`${section} tbody tr`)).toHaveLength(3)
   // Three rows tell axe what a hundred would.
   await look(page, 'people-pages')
+  // At the end of the list a press does nothing, and the focus stays.
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Older')
   await page.click('text=Newer')
   await page.waitForSelector(`${section} tbody tr:nth-child(100)`)
 })

@@ -110,6 +110,21 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.focus('dialog button[type="submit"]')
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('API keys')} pre:has-text("svc_sk_")`)
+  // Answers that come late: fields are held meanwhile, and no secret is lost behind the next.
+  const letGo = await holdRequests(page, '**/api/v1/api-keys')
+  for (const name of ['second', 'third']) {
+    await page.click('text=Make a key')
+    await page.fill('dialog [name="name"]', name)
+    await page.check('dialog label:has-text("analytics:read") input')
+    await page.press('dialog [name="name"]', 'Enter')
+    await page.waitForSelector('dialog [role="status"]:has-text("Saving …")')
+    expect(await page.evaluate(`document.activeElement.textContent`)).toBe('Create')
+    expect(await page.locator('dialog [inert] [name="name"]').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
+  }
+  letGo()
+  await page.waitForSelector(`${list('API keys')} .copied >> nth=2`)
   await page.click(`${list('API keys')} li:has-text("<b>reports</b>") >> text=Revoke`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('API keys')} li:has-text("<b>reports</b>"):has-text("revoked")`)

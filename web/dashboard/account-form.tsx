@@ -19,28 +19,27 @@ interface AccountFormProps {
   close(): void
 }
 
-export function AccountForm({ renewed, signIns, made, close }: AccountFormProps) {
+export function AccountForm({ renewed, signIns: known, made, close }: AccountFormProps) {
+  // An app that is named meanwhile changes no form that somebody fills.
+  const [signIns] = useState(known)
   const [platform, choose] = useState<Platform>(renewed?.platform ?? 'bluesky')
-  const [isAsking, setAsking] = useState(false)
   const [hasToken, setToken] = useState(false)
   const offersSignIn = renewed === undefined && signIns.includes(platform)
   const signsIn = offersSignIn && !hasToken
   const { name, help } = platformForms[platform]
-  const submit = async (data: FormData) => {
-    setAsking(true)
+  const submit = (data: FormData) => {
     const written = [...data].filter(([, value]) => String(value).trim() !== '')
     const body = { platform, ...Object.fromEntries(written), ...(renewed && { renews: renewed.id }) }
-    const sent = signsIn
-      ? await leaveForSignIn(body)
-      : await send<Connected>('POST', '/social-accounts', body, { withinMs: withinPlatformMs })
-    setAsking(false)
-    return sent
+    return signsIn
+      ? leaveForSignIn(body)
+      : send<Connected>('POST', '/social-accounts', body, { withinMs: withinPlatformMs })
   }
   return (
     <FormDialog
       title={renewed ? `Connect ${renewed.handle} again` : 'Connect an account'}
       verb={signsIn ? `Sign in with ${name}` : renewed ? 'Connect again' : 'Connect'}
       about={`${platform} ${signsIn}`}
+      waiting={`Asking ${name} …`}
       {...{ close, made, submit }}
     >
       {renewed === undefined && (
@@ -62,7 +61,6 @@ export function AccountForm({ renewed, signIns, made, close }: AccountFormProps)
           {hasToken ? `Sign in with ${name}` : 'Connect with a token'}
         </button>
       )}
-      <p role="status">{isAsking ? `Asking ${name} …` : ''}</p>
     </FormDialog>
   )
 }

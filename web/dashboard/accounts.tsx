@@ -15,7 +15,7 @@ const seldomMs = 60_000
 
 export function Accounts({ timezone }: { timezone: string }) {
   const { answer, failure } = useAnswer<Account[]>('/social-accounts/checked')
-  const { answer: signIns } = useAnswer<(typeof AccountSignInPlatforms)['_output']>(
+  const { answer: signIns, failure: unknown } = useAnswer<(typeof AccountSignInPlatforms)['_output']>(
     may('workspace:manage') ? '/social-accounts/sign-in' : undefined,
     { againMs: seldomMs },
   )
@@ -24,6 +24,8 @@ export function Accounts({ timezone }: { timezone: string }) {
   const [made, setMade] = useState<Connected>()
   const [ended, end] = useState<Account>()
   const platforms: readonly Platform[] = signIns?.platforms ?? []
+  /** Until then a form might change under the hand that fills it. */
+  const isKnown = signIns !== undefined || unknown !== undefined || !may('workspace:manage')
   const renew = async (account: Account) => {
     if (!platforms.includes(account.platform)) return setForm({ renewed: account })
     setMade(undefined)
@@ -45,10 +47,10 @@ export function Accounts({ timezone }: { timezone: string }) {
       {answer?.length === 0 && <p class="empty">No account is connected yet. Posts are published through accounts.</p>}
       <ul>
         {answer?.map((account) => (
-          <OneAccount key={account.id} {...{ account, timezone }} renew={() => renew(account)} {...{ end }} />
+          <OneAccount key={account.id} {...{ account, timezone, isKnown }} renew={() => renew(account)} {...{ end }} />
         ))}
       </ul>
-      {form && (
+      {form && isKnown && (
         <AccountForm
           renewed={form.renewed}
           signIns={platforms}
@@ -81,11 +83,13 @@ export function Accounts({ timezone }: { timezone: string }) {
 interface OneAccountProps {
   readonly account: Account
   readonly timezone: string
+  /** Whether a press signs in, or asks for a token. */
+  readonly isKnown: boolean
   renew(): void
   end(account: Account): void
 }
 
-function OneAccount({ account, timezone, renew, end }: OneAccountProps) {
+function OneAccount({ account, timezone, isKnown, renew, end }: OneAccountProps) {
   const { handle, platform, display_name: name, checked_at: checkedAt } = account
   const { name: network } = platformForms[platform]
   const isSimulated = account.connection_type === 'simulated'
@@ -98,7 +102,7 @@ function OneAccount({ account, timezone, renew, end }: OneAccountProps) {
       <Health {...account} />
       {checkedAt && <span class="label">checked {time(checkedAt, timezone)}</span>}
       {may('workspace:manage') && !isSimulated && (
-        <button type="button" aria-label={`Connect again ${handle} on ${network}`} onClick={renew}>
+        <button type="button" disabled={!isKnown} aria-label={`Connect again ${handle} on ${network}`} onClick={renew}>
           Connect again
         </button>
       )}

@@ -14,17 +14,17 @@ type Made = (typeof CreatedApiKey)['_output']
 
 export function ApiKeys({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<Made>()
+  const [made, setMade] = useState<readonly Made[]>([])
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Key>()
   const { answer, failure } = useAnswer<Answer>('/api-keys')
   return (
     <Panel title="API keys" action={['Make a key', () => setMaking(true)]} {...{ failure, refusal }}>
-      {made && (
-        <ShownOnce secret={made.api_key} name="key">
-          The key <bdi>{made.name}</bdi>.
+      {made.map((one) => (
+        <ShownOnce key={one.id} secret={one.api_key} name="key">
+          The key <bdi>{one.name}</bdi>.
         </ShownOnce>
-      )}
+      ))}
       {answer?.keys.length === 0 && (
         <p class="empty">
           Scripts and agents ask the <a href="/docs">API</a> with a secret key of their own.
@@ -56,7 +56,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
           scopes={answer.scopes}
           close={() => setMaking(false)}
           made={(key) => {
-            setMade(key)
+            setMade((before) => [key, ...before])
             done({ made: key })
           }}
         />

@@ -1,5 +1,5 @@
 /** Where a platform sends the browser after a sign-in: the account is connected, or it is chosen among several. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountSignIn } from '../../schemas/resources/social-account.ts'
 import { platformForms } from './account-platforms.tsx'
 import { withinPlatformMs } from './begin-sign-in.ts'
@@ -74,12 +74,15 @@ function Choices({ made: { platform, choices }, isAsking, choose }: ChoicesProps
     event.preventDefault()
     void choose(String(new FormData(event.currentTarget as HTMLFormElement).get('choice')))
   }
+  const place = useRef<HTMLFormElement>(null)
+  // They come after a wait, and nothing else on the page tells of them.
+  useLayoutEffect(() => place.current?.querySelector('input')?.focus(), [])
   return (
-    <form class="editor" onSubmit={submit}>
+    <form class="editor" ref={place} onSubmit={submit}>
       <fieldset>
         <legend>What do posts on {platformForms[platform].name} go to?</legend>
         {choices.map(({ key, name }) => (
-          <label key={key}>
+          <label key={key} class="choice">
             <input type="radio" name="choice" value={key} required /> <bdi>{name}</bdi>
           </label>
         ))}

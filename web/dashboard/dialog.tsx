@@ -103,29 +103,55 @@ interface FormDialogProps<Made> extends DialogProps {
   readonly verb: string
   /** A choice that the request is about: its refusal isn't shown beside another. */
   readonly about?: string
+  /** Said until the answer comes. */
+  readonly waiting?: string
   submit(data: FormData): Promise<Sent<Made>>
   made?(made: Made): void
 }
 
-/** A form for one request, which closes it: its children are the fields. A refusal stands above the button, and what was written stays. */
+/**
+ * A form for one request, which closes it: its children are the fields. A refusal stands above the button, and what was
+ * written stays. Until the answer comes the fields are held: what is changed then would be lost as the form closes.
+ */
 export function FormDialog<Made>(props: FormDialogProps<Made>) {
-  const { title, intro, children, close, verb, about, submit, made } = props
+  const { title, intro, children, close, verb, about, waiting = 'Saving …', submit, made } = props
   const [refused, setRefused] = useState<{ readonly about: string | undefined; readonly text: string }>()
+  const [isSending, setSending] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const left = useRef<Element | null>(null)
   const closeThis = useWhileOpen(close)
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const sent = await submit(new FormData(event.currentTarget as HTMLFormElement))
+    if (isSending) return
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    // Fields that are held can't have the focus.
+    left.current = document.activeElement
+    button.current?.focus()
+    setSending(true)
+    const sent = await submit(data)
+    setSending(false)
     if ('refusal' in sent) return setRefused({ about, text: sent.refusal })
     made?.(sent.made)
     closeThis()
   }
+  useLayoutEffect(() => {
+    if (!isSending && document.activeElement === button.current && left.current instanceof HTMLElement)
+      left.current.focus()
+  }, [isSending])
   return (
     <Dialog title={title} close={close}>
       {intro}
       <form class="editor" onSubmit={onSubmit}>
-        {children}
-        <Refusal text={refused?.about === about ? (refused?.text ?? '') : ''} />
-        <button type="submit">{verb}</button>
+        <div class="fields" inert={isSending}>
+          {children}
+        </div>
+        <Refusal text={!isSending && refused?.about === about ? (refused?.text ?? '') : ''} />
+        <button type="submit" ref={button}>
+          {verb}
+        </button>
+        <p role="status" class={isSending ? 'label' : 'unseen'}>
+          {isSending ? waiting : ''}
+        </p>
       </form>
     </Dialog>
   )

@@ -42,16 +42,16 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
   }
   const pager = (cursors.length > 0 || last !== undefined) && (
     <div class="controls pager">
+      {/* At an end they stay enabled for the browser: a disabled one loses the focus. */}
       <button
         type="button"
-        disabled={cursors.length === 0}
-        onClick={() => setPlace({ path, cursors: cursors.slice(0, -1) })}
+        aria-disabled={cursors.length === 0}
+        onClick={() => cursors.length > 0 && setPlace({ path, cursors: cursors.slice(0, -1) })}
       >
         Newer
       </button>
       <span class="label">{isPastEnd ? 'Nothing is older' : `Page ${cursors.length + 1}`}</span>
-      {/* It stays enabled while a page is awaited: a disabled one loses the focus. */}
-      <button type="button" disabled={last === undefined} onClick={goOn}>
+      <button type="button" aria-disabled={last === undefined} onClick={goOn}>
         Older
       </button>
     </div>

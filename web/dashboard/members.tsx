@@ -27,7 +27,7 @@ const mailTexts = {
 
 export function Members({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<Made & { readonly email: string }>()
+  const [made, setMade] = useState<readonly (Made & { readonly email: string })[]>([])
   const [isInviting, setInviting] = useState(false)
   const [removed, remove] = useState<Member>()
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
@@ -35,12 +35,12 @@ export function Members({ timezone }: { timezone: string }) {
   return (
     <Panel title="Members" action={['Invite a member', () => setInviting(true)]} {...{ failure, refusal }}>
       {answer && <RequiredFactor isRequired={answer.is_second_factor_required} members={answer.members} done={done} />}
-      {made && (
-        <ShownOnce secret={made.url} name="link">
-          The link for <bdi>{made.email}</bdi>, which works once and for 7 days. Give it to nobody else.
+      {made.map((one) => (
+        <ShownOnce key={one.id} secret={one.url} name="link">
+          The link for <bdi>{one.email}</bdi>, which works once and for 7 days. Give it to nobody else.
           {answer?.is_mail_set_up && ' It is mailed as well: the list says how that ended.'}
         </ShownOnce>
-      )}
+      ))}
       <ul>
         {answer?.members.map((member) => (
           <li key={member.id} class="event endpoint">
@@ -89,7 +89,7 @@ export function Members({ timezone }: { timezone: string }) {
               aria-label={`Withdraw the invitation of ${email}`}
               onClick={async () => {
                 const sent = await send('DELETE', `/invitations/${id}`)
-                if (!('refusal' in sent) && made?.id === id) setMade(undefined)
+                if (!('refusal' in sent)) setMade((before) => before.filter((one) => one.id !== id))
                 done(sent)
               }}
             >
@@ -104,7 +104,7 @@ export function Members({ timezone }: { timezone: string }) {
           isFactorRequired={answer?.is_second_factor_required ?? false}
           close={() => setInviting(false)}
           made={(invitation) => {
-            setMade(invitation)
+            setMade((before) => [invitation, ...before])
             done({ made: invitation })
           }}
         />

@@ -13,17 +13,17 @@ type Made = (typeof CreatedSharedLink)['_output']
 
 export function SharedLinks({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<Made>()
+  const [made, setMade] = useState<readonly Made[]>([])
   const [isMaking, setMaking] = useState(false)
   const [revoked, revoke] = useState<Links[number]>()
   const { answer, failure } = useAnswer<Links>('/shared-links')
   return (
     <Panel title="Shared links" action={['Make a link', () => setMaking(true)]} {...{ failure, refusal }}>
-      {made && (
-        <ShownOnce secret={made.url} name="link">
-          The link <bdi>{made.name}</bdi>.
+      {made.map((one) => (
+        <ShownOnce key={one.id} secret={one.url} name="link">
+          The link <bdi>{one.name}</bdi>.
         </ShownOnce>
-      )}
+      ))}
       {answer?.length === 0 && (
         <p class="empty">
           Whoever has such a link sees overview, events, funnels and retention without an account: figures, and no
@@ -57,7 +57,7 @@ export function SharedLinks({ timezone }: { timezone: string }) {
         <LinkForm
           close={() => setMaking(false)}
           made={(link) => {
-            setMade(link)
+            setMade((before) => [link, ...before])
             done({ made: link })
           }}
         />

@@ -22,7 +22,7 @@ const tones: Readonly<Record<Delivery['status'], string>> = { delivered: 'good',
 
 export function Webhooks({ timezone }: { timezone: string }) {
   const { refusal, done } = useRefusal()
-  const [made, setMade] = useState<Made>()
+  const [made, setMade] = useState<readonly Made[]>([])
   const [isMaking, setMaking] = useState(false)
   const [removed, remove] = useState<Endpoint>()
   const pages = { each: listed, after: ({ id }: { readonly id: number }) => ({ before_id: String(id) }) }
@@ -34,11 +34,11 @@ export function Webhooks({ timezone }: { timezone: string }) {
     <>
       {failure && <Failure {...failure} />}
       <Panel title="Webhooks" action={['Add an endpoint', () => setMaking(true)]} refusal={refusal}>
-        {made && (
-          <ShownOnce secret={made.secret} name="secret">
-            The signing secret of <bdi>{made.url}</bdi>.
+        {made.map((one) => (
+          <ShownOnce key={one.id} secret={one.secret} name="secret">
+            The signing secret of <bdi>{one.url}</bdi>.
           </ShownOnce>
-        )}
+        ))}
         {endpoints.answer?.length === 0 && (
           <p class="empty">
             No endpoint yet. One gets a signed call for each post, link, contact, conversion or payment.
@@ -92,7 +92,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         <WebhookForm
           close={() => setMaking(false)}
           made={(endpoint) => {
-            setMade(endpoint)
+            setMade((before) => [endpoint, ...before])
             done({ made: endpoint })
           }}
         />

@@ -21,7 +21,7 @@ const checks = [
   ['lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ]
 
-/** What `npm run test:quick` runs: whatever waits for no kills, browsers or deadlines. */
+/** Folders of `npm run test:quick`: their tests wait for no kills, browsers or deadlines. */
 const quickFolders = ['test/unit', 'test/tidy', 'test/contract', 'test/oracle']
 
 /** Commands that run tests. */

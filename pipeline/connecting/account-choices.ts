@@ -6,7 +6,7 @@ import type { Reach } from '../publishing/adapter.ts'
 import { describePerson, listOwnPages } from '../publishing/linkedin-pages.ts'
 import { facebookApi, get, idIn } from '../publishing/meta-api.ts'
 import { listBoards } from '../publishing/pinterest.ts'
-import { objectIn } from '../publishing/request.ts'
+import { listIn, objectIn } from '../publishing/request.ts'
 import { metaTokenIn, renewableTokenIn } from './account-secret.ts'
 import { ConnectingRefused } from './connecting-refused.ts'
 
@@ -53,7 +53,7 @@ async function list(platform: Platform, secret: string, scopes: readonly string[
     const { body } = await get({ credentials: metaTokenIn(secret), signal }, `${facebookApi}/me/accounts`, {
       ...{ fields: 'id,name,instagram_business_account{id,username}', limit: String(accountChoicesMax) },
     })
-    const pages = Object.values(objectIn(body, 'data')) as Record<string, unknown>[]
+    const pages = listIn(body, 'data')
     return pages.flatMap((page) => (platform === 'facebook' ? [pageChoice(page)] : instagramChoices(page)))
   }
   if (platform === 'linkedin') {
@@ -76,7 +76,7 @@ function pageChoice(page: Readonly<Record<string, unknown>>): Choice {
 }
 
 function instagramChoices(page: Readonly<Record<string, unknown>>): Choice[] {
-  if (page['instagram_business_account'] === undefined) return []
+  if (page['instagram_business_account'] == null) return []
   const account = objectIn(page, 'instagram_business_account')
   const { name, fields } = pageChoice(page)
   return [{ key: idIn(account), name: `@${account['username']} (${name})`, fields }]

@@ -2,7 +2,7 @@
 import { accountChoicesMax } from '../../schemas/limits/publish-limits.ts'
 import { ProviderError } from './adapter.ts'
 import { ask, pagePrefix, type Signed } from './linkedin-api.ts'
-import { objectIn, textIn } from './request.ts'
+import { listIn, objectIn, textIn } from './request.ts'
 
 /** @throws ProviderError */
 export async function describePerson(call: Signed) {
@@ -25,7 +25,7 @@ const postingRoles = ['ADMINISTRATOR', 'CONTENT_ADMINISTRATOR']
 export async function listOwnPages(call: Signed): Promise<OwnPage[]> {
   const query = `q=roleAssignee&state=APPROVED&count=${accountChoicesMax}`
   const { body } = await ask(call, `/rest/organizationAcls?${query}`, { headers: { 'x-restli-method': 'FINDER' } })
-  const roles = Object.values(objectIn(body, 'elements')) as Record<string, unknown>[]
+  const roles = listIn(body, 'elements')
   const own = roles.filter(({ role }) => postingRoles.includes(String(role)))
   const urns = own.map(({ organization }) => String(organization)).filter((urn) => pageUrn.test(urn))
   const pages = [...new Set(urns)].map((urn) => urn.slice(pagePrefix.length))

@@ -9,7 +9,7 @@ import { asRefused, type Call, type ErrorKind, type KnownIds, ProviderError, typ
 import { comparable } from './cut-text.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
 import { bufferBody } from './media-body.ts'
-import { type Answer, type Asked, askProvider, objectIn, odd, textIn } from './request.ts'
+import { type Answer, type Asked, askProvider, listIn, odd, textIn } from './request.ts'
 
 export const facebookApi = 'https://graph.facebook.com/v25.0'
 
@@ -147,7 +147,7 @@ async function findListed(
 export async function listPosts(call: Signed, { url, text, time, others, order }: Listing, count: number) {
   const fields = ['id', text, time, ...(others === undefined ? [] : [others])].join()
   const { body } = await get(call, url, { fields, order, limit: String(count) })
-  return Object.values(objectIn(body, 'data')) as Record<string, unknown>[]
+  return listIn(body, 'data')
 }
 
 /** Threads takes the sign off a tag, and blanks at the ends go. */

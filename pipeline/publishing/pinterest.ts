@@ -32,7 +32,7 @@ import { firstOwn, lookTwice } from './look-up.ts'
 import { base64Body, formBody } from './media-body.ts'
 import { type Renewal, renewedBy, renewToken } from './oauth2.ts'
 import { pollUntil } from './poll-until.ts'
-import { type Answer, type Asked, askProvider, countIn, objectIn, odd, textIn } from './request.ts'
+import { type Answer, type Asked, askProvider, countIn, listIn, objectIn, odd, textIn } from './request.ts'
 
 export interface PinterestCredentials {
   readonly accessToken: string
@@ -177,13 +177,13 @@ function timeOf(pin: Fields): number {
 /** A board's newest pins. */
 async function listPins(call: Signed, board: string, count: number): Promise<Fields[]> {
   const { body } = await ask(call, `/boards/${board}/pins?page_size=${count}`)
-  return Object.values(objectIn(body, 'items')) as Fields[]
+  return listIn(body, 'items')
 }
 
 /** The account's boards, for it to choose from. @throws ProviderError */
 export async function listBoards(call: Signed, count: number): Promise<{ id: string; name: string }[]> {
   const { body } = await ask(call, `/boards?page_size=${count}`)
-  const boards = Object.values(objectIn(body, 'items')) as Fields[]
+  const boards = listIn(body, 'items')
   return boards.map((board) => ({ id: idIn(board), name: String(board['name'] || idIn(board)) }))
 }
 

@@ -8,6 +8,7 @@ import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { exceedsJsonLimits } from '../../schemas/json-body.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
@@ -159,6 +160,11 @@ export function objectIn(body: Readonly<Record<string, unknown>>, field: string)
   const value = body[field]
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw odd(`The platform's answer has no ${field}`)
+}
+
+/** The objects of a list; other entries are passed over. */
+export function listIn(body: Readonly<Record<string, unknown>>, field: string): Record<string, unknown>[] {
+  return Object.values(objectIn(body, field)).filter(isObject)
 }
 
 /** A count of likes or the like, written as a number or as its digits; null where it is none. */

@@ -1,6 +1,6 @@
 /** Answers of platforms made to keep whoever reads them busy: anybody's server may be behind the address of one. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askProvider } from '../../pipeline/publishing/request.ts'
+import { askProvider, listIn } from '../../pipeline/publishing/request.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 let receiver: Receiver
@@ -27,4 +27,9 @@ test('a platform that breaks the rules of HTTP is said in words', async () => {
   receiver.behaviour = (_, response) => void response.socket?.end('HTTP/1.1 000 None\r\n\r\n')
   const asking = askProvider({ url: receiver.url, signal: new AbortController().signal })
   await expect(asking).rejects.toThrow(/^The platform could not be reached: The answer is not HTTP/)
+})
+
+test('entries of a list that are no objects are passed over', () => {
+  expect(listIn({ data: [null, 'a', { id: '1' }, []] }, 'data')).toEqual([{ id: '1' }])
+  expect(() => listIn({ data: null }, 'data')).toThrow('has no data')
 })

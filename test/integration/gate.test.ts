@@ -22,7 +22,7 @@ function write(name: string, text: string): void {
 async function runGate(env: Record<string, string> = {}): Promise<{ code: number | null; lines: string[] }> {
   const program = `
     const { runTests } = await import(${JSON.stringify(projectFile('start/test-run.mjs'))})
-    process.exit(await runTests(['--root', ${JSON.stringify(folder)}], false))`
+    process.exit(await runTests('test', ['--root', ${JSON.stringify(folder)}]))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     env: { PATH: process.env['PATH'], ...env },
   })

@@ -9,7 +9,9 @@ const { stores, api, mine } = setUpApi()
 const signIn = setUpDashboard({ stores, api, mine })
 
 test('the choice at the top leads to all workspaces with their figures, which are searched, and a click opens one', async (context) => {
-  const names = ['Bakery <b>', 'Harbour', 'Lighthouse', ...Array.from({ length: 8 }, (_, at) => `Client ${at}`)]
+  // The last one has a name that is wider than a phone.
+  const clients = [...Array.from({ length: 7 }, (_, at) => `Client ${at}`), 'w'.repeat(120)]
+  const names = ['Bakery <b>', 'Harbour', 'Lighthouse', ...clients]
   const made = await Promise.all(names.map((name) => makeWorkspace(stores, { name })))
   const [bakery, harbour, lapsed] = made.map(({ workspaceId }) => workspaceId) as [number, number, number]
   await stores.pg.query(`INSERT INTO members (workspace_id, owner_id, role) SELECT unnest($1::int[]), $2, 'viewer'`, [

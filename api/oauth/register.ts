@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import { clientNameLengthMax, redirectUrisMax } from '../../schemas/limits/oauth-limits.ts'
 import { isPlainLine } from '../../schemas/plain-line.ts'
 import { jsonType, unstored } from '../transports/rest.ts'
@@ -43,7 +44,7 @@ export function readClient(described: unknown): { readonly name: string; readonl
     client_name: name,
     response_types: responses,
     grant_types: grants,
-  } = (typeof described === 'object' && described !== null ? described : {}) as Readonly<Record<string, unknown>>
+  } = isObject(described) ? described : ({} as Readonly<Record<string, unknown>>)
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > redirectUrisMax) {
     throw new OAuthRefusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${redirectUrisMax}`)
   }

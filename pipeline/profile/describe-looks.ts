@@ -1,9 +1,10 @@
 /** Describes a company's look and channels: colours, fonts, logo, social accounts. */
 import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import { profileListMax, profileSignalDays } from '../../schemas/limits/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
 import { first, quoted } from './quoted.ts'
-import { isObject, type Page } from './read-page.ts'
+import type { Page } from './read-page.ts'
 import type { Looks } from './read-style.ts'
 
 const socialHosts: ReadonlyMap<string, string> = new Map([

@@ -3,12 +3,13 @@
  * same pages give the same profile. See docs/company-profile.md for each field's origin and the formula of confidence.
  */
 import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import { contextLengthMax, profileFeaturesMax, profileListMax } from '../../schemas/limits/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
 import { describeLooks, describePosture } from './describe-looks.ts'
 import { describeTone } from './describe-tone.ts'
 import { distinct, first, type Quoted, quoted } from './quoted.ts'
-import { isObject, type Page } from './read-page.ts'
+import type { Page } from './read-page.ts'
 import type { Looks } from './read-style.ts'
 
 interface Audience {

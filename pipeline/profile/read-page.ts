@@ -1,6 +1,7 @@
 /** Extracts a company's description from an HTML page: texts by their role, structured data, colours and fonts. */
 import { Parser } from 'htmlparser2'
 import { exceedsJsonLimits } from '../../schemas/json-body.ts'
+import { isObject } from '../../schemas/json-object.ts'
 import {
   pageAttributesMax,
   pageDataLengthMax,
@@ -227,8 +228,4 @@ function readData(text: string, data: Record<string, unknown>[]): void {
       if (isObject(node)) data.push(node)
     }
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -59,7 +59,7 @@ export function consentPage(consenting: Consenting, note?: ConsentNote): HttpRep
           scopes.filter((scope) => !reads(scope)),
           false,
         )}<button type="submit" name="answer" value="allow">Allow</button>`
-  return page(
+  return plainPage(
     note === undefined ? 200 : statuses[note],
     'Connect an app',
     `${note === undefined ? '' : fault(texts[note])}<p>An app that calls itself <bdi><strong>${escapeHtml(client.name)}</strong></bdi> asks to act for you in the workspace <bdi><strong>${escapeHtml(workspace.name)}</strong></bdi>, over MCP.</p>
@@ -101,7 +101,11 @@ export function leadBack(to: string, isConnected: boolean): HttpReply {
   const [title, text] = isConnected
     ? ['Connected', 'The app is connected. You can close this page if the app has come back.']
     : ['Refused', 'The app gets nothing.']
-  const shown = page(200, title, `<p role="status">${text}</p><p><a href="${escapeHtml(to)}">Back to the app</a></p>`)
+  const shown = plainPage(
+    200,
+    title,
+    `<p role="status">${text}</p><p><a href="${escapeHtml(to)}">Back to the app</a></p>`,
+  )
   // The address has the code: the app's page gets no referrer, and no cache this page.
   return { ...shown, headers: { ...shown.headers, Refresh: `0;url=${to}`, 'Referrer-Policy': 'no-referrer' } }
 }
@@ -109,9 +113,5 @@ export function leadBack(to: string, isConnected: boolean): HttpReply {
 /** The request can't be answered: whoever looks decides whether to tell the app. */
 export function faultPage({ fault: text, back }: RequestFault): HttpReply {
   const link = back === undefined ? '' : `<p><a href="${escapeHtml(back)}">Back to the app</a></p>`
-  return page(400, 'This app can’t be connected', `${fault(text)}${link}`)
-}
-
-function page(status: number, title: string, body: string): HttpReply {
-  return plainPage(status, title, body)
+  return plainPage(400, 'This app can’t be connected', `${fault(text)}${link}`)
 }

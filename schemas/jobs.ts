@@ -6,7 +6,7 @@ export const pipelineQueue = 'pipeline'
 export type JobName =
   /** Deletes the remaining data of deleted workspaces. */
   | 'delete-workspaces'
-  /** Deletes connections of apps that have ended, and registrations whose time is over. */
+  /** Deletes connections of apps that have ended, and registrations and sign-ins at platforms whose time is over. */
   | 'expire-apps'
   /** Deletes data past its retention. */
   | 'expire-data'

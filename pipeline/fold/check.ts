@@ -45,11 +45,19 @@ const comparedRows: readonly (readonly [rows: string, columns: readonly string[]
     `(SELECT * FROM cells FINAL WHERE ${inFreshCells} AND (notEmpty(seen.key) OR notEmpty(sample.metric)))`,
     [
       ...['day', 'kind', 'key', 'is_cut'],
-      // Sums of floats differ in their last digits with the order of adding.
-      `arraySort(arrayZip(sample.metric, sample.values, sample.counts, arrayMap(total -> round(total, 3), sample.total), sample.latest))`,
+      `arraySort(arrayZip(sample.metric, sample.values, sample.counts, sample.latest))`,
     ],
   ],
 ]
+
+/**
+ * SQL of days whose totals differ. Sums of floats do so in their last digits with the order of adding, and rounding
+ * would tell apart those beside a half.
+ */
+const daysOfOtherTotals = `SELECT DISTINCT day FROM (
+    SELECT day, min(sample.total) AS least, max(sample.total) AS most FROM cells FINAL ARRAY JOIN sample
+    WHERE ${inFreshCells} GROUP BY day, kind, key, sample.metric)
+  WHERE most - least > 1e-6 * greatest(most, 1)`
 
 /** A credit looks back for its window of days, and one more for the hour of the day; a session looks back one day. */
 const lookBackDays = creditWindowMs / dayMs + 2
@@ -78,14 +86,14 @@ export async function countDifferentDays(
     from: isCut ? keptFrom + lookBackDays : 0,
   }
   const days = new Set<number>()
-  for (const [rowsSql, columns] of comparedRows) {
-    const rows = await ch.query<{ day: number }>(
+  const statements = comparedRows.map(
+    ([rowsSql, columns]) =>
       `SELECT day FROM (
          SELECT day, build, count() AS n, groupBitXor(cityHash64(${columns.join(', ')})) AS digest FROM ${rowsSql} GROUP BY day, build)
        GROUP BY day HAVING count() != 2 OR uniqExact(n, digest) != 1`,
-      params,
-      { deadlineMs: foldDeadlineMs },
-    )
+  )
+  for (const sql of [...statements, daysOfOtherTotals]) {
+    const rows = await ch.query<{ day: number }>(sql, params, { deadlineMs: foldDeadlineMs })
     for (const { day } of rows) days.add(day)
   }
   return days.size

@@ -1,5 +1,6 @@
 /** `svc figures`, and figures in another timezone. */
 import { beforeAll, expect, test } from 'vitest'
+import { cellColumns } from '../../clickhouse/rollups/cells.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from '../../pipeline/fold/build.ts'
 import { beginBuild, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
@@ -27,6 +28,7 @@ const visits: EventLike[] = Array.from({ length: 40 }, (_, nth) => ({
   ...{ visitor: 1 + (nth % 7), session: 100 + (nth >> 1), path: `/${nth % 4}` },
   ...(nth % 5 === 0 ? { source: 'news', medium: 'email' } : {}),
   ...(nth % 9 === 0 ? { kind: 'conversion' as const } : {}),
+  ...(nth % 4 === 1 ? { kind: 'web_vital' as const, metric: 'CLS' as const, metric_value: 0.0015 } : {}),
   occurred_at: now - nth * 245 * 60_000,
 }))
 
@@ -57,10 +59,19 @@ const insert = (replaced: string, which: string) => ({
   statement: (rows: string) =>
     `INSERT INTO sessions SELECT * REPLACE (${replaced}) FROM sessions FINAL WHERE ${rows} AND ${which} LIMIT 1`,
 })
+/** To the sums of samples, under a higher version. */
+function addToTotals(more: number) {
+  const shown = { version: 'version + 1', 'sample.total': `arrayMap(total -> total + ${more}, sample.total)` }
+  const selected = cellColumns.map((name) => shown[name as keyof typeof shown] ?? name)
+  const statement = (rows: string) =>
+    `INSERT INTO cells (${cellColumns.join()}) SELECT ${selected.join()} FROM cells FINAL WHERE ${rows}`
+  return { table: 'cells', statement }
+}
 const alterations = [
   // Where sessions entered and left, what visitors were seen with, what conversions are credited to, and the cells of a day.
   update('credits', "source = 'elsewhere'"),
   update('cells', 'is_cut = 1'),
+  addToTotals(0.001),
   update('sessions', "entry_path = '/elsewhere'"),
   update('sessions', "exit_path = '/elsewhere'"),
   update('visitors', "keys = ['v']"),
@@ -89,6 +100,8 @@ test('a check finds each day where rows of any kind were altered, and a rebuild 
   await stores.pg.query('DELETE FROM erasures WHERE workspace_id = $1', [workspace.id])
   expect(await figures('rebuild')).toMatchObject({ code: 0, said: { workspaces: 1 } })
   expect(await shownOf(workspace, { days: '7' })).toEqual(before)
+  // As if floats had been added in another order.
+  await stores.ch.command(addToTotals(-1e-12).statement(await ofFigures()))
   expect(await figures('check')).toMatchObject({ code: 0, said: { workspaces: 1, differences: [] } })
 })
 

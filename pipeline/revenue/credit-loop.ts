@@ -1,4 +1,4 @@
-/** Credits payments for as long as the process runs. Several processes may do it at once: each computes the same. */
+/** Credits payments for as long as the process runs. Several processes may do it at once: the first result of a payment that is written counts. */
 import { creditEveryMs } from '../../schemas/limits/revenue-limits.ts'
 import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 import { type Crediting, creditRevenue } from './credit-payments.ts'

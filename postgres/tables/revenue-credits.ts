@@ -105,28 +105,27 @@ export interface NextDue {
 }
 export type CreditedPayment = Credit & NextDue
 
-/** A payment that became due again meanwhile stays due. */
-const nextDue = `credit_due_at = CASE WHEN p.credit_due_at = c.due THEN to_timestamp(c."nextDue" / 1000) ELSE p.credit_due_at END`
-
-/** Payments whose credit stays as it is. */
+/** Payments whose credit stays as it is. One that became due again meanwhile stays due. */
 export async function postponeCredits(q: Queryable, kept: readonly NextDue[]): Promise<void> {
   await q.query(
-    `UPDATE revenue_payments p SET ${nextDue}
-     FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8) WHERE p.id = c.id`,
+    `UPDATE revenue_payments p SET credit_due_at = to_timestamp(c."nextDue" / 1000)
+     FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8)
+     WHERE p.id = c.id AND p.credit_due_at = c.due`,
     [JSON.stringify(kept)],
   )
 }
 
+/** One that was credited or became due again meanwhile stays as it is: another process may have known more of its payer. */
 export async function saveCredits(q: Queryable, credited: readonly CreditedPayment[]): Promise<void> {
   await q.query(
     `UPDATE revenue_payments p SET rule = c.rule, source = c.source, medium = c.medium, campaign = c.campaign, path = c.path,
        device = c.device, browser = c.browser, country = c.country, link_id = c.link_id, post_id = c.post_id,
        visitor = c.visitor, session = c.session, session_at = to_timestamp(c.session_at / 1000), credited_at = now(),
-       ${nextDue}
+       credit_due_at = to_timestamp(c."nextDue" / 1000)
      FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8, rule text, source text,
        medium text, campaign text, path text, device text, browser text, country text, link_id bigint, post_id bigint,
        visitor text, session text, session_at float8)
-     WHERE p.id = c.id AND NOT p.is_payer_erased`,
+     WHERE p.id = c.id AND p.credit_due_at = c.due AND NOT p.is_payer_erased`,
     [JSON.stringify(credited)],
   )
 }

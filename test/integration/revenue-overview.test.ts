@@ -104,8 +104,15 @@ describe('a payment is credited', () => {
     await pay({ workspace_user_id: 'user-7', occurred_at: '2025-11-20T11:00:00Z' })
     await creditAll(stores)
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ direct: 1_000 })
-    await identify('ada@example.com', 'laptop', { user_id: 'user-7' })
-    await creditAll(stores)
+    // By another process, while this one is about to write what it knew before.
+    const query = async <Row>(...asked: Parameters<typeof stores.pg.query>) => {
+      if (asked[0].includes('SET rule =')) {
+        await identify('ada@example.com', 'laptop', { user_id: 'user-7' })
+        await creditAll(stores)
+      }
+      return stores.pg.query<Row>(...asked)
+    }
+    await creditAll({ ...stores, pg: { ...stores.pg, query } })
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ google: 1_000 })
     // Also when the identify has left the inbox.
     await mergeAndRefreshPeople(stores)

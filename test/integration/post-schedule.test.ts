@@ -20,7 +20,7 @@ async function create(more: object = {}): Promise<ShownPost> {
   expect([answer.status, answer.body]).toEqual([200, expect.anything()])
   return answer.body
 }
-const move = (id: number, verb: string, body?: object) => ask<ShownPost>('POST', `/v1/posts/${id}/${verb}`, body)
+const move = (id: number, verb: string, body?: object | null) => ask<ShownPost>('POST', `/v1/posts/${id}/${verb}`, body)
 const schedule = (id: number, scheduled_at: unknown = later) => move(id, 'schedule', { scheduled_at })
 const read = async (id: number) => (await ask<ShownPost>('GET', `/v1/posts/${id}`)).body
 
@@ -73,8 +73,9 @@ const cells = statuses.flatMap((from) =>
 test.each(cells)('a post that is $from comes to $to by $verb', async ({ from, verb, to }) => {
   const { id } = await create()
   await stores.pg.query('UPDATE posts SET status = $2 WHERE id = $1', [id, from])
-  const body = verb.endsWith('schedule') && verb !== 'unschedule' ? { scheduled_at: later } : undefined
-  const answer = await move(id, verb, body)
+  // Where no body is needed, null is none.
+  const bodies: Record<string, object | null | undefined> = { unschedule: undefined, archive: null }
+  const answer = await move(id, verb, verb in bodies ? bodies[verb] : { scheduled_at: later })
   if (to === 409) expect(answer).toEqual({ status: 409, body: { detail: refusals[verb] } })
   else expect([answer.status, answer.body.status]).toEqual([200, to])
   expect((await read(id)).status).toBe(to === 409 ? from : to)

@@ -148,7 +148,9 @@ function typeOf({ type }: JsonSchema): unknown {
 
 function objectExample(schema: JsonSchema, schemas: Schemas, { isRequest }: Place): unknown {
   const members = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)
-  return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member, schemas, { name, isRequest })]))
+  // As an example, the version of a post that was read is none that any post has: the request would be refused.
+  const shown = members.filter(([name]) => !isRequest || name !== 'updated_at')
+  return Object.fromEntries(shown.map(([name, member]) => [name, exampleOf(member, schemas, { name, isRequest })]))
 }
 
 function listExample(schema: JsonSchema, schemas: Schemas, { name, isRequest }: Place): unknown[] {

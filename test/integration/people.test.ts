@@ -153,6 +153,23 @@ describe('pages', () => {
     expect((await ask().journey({ anonymous_id: cookieless.anonymous_id! })).person).toEqual(cookieless)
   })
 
+  test('count all sessions of a day, though the page reaches back to some of them alone', async () => {
+    const short = { session_id: 'short' }
+    await send(
+      ...[view('v', 500), view('v', 501, short), view('v', 502, { ...short, event_type: 'conversion' })],
+      ...['w', 'x', 'y', 'z'].map((name) => view(name, 550)),
+      view('v', 590),
+      view('u', 595, { session_id: 'first' }),
+      view('u', 596, { session_id: 'second', event_type: 'conversion', event_name: 'purchase' }),
+    )
+    const [u, v] = [{ event_count: 2, session_count: 2 }, { event_count: 4, session_count: 2 }]
+    expect(await ask().people({ limit: '2' })).toMatchObject([
+      { anonymous_id: 'u', ...u, conversion_count: 1, first_seen_at: at(595), last_seen_at: at(596) },
+      { anonymous_id: 'v', ...v, conversion_count: 1, first_seen_at: at(500), last_seen_at: at(590) },
+    ])
+    expect(await ask().people({ limit: '1', before_anonymous_id: 'u' })).toMatchObject([{ anonymous_id: 'v', ...v }])
+  })
+
   test('search e-mail, name, company, source and campaign, whatever the case and signs', async () => {
     await send(
       identify('a', 1, 'ann_1@example.com', { full_name: 'Ännchen Ä', properties: { company: '100% Acme\\Co' } }),

@@ -18,17 +18,23 @@ export interface FoldLease {
 export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal): FoldLease {
   const name = randomUUID()
   let timer: NodeJS.Timeout | undefined
+  let prolonged: Promise<unknown> = Promise.resolve()
   const prolong = () => leaseFold(pg, name, foldLeaseMs)
+  const prolongBeside = () => {
+    prolonged = prolong().catch(() => {})
+  }
   return {
     take: async () => {
       const isOurs = await prolong()
       // Short, so that others don't wait long for a process that has died; a statement may take longer.
-      if (isOurs) timer ??= setInterval(() => void prolong().catch(() => {}), foldLeaseMs / 4)
+      if (isOurs) timer ??= setInterval(prolongBeside, foldLeaseMs / 4)
       return isOurs
     },
     release: async () => {
       clearInterval(timer)
       timer = undefined
+      // Else it could take the lease again after the release.
+      await prolonged
       await releaseFold(pg, name)
     },
     work: {

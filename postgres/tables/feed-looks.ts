@@ -154,6 +154,11 @@ export async function failLook(
   return rows.length > 0
 }
 
+/** Ends a look that was broken off: the feed is as due as it was. */
+export async function releaseLook(q: Queryable, { id, leased_until }: LeasedFeed): Promise<void> {
+  await q.query('UPDATE feeds SET leased_until = NULL WHERE id = $1 AND leased_until = $2', [id, leased_until])
+}
+
 /** Names the feed on a post that it made. */
 export async function setPostFeed(tx: Queryable, postId: number, feedId: number): Promise<void> {
   await tx.query('UPDATE posts SET feed_id = $2 WHERE id = $1', [postId, feedId])

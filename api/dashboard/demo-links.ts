@@ -1,23 +1,24 @@
 /** Tracked links of the demo workspace, each for a campaign that its made-up visits have. */
 import type { SeedLink } from '../../clickhouse/seed/rows-sql.ts'
 import { demoSite } from '../../clickhouse/seed/vocabulary.ts'
-import type { Queryable } from '../../postgres/client.ts'
-import { insertLink } from '../../postgres/tables/links.ts'
+import type { CallContext } from '../operations/define.ts'
+import { createLink } from '../operations/links/create-link.ts'
+import { makeIn } from './make-in.ts'
 
+const [facebook, linkedin] = ['https://www.facebook.com/', 'https://www.linkedin.com/']
 const made = [
-  { label: 'Newsletter', source: 'newsletter', medium: 'email', referrer: '' },
-  { label: 'Facebook advertisement', source: 'facebook', medium: 'paid_social', referrer: 'https://www.facebook.com/' },
-  { label: 'LinkedIn advertisement', source: 'linkedin', medium: 'paid_social', referrer: 'https://www.linkedin.com/' },
-  { label: 'Poster in the window', source: 'poster', medium: 'qr', referrer: '' },
+  { label: 'Newsletter', source: 'newsletter', medium: 'email', referrer: '', tags: ['mail'] },
+  { label: 'Facebook advertisement', source: 'facebook', medium: 'paid_social', referrer: facebook, tags: ['ads'] },
+  { label: 'LinkedIn advertisement', source: 'linkedin', medium: 'paid_social', referrer: linkedin, tags: ['ads'] },
+  { label: 'Poster in the window', source: 'poster', medium: 'qr', referrer: '', tags: ['print'] },
 ]
-const destinationUrl = `${demoSite}/`
 
-export async function fillLinks(q: Queryable, workspaceId: number): Promise<SeedLink[]> {
+/** @param context of the demo workspace, within a transaction */
+export async function fillLinks(context: CallContext): Promise<SeedLink[]> {
   const links: SeedLink[] = []
-  for (const { label, source, medium, referrer } of made) {
-    const { id } = await insertLink(q, {
-      ...{ workspaceId, label, destinationUrl, postId: null, socialAccountId: null },
-      ...{ utmSource: source, utmMedium: medium, utmCampaign: '', utmContent: '' },
+  for (const { label, source, medium, referrer, tags } of made) {
+    const { id } = await makeIn(context, createLink, {
+      ...{ label, destination_url: `${demoSite}/`, utm_source: source, utm_medium: medium, tags },
     })
     links.push({ id, source, medium, referrer })
   }

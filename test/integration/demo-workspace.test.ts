@@ -110,6 +110,28 @@ test('a workspace that only has the name is left alone, and two at once make one
   for (const { visitor, anonymous_id } of browsers) {
     expect(visitor).toBe(stores.hashes.visitorOf(made[0]!.id, anonymous_id))
   }
+  // Simulated accounts alone have posts: nothing leaves the machine.
+  const [desk] = await stores.pg.query(
+    `SELECT (SELECT array_agg(DISTINCT connection_type) FROM social_accounts WHERE workspace_id = $1) AS types,
+       count(*) FILTER (WHERE scheduled_at < now())::int AS past, count(*) FILTER (WHERE scheduled_at > now())::int AS coming,
+       count(*) FILTER (WHERE status = 'draft')::int AS drafts,
+       (SELECT count(*)::int FROM goals WHERE workspace_id = $1) AS goals,
+       (SELECT count(*)::int FROM saved_funnels WHERE workspace_id = $1) AS funnels,
+       (SELECT count(*)::int FROM segments WHERE workspace_id = $1) AS views,
+       (SELECT count(*)::int FROM notes WHERE workspace_id = $1) AS notes
+     FROM posts WHERE workspace_id = $1`,
+    [made[0]!.id],
+  )
+  expect(desk).toEqual({
+    types: ['simulated'],
+    past: 3,
+    coming: 3,
+    drafts: 2,
+    goals: 3,
+    funnels: 1,
+    views: 1,
+    notes: 1,
+  })
   await settlePeople(stores, { shipped: async () => {} })
   const [found] = await stores.pg.query<{ people: number; payments: number; refunds: number }>(
     `SELECT (SELECT count(*) FROM contacts WHERE workspace_id = $1 AND session_count > 0) AS people,

@@ -42,6 +42,11 @@ export const rooms: readonly Room[] = [
     at: `api/dashboard/operations/${name}.ts`,
     may: ['runtime/', 'schemas/', 'api/', 'postgres/tables/', 'pipeline/connecting/'],
   })),
+  // Accounts of the demo are connected as others are.
+  {
+    at: 'api/dashboard/demo-posts.ts',
+    may: ['runtime/', 'schemas/', 'api/', 'postgres/tables/', 'pipeline/connecting/connect-account.ts'],
+  },
   // A preview reads a feed as looks do.
   {
     at: 'api/dashboard/operations/preview-feed.ts',

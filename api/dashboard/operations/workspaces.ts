@@ -1,6 +1,6 @@
 /**
- * The owner's workspaces and their settings. One may be a demo, with made-up visits, links, people, crawlers and payments: to look
- * around before there are own ones.
+ * The owner's workspaces and their settings. One may be a demo, with made-up visits, links, people, crawlers, payments and posts:
+ * to look around before there are own ones.
  */
 import { z } from 'zod'
 import type { ClickHouse } from '../../../clickhouse/client.ts'
@@ -30,10 +30,12 @@ import { JoinedWorkspace } from '../../../schemas/resources/member.ts'
 import { WorkspaceCreate, WorkspaceSettings, WorkspaceUpdate } from '../../../schemas/resources/workspace.ts'
 import { scopesOfRoles } from '../../../schemas/roles.ts'
 import { manageScope, ownScope } from '../../../schemas/scopes.ts'
-import { defineOperation, type Stores } from '../../operations/define.ts'
+import { type CallContext, defineOperation } from '../../operations/define.ts'
 import { serializeWorkspace } from '../../operations/workspace/get-workspace.ts'
 import { fillLinks } from '../demo-links.ts'
 import { fillPeople } from '../demo-people.ts'
+import { fillPosts } from '../demo-posts.ts'
+import { fillSaved } from '../demo-saved.ts'
 
 const demoName = 'Demo'
 const OwnWorkspace = z.object({ id: z.int(), name: z.string() })
@@ -147,7 +149,8 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
     input: {},
     output: OwnWorkspace,
     problems: ['demo_busy', 'workspaces_full'],
-    async handle({ actor, workspace, clock, stores }) {
+    async handle(context) {
+      const { actor, workspace, stores } = context
       // Filling asks for connections beside the transaction's own: one call at a time can't use them up.
       if (isFilling) throw problem('demo_busy')
       isFilling = true
@@ -163,7 +166,10 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
           await requireRoom(tx, owner.id)
           return createDemo(tx, wanted)
         })
-        await fill({ pg, ch, hashes: stores.hashes }, id, clock.now())
+        await fill(
+          { pg, ch },
+          { ...context, workspace: { ...stillThere(await readWorkspace(pg, id)), plan_key: workspace.plan_key } },
+        )
         await markDemoFilled(pg, id)
         return { id, name: demoName }
       } finally {
@@ -173,16 +179,20 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
   })
 }
 
-async function fill(
-  { pg, ch, hashes }: DemoStores & Pick<Stores, 'hashes'>,
-  workspaceId: number,
-  until: number,
-): Promise<void> {
+/** @param context of the demo workspace */
+async function fill({ pg, ch }: DemoStores, context: CallContext): Promise<void> {
+  const { workspace, clock, stores } = context
+  const [workspaceId, until] = [workspace.id, clock.now()]
   const shape = { events: demoEvents, workspaces: 1, days: demoDays, largestShare: 1, until }
   const lease = await leaseSegments(pg, segmentLeaseSize, 'seed')
   const rows = { ...shape, seed: workspaceId, hasAllClientEventIds: false, workspaceIds: [workspaceId] }
-  const links = await fillLinks(pg, workspaceId)
-  const visitorOf = (anonymousId: string) => hashes.visitorOf(workspaceId, anonymousId)
+  const links = await pg.transaction(async (tx) => {
+    const within = { ...context, stores: { ...stores, pg: tx } }
+    await fillPosts(within)
+    await fillSaved(within)
+    return fillLinks(within)
+  })
+  const visitorOf = (anonymousId: string) => stores.hashes.visitorOf(workspaceId, anonymousId)
   const through = await insertSeed(
     ch,
     { ...rows, eventsOf: eventsByWorkspace(shape), lease },

@@ -51,6 +51,7 @@ export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSt
       {
         ...axis,
         space: markPixels,
+        size: marksHeight,
         incrs: () => stepsOf(buckets()),
         values: (_, marks, __, ___, step) => marks.map((mark) => timeMark(mark * 1000, step, timezone)),
       },
@@ -86,6 +87,8 @@ export function keepWidth(chart: UPlot, host: HTMLElement): () => void {
 
 /** Pixels of a mark of time at least, and of a sign of a number with what stands beside it. */
 const markPixels = 70
+/** Below the chart, for a line of marks. */
+const marksHeight = 28
 const [signPixels, besidePixels] = [7.5, 16]
 
 const [hour, day] = [3_600, 86_400]

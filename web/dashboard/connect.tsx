@@ -55,7 +55,7 @@ export function ConnectPage({ search, navigate }: Pick<PageProps, 'search' | 'na
             choose={(choice) => ask('choose', { sign_in_id: made.sign_in_id, choice })}
           />
         )}
-        <PageLink path="/dashboard/settings" navigate={navigate}>
+        <PageLink path="/dashboard/settings#publishing" navigate={navigate}>
           Go to the settings
         </PageLink>
       </Panel>

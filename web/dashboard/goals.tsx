@@ -38,16 +38,18 @@ export function Goals({ view, add }: GoalsProps) {
           a sign-up. Here stand who did, how often, and their share of all visitors.
         </p>
       )}
-      <ul>
-        {answer?.rows.map((row) => (
-          <li key={row.id} class="goal">
-            <Reached {...{ row, most, add }} />
-            {mayChange && (
-              <ChangeButtons name={row.name} ends="Remove" change={() => edit(row)} end={() => remove(row)} />
-            )}
-          </li>
-        ))}
-      </ul>
+      <div class="figures">
+        <ul>
+          {answer?.rows.map((row) => (
+            <li key={row.id} class="goal">
+              <Reached {...{ row, most, add }} />
+              {mayChange && (
+                <ChangeButtons name={row.name} ends="Remove" change={() => edit(row)} end={() => remove(row)} />
+              )}
+            </li>
+          ))}
+        </ul>
+      </div>
       {mayChange && answer !== undefined && (
         <button type="button" class="link" onClick={() => edit('new')}>
           Add goal

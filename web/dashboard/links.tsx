@@ -47,8 +47,8 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
         <ChosenTag {...{ search, navigate }} />
         <LinkSearch search={search}>
           <DomainFilter {...{ search, navigate }} />
+          {may('links:write') && <ImportLinks />}
         </LinkSearch>
-        {may('links:write') && <ImportLinks />}
         {answer?.length === 0 && !isStale && (
           <p class="empty">
             {q !== '' || (tag !== undefined && domain !== undefined)

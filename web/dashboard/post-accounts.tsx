@@ -14,7 +14,7 @@ export function Accounts({ accounts, chosen, choose }: AccountsProps) {
       <legend>Accounts</legend>
       {accounts?.length === 0 && (
         <p class="empty">
-          None is connected: connect one in the <a href="/dashboard/settings">settings</a>.
+          None is connected: connect one in the <a href="/dashboard/settings#publishing">settings</a>.
         </p>
       )}
       {accounts?.map(({ id, platform, handle, status }) => (

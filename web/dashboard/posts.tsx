@@ -176,7 +176,11 @@ function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; r
           </span>
           <span class="label">{wordsOf(engagement).join(', ')}</span>
           <span class={tones[status] ?? ''}>{isWaiting(post) ? 'waiting for approval' : status}</span>
-          {scheduled_at !== null && <time dateTime={scheduled_at}>{time(scheduled_at, shown.workspace.timezone)}</time>}
+          <span class="when">
+            {scheduled_at !== null && (
+              <time dateTime={scheduled_at}>{time(scheduled_at, shown.workspace.timezone)}</time>
+            )}
+          </span>
         </summary>
         {isOpen && <OpenedPost post={post} {...shown} />}
       </details>

@@ -18,7 +18,11 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
       {answer && (
         <>
           {may('profile:write') && <Sources profile={answer} />}
-          <Known profile={answer} workspace={workspace} />
+          {answer.generated_at === null ? (
+            !may('profile:write') && <Unknown />
+          ) : (
+            <Known profile={answer} generatedAt={answer.generated_at} workspace={workspace} />
+          )}
           <Evidence profile={answer} />
         </>
       )}
@@ -27,7 +31,8 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
 }
 
 function Sources({ profile }: { profile: CompanyProfile }) {
-  const { status, source_urls, error } = profile
+  const { status, source_urls, error, generated_at } = profile
+  const isGenerating = status === 'generating'
   const { refusal, done } = useRefusal()
   const field = useRef<HTMLTextAreaElement>(null)
   const saved = source_urls.join('\n')
@@ -54,6 +59,13 @@ function Sources({ profile }: { profile: CompanyProfile }) {
   }
   return (
     <form class="panel editor" onSubmit={submit} aria-label="Sources">
+      <h2>{generated_at === null ? title : 'Pages that the profile is made from'}</h2>
+      {generated_at === null && (
+        <p class="note">
+          {meaning} Name some pages, such as the home page, prices and “about us”. The profile stands here within a
+          minute.
+        </p>
+      )}
       <label>
         Public pages that describe the company, one per line
         <textarea ref={field} rows={3} required defaultValue={saved} />
@@ -66,21 +78,40 @@ function Sources({ profile }: { profile: CompanyProfile }) {
       <Refusal text={refusal} />
       <div class="controls">
         <button type="submit">Save the pages</button>
-        <button
-          type="button"
-          disabled={source_urls.length === 0 || status === 'generating'}
-          onClick={async () => done(await send('POST', '/company-profile/refresh'))}
-        >
-          {status === 'generating' ? 'Being generated…' : 'Generate again'}
-        </button>
+        {source_urls.length > 0 && (
+          <button
+            type="button"
+            disabled={isGenerating}
+            onClick={async () => done(await send('POST', '/company-profile/refresh'))}
+          >
+            {isGenerating ? 'Being generated…' : 'Generate again'}
+          </button>
+        )}
       </div>
     </form>
   )
 }
 
-function Known({ profile, workspace }: { profile: CompanyProfile; workspace: Workspace }) {
-  const { generated_at, confidence, messaging, tone, visual_identity: looks, social_posture: posture } = profile
-  if (generated_at === null) return <p class="empty">Nothing is known yet.</p>
+const title = 'Company profile'
+const meaning = 'The profile says what the company does, for whom and in which tone, with a quote for each claim.'
+
+/** For whoever may not name pages. */
+function Unknown() {
+  return (
+    <Panel title={title}>
+      <p class="empty">{meaning} It is made once somebody who writes posts names pages that describe the company.</p>
+    </Panel>
+  )
+}
+
+interface KnownProps {
+  readonly profile: CompanyProfile
+  readonly generatedAt: string
+  readonly workspace: Workspace
+}
+
+function Known({ profile, generatedAt, workspace }: KnownProps) {
+  const { confidence, messaging, tone, visual_identity: looks, social_posture: posture } = profile
   const facts = [
     ['Summary', profile.summary],
     ['Audience', profile.audience],
@@ -96,11 +127,11 @@ function Known({ profile, workspace }: { profile: CompanyProfile; workspace: Wor
     ['Social posts', posture.summary],
   ] as const
   return (
-    <section class="panel" aria-label="Company profile">
+    <section class="panel" aria-label={title}>
       <h2>
-        Company profile
+        {title}
         <span class="label">
-          {time(generated_at, workspace.timezone)}, confidence {percent(confidence * 100)}
+          {time(generatedAt, workspace.timezone)}, confidence {percent(confidence * 100)}
         </span>
       </h2>
       <Facts facts={facts.filter(([, text]) => text !== '')} />

@@ -14,10 +14,11 @@ import { may } from './may.ts'
 import { Members } from './members.tsx'
 import type { Overview } from './overview-data.ts'
 import { Panel } from './panel.tsx'
-import { Copy, Facts, Failure } from './parts.tsx'
+import { Copy, Facts } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
 import { SearchSites } from './search-sites.tsx'
+import { type Section, Sections } from './sections.tsx'
 import { SharedLinks } from './shared-links.tsx'
 import { ShortDomains } from './short-domains.tsx'
 import { SigningIn } from './signing-in.tsx'
@@ -35,64 +36,96 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const { answer: settings } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
   const close = () => open(undefined)
   const { name, object_id, timezone, currency, plan_key } = workspace
-  return (
-    <main>
-      {failure && <Failure {...failure} />}
-      <div class="columns panels">
-        <section class="panel tall" aria-label="Tracking">
-          <h2>Tracking</h2>
-          {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
-        </section>
-        <Panel title="Workspace">
-          <Facts
-            facts={[
-              ['Name', name],
-              ['Timezone', timezone],
-              ['Currency', currency],
-              ['Plan', plan_key],
-              ['Analytics kept', settings ? keptOf(settings) : '…'],
-              ['Session replay', settings ? recordedOf(settings) : '…'],
-              ['Id', object_id],
-              ['Tracking key (public)', answer?.snippet.tracking_key ?? '…'],
-            ]}
-          />
-          <div class="controls">
-            {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
-            {may('workspace:manage') && (
-              <button type="button" onClick={() => open('change')}>
-                Change
-              </button>
-            )}
-            {may('workspace:own') && (
-              <button type="button" onClick={() => open('add')}>
-                Add a workspace
-              </button>
-            )}
-          </div>
-          {opened === 'change' && <ChangeWorkspace close={close} />}
-          {opened === 'add' && <AddWorkspace close={close} />}
-        </Panel>
-        <SigningIn />
-      </div>
-      <TrafficLeftOut />
-      <SearchSites workspaceId={workspace.id} />
-      {may('links:read') && <ShortDomains timezone={timezone} />}
-      <Accounts timezone={timezone} />
-      {may('workspace:manage') && (
+  const manages = may('workspace:manage')
+  const sections: readonly Section[] = [
+    {
+      ...{ id: 'site', title: 'Site' },
+      cards: (
         <>
-          <Members timezone={timezone} />
+          <div class="columns panels">
+            <section class="panel tall" aria-label="Tracking">
+              <h2>Tracking</h2>
+              {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
+            </section>
+            <Panel title="Workspace">
+              <Facts
+                facts={[
+                  ['Name', name],
+                  ['Timezone', timezone],
+                  ['Currency', currency],
+                  ['Plan', plan_key],
+                  ['Analytics kept', settings ? keptOf(settings) : '…'],
+                  ['Session replay', settings ? recordedOf(settings) : '…'],
+                  ['Id', object_id],
+                  ['Tracking key (public)', answer?.snippet.tracking_key ?? '…'],
+                ]}
+              />
+              <div class="controls">
+                {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
+                {manages && (
+                  <button type="button" onClick={() => open('change')}>
+                    Change
+                  </button>
+                )}
+                {may('workspace:own') && (
+                  <button type="button" onClick={() => open('add')}>
+                    Add a workspace
+                  </button>
+                )}
+              </div>
+              {opened === 'change' && <ChangeWorkspace close={close} />}
+              {opened === 'add' && <AddWorkspace close={close} />}
+            </Panel>
+            <TrafficLeftOut />
+          </div>
+          <SearchSites workspaceId={workspace.id} />
+        </>
+      ),
+    },
+    {
+      ...{ id: 'publishing', title: 'Publishing' },
+      cards: (
+        <>
+          <Accounts timezone={timezone} />
+          {may('links:read') && <ShortDomains timezone={timezone} />}
+        </>
+      ),
+    },
+    {
+      ...{ id: 'access', title: 'Access' },
+      cards: (
+        <>
+          {manages && <Members timezone={timezone} />}
+          <div class="columns panels">
+            <SigningIn />
+            {manages && <SharedLinks timezone={timezone} />}
+          </div>
+        </>
+      ),
+    },
+    {
+      ...{ id: 'notifications', title: 'Notifications' },
+      cards: manages && (
+        <>
           <Reports timezone={timezone} />
           <ChatChannels timezone={timezone} />
           <TrafficAlerts timezone={timezone} />
-          <ApiKeys timezone={timezone} />
-          <SharedLinks timezone={timezone} />
         </>
-      )}
-      <ConnectedApps timezone={timezone} />
-      {may('webhooks:read') && <Webhooks timezone={timezone} />}
-      {may('audit:read') && <AuditLog timezone={timezone} />}
-    </main>
-  )
+      ),
+    },
+    {
+      ...{ id: 'developers', title: 'Developers' },
+      cards: (
+        <>
+          {manages && <ApiKeys timezone={timezone} />}
+          <ConnectedApps timezone={timezone} />
+          {may('webhooks:read') && <Webhooks timezone={timezone} />}
+        </>
+      ),
+    },
+    { ...{ id: 'audit', title: 'Audit' }, cards: may('audit:read') && <AuditLog timezone={timezone} /> },
+  ]
+  return <Sections name="Sections of the settings" failure={failure} sections={sections} />
 }
 
 function keptOf({ retention_days: days }: Settings): string {

@@ -76,7 +76,7 @@ export function Lists(props: ListsProps) {
               {kinds[at]?.title ?? 'Map'}
             </button>
           ))}
-        <span class="label">{columns[kind.columns[0]!].label}</span>
+        {isMap && <span class="label">{columns[kind.columns[0]!].label}</span>}
       </div>
       {!isShown && failure && <Failure {...failure} />}
       {isMap && kind.filter !== undefined ? (
@@ -155,55 +155,61 @@ function Rows({ kind, rows: all, before, metrics, currency, add, lookInto }: Row
   const whole = (counted === 'pageviews' ? metrics?.pageviews : metrics?.visitors) ?? 0
   const hasRevenue = rows.some(({ figures }) => (figures.revenue_cents ?? 0) !== 0)
   return (
-    <ul>
-      {rows.map((row, at) => {
-        const { revenue_cents = 0 } = row.figures
-        const inside = (
-          <>
-            <span class="bar" style={{ width: `${(counts[at]! / most) * 100}%` }} aria-hidden="true" />
-            <span class="name">
-              <bdi>{row.label}</bdi>
-            </span>
-            {row.figures.events !== undefined && (
-              <span class="count label">
-                {number(row.figures.events)} {row.figures.events === 1 ? 'event' : 'events'}
+    <div class="figures">
+      <p class="heads label">
+        {hasRevenue && <span class="money">{columns.revenue_cents.label}</span>}
+        <span class="number">{columns[counted].label}</span>
+      </p>
+      <ul>
+        {rows.map((row, at) => {
+          const { revenue_cents = 0 } = row.figures
+          const inside = (
+            <>
+              <span class="bar" style={{ width: `${(counts[at]! / most) * 100}%` }} aria-hidden="true" />
+              <span class="name">
+                <bdi>{row.label}</bdi>
               </span>
-            )}
-            {hasRevenue && <span class="number">{revenue_cents === 0 ? '' : money(revenue_cents, currency)}</span>}
-            {before && <span class="before">before {number(before.get(nameOf(row)) ?? 0)}</span>}
-            <span class="number">{number(counts[at]!)}</span>
-            <span class="share">{whole === 0 ? '' : percent((counts[at]! / whole) * 100)}</span>
-          </>
-        )
-        if (!isClickable(kind, row))
-          return (
-            <li key={nameOf(row)} class="row">
-              {inside}
-            </li>
+              {row.figures.events !== undefined && (
+                <span class="count label">
+                  {number(row.figures.events)} {row.figures.events === 1 ? 'event' : 'events'}
+                </span>
+              )}
+              {hasRevenue && <span class="money">{revenue_cents === 0 ? '' : money(revenue_cents, currency)}</span>}
+              {before && <span class="before">before {number(before.get(nameOf(row)) ?? 0)}</span>}
+              <span class="number">{number(counts[at]!)}</span>
+              <span class="share">{whole === 0 ? '' : percent((counts[at]! / whole) * 100)}</span>
+            </>
           )
-        return (
-          <li key={nameOf(row)} class={kind.isOfEvents && 'opening'}>
-            <button
-              type="button"
-              class="row"
-              title={`${row.title ?? row.label}\nClick to filter, Alt-click to exclude${row.medium ? ' the whole source' : ''}`}
-              onClick={(event) => add(...filtersOf(kind, row, event.altKey))}
-            >
-              {inside}
-            </button>
-            {kind.isOfEvents && !isShared && (
+          if (!isClickable(kind, row))
+            return (
+              <li key={nameOf(row)} class="row">
+                {inside}
+              </li>
+            )
+          return (
+            <li key={nameOf(row)} class={kind.isOfEvents && 'opening'}>
               <button
                 type="button"
-                class="link"
-                aria-label={`Properties of ${row.label}`}
-                onClick={() => lookInto(row.key)}
+                class="row"
+                title={`${row.title ?? row.label}\nClick to filter, Alt-click to exclude${row.medium ? ' the whole source' : ''}`}
+                onClick={(event) => add(...filtersOf(kind, row, event.altKey))}
               >
-                ⋯
+                {inside}
               </button>
-            )}
-          </li>
-        )
-      })}
-    </ul>
+              {kind.isOfEvents && !isShared && (
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Properties of ${row.label}`}
+                  onClick={() => lookInto(row.key)}
+                >
+                  ⋯
+                </button>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </div>
   )
 }

@@ -1,0 +1,69 @@
+/** A long page in sections, with links to them: beside the sections on wide screens, above them on phones. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Failure } from './parts.tsx'
+import type { Failed } from './query.ts'
+
+export interface Section {
+  /** Its place in the address, behind `#`. */
+  readonly id: string
+  readonly title: string
+  /** Nothing: the section isn't for whoever looks. */
+  readonly cards: ComponentChildren
+}
+
+interface SectionsProps {
+  /** Names the list of links. */
+  readonly name: string
+  readonly failure: Failed | undefined
+  readonly sections: readonly Section[]
+}
+
+export function Sections({ name, failure, sections }: SectionsProps) {
+  const shown = sections.filter(({ cards }) => cards)
+  const current = useCurrent(shown)
+  return (
+    <main class="sectioned">
+      <nav aria-label={name}>
+        {shown.map(({ id, title }) => (
+          <a key={id} href={`#${id}`} aria-current={id === current ? 'location' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <div>
+        {failure && <Failure {...failure} />}
+        {shown.map(({ id, title, cards }) => (
+          <div key={id} class="section" id={id}>
+            <h2>{title}</h2>
+            {cards}
+          </div>
+        ))}
+      </div>
+    </main>
+  )
+}
+
+/** Pixels from the top of the screen, above which a section has begun. */
+const begunAbove = 120
+
+/** The section that is being looked at: the last one that has begun, or at the page's end the last of all. */
+function useCurrent(sections: readonly Pick<Section, 'id'>[]): string | undefined {
+  const ids = sections.map(({ id }) => id)
+  const [current, setCurrent] = useState(ids[0])
+  const known = ids.join()
+  useEffect(() => {
+    const look = () => {
+      const { scrollHeight } = document.documentElement
+      const isAtEnd = scrollY > 0 && scrollY + innerHeight >= scrollHeight - 1
+      const begun = ids.filter((id) => document.getElementById(id)!.getBoundingClientRect().top < begunAbove)
+      setCurrent(isAtEnd ? ids.at(-1) : (begun.at(-1) ?? ids[0]))
+    }
+    look()
+    addEventListener('scroll', look, { passive: true })
+    return () => removeEventListener('scroll', look)
+  }, [known])
+  // The browser looked for the section before the page was drawn.
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
+  return current
+}

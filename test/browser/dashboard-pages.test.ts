@@ -260,6 +260,10 @@ test('a row says what it was before, the map filters, and dragging over the char
   await ready(page)
   await page.hover(`${list('Sources')} .row`)
   await page.waitForSelector(`${list('Sources')} .row:hover .before`)
+  const endsOf = (cell: string) =>
+    page.$$eval(`${list('Sources')} ${cell}`, (all) => all.map((one) => one.getBoundingClientRect().right))
+  const ends = [...(await endsOf('.number')), ...(await endsOf('.heads .number'))]
+  expect(new Set(ends).size).toBe(1)
   const { metrics } = await asked<AnalyticsOverview>('overview?days=7')
   const { start, end } = (metrics as { previous_range: { start: string; end: string } }).previous_range
   const before = await asked<AnalyticsOverview>(`overview?${new URLSearchParams({ start, end })}`)

@@ -380,6 +380,8 @@ test('the company profile is generated from pages that are named here, with a qu
   const agent = makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 })
   try {
     const page = await signIn(context, '/dashboard/company', { at: withMail.url })
+    await page.waitForSelector('h2:text-is("Company profile")')
+    expect(await page.locator('text=Generate again').count()).toBe(0)
     await page.fill('textarea', 'ftp://example.com/')
     await page.click('text=Save the pages')
     await page.waitForSelector('[role="alert"]:has-text("Public pages 1: ")')

@@ -43,7 +43,10 @@ export async function readPeopleDone(q: Queryable): Promise<IdRange[]> {
   return row!.done
 }
 
-/** To be called in the transaction that writes what the work came to. */
+/**
+ * To be called in the transaction that writes what the work came to.
+ * @throws where another process has done some of it: it may have written newer figures
+ */
 export async function endPeopleWork(
   tx: Queryable,
   {
@@ -52,10 +55,11 @@ export async function endPeopleWork(
     done,
   }: { readonly workIds: readonly number[]; readonly from: readonly IdRange[]; readonly done: readonly IdRange[] },
 ): Promise<void> {
-  await tx.query('DELETE FROM people_work WHERE id = ANY ($1::bigint[])', [workIds])
+  const ended = await tx.query('DELETE FROM people_work WHERE id = ANY ($1::bigint[]) RETURNING 1', [workIds])
   const moved = await tx.query('UPDATE people_state SET done = $1 WHERE done = $2 RETURNING 1', [
     JSON.stringify(done),
     JSON.stringify(from),
   ])
-  if (moved.length === 0) throw new Error('another process has brought people up to date meanwhile')
+  if (moved.length === 0 || ended.length < workIds.length)
+    throw new Error('another process has brought people up to date meanwhile')
 }

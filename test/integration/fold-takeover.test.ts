@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { addPeopleWork } from '../../postgres/tables/people-work.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { closeDaysAt, foldAll, shipWhatIsThere, workOn } from '../support/fold.ts'
@@ -123,3 +125,14 @@ async function callsOfAFold(workspace: TestWorkspace, visitor: number): Promise<
   await fold(workOn(work))
   return { length: work.calls() }
 }
+
+test('a refresh of people that is held up while another does its work writes nothing', async () => {
+  const workspace = await makeClosed()
+  await refreshPeople(workOn(stores), now)
+  await addPeopleWork(stores.pg, [{ workspaceId: workspace.id, visitor: '1' }])
+  const work = heldUpAt(
+    (_, sql) => sql === 'BEGIN',
+    () => refreshPeople(workOn(stores), now),
+  )
+  await expect(refreshPeople(workOn(work), now)).rejects.toThrow('another process has brought people up to date')
+})

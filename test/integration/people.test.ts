@@ -162,7 +162,10 @@ describe('pages', () => {
       view('u', 595, { session_id: 'first' }),
       view('u', 596, { session_id: 'second', event_type: 'conversion', event_name: 'purchase' }),
     )
-    const [u, v] = [{ event_count: 2, session_count: 2 }, { event_count: 4, session_count: 2 }]
+    const [u, v] = [
+      { event_count: 2, session_count: 2 },
+      { event_count: 4, session_count: 2 },
+    ]
     expect(await ask().people({ limit: '2' })).toMatchObject([
       { anonymous_id: 'u', ...u, conversion_count: 1, first_seen_at: at(595), last_seen_at: at(596) },
       { anonymous_id: 'v', ...v, conversion_count: 1, first_seen_at: at(500), last_seen_at: at(590) },

@@ -216,6 +216,15 @@ test('several processes that look at once, and one that dies before its commit, 
   expect((await captions()).length).toBe(2)
 })
 
+test('a process that stops in the middle of a look leaves the feed to the next one at once', async () => {
+  const id = await addFeed()
+  receiver.behaviour = () => reader.stop()
+  await reader.look(later)
+  serve(receiver, { '/feed': { body: rssOf([]) } })
+  await makeFeedReader(stores).look(later)
+  expect(await feedOf(id)).toMatchObject({ looked_at: expect.any(String), last_error: null })
+})
+
 test('a queueing feed takes posting times while its maker may schedule; else it is turned off, and it says why', async () => {
   const feeds = { '/feed': { body: rssOf([]) } }
   serve(receiver, feeds)

@@ -44,7 +44,8 @@ export const shortUrlHost = 'https://s.example.com'
 /** A process that looks at feeds. Its clock stands still until it is moved. */
 export function makeFeedReader(stores: Pick<TestStores, 'pg'>, pg = stores.pg, holdBefore?: Date) {
   const clock = fixedClock(Date.now() + 60_000)
-  const { signal } = new AbortController()
+  const stopping = new AbortController()
+  const { signal } = stopping
   const context = {
     ...{ pg, clock, apiHost: '', shortUrlHost, isMailSetUp: true, holdBefore, log: makeLog('test', 'silent') },
     metrics: makePipelineMetrics(makeMetrics('test', false)),
@@ -59,5 +60,6 @@ export function makeFeedReader(stores: Pick<TestStores, 'pg'>, pg = stores.pg, h
         // Others may be due.
       }
     },
+    stop: () => stopping.abort(),
   }
 }

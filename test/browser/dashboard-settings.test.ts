@@ -58,6 +58,33 @@ test('another workspace is added by keyboard, waits for its first event, and the
   await page.waitForSelector(`.install pre:has-text("${/svc_pk_\w+/.exec(key!)![0]}")`)
 })
 
+test('links lead to the sections, and an address with a section stays there while the cards grow', async (context) => {
+  const page = await signIn(context, '/dashboard/links')
+  await page.waitForSelector('nav')
+  await page.goto(`${api.url}/dashboard/settings#developers`)
+  const titles = ['Site', 'Publishing', 'Access', 'Notifications', 'Developers', 'Audit']
+  await page.waitForSelector('#developers')
+  const links = 'nav[aria-label="Sections of the settings"] a'
+  expect(await page.locator(links).allTextContents()).toEqual(titles)
+  await page.waitForSelector(`${list('Tracking')} pre`)
+  const topOf = (id: string) => page.locator(`#${id} > h2`).evaluate((heading) => heading.getBoundingClientRect().top)
+  const isInSight = async (id: string) => {
+    const top = await topOf(id)
+    return top >= 0 && top < page.viewportSize()!.height
+  }
+  await expect.poll(() => isInSight('developers')).toBe(true)
+  for (const [id, title] of [
+    ['publishing', 'Publishing'],
+    ['developers', 'Developers'],
+    ['audit', 'Audit'],
+  ] as const) {
+    await page.focus(`${links}[href="#${id}"]`)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector(`${links}[aria-current]:text-is("${title}")`)
+    await expect.poll(() => isInSight(id)).toBe(true)
+  }
+})
+
 test('traffic is left out by keyboard: the own address, and lists that are refused once and then saved', async (context) => {
   const page = await signIn(context, '/dashboard/settings', {
     before: async (page) => {

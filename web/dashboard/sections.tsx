@@ -47,7 +47,7 @@ export function Sections({ name, failure, sections }: SectionsProps) {
 /** Pixels from the top of the screen, above which a section has begun. */
 const begunAbove = 120
 
-/** The section that is being looked at: the last one that has begun, or at the page's end the last of all. */
+/** The section that is being looked at: the last one that has begun. At the page's end it is the one of the address, or the last of all. */
 function useCurrent(sections: readonly Pick<Section, 'id'>[]): string | undefined {
   const ids = sections.map(({ id }) => id)
   const [current, setCurrent] = useState(ids[0])
@@ -56,14 +56,37 @@ function useCurrent(sections: readonly Pick<Section, 'id'>[]): string | undefine
     const look = () => {
       const { scrollHeight } = document.documentElement
       const isAtEnd = scrollY > 0 && scrollY + innerHeight >= scrollHeight - 1
-      const begun = ids.filter((id) => document.getElementById(id)!.getBoundingClientRect().top < begunAbove)
-      setCurrent(isAtEnd ? ids.at(-1) : (begun.at(-1) ?? ids[0]))
+      const begun = ids.filter((id) => topOf(id) < begunAbove)
+      // Sections near the end can't come to the top of the screen.
+      const atEnd = ids.find((id) => id === addressed() && topOf(id) >= 0) ?? ids.at(-1)
+      setCurrent(isAtEnd ? atEnd : (begun.at(-1) ?? ids[0]))
     }
     look()
     addEventListener('scroll', look, { passive: true })
-    return () => removeEventListener('scroll', look)
+    addEventListener('hashchange', look)
+    return () => {
+      removeEventListener('scroll', look)
+      removeEventListener('hashchange', look)
+    }
   }, [known])
-  // The browser looked for the section before the page was drawn.
-  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
+  useEffect(goWhereAddressed, [])
   return current
+}
+
+const addressed = () => location.hash.slice(1)
+const topOf = (id: string) => document.getElementById(id)!.getBoundingClientRect().top
+const moves = ['wheel', 'pointerdown', 'keydown'] as const
+
+/** The browser looked for the section before the page was drawn. Cards grow as their answers come, until somebody moves. */
+function goWhereAddressed(): (() => void) | undefined {
+  const section = document.getElementById(addressed())
+  if (section === null) return undefined
+  const growth = new ResizeObserver(() => section.scrollIntoView())
+  const stop = () => growth.disconnect()
+  growth.observe(section.parentElement!)
+  for (const move of moves) addEventListener(move, stop, { once: true, passive: true })
+  return () => {
+    stop()
+    for (const move of moves) removeEventListener(move, stop)
+  }
 }

@@ -51,17 +51,19 @@ afterAll(async () => {
   await google?.close()
   rmSync(folder, { recursive: true, force: true })
 })
+/** Of Google, when the test began: its clock may pass midnight since. */
+let today: string
 beforeEach(async () => {
   await stores.pg.query('DELETE FROM search_sites')
   clock = fixedClock(Date.now() + minute)
   google.hinder = () => undefined
   google.asked.length = 0
+  today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Los_Angeles' }).format(clock.now())
   Object.assign(google.state, { rows: [], finalThrough: dateBack(3), now: () => clock.now(), isRevoked: false })
 })
 
-/** A date of Search Console's, so many days before that of now. */
+/** A date of Search Console's, so many days before that of the test's begin. */
 function dateBack(days: number): string {
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Los_Angeles' }).format(clock.now())
   return new Date(Date.parse(today) - days * dayMs).toISOString().slice(0, 10)
 }
 

@@ -51,7 +51,7 @@ afterAll(async () => {
   await google?.close()
   rmSync(folder, { recursive: true, force: true })
 })
-/** Of Google, when the test began: its clock may pass midnight since. */
+/** The date in California when the test began: its clock may pass midnight since. */
 let today: string
 beforeEach(async () => {
   await stores.pg.query('DELETE FROM search_sites')

@@ -83,6 +83,12 @@ test('links lead to the sections, and an address with a section stays there whil
     await page.waitForSelector(`${links}[aria-current]:text-is("${title}")`)
     await expect.poll(() => isInSight(id)).toBe(true)
   }
+  await page.setViewportSize({ width: 390, height: 800 })
+  const linksTop = await page
+    .locator(links)
+    .first()
+    .evaluate((link) => link.getBoundingClientRect().top)
+  expect(linksTop).toBeLessThan(await topOf('site'))
 })
 
 test('traffic is left out by keyboard: the own address, and lists that are refused once and then saved', async (context) => {

@@ -1,7 +1,7 @@
 /** Simulated accounts of the demo workspace, and posts to them: published ones, scheduled ones and drafts. Nothing is sent to a platform. */
 import { connectAccount } from '../../pipeline/connecting/connect-account.ts'
 import { markPostScheduled } from '../../postgres/tables/posts.ts'
-import { dayMs } from '../../schemas/time/time-zone.ts'
+import { dayMs, hourMs } from '../../schemas/time/time-zone.ts'
 import type { CallContext } from '../operations/define.ts'
 import { createPost } from '../operations/posts/create-post.ts'
 import { updatePostingTimes } from '../operations/posts/posting-times.ts'
@@ -20,33 +20,33 @@ interface DemoPost {
   readonly tags: readonly string[]
   /** Places in the list of accounts. */
   readonly to: readonly number[]
-  /** Days from today's midnight in UTC; a draft has none. Those of the past are published as soon as the pipeline sees them. */
-  readonly inDays?: number
+  /** Days from today, and the hour in UTC; a draft has none. Those of the past are published as soon as the pipeline sees them. */
+  readonly at?: readonly [inDays: number, hour: number]
 }
 
 const posts: readonly DemoPost[] = [
   {
-    ...{ title: 'Release notes', tags: ['release'], to: [0, 1], inDays: -11.625 },
+    ...{ title: 'Release notes', tags: ['release'], to: [0, 1], at: [-12, 9] },
     base_caption: 'Version 2.4 is here: funnels with five steps, faster exports, and a calendar for your posts.',
   },
   {
-    ...{ title: 'How we measure visits', tags: ['blog'], to: [0], inDays: -6.625 },
+    ...{ title: 'How we measure visits', tags: ['blog'], to: [0], at: [-7, 9] },
     base_caption: 'No cookie, no fingerprint: our new article explains how visits are counted without either.',
   },
   {
-    ...{ title: 'New prices', tags: ['pricing'], to: [0, 1], inDays: -2.375 },
+    ...{ title: 'New prices', tags: ['pricing'], to: [0, 1], at: [-3, 15] },
     base_caption: 'Our prices are simpler now: one plan for each size of site, and every feature in each of them.',
   },
   {
-    ...{ title: 'Five reports for Mondays', tags: ['blog'], to: [1], inDays: 1.375 },
+    ...{ title: 'Five reports for Mondays', tags: ['blog'], to: [1], at: [1, 9] },
     base_caption: 'Five reports that are worth a look on a Monday morning, and one that can wait until Friday.',
   },
   {
-    ...{ title: 'Customer story', tags: ['customers'], to: [0, 1], inDays: 3.625 },
+    ...{ title: 'Customer story', tags: ['customers'], to: [0, 1], at: [3, 15] },
     base_caption: 'How a coffee roaster found out which newsletter fills the shop, in an afternoon.',
   },
   {
-    ...{ title: 'Webinar', tags: ['events'], to: [0, 1], inDays: 6.375 },
+    ...{ title: 'Webinar', tags: ['events'], to: [0, 1], at: [6, 9] },
     base_caption: 'Next month we show funnels and goals live. Bring your questions, we bring the answers.',
   },
   {
@@ -70,12 +70,13 @@ export async function fillPosts(context: CallContext): Promise<void> {
   }
   await makeIn(context, updatePostingTimes, { times: postingTimes })
   const midnight = Math.floor(clock.now() / dayMs) * dayMs
-  for (const { to, inDays, ...post } of posts) {
+  for (const { to, at, ...post } of posts) {
     const { id } = await makeIn(context, createPost, { ...post, social_account_ids: to.map((nth) => ids[nth]) })
-    if (inDays === undefined) continue
-    const at = new Date(midnight + inDays * dayMs)
+    if (at === undefined) continue
+    const [inDays, hour] = at
+    const scheduledAt = new Date(midnight + inDays * dayMs + hour * hourMs)
     // No caller may choose a past time: the publisher finds such a post due at once.
-    if (inDays < 0) await markPostScheduled(stores.pg, id, at)
-    else await makeIn(context, schedulePost, { scheduled_at: at.toISOString() }, { post_id: id })
+    if (inDays < 0) await markPostScheduled(stores.pg, id, scheduledAt)
+    else await makeIn(context, schedulePost, { scheduled_at: scheduledAt.toISOString() }, { post_id: id })
   }
 }

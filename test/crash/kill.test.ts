@@ -300,7 +300,7 @@ async function killOneByOne(): Promise<void> {
     await sleep(sendingPauseMs * (0.5 + draw()))
     // Its data is lost with it.
     if (name === 'redis') await emptyRedis(running.product)
-    running.product.kill(name)
+    await vi.waitUntil(() => running.product.kill(name), patience)
     // Its successor waits for the end of its leases, which comes sooner in short.
     if (name === 'pipeline' && !isLong) {
       await query(

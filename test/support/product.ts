@@ -81,15 +81,16 @@ export async function startProduct(dataDir: string, env: Record<string, string> 
     get output() {
       return output
     },
-    kill: (name: ProcessName, signal: NodeJS.Signals = 'SIGKILL') => {
+    /** @returns false where it isn't there: it may have ended by itself, as a service does that starts while a store is away */
+    kill: (name: ProcessName, signal: NodeJS.Signals = 'SIGKILL'): boolean => {
       const pid = dev().pids[name]
-      if (pid) process.kill(pid, signal)
+      return pid !== null && trySignal(pid, signal)
     },
     /** Kills the supervisor and all its children at once, and waits until they are gone. */
     killGroup: async () => {
       const pids = Object.values(dev().pids).filter((pid) => pid !== null)
       process.kill(-child.pid!, 'SIGKILL')
-      for (const pid of pids) tryKill(pid)
+      for (const pid of pids) trySignal(pid, 'SIGKILL')
       await exited
       while (pids.some(isAlive)) await sleep(20)
     },
@@ -141,11 +142,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function tryKill(pid: number): void {
+/** @returns false where no process has the number any more */
+function trySignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // Gone with its group already.
+    return process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
   }
 }
 

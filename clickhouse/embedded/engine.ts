@@ -29,12 +29,12 @@ const connectionArgs = [
   `--background_merges_mutations_concurrency_ratio=${mergesAtOnce / mergeThreads}`,
 ]
 /**
- * For sessions, not for merges. A statement reads on its own thread: handing data over costs a quarter of a short
- * statement. Compiling an expression takes 30 ms, so callers with very many rows opt in. A statement's parameters are
+ * For sessions, not for merges. A statement reads and writes out its rows on its own thread: handing data over costs a
+ * quarter of a short statement. Compiling an expression takes 30 ms, so callers with very many rows opt in. A statement's parameters are
  * set by a statement before it, which may be as long as a body.
  */
-const ofSessions = `SET local_filesystem_read_method = 'pread', max_query_size = ${textBytesMax},
-  compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`
+const ofSessions = `SET local_filesystem_read_method = 'pread', output_format_parallel_formatting = 0,
+  max_query_size = ${textBytesMax}, compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`
 /** Statements that wait; further ones are refused. */
 const queueMax = 200
 

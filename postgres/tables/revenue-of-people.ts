@@ -30,22 +30,35 @@ export interface PaymentOfPerson {
 
 const occurred = 'extract(epoch FROM p.occurred_at)::float8 * 1000'
 
+/**
+ * Ids of the payments that name any of those people. Mostly there are none. To plan the choice below takes several times
+ * as long.
+ */
+async function readNaming(
+  q: Queryable,
+  { workspaceId, contactIds, anonymousIds }: PaymentsRequest,
+): Promise<readonly number[]> {
+  const rows = await q.query<{ id: number }>(
+    `SELECT p.id FROM contacts c
+     JOIN revenue_payers y ON y.workspace_id = $1 AND ((y.field = 'email' AND y.value = c.email) OR (y.field = 'user_id' AND y.value = c.user_id AND c.user_id != ''))
+     JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
+     WHERE c.workspace_id = $1 AND c.id = ANY ($2::bigint[])
+     UNION
+     SELECT p.id FROM (
+       SELECT anonymous_id FROM bindings WHERE workspace_id = $1 AND contact_id = ANY ($2::bigint[])
+       UNION SELECT unnest($3::text[])) AS known
+     JOIN revenue_payers y ON y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = known.anonymous_id
+     JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]`,
+    [workspaceId, contactIds, anonymousIds],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** A row for each payment of those people who were asked for, out of all that name them. */
-const foundSql = `naming AS (
-       SELECT p.id FROM contacts c
-       JOIN revenue_payers y ON y.workspace_id = $1 AND ((y.field = 'email' AND y.value = c.email) OR (y.field = 'user_id' AND y.value = c.user_id AND c.user_id != ''))
-       JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-       WHERE c.workspace_id = $1 AND c.id = ANY ($4::bigint[])
-       UNION
-       SELECT p.id FROM (
-         SELECT anonymous_id FROM bindings WHERE workspace_id = $1 AND contact_id = ANY ($4::bigint[])
-         UNION SELECT unnest($5::text[])) AS known
-       JOIN revenue_payers y ON y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = known.anonymous_id
-       JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-     ), told AS MATERIALIZED (
+const foundSql = `told AS MATERIALIZED (
        SELECT p.id, ${occurred} AS at, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id,
          ${payerField('anonymous_id')} AS browser
-       FROM naming JOIN revenue_payments p ON p.id = naming.id
+       FROM revenue_payments p WHERE p.id = ANY ($6::bigint[])
      ), chosen AS MATERIALIZED (
        SELECT told.id, browser, coalesce((
          SELECT id FROM contacts WHERE workspace_id = $1 AND email = ${payerEmail('$1', 'told.user_id', 'told.email')}), (
@@ -64,20 +77,24 @@ const entriesSql = `found JOIN revenue_payments p ON p.id = found.id JOIN revenu
 const centsSql =
   'sum(CASE WHEN e.currency = $2 THEN e.value_cents ELSE round(e.value_cents * r.factor)::bigint END)::bigint'
 
-const paramsOf = ({ workspaceId, currency, since, contactIds, anonymousIds }: PaymentsRequest) => [
-  ...[workspaceId, currency, since, contactIds, anonymousIds],
-]
+/** Rows of a statement over the payments found and their entries. */
+async function readFound<Row>(q: Queryable, request: PaymentsRequest, sql: string): Promise<Row[]> {
+  const naming = await readNaming(q, request)
+  if (naming.length === 0) return []
+  const { workspaceId, currency, since, contactIds, anonymousIds } = request
+  return q.query<Row>(`WITH ${foundSql} ${sql}`, [workspaceId, currency, since, contactIds, anonymousIds, naming])
+}
 
 /** Newest first, the newest so many. */
 export function listPaymentsOfPeople(q: Queryable, request: PaymentsRequest): Promise<PaymentOfPerson[]> {
-  return q.query<PaymentOfPerson>(
-    `WITH ${foundSql}
-     SELECT p.id, p.provider, e.currency, sum(e.value_cents)::bigint AS "valueCents", ${occurred} AS "occurredAt",
+  return readFound(
+    q,
+    request,
+    `SELECT p.id, p.provider, e.currency, sum(e.value_cents)::bigint AS "valueCents", ${occurred} AS "occurredAt",
        p.source, p.campaign
      FROM ${entriesSql}
      GROUP BY found.contact, found.browser, p.id, e.currency
      ORDER BY p.occurred_at DESC, p.id DESC LIMIT ${journeyPaymentsMax}`,
-    paramsOf(request),
   )
 }
 
@@ -90,10 +107,10 @@ export interface RevenueOfPeople {
 
 /** Who paid nothing is in neither. */
 export async function sumRevenueOfPeople(q: Queryable, request: PaymentsRequest): Promise<RevenueOfPeople> {
-  const rows = await q.query<{ contact: number | null; browser: string | null; cents: number }>(
-    `WITH ${foundSql}
-     SELECT found.contact, found.browser, coalesce(${centsSql}, 0) AS cents FROM ${entriesSql} GROUP BY found.contact, found.browser`,
-    paramsOf(request),
+  const rows = await readFound<{ contact: number | null; browser: string | null; cents: number }>(
+    q,
+    request,
+    `SELECT found.contact, found.browser, coalesce(${centsSql}, 0) AS cents FROM ${entriesSql} GROUP BY found.contact, found.browser`,
   )
   return {
     ofContacts: new Map(rows.flatMap(({ contact, cents }) => (contact === null ? [] : [[contact, cents]]))),

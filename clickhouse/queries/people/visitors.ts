@@ -81,8 +81,8 @@ export async function readVisitors(
 /** A row of `visitors`. */
 interface VisitorDay extends VisitorSums {
   readonly day: number
+  /** 0: none of its events is a touch. */
   readonly touchAt: number
-  readonly isTouched: boolean
 }
 
 /**
@@ -97,7 +97,7 @@ async function readSums(
 ): Promise<SummedVisitor[]> {
   const rows = await ch.query<VisitorDay>(
     `SELECT toString(visitors.visitor) AS visitor, day, sessions, events, conversions, toUnixTimestamp64Milli(first_at) AS firstAt,
-       toUnixTimestamp64Milli(last_at) AS lastAt, toUnixTimestamp64Milli(touch_at) AS touchAt, touch_source != '' AS isTouched
+       toUnixTimestamp64Milli(last_at) AS lastAt, toUnixTimestamp64Milli(touch_at) AS touchAt
      FROM visitors PREWHERE visitors.visitor IN {visitors:Array(UInt64)}
      WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} ORDER BY version`,
     { workspace: workspaceId, build, visitors: visitors.map(({ visitor }) => BigInt(visitor)) },
@@ -117,7 +117,7 @@ async function readSums(
 function sumOf(visitor: string, days: readonly VisitorDay[], firstDay: number): SummedVisitor | undefined {
   const read = days.filter(({ day }) => day >= firstDay)
   if (read.length === 0) return undefined
-  const touched = days.filter(({ isTouched }) => isTouched).sort((one, other) => one.day - other.day)
+  const touched = days.filter(({ touchAt }) => touchAt > 0).sort((one, other) => one.day - other.day)
   const sum = (name: 'sessions' | 'events' | 'conversions') => read.reduce((total, day) => total + day[name], 0)
   return {
     ...{ visitor, sessions: sum('sessions'), events: sum('events'), conversions: sum('conversions') },

@@ -1,5 +1,5 @@
 /**
- * Date-times of requests: RFC 3339 with `T`, `t` or a blank between date and time. Seconds are optional, fractions are
+ * Date-times of requests: RFC 3339 with `T`, `t`, `_` or a blank between date and time. Seconds are optional, fractions are
  * cut to milliseconds, and there is an offset (`Z`, `z`, `+01:00`, `+0100`) or none. Without one they are local: the
  * caller knows where.
  *
@@ -120,7 +120,7 @@ function readDate(text: string): number | string {
   return daysBefore(year, month, day) * dayMs
 }
 
-const timeShape = /^[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9})\d*)?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/
+const timeShape = /^[Tt _](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?(?:([Zz])|([+\u2212-])(\d\d):?(\d\d))?$/
 
 /** Reads the text behind the date. */
 function readTime(text: string): { ms: number; offsetMs: number | null } | null {
@@ -134,7 +134,7 @@ function readTime(text: string): { ms: number; offsetMs: number | null } | null 
   if (sign === undefined) return { ms, offsetMs: null }
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return null
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * minuteMs
-  return { ms, offsetMs: sign === '-' ? -offset : offset }
+  return { ms, offsetMs: sign === '+' ? offset : -offset }
 }
 
 /** Stands for a character that is no digit: so far below zero that no sum with digits reaches zero. */

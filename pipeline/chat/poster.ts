@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert'
 import type { Clock } from '../../runtime/clock.ts'
-import { failureText, isTlsCode } from '../../runtime/outbound/failure-text.ts'
-import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
+import { failureText } from '../../runtime/outbound/failure-text.ts'
+import { isUnsent } from '../../runtime/outbound/unsent.ts'
 import type { ChatKind } from '../../schemas/chat-kinds.ts'
 import { chatBodyBytesMax } from '../../schemas/limits/chat-limits.ts'
 import type { Message } from '../reports/message.ts'
@@ -38,7 +38,7 @@ export function makeChatPoster(agent: Dispatcher, clock: Clock): ChatPoster {
       try {
         answer = await sendRequest(requestUrl(kind, address), headers, body, agent)
       } catch (error) {
-        throw new SendFailed(`the chat gave no answer: ${failureText(error)}`, { isUncertain: !isBefore(error) })
+        throw new SendFailed(`the chat gave no answer: ${failureText(error)}`, { isUncertain: !isUnsent(error) })
       }
       demandTaken(kind, answer, clock.now())
     },
@@ -51,14 +51,6 @@ function requestUrl(kind: ChatKind, address: string): string {
   const url = new URL(address)
   url.searchParams.set('wait', 'true')
   return url.href
-}
-
-/** Failures before the request could be sent: the chat has no message. */
-const codesBefore = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
-
-function isBefore(error: unknown): boolean {
-  const { code = '' } = error as { code?: string }
-  return error instanceof TargetRefused || codesBefore.test(code) || isTlsCode(code)
 }
 
 /** Connectors of Teams answer 200 with this text where Teams itself refused. */

@@ -5,8 +5,8 @@
 import { type Dispatcher, request } from 'undici'
 import { within } from '../../runtime/deadline.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
-import { TargetRefused } from '../../runtime/outbound/guarded-agent.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
+import { isUnsent } from '../../runtime/outbound/unsent.ts'
 import { exceedsJsonLimits } from '../../schemas/json-body.ts'
 import { isObject } from '../../schemas/json-object.ts'
 import { storable } from '../../schemas/json-text.ts'
@@ -97,17 +97,6 @@ async function send(asked: Asked): Promise<Answer> {
       throw new ProviderError(failure, said, { cause: error })
     }
   })
-}
-
-/**
- * Whether no connection came about. A system's code alone doesn't tell: a connection that breaks behind the request has
- * `EHOSTUNREACH`, too. Where a host has several addresses, all of them failed.
- */
-function isUnsent(error: unknown): boolean {
-  const { code, syscall, errors } = error as NodeJS.ErrnoException & { readonly errors?: unknown[] }
-  if (errors !== undefined) return errors.every(isUnsent)
-  if (error instanceof TargetRefused) return true
-  return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo'
 }
 
 function parse(text: string, status: number, hasLongNumbers = false): Record<string, unknown> {

@@ -34,7 +34,6 @@ export function failureText(error: unknown): string {
   return `The request failed${code === '' ? '' : `: ${code}`}`
 }
 
-/** Whether the connection failed before a request could be sent over it. */
-export function isTlsCode(code: string): boolean {
+function isTlsCode(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_OSSL|HOSTNAME_MISMATCH)/.test(code)
 }

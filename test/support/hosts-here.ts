@@ -28,7 +28,9 @@ function agentTo(port: number): Dispatcher {
   return new Agent({
     connect: (_, done) => {
       const socket = connect(port, '127.0.0.1')
-      socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null))
+      const fail = (error: Error) => done(error, null)
+      // A connection that breaks later is no failure to connect.
+      socket.once('connect', () => done(null, socket.off('error', fail))).once('error', fail)
     },
   })
 }
@@ -41,7 +43,8 @@ import undici from '${undici}'
 const here = new undici.Agent({
   connect: (_, done) => {
     const socket = connect(${new URL(url).port}, '127.0.0.1')
-    socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null))
+    const fail = (error) => done(error, null)
+    socket.once('connect', () => done(null, socket.off('error', fail))).once('error', fail)
   },
 })
 undici.setGlobalDispatcher(

@@ -1,7 +1,10 @@
 /** Answers of platforms made to keep whoever reads them busy: anybody's server may be behind the address of one. */
+import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askProvider, listIn } from '../../pipeline/publishing/request.ts'
+import { listening } from '../support/listening.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { selfSigned } from '../support/self-signed.ts'
 
 let receiver: Receiver
 beforeAll(async () => {
@@ -27,6 +30,25 @@ test('a platform that breaks the rules of HTTP is said in words', async () => {
   receiver.behaviour = (_, response) => void response.socket?.end('HTTP/1.1 000 None\r\n\r\n')
   const asking = askProvider({ url: receiver.url, signal: new AbortController().signal })
   await expect(asking).rejects.toThrow(/^The platform could not be reached: The answer is not HTTP/)
+})
+
+test('a request that no connection took, TLS included, is known to be unsent; one that broke is not', async () => {
+  const untrusted = await startReceiver(selfSigned)
+  let ending: 'end' | 'resetAndDestroy' = 'end'
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket[ending]()))
+  const port = new URL((await listening(server)).url).port
+  const unsent = (url: string) =>
+    askProvider({ url, method: 'POST', json: {}, signal: new AbortController().signal }).then(
+      () => undefined,
+      ({ failure }) => failure.isUnpublished,
+    )
+  expect(await unsent(untrusted.url)).toBe(true)
+  expect([await unsent(`https://127.0.0.1:${port}`), await unsent(`http://127.0.0.1:${port}`)]).toEqual([true, false])
+  ending = 'resetAndDestroy'
+  expect([await unsent(`https://127.0.0.1:${port}`), await unsent(`http://127.0.0.1:${port}`)]).toEqual([true, false])
+  await untrusted.close()
+  server.close()
+  expect(await unsent(`http://127.0.0.1:${port}`)).toBe(true)
 })
 
 test('entries of a list that are no objects are passed over', () => {

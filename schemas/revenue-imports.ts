@@ -55,8 +55,10 @@ export const RateLine = z.object({
   currency: currencyCode,
   rate: z
     .string()
-    .regex(/^\d{1,12}(\.\d{1,12})?$/)
-    .refine((text) => Number(text) > 0, 'Input should be greater than 0'),
+    .refine(
+      (text) => /^\d{1,12}(\.\d{1,12})?$/.test(text) && Number(text) > 0,
+      'Input should be a number such as 1.08',
+    ),
   day: day.optional(),
 })
 export type RateLine = z.output<typeof RateLine>

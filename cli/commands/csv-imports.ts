@@ -1,7 +1,7 @@
 /** CSV files with a column for each field: payments, exchange rates, costs of ads. */
 import { customFields, readCustom } from '../../api/revenue/providers/custom.ts'
 import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
-import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import { listOtherAmounts, recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import { replaceRates } from '../../postgres/tables/revenue-rates.ts'
 import { type Parsed, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
@@ -16,23 +16,34 @@ export const importRevenue = defineCommand({
   summary: 'Import payments and refunds from a CSV file into the ledger; the same file again changes nothing.',
   argument: 'FILE',
   options: { workspace: workspaceOption },
-  async run({ options, argument, installation, signal }) {
+  async run({ options, argument, installation, progress, signal }) {
     const { id: workspaceId, timezone } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const now = Date.now()
+    const others: string[] = []
     const lines = await importCsv<Line>({
-      ...{ path: argument, columns: ['provider', ...customFields], each: importLinesEach, signal },
+      ...{ path: argument, columns: ['provider', ...customFields], each: importLinesEach, progress, signal },
       read: (line) => readLine(line, timezone),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
           for (const { provider, facts } of some) await recordRevenue(tx, { workspaceId, provider, now }, facts)
+          others.push(...(await listOtherAmounts(tx, workspaceId, some)))
           if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'revenue.import', null, { lines: firstOf })
         }),
     })
-    return { workspace_id: workspaceId, lines }
+    const other_amounts = { count: others.length, first: others.slice(0, firstOthers) }
+    return { workspace_id: workspaceId, lines, other_amounts }
   },
-  show: ({ workspace_id, lines }) => `lines in the ledger of workspace ${workspace_id}: ${lines}`,
+  show: ({ workspace_id, lines, other_amounts: { count, first } }) => {
+    const shown = `lines in the ledger of workspace ${workspace_id}: ${lines}`
+    if (count === 0) return shown
+    const ids = `${first.join(', ')}${count > first.length ? ', …' : ''}`
+    return `${shown}\nlines with another amount than the ledger has, which stays: ${count} (${ids})`
+  },
 })
+
+/** Ids that are shown of lines which changed nothing, though their amounts differ. */
+const firstOthers = 5
 
 interface Line {
   readonly provider: string
@@ -53,13 +64,17 @@ export const importRates = defineCommand({
     "Import exchange rates into the workspace's currency from a CSV file: they convert what is recorded on their day.",
   argument: 'FILE',
   options: { workspace: workspaceOption },
-  async run({ options, argument, installation, signal }) {
+  async run({ options, argument, installation, progress, signal }) {
     const { id: workspaceId, currency } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const today = new Date().toISOString().slice(0, 10)
+    const ofOthers = RateLine.refine((rate) => rate.currency !== currency, {
+      path: ['currency'],
+      message: `${currency} is the workspace's own currency and has no rate`,
+    })
     const lines = await importCsv<RateLine>({
-      ...{ path: argument, columns: Object.keys(RateLine.shape), each: importLinesEach, signal },
-      read: (line) => parsePart('body', RateLine, line),
+      ...{ path: argument, columns: Object.keys(RateLine.shape), each: importLinesEach, progress, signal },
+      read: (line) => parsePart('body', ofOthers, line),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
           const rates = some.map((line) => ({ ...line, day: line.day ?? today }))
@@ -78,11 +93,11 @@ export const importAds = defineCommand({
   summary: 'Import what ads cost, by day and campaign, from a CSV file; the same file again changes nothing.',
   argument: 'FILE',
   options: { workspace: workspaceOption },
-  async run({ options, argument, installation, signal }) {
+  async run({ options, argument, installation, progress, signal }) {
     const { id: workspaceId } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const lines = await importCsv<AdLine>({
-      ...{ path: argument, columns: Object.keys(AdLine.shape), each: importLinesEach, signal },
+      ...{ path: argument, columns: Object.keys(AdLine.shape), each: importLinesEach, progress, signal },
       read: (line) => parsePart('body', AdLine, withNumbers(line, ['cost_cents', 'clicks'])),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {

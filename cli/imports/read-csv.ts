@@ -5,7 +5,7 @@ import { CsvError, parse } from 'csv-parse'
 import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
 import type { Parsed } from '../../schemas/errors/zod-errors.ts'
 import { importLineBytesMax, importLinesMax } from '../../schemas/limits/revenue-limits.ts'
-import { CommandFailed } from '../command.ts'
+import { CommandFailed, type Progress } from '../command.ts'
 
 /** Cells of a line by column; empty cells are absent. */
 export type CsvLine = Readonly<Record<string, string>>
@@ -19,6 +19,7 @@ export interface CsvImport<Value> {
   take(values: readonly Value[], firstOf: number | undefined): Promise<void>
   /** Values that are taken at a time. */
   readonly each: number
+  readonly progress: Progress
   /** Nothing more is taken once it is aborted. */
   readonly signal: AbortSignal
 }
@@ -29,15 +30,18 @@ export interface CsvImport<Value> {
  * @throws CommandFailed naming the file, the line and what is wrong with it
  */
 export async function importCsv<Value>(of: CsvImport<Value>): Promise<number> {
-  const { path, take, each, signal } = of
+  const { path, take, each, progress, signal } = of
   requireFile(path)
   let lines = 0
   for await (const value of valuesOf(of)) if (value !== undefined) lines++
   let firstOf: number | undefined = lines
   let some: Value[] = []
+  let taken = 0
   const takeSome = async () => {
     signal.throwIfAborted()
     await take(some, firstOf)
+    taken += some.length
+    progress.running(`${taken} of ${lines} lines`)
     firstOf = undefined
     some = []
   }
@@ -55,6 +59,9 @@ function requireFile(path: string): void {
   }
 }
 
+/** NUL, which Postgres can't hold, and what stands for bytes of another encoding. */
+const unkeepable = ['\0', '\uFFFD'] as const
+
 async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): AsyncGenerator<Value> {
   let names: readonly string[] = []
   const parser = parse({
@@ -68,7 +75,10 @@ async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): Asyn
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: CsvLine; info: { lines: number } }>) {
       if (++lines > importLinesMax) throw new CommandFailed(`${path} has more than ${importLinesMax} lines`)
-      const parsed = read(filled(record))
+      const line = filled(record)
+      const odd = Object.keys(line).find((name) => unkeepable.some((mark) => line[name]!.includes(mark)))
+      if (odd !== undefined) throw new CommandFailed(`${path}, line ${info.lines}: ${odd}: isn't text in UTF-8`)
+      const parsed = read(line)
       if (!parsed.ok) throw new CommandFailed(`${path}, ${faultOf(parsed.errors[0]!, info.lines, names)}`)
       yield parsed.value
     }
@@ -77,6 +87,7 @@ async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): Asyn
   } finally {
     file.destroy()
   }
+  if (names.length === 0) throw new CommandFailed(`${path} has no line with the names of columns`)
 }
 
 /** A line of a file that needn't be right to its end. */
@@ -141,6 +152,9 @@ function namesOf(path: string, written: readonly string[], known: readonly strin
     throw new CommandFailed(`${path}, line 1: columns are separated by commas`)
   const odd = known && names.find((name) => name !== '' && !known.includes(name))
   if (odd !== undefined) throw new CommandFailed(`${path} has a column \`${odd}\`: there are ${known!.join(', ')}`)
+  // The later one would silently replace the other.
+  const twice = known && names.find((name, at) => name !== '' && names.indexOf(name) !== at)
+  if (twice !== undefined) throw new CommandFailed(`${path} has the column \`${twice}\` twice`)
   return names
 }
 
@@ -152,7 +166,7 @@ function filled(record: CsvLine): CsvLine {
 function faultOf({ type, loc, msg }: ValidationError, line: number, names: readonly string[]): string {
   const field = loc.slice(1).join('.')
   if (type === 'missing' && !names.includes(field)) return `line 1 has no column \`${field}\``
-  return `line ${line}: ${field || 'the line'}: ${msg}`
+  return `line ${line}: ${field || 'the line'}: ${msg.replace(/^Value error, /, '')}`
 }
 
 /** A cell with a whole number becomes that number. */

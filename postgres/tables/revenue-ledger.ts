@@ -52,6 +52,34 @@ export async function recordRevenue(tx: Queryable, source: RevenueSource, facts:
   return changed === undefined ? [] : linesOf(changed, source.provider, entries)
 }
 
+interface ToldFacts {
+  readonly provider: string
+  readonly facts: RevenueFacts
+}
+
+/** @returns ids of those whose amount or currency differs from the ledger's, in their order: the ledger keeps the first */
+export async function listOtherAmounts(
+  q: Queryable,
+  workspaceId: number,
+  told: readonly ToldFacts[],
+): Promise<string[]> {
+  const entries = told.flatMap(({ provider, facts: { payment } }) =>
+    entriesOf(payment, Number.MAX_SAFE_INTEGER)
+      .filter(({ totalCents }) => totalCents === null)
+      .map(({ entry, valueCents, currency }) => ({ provider, payment: payment!.id, entry, valueCents, currency })),
+  )
+  const rows = await q.query<{ payment: string }>(
+    `SELECT p.payment
+     FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (provider text, payment text, entry text, "valueCents" bigint, currency text))
+       WITH ORDINALITY AS t (provider, payment, entry, value_cents, currency, place)
+     JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = t.provider AND p.payment = t.payment
+     JOIN revenue_entries e ON e.payment_id = p.id AND e.entry = t.entry
+     WHERE (e.value_cents, e.currency) != (t.value_cents, t.currency) ORDER BY place`,
+    [workspaceId, JSON.stringify(entries)],
+  )
+  return rows.map(({ payment }) => payment)
+}
+
 /**
  * The value of a total is the difference to the next lower one. A total that was told after a refund failed lacks the
  * failed one, whose own entry brings the money back.

@@ -273,7 +273,7 @@ test('a refund counts when it happens, credited as its payment', async () => {
   expect((await workspace.ask({ days: '3' })).metrics.revenue_cents).toBe(200)
 })
 
-const file = (text: string) => {
+const file = (text: string | Buffer) => {
   const path = join(folder, 'import.csv')
   writeFileSync(path, text)
   return path
@@ -301,7 +301,10 @@ describe('imports', () => {
     // One that its provider has sent as well counts once.
     await pay({ id: 'sent', occurred_at: '2025-11-18T12:00:00Z' })
     const again = file('provider,id,value_cents,currency,occurred_at\ncustom,sent,1000,USD,2025-11-18T12:00:00Z\n')
-    expect((await svc('revenue', 'import', again)).code).toBe(0)
+    expect((await svc('revenue', 'import', again)).json).toMatchObject({ other_amounts: { count: 0, first: [] } })
+    // The first amount stays, and the command says so.
+    const other = file('provider,id,value_cents,currency,occurred_at\ncustom,sent,1001,USD,2025-11-18T12:00:00Z\n')
+    expect((await svc('revenue', 'import', other)).json).toMatchObject({ other_amounts: { count: 1, first: ['sent'] } })
     expect((await workspace.ask({ days: '3' })).metrics.revenue_cents).toBe(2_250)
   })
 
@@ -317,8 +320,23 @@ describe('imports', () => {
       [head.replaceAll(',', ';'), 'line 1: columns are separated by commas'],
       ['value_cents,currency\n5,USD\n', 'line 1 has no column `id`'],
       [`${head}\n,5,USD,2025-11-18T12:00Z\n`, 'line 2: id: Field required'],
+      [`${head},currency\nc,5,USD,2025-11-18T12:00Z,EUR\n`, 'has the column `currency` twice'],
+      ['\n', 'has no line with the names of columns'],
     ] as const) {
       expect((await svc('revenue', 'import', file(text))).err).toContain(fault)
+    }
+    const rates = file('currency,rate\nEUR,"1,1"\n')
+    expect((await svc('revenue', 'rates', rates)).err).toContain('line 2: rate: Input should be a number such as 1.08')
+    expect((await svc('revenue', 'rates', file('currency,rate\nUSD,1.1\n'))).err).toContain('own currency')
+    for (const source of ['a\0b', Buffer.from([0xfc])]) {
+      const ads = file(
+        Buffer.concat([
+          Buffer.from('day,source,cost_cents,currency\n2025-11-20,'),
+          Buffer.from(source),
+          Buffer.from(',5,USD\n'),
+        ]),
+      )
+      expect((await svc('ads', 'import', ads)).err).toContain("line 2: source: isn't text in UTF-8")
     }
     expect(await readLedger(stores, workspace.id)).toEqual([])
     expect((await svc('revenue', 'import', join(folder, 'none.csv'))).err).toContain('there is no file')

@@ -41,7 +41,7 @@ export async function importCsv<Value>(of: CsvImport<Value>): Promise<number> {
     signal.throwIfAborted()
     await take(some, firstOf)
     taken += some.length
-    progress.running(`${taken} of ${lines} lines`)
+    if (taken < lines) progress.running(`${taken} of ${lines} lines`)
     firstOf = undefined
     some = []
   }

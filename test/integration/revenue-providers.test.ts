@@ -172,7 +172,8 @@ describe('Lemon Squeezy', () => {
     const connected = await connectProvider(stores, mine.workspaceId, 'lemonsqueezy')
     const send = (event_name: string, type: string, id: string, attributes: object) =>
       sendEvent(api, 'lemonsqueezy', connected, {
-        meta: { event_name, test_mode: false, custom_data: { user_id: 'user-7' } },
+        // Custom data of an odd shape loses no payment.
+        meta: { event_name, test_mode: false, custom_data: id === '1' ? [] : { user_id: 'user-7' } },
         data: {
           ...{ type, id },
           attributes: {

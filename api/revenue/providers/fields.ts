@@ -16,8 +16,8 @@ export const told = <Schema extends z.ZodType>(schema: Schema) =>
 export { cents }
 export const currency = currencyCode
 
-/** Data that the site gave the provider to keep: texts count, and numbers as texts. */
-export const ownData = told(z.record(z.string(), z.unknown()))
+/** Data that the site gave the provider to keep: texts count, and numbers as texts. No odd shape of it costs a payment. */
+export const ownData = told(z.record(z.string(), z.unknown())).catch(undefined)
 type OwnData = z.output<typeof ownData>
 
 /** Milliseconds since 1970; providers write their times with an offset. */

@@ -38,6 +38,20 @@ test('leaving a page sends page_leave as a beacon, with the time of attention an
   expect(visit.complaints).toEqual([])
 })
 
+test('what the next route shows is no part of how far the one before was read', async (context) => {
+  const visit = await visitShop(surface, context, { '/': { main: long } })
+  await visit.page.evaluate('scrollTo(0, 800)')
+  await visit.page.waitForFunction('scrollY >= 800')
+  // As routers do: the address, then a short page, which is scrolled to its beginning.
+  await visit.page.evaluate(`{
+    history.pushState(null, '', '/short')
+    document.querySelector('div').style.height = '200px'
+    scrollTo(0, 0)
+  }`)
+  const [event] = await visit.expectSent('page_leave')
+  expect(event).toMatchObject({ url: `${root}/`, properties: { scroll_depth: 50 } })
+})
+
 test('a closed tab loses nothing that was tracked just before', async (context) => {
   const visit = await visitShop(surface, context)
   await visit.page.evaluate(`addEventListener('pagehide', () => Svc.track('last_words'))`)

@@ -1,7 +1,7 @@
 /** When svc.js records a pageview, and what it says of it. */
 import { expect, test } from 'vitest'
 import { setUpSurface } from '../support/tracking-surface.ts'
-import { namesOf, root, shop, startVisit, visitShop } from '../support/visits.ts'
+import { namesOf, root, shop, startVisit, untilLate, visitShop } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
@@ -65,6 +65,26 @@ test('a route change of a single-page app is one pageview, whoever tells of it: 
   expect(rows.map(({ path }) => path)).toEqual(['/', '/a', '/b', '/a', '/c'])
   expect(rows.map(({ properties }) => properties)).toEqual([{}, {}, { section: 'tides', words: 800 }, {}, {}])
   expect(visit.complaints).toEqual([])
+})
+
+test('a route of the Navigation API is a pageview, and properties that are no JSON cost a page nothing but themselves', async (context) => {
+  const head = `<script>
+    navigation.addEventListener('navigate', (event) => event.intercept({ handler: async () => (document.title = location.pathname) }))
+  </script>`
+  const visit = await visitShop(surface, context, { '/': { head, main: '<a href="/a">a</a>' } })
+  await untilLate(visit)
+  await visit.page.click('a')
+  await visit.expectSent('pageview', 2)
+  await visit.page.evaluate(`{
+    history.pushState(null, '', '/b')
+    Svc.page({ self })
+  }`)
+  const events = await visit.expectSent('pageview', 3)
+  expect(events.map(({ url, title }) => [new URL(url!).pathname, title])).toEqual([
+    ['/', '/'],
+    ['/a', '/a'],
+    ['/b', '/b'],
+  ])
 })
 
 test('the first pageview has the address that the page was loaded with, though the app changes it at once', async (context) => {

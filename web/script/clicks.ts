@@ -55,8 +55,7 @@ export function shorten(text: string): string {
 /** Undefined where there is none, or one that leads nowhere: `http://`. */
 function urlOf(href: string | null): URL | undefined {
   try {
-    return href ? new URL(href, document.baseURI) : undefined
-  } catch {
-    return undefined
-  }
+    return new URL(href || 'http://', document.baseURI)
+  } catch {}
+  return
 }

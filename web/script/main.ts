@@ -126,7 +126,7 @@ function loadLate(): void {
   // Browsers remember a module that failed, so each try needs another address.
   import(base + lateAddress + lateSteps++)
     .then(({ default: watch }) => {
-      takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
+      takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true), schedulePage)
       early.forEach(takeClick)
     })
     .catch(() => setTimeout(loadLate, lateRetryMs * lateSteps++))

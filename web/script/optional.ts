@@ -17,6 +17,7 @@ const chosen = Number.parseInt(/late=[\w-]*\.(\w)/.exec(import.meta.url)?.[1] ||
 export default function watchMore(
   act: (name: string, properties: object) => void,
   measured: (vital: object) => void,
+  moved: () => void,
 ): (seen: Seen) => void {
   const types = fileTypes(optionOf('downloads'))
   const actOnFile = (properties: { href?: string }) => {
@@ -30,10 +31,14 @@ export default function watchMore(
       on(type, (event) => actOnFile(describeClick([event, event.composedPath()])?.[1] || {}), true)
     }
   }
-  return watch((name, properties) => {
-    act(name, properties)
-    actOnFile(properties)
-  }, measured)
+  return watch(
+    (name, properties) => {
+      act(name, properties)
+      actOnFile(properties)
+    },
+    measured,
+    moved,
+  )
 }
 
 /** An attribute of the snippet: the site's own list. */

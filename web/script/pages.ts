@@ -25,6 +25,8 @@ let isEngaged: boolean | undefined
 let countedAt = 0
 /** In per cent of the page's height, the lowest that was in sight. */
 let depth = 0
+/** Set while a change of address waits to be recorded: what is in sight may be of the next page then. */
+let soon: number | string = ''
 
 /** Records the page, unless it is the one that was recorded last. Without consent it is a new one to whoever begins again. */
 export const page = guard((extra?: object): void => {
@@ -36,19 +38,19 @@ export const page = guard((extra?: object): void => {
     leave()
     view = { url, referrer: current ? view.url : referrer }
     if (!current) landing = view
-    current = name
     hasLeft = false
     engagedMs = depth = 0
     record(view, 'pageview', extra)
+    // Not before: properties that are no JSON throw, and the page is recorded soon without them.
+    current = name
   }
-  loaded = ''
+  soon = loaded = ''
 })
 
 /** Records the page soon, unless `Svc.page()` does so before. */
 export const schedulePage = guard(() => {
   look()
-  countEngagement()
-  setTimeout(page, titleMs)
+  soon = setTimeout(page, titleMs)
 })
 
 export function watchPages(): void {
@@ -63,9 +65,10 @@ export function watchPages(): void {
     }
   })
   on('visibilitychange', () => {
-    if (document.hidden) hide()
-    else countEngagement()
+    look()
+    // Without consent, too: then there is nothing to end.
     if (isEngaged) takeStored()
+    else hide()
   })
   on('pagehide', hide)
   on('scroll', look)
@@ -80,7 +83,6 @@ export function watchPages(): void {
 
 function hide(): void {
   page()
-  look()
   leave()
   // A page that goes is told so twice, the first time while it is still in sight: what lies between is no attention.
   isEngaged = false
@@ -88,7 +90,7 @@ function hide(): void {
 }
 
 function leave(): void {
-  countEngagement()
+  look()
   // Another look at the page is told of while its session goes on: a later one would stretch the session.
   if (
     isOpen &&
@@ -101,15 +103,13 @@ function leave(): void {
   }
 }
 
+/** Counts what was in sight until now: how long, and how far. */
 function look(): void {
-  if (!isOpen) return
-  // Ingest bounds it by 100: beyond are pages that are pulled past their end.
-  depth = Math.max(depth, Math.round((100 * (scrollY + innerHeight)) / document.documentElement.scrollHeight))
-}
-
-function countEngagement(): void {
   const now = performance.now()
   if (isEngaged) engagedMs += now - countedAt
   countedAt = now
   isEngaged = !document.hidden && isOpen
+  // Ingest bounds it by 100: beyond are pages that are pulled past their end.
+  if (isOpen && !soon)
+    depth = Math.max(depth, Math.round((100 * (scrollY + innerHeight)) / document.documentElement.scrollHeight))
 }

@@ -16,9 +16,9 @@ export function startReplay(): void {
   const isWanted = (session: string) => isChosen(session, +share!)
   if (key && self.CompressionStream) look(Svc.sessionId())
 
-  function look(session: string | null): void {
+  function look(session: string | null | undefined): void {
     if (session && isWanted(session)) {
-      import(`${new URL(`svc.js?replay=${REPLAY_VERSION}`, here)}`)
+      import(new URL(`svc.js?replay=${REPLAY_VERSION}`, here).href)
         .then(({ default: recordPage }) => recordPage(new URL('api/v1/growth/replay', here), key!, isWanted))
         .catch(() => {})
     } else setTimeout(() => look(storedSession()), nextSessionMs)
@@ -26,12 +26,11 @@ export function startReplay(): void {
 }
 
 /** Without prolonging it, as `Svc.sessionId()` would. */
-function storedSession(): string | null {
+function storedSession(): string | null | undefined {
   try {
     const browser = Svc.anonymousId()
     const stored = localStorage['svc_sid']
-    return browser && stored ? sessionIdOf(stored, browser) : null
-  } catch {
-    return null
-  }
+    return browser && stored && sessionIdOf(stored, browser)
+  } catch {}
+  return
 }

@@ -7,6 +7,8 @@ import { settledMs } from './bounds.ts'
 import { shorten } from './clicks.ts'
 import { guard, on } from './listen.ts'
 
+declare const self: { readonly navigation?: EventTarget }
+
 const usualParameters = 'q,s,search,query'
 
 /** @param parameters names that a site gives in place of the usual ones: `find, term` */
@@ -43,6 +45,7 @@ export function watchAddresses(
   }
   look()
   on('popstate', lookSoon)
+  self.navigation?.addEventListener('currententrychange', lookSoon)
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
     history[name] = (...args) => {

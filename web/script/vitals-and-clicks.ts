@@ -12,11 +12,19 @@ import { onLCP } from 'web-vitals/onLCP.js'
 import { describeClick, type Seen } from './clicks.ts'
 import { startReplay } from './replay-start.ts'
 
-/** @returns what takes clicks and submissions */
+declare const self: { readonly navigation?: EventTarget }
+
+/**
+ * @param moved the page's address has changed
+ * @returns what takes clicks and submissions
+ */
 export default function watch(
   act: (name: string, properties: object) => void,
   measured: (vital: object) => void,
+  moved: () => void,
 ): (seen: Seen) => void {
+  // The Navigation API changes addresses without the History API.
+  self.navigation?.addEventListener('currententrychange', moved)
   const reported = new Set<string>()
   const take = ({ name, value, rating, id, navigationType }: MetricType) => {
     if (reported.has(id)) return

@@ -25,7 +25,10 @@ export function makeFigureTexts(locale?: string) {
 
     duration(seconds: number): string {
       const rounded = Math.round(seconds)
-      return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
+      if (rounded < 60) return `${rounded}s`
+      if (rounded < 3_600) return `${Math.floor(rounded / 60)}m ${rounded % 60}s`
+      const minutes = Math.round(rounded / 60)
+      return `${Math.floor(minutes / 60)}h ${minutes % 60}m`
     },
 
     /** @param cents smallest units of the currency */

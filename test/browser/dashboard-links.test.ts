@@ -158,6 +158,8 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   await page.click(link)
   await page.click('button:text-is("Archive")')
   await page.waitForSelector('text=No link yet')
+  // The button went with its link. Its neighbour has the focus.
+  expect(await page.evaluate('document.activeElement.closest("section")?.ariaLabel')).toBe('Links')
   await page.click(`${section} >> button:text-is("Archived")`)
   await page.click(link)
   await page.click('button:text-is("Put back")')

@@ -19,6 +19,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await makeAccount(stores, mine.workspaceId, 'threads')
   const page = await signIn(context, '/dashboard/posts')
   await page.click('text=Write a post')
+  await page.waitForSelector('label:has-text("Title") input:focus')
   await page.fill('text=Title', 'Launch')
   await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(501))
   await page.waitForSelector(`${list('Preview')} >> text=At least one connected account`)

@@ -3,10 +3,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
+import { makeFigureTexts } from '../../schemas/figure-texts.ts'
 import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
 import { funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import { filterOf, readView } from '../../web/dashboard/address.ts'
-import { span } from '../../web/dashboard/format.ts'
+import { fittingMoney, span } from '../../web/dashboard/format.ts'
 import * as page from '../../web/dashboard/funnel-address.ts'
 import { seed } from '../support/short-form.ts'
 
@@ -73,4 +74,11 @@ test('what is no funnel is as if it were not there, and one step asks for nothin
 
 test('spans are told by their largest units', () => {
   expect([1.4, 150, 5_400, 86_399, 200_000].map(span)).toEqual(['1s', '2m 30s', '1h 30m', '1d 0h', '2d 8h'])
+  expect([3_599, 3_600, 73_011].map(makeFigureTexts().duration)).toEqual(['59m 59s', '1h 0m', '20h 17m'])
+})
+
+test('an amount is told exactly where a card has room for it', () => {
+  const told = [0, 1, 1_234_567, 12_345_678, -123_400_000_000_000].map((cents) => fittingMoney(cents, 'USD'))
+  expect(told).toEqual(['$0.00', '$0.01', '$12,345.67', '$123.5K', '-$1.2T'])
+  expect(fittingMoney(999_999_100_500, 'JPY')).toBe('¥1T')
 })

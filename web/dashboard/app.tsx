@@ -5,6 +5,7 @@ import { figurePages } from '../../schemas/shared-pages.ts'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
+import { keepFocus } from './kept-focus.ts'
 import { Later, type Page } from './later.tsx'
 import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
@@ -202,4 +203,5 @@ function placeOf() {
   return { pathname: pageAt(location.pathname), search: location.search }
 }
 
+keepFocus()
 render(<App />, document.getElementById('app')!)

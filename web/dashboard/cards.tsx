@@ -1,7 +1,7 @@
 /** The counters, each with its change; a card chooses what the chart shows. */
 import type { Chartable } from './address.ts'
 import { ChangeMark } from './change-mark.tsx'
-import { brief, change, duration, money, number, percent } from './format.ts'
+import { brief, change, duration, fittingMoney, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 type Metrics = Overview['metrics']
@@ -10,7 +10,7 @@ interface Card {
   readonly name: Chartable
   readonly label: string
   readonly show: (value: number, currency: string) => string
-  readonly exact?: (value: number) => string
+  readonly exact?: (value: number, currency: string) => string
   /** Whether less is better. */
   readonly isLessBetter?: boolean
 }
@@ -23,7 +23,7 @@ const cards: readonly Card[] = [
   { name: 'bounce_rate', label: 'Bounce rate', show: percent, isLessBetter: true },
   { name: 'average_session_seconds', label: 'Session length', show: duration },
   { name: 'conversions', label: 'Conversions', ...count },
-  { name: 'revenue_cents', label: 'Revenue', show: money },
+  { name: 'revenue_cents', label: 'Revenue', show: fittingMoney, exact: money },
 ]
 
 interface CardsProps {
@@ -49,7 +49,7 @@ export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
             onClick={() => choose(name)}
           >
             <span class="label">{label}</span>
-            <strong title={exact?.(value)}>{show(value, currency)}</strong>
+            <strong title={exact?.(value, currency)}>{show(value, currency)}</strong>
             <Change card={card} metrics={metrics} />
           </button>
         )

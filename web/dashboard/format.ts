@@ -16,14 +16,13 @@ export function brief(value: number): string {
 
 /** A time that may take days. */
 export function span(seconds: number): string {
-  const minutes = Math.round(seconds / 60)
   const hours = Math.round(seconds / 3_600)
-  if (minutes < 60) return duration(seconds)
-  return hours < 24 ? `${Math.floor(minutes / 60)}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`
+  return hours < 24 ? duration(seconds) : `${Math.floor(hours / 24)}d ${hours % 24}h`
 }
 
-/** Whole minutes without seconds. */
+/** Whole minutes without seconds, and whole hours without minutes. */
 export function briefDuration(seconds: number): string {
+  if (seconds >= 3_600 && seconds % 3_600 === 0) return `${seconds / 3_600}h`
   return seconds >= 60 && seconds % 60 === 0 ? `${seconds / 60}m` : duration(seconds)
 }
 
@@ -33,6 +32,12 @@ export function briefMoney(cents: number, currency: string): string {
   if (Math.abs(amount) < 10_000) return money(cents, currency)
   const shortened = { notation: 'compact', maximumFractionDigits: 1 } as const
   return new Intl.NumberFormat(undefined, { style: 'currency', currency, ...shortened }).format(amount)
+}
+
+/** As it is where a card or a list has room for it; the exact amount belongs beside it. */
+export function fittingMoney(cents: number, currency: string): string {
+  const exact = money(cents, currency)
+  return exact.length <= 10 ? exact : briefMoney(cents, currency)
 }
 
 /** A mark of a time axis. @param stepSeconds to the next mark */

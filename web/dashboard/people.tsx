@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import { Confirm, useWhileOpen } from './dialog.tsx'
-import { money, number, time } from './format.ts'
+import { fittingMoney, money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
 import { journeyEventsMax } from './journey-lines.ts'
 import { useListPage } from './list-pages.tsx'
@@ -131,7 +131,9 @@ function PersonRow({ person, timezone, currency, open }: PersonRowProps) {
       <td>{number(session_count)}</td>
       <td>{number(event_count)}</td>
       <td>{number(conversion_count)}</td>
-      <td>{total_revenue_cents === 0 ? '–' : money(total_revenue_cents, currency)}</td>
+      <td title={money(total_revenue_cents, currency)}>
+        {total_revenue_cents === 0 ? '–' : fittingMoney(total_revenue_cents, currency)}
+      </td>
       <td>
         <time dateTime={last_seen_at}>{time(last_seen_at, timezone)}</time>
       </td>

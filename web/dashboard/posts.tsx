@@ -1,6 +1,6 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
 import { Fragment } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListedPost } from '../../schemas/resources/post.ts'
 import type { PostingTimes } from '../../schemas/resources/posting-times.ts'
 import { AccountName, type Handles, useHandles } from './account-names.tsx'
@@ -43,8 +43,13 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const [showsFeeds, showFeeds] = useState(false)
   const queue = { known: times, setUp: () => setUp(true) }
   const common = { workspace, queue }
+  const place = useRef<HTMLElement>(null)
+  // The button that opens the form gives way to it.
+  useEffect(() => {
+    if (written && !document.activeElement?.matches('button')) place.current?.querySelector('input')?.focus()
+  }, [written])
   return (
-    <main>
+    <main ref={place}>
       {written ? (
         <PostForm workspace={workspace} at={written.at} queue={queue} done={() => write(undefined)} />
       ) : (

@@ -5,7 +5,7 @@ import { type Filter, listQuestionOf, type Tab, type View } from './address.ts'
 import { Details } from './details.tsx'
 import { EventProperties } from './event-properties.tsx'
 import { readEvents, writeEvents } from './events-view.ts'
-import { money, number, percent } from './format.ts'
+import { fittingMoney, money, number, percent } from './format.ts'
 import { columns, filtersOf, isClickable, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Failure, PageLink } from './parts.tsx'
@@ -174,7 +174,11 @@ function Rows({ kind, rows: all, before, metrics, currency, add, lookInto }: Row
                   {number(row.figures.events)} {row.figures.events === 1 ? 'event' : 'events'}
                 </span>
               )}
-              {hasRevenue && <span class="money">{revenue_cents === 0 ? '' : money(revenue_cents, currency)}</span>}
+              {hasRevenue && (
+                <span class="money" title={revenue_cents === 0 ? undefined : money(revenue_cents, currency)}>
+                  {revenue_cents === 0 ? '' : fittingMoney(revenue_cents, currency)}
+                </span>
+              )}
               {before && <span class="before">before {number(before.get(nameOf(row)) ?? 0)}</span>}
               <span class="number">{number(counts[at]!)}</span>
               <span class="share">{whole === 0 ? '' : percent((counts[at]! / whole) * 100)}</span>

@@ -1,0 +1,27 @@
+/**
+ * An element that goes while it has the focus hands it to its neighbour, so that who works by keys goes on from there.
+ * The neighbour takes it for once, and acts on no key by it unless it is a control of its own.
+ */
+export function keepFocus(): void {
+  let last: Element | undefined
+  addEventListener('focusin', ({ target }) => {
+    last = target as Element
+  })
+  new MutationObserver((records) => {
+    if (last === undefined || last.isConnected || document.activeElement !== document.body) return
+    const gone = records.find(({ removedNodes }) => [...removedNodes].some((node) => node.contains(last!)))
+    const isNear = (node: Node | null | undefined) =>
+      node instanceof HTMLElement && node.isConnected && node.closest('main, dialog') !== null
+    // Where the whole page went, the next one has it.
+    const near = [gone?.nextSibling, gone?.previousSibling, gone?.target].find(isNear) ?? document.querySelector('main')
+    if (near) take(near as HTMLElement)
+  }).observe(document.body, { childList: true, subtree: true })
+}
+
+function take(place: HTMLElement): void {
+  if (place.tabIndex < 0) {
+    place.tabIndex = -1
+    place.addEventListener('blur', () => place.removeAttribute('tabindex'), { once: true })
+  }
+  place.focus({ preventScroll: true })
+}

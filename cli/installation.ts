@@ -10,6 +10,7 @@ import { requireSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
 import type { Config } from '../runtime/config.ts'
 import { isFolderInUse } from '../runtime/folder-lock.mjs'
+import { commandPostgresDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { CommandFailed } from './command.ts'
 
 /** Fields of DATA_DIR/dev.json, written by `npm start`, that commands use. */
@@ -106,7 +107,9 @@ export function openInstallation(config: Config): Installation {
     config,
     dataDir,
     postgres: () => {
-      postgres ??= connectPostgres(locate('DATABASE_URL', config.databaseUrl, 'database_url'), { max: 2 })
+      postgres ??= connectPostgres(locate('DATABASE_URL', config.databaseUrl, 'database_url'), {
+        ...{ max: 2, deadlineMs: commandPostgresDeadlineMs },
+      })
       return postgres
     },
     clickhouse: () => {

@@ -3,6 +3,8 @@ import { MiB, second } from './units.ts'
 
 /** Deadlines of outside calls. */
 export const postgresDeadlineMs = 5 * second
+/** A person at a command line rather waits than begins again. */
+export const commandPostgresDeadlineMs = 20 * second
 export const redisDeadlineMs = 2 * second
 export const clickhouseQueryDeadlineMs = 15 * second
 /**

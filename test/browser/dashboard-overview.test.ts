@@ -1,6 +1,7 @@
 /** Goals, notes, saved views and properties beside the overview's figures; viewers and shared links change none. */
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
+import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { card, goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
@@ -237,6 +238,43 @@ test('an event opens its properties: their values with visitors, share, events a
   expect(await page.title()).not.toBe('1')
   await page.click(`${list('Events')} [aria-label="Properties of bare"]`)
   await page.waitForSelector('dialog .empty:has-text("no properties")')
+})
+
+test('ads stand with their cost, clicks, revenue and return, and a click shows whom a campaign brought', async (context) => {
+  const { pg } = stores
+  const id = mine.workspaceId
+  const day = { day: dayBefore(1), clicks: 2, currency: 'USD' }
+  await replaceAdSpend(pg, id, [
+    { ...day, source: 'google', campaign: markup, cost_cents: 2_000, clicks: 40 },
+    { ...day, source: 'bing', campaign: '', cost_cents: 0 },
+    { ...day, source: 'meta', campaign: 'spring', cost_cents: 900, currency: 'HUF' },
+  ])
+  await pg.query(
+    `WITH payment AS (
+       INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source, campaign)
+       VALUES ($1, 'custom', 'p', '{}', now() - interval '1 day', now()::date, 'google', $2) RETURNING id, occurred_at)
+     INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at)
+     SELECT $1, id, 'payment', 5000, 'USD', occurred_at FROM payment`,
+    [id, markup],
+  )
+  const page = await signIn(context)
+  const ads = 'section[aria-label="Ads"]'
+  await page.waitForSelector(`${ads} h2 >> text=$20.00 spent`)
+  const rows = await page.$$eval(`${ads} tbody tr`, (all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent)),
+  )
+  expect(rows).toEqual([
+    [`${markup} google`, '$20.00', '40', '$50.00', '2.5×'],
+    ['none bing', '$0.00', '2', '$0.00', '–'],
+    ['spring meta', '$0.00', '2', '$0.00', '–'],
+  ])
+  expect(await page.textContent(`${ads} .note`)).toContain('HUF')
+  await look(page, 'ads')
+  await page.focus(`${ads} tbody button`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(ads, { state: 'detached' })
+  expect([...new URL(page.url()).searchParams.values()]).toEqual(expect.arrayContaining(['google', markup]))
+  expect(await page.title()).not.toBe('1')
 })
 
 test('a viewer and a shared link see goals, notes of hours, days and weeks, and saved views, and change none', async (context) => {

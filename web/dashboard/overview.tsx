@@ -15,6 +15,7 @@ import {
   withFilter,
   withTab,
 } from './address.ts'
+import { Ads } from './ads.tsx'
 import { Cards } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
@@ -175,6 +176,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           {...common}
         />
         {!isShared && <SearchTermsPanel view={view} />}
+        <Ads {...{ metrics, currency, add }} />
         <Lists
           tabs={panelTabs.pages}
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}

@@ -32,6 +32,7 @@ import { scopesOfRoles } from '../../../schemas/roles.ts'
 import { manageScope, ownScope } from '../../../schemas/scopes.ts'
 import { type CallContext, defineOperation } from '../../operations/define.ts'
 import { serializeWorkspace } from '../../operations/workspace/get-workspace.ts'
+import { fillAds } from '../demo-ads.ts'
 import { fillLinks } from '../demo-links.ts'
 import { fillPeople } from '../demo-people.ts'
 import { fillPosts } from '../demo-posts.ts'
@@ -190,6 +191,7 @@ async function fill({ pg, ch }: DemoStores, context: CallContext): Promise<void>
     const within = { ...context, stores: { ...stores, pg: tx } }
     await fillPosts(within)
     await fillSaved(within)
+    await fillAds(within)
     return fillLinks(within)
   })
   const visitorOf = (anonymousId: string) => stores.hashes.visitorOf(workspaceId, anonymousId)

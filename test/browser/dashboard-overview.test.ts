@@ -265,7 +265,7 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   )
   expect(rows).toEqual([
     [`${markup} google`, '$20.00', '40', '$50.00', '2.5×'],
-    ['none bing', '$0.00', '2', '$0.00', '–'],
+    ['bing', '$0.00', '2', '$0.00', '–'],
     ['spring meta', '$0.00', '2', '$0.00', '–'],
   ])
   expect(await page.textContent(`${ads} .note`)).toContain('HUF')

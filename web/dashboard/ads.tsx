@@ -1,7 +1,6 @@
 /** Costs of imported ads in the range, and the revenue that their campaigns brought in. */
 import type { Filter } from './address.ts'
 import { fittingMoney, money, number } from './format.ts'
-import { namelessOf } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Panel } from './panel.tsx'
 
@@ -59,8 +58,9 @@ function Row({ of, currency, add }: Omit<AdsProps, 'metrics'> & { of: Campaign }
   return (
     <tr>
       <th scope="row">
-        <button type="button" class="link" title={`${campaign}\n${source}`} onClick={() => add(...filters)}>
-          <bdi>{campaign || namelessOf('campaign')}</bdi> <bdi class="label">{source}</bdi>
+        <button type="button" class="link" title={`${campaign}\n${source}`.trim()} onClick={() => add(...filters)}>
+          <bdi>{campaign || source}</bdi>
+          {campaign !== '' && <bdi class="label"> {source}</bdi>}
         </button>
       </th>
       <td title={money(cost_cents, currency)}>{fittingMoney(cost_cents, currency)}</td>

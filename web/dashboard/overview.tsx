@@ -176,7 +176,6 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           {...common}
         />
         {!isShared && <SearchTermsPanel view={view} />}
-        <Ads {...{ metrics, currency, add }} />
         <Lists
           tabs={panelTabs.pages}
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}
@@ -191,6 +190,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
         />
         <Lists tabs={panelTabs.events} kinds={[kinds.eventNames]} {...common} />
         <Goals {...{ view, add }} />
+        <Ads {...{ metrics, currency, add }} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
         {!isShared && <Recent events={answer.recent_events} timezone={timezone} />}

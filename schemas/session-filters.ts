@@ -8,15 +8,20 @@ import type { Build } from './errors/zod-errors.ts'
 import { readablePath } from './event/readable-path.ts'
 import { devices } from './event/row.ts'
 import { repeated } from './lax.ts'
-import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/overview-limits.ts'
+import {
+  filterTextLengthMax,
+  filterValuesMax,
+  filterWildcardsMax,
+  propertyNameLengthMax,
+} from './limits/overview-limits.ts'
 import { channels } from './reference/channels.ts'
 import { isCountryCode } from './reference/country-zones.ts'
 
-/** They look at the session's entry, or its exit. Any pageview or event may have one of the last three. */
+/** They look at the session's entry, or its exit. Any pageview or event may have one of the last four. */
 export const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
   ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
-  ...(['path', 'hostname', 'event'] as const),
+  ...(['path', 'hostname', 'event', 'event_property'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
 
@@ -24,6 +29,8 @@ export type FilterName = (typeof filterNames)[number]
 export interface FilterPattern {
   readonly isNot: boolean
   readonly texts: readonly string[]
+  /** The name of the property, where a filter is of one. */
+  readonly property?: string
 }
 
 /** By name; a name without values isn't there. */
@@ -32,12 +39,25 @@ export type SessionFilters = ReadonlyMap<FilterName, readonly FilterPattern[]>
 /** A backslash before a character takes its meaning away. */
 export function readPattern(value: string): FilterPattern {
   const isNot = value.startsWith('!')
+  return { isNot, texts: textsIn(value.slice(isNot ? 1 : 0)) }
+}
+
+/** The same of a property: `plan:pro`. @returns undefined where it names none, or has `*` in the name */
+function readPropertyPattern(value: string): FilterPattern | undefined {
+  const [, sign, name, text] = /^(!?)((?:\\[\s\S]|[^\\:])+):([\s\S]*)$/.exec(value) ?? []
+  const [property, ...others] = textsIn(name ?? '')
+  if (others.length > 0 || !property) return undefined
+  return { isNot: sign === '!', texts: textsIn(text!), property }
+}
+
+/** The texts between its `*`. */
+function textsIn(pattern: string): string[] {
   const texts = ['']
-  for (const [, escaped, plain] of value.slice(isNot ? 1 : 0).matchAll(/\\([\s\S])|([\s\S])/g)) {
+  for (const [, escaped, plain] of pattern.matchAll(/\\([\s\S])|([\s\S])/g)) {
     if (plain === '*') texts.push('')
     else texts.push(`${texts.pop()}${escaped ?? plain}`)
   }
-  return { isNot, texts }
+  return texts
 }
 
 /** Whether no negated pattern fits the text, and one of the others does, where there are any. */
@@ -91,7 +111,8 @@ export function filtersOf(
     const values = query[name] ?? []
     const asStored = storedForms[name]
     const texts = asStored === undefined ? values : values.map(asStored)
-    if (values.length > 0) filters.set(name, texts.map(readPattern))
+    const read = name === 'event_property' ? (text: string) => readPropertyPattern(text)! : readPattern
+    if (values.length > 0) filters.set(name, texts.map(read))
   }
   return filters.size === 0 ? undefined : filters
 }
@@ -116,6 +137,7 @@ const meanings: Readonly<Record<FilterName, string>> = {
   path: 'Any page viewed; counts its pageviews',
   hostname: 'Of any page viewed',
   event: 'Any event; counts those',
+  event_property: '`plan:pro`, of any event, or those of `event`',
 }
 /** Any other value of these is the caller's mistake. */
 const known: Partial<Record<FilterName, readonly string[]>> = { channel: channels, device: Object.keys(devices) }
@@ -139,7 +161,12 @@ export function filterValue(name: FilterName) {
     .superRefine((text, context) => {
       const refuse = (build: Build) => context.addIssue({ code: 'custom', params: { build } })
       const names = known[name]
-      const { texts } = readPattern(text)
+      const pattern = name === 'event_property' ? readPropertyPattern(text) : readPattern(text)
+      if (pattern === undefined || (pattern.property?.length ?? 0) > propertyNameLengthMax) {
+        const fault = `a property is its name of at most ${propertyNameLengthMax} characters, a colon and a value: plan:pro`
+        return refuse((loc) => valueError(loc, text, fault))
+      }
+      const { texts } = pattern
       if (texts.length - 1 > filterWildcardsMax) {
         return refuse((loc) => valueError(loc, text, `a filter has at most ${filterWildcardsMax} wildcards`))
       }

@@ -41,6 +41,16 @@ export function requireScope({ scopes, actorType }: Standing, { scope, isShared,
   if (missing !== undefined) throw lacking(actorType, missing)
 }
 
+/** An event's property may hold anything, such as an e-mail: who filters by guesses learns whether one is right. */
+const hiddenFromSharedLinks = ['property', 'event_property']
+
+/** @param query validated */
+export function requireOpenQuery({ scopes, actorType }: Standing, query: object | undefined, { scope }: Needs): void {
+  const sent = Object.entries(query ?? {}).filter(([, value]) => value !== undefined)
+  if (sent.some(([name]) => hiddenFromSharedLinks.includes(name)) && scopes.includes(viewScope))
+    throw lacking(actorType, scope)
+}
+
 export function lacking(actorType: Standing['actorType'], scope: string) {
   return actorType === 'user' ? problem('role_insufficient') : problem('scope_missing', scope)
 }

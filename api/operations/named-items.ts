@@ -4,7 +4,7 @@ import type { Chosen, NamedRow, NamedRows } from '../../postgres/tables/named-ro
 import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { idInPath } from '../../schemas/lax.ts'
-import type { Scope } from '../../schemas/scopes.ts'
+import { type Scope, viewScope } from '../../schemas/scopes.ts'
 import { defineOperation, type Operation } from './define.ts'
 import type { Toolset } from './toolsets.ts'
 
@@ -24,6 +24,8 @@ interface Items<Row extends NamedRow> extends Pick<Operation, 'tag' | 'isShared'
   readonly create: Pick<Operation, 'summary' | 'description'>
   readonly update: Pick<Operation, 'summary' | 'description'>
   readonly delete: Pick<Operation, 'summary'>
+  /** Whether shared links don't list it. */
+  isHiddenFromLinks?(row: Row): boolean
   /** As it is stored. @param sent the fields that the request has @throws Problem 422 */
   normalize?(row: Chosen<Row>, sent: Partial<Chosen<Row>>): Chosen<Row>
 }
@@ -47,7 +49,11 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       effect: 'read',
       scope: reads,
       input: {},
-      handle: async ({ workspace, stores: { pg } }) => (await rows.list(pg, workspace.id)).map(serialize),
+      async handle({ workspace, scopes, stores: { pg } }) {
+        const all = await rows.list(pg, workspace.id)
+        const isHidden = (row: Row) => scopes.includes(viewScope) && items.isHiddenFromLinks?.(row)
+        return all.filter((row) => !isHidden(row)).map(serialize)
+      },
     }),
     defineOperation({
       ...{ ...shared, ...items.create },

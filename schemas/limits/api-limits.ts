@@ -12,7 +12,7 @@ export const rateLimitDeadlineMs = 500
 export const mutationTurns = { isShared: false, atOnce: 3, waitingMax: 500, refusal: 'workspace_busy' } as const
 export const idempotencyKeyLengthMax = 255
 /** Tokens of everything that `tools/list` shows: a model reads it before it does anything. */
-export const toolsListTokensMax = 12_500
+export const toolsListTokensMax = 12_600
 /** Tokens that a toolset may add to it. */
 export const toolsetTokensMax = 6_500
 /** Characters of an unknown tool's name, in the error that names it. */

@@ -62,6 +62,12 @@ test.each<[object, string[], string]>([
   [{ source: 'google' }, ['source'], 'valid list'],
   [{ country: ['Mars'] }, ['country', '0'], 'a country is an ISO alpha-2 code'],
   [{ channel: ['TV'] }, ['channel', '0'], 'Input should be'],
+  ...['plan', ':pro', 'pl*n:pro', `${'x'.repeat(201)}:pro`].map((text): [object, string[], string] => [
+    { event_property: [text] },
+    ['event_property', '0'],
+    'a property is its name of at most 200 characters, a colon and a value: plan:pro',
+  ]),
+  [{ event_property: [`plan:${'*a'.repeat(11)}`] }, ['event_property', '0'], 'at most 10 wildcards'],
   [{ path: ['*a'.repeat(11)] }, ['path', '0'], 'at most 10 wildcards'],
   [{ path: Array(filterValuesMax + 1).fill('/') }, ['path'], `at most ${filterValuesMax} items`],
   [{ path: Array(5).fill('x'.repeat(2_000)) }, [], 'at most 8000 characters'],

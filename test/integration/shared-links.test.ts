@@ -1,6 +1,7 @@
 /** Shared links of the dashboard: made and revoked by the owner; whoever has one sees figures, nobody's name, and nothing else. */
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { segmentRows } from '../../postgres/tables/segments.ts'
 import { sharedLinksMax } from '../../schemas/limits/api-limits.ts'
 import { viewScope } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
@@ -119,9 +120,20 @@ test('a link sees the figures that a key sees, and of nobody a name, an e-mail o
   // Values of a property may be anything.
   const byValue = 'events?event=signup&property=email'
   expect((await read(byValue, mine.apiKey)).text).toContain('ada@example.com')
-  expect(await read(byValue)).toEqual({
-    ...{ status: 403, text: '{"detail":"API key lacks the required scope: analytics:read"}' },
-  })
+  const refused = { status: 403, text: '{"detail":"API key lacks the required scope: analytics:read"}' }
+  expect(await read(byValue)).toEqual(refused)
+  for (const question of questions.filter((one) => !/^(bots|retention)/.test(one))) {
+    const guess = `${question}${question.includes('?') ? '&' : '?'}event_property=email:ada*`
+    expect([question, (await read(guess, mine.apiKey)).status]).toEqual([question, 200])
+    expect([question, await read(guess)]).toEqual([question, refused])
+  }
+  await segmentRows.insert(stores.pg, mine.workspaceId, { name: 'Phones', filters: { device: ['mobile'] } })
+  await segmentRows.insert(stores.pg, mine.workspaceId, { name: 'A', filters: { event_property: ['email:ada*'] } })
+  const named = async (key: string) => {
+    const segments = (await (await api.ask('/v1/segments', { key })).json()) as { name: string }[]
+    return segments.map(({ name }) => name)
+  }
+  expect([await named(mine.apiKey), await named(token)]).toEqual([['A', 'Phones'], ['Phones']])
 })
 
 test(`a workspace has ${sharedLinksMax} live links, also where two come at once for the last place; a revoked one makes room`, async () => {

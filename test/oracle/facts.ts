@@ -48,7 +48,7 @@ export interface OverviewQuery {
 const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
   ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
-  ...(['path', 'hostname', 'event'] as const),
+  ...(['path', 'hostname', 'event', 'event_property'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
 

@@ -53,6 +53,7 @@ function firstTwoDays(chain: readonly EventFact[], timezone: string): EventFact[
 
 function isChosen(session: readonly EventFact[], filters: Filters): boolean {
   return (Object.entries(filters) as [FilterName, readonly string[]][]).every(([name, values]) => {
+    if (name === 'event_property') return hasProperties(session, values, filters.event ?? [])
     const texts = textsOf(name, session)
     const has = (value: string) => texts.some((text) => fits(value, text))
     const [wanted, unwanted] = [
@@ -63,8 +64,25 @@ function isChosen(session: readonly EventFact[], filters: Filters): boolean {
   })
 }
 
+/** Values of one property are alternatives; each property has to fit, in an event that the filter of events names. */
+function hasProperties(session: readonly EventFact[], values: readonly string[], names: readonly string[]): boolean {
+  const named = names.filter((name) => !name.startsWith('!'))
+  const looked = session.filter(({ event_name }) => named.length === 0 || named.some((name) => fits(name, event_name)))
+  const has = (value: string) => {
+    const [, name, pattern] = /^!?(\w+):(.*)$/.exec(value)!
+    const found = looked.map(({ properties }) => JSON.parse(properties)[name!]).filter((one) => one !== undefined)
+    return found.some((one) => fits(pattern!, typeof one === 'string' ? one : JSON.stringify(one)))
+  }
+  const wanted = groupBy(
+    values.filter((value) => !value.startsWith('!')),
+    (value) => value.split(':')[0]!,
+  )
+  const unwanted = values.filter((value) => value.startsWith('!'))
+  return [...wanted.values()].every((some) => some.some(has)) && !unwanted.some(has)
+}
+
 /** The texts of a session that a filter looks at. */
-function textsOf(name: FilterName, session: readonly EventFact[]): string[] {
+function textsOf(name: Exclude<FilterName, 'event_property'>, session: readonly EventFact[]): string[] {
   const entry = session[0]!
   const views = session.filter((event) => event.kind === kind.pageview)
   const { source, medium } = channelOf(entry)

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { noCountry } from '../../schemas/event/row.ts'
 import { bucketsOf, resolveTimeRange } from '../../schemas/time/time-range.ts'
 import { type OverviewCase, overviewCases, overviewQuestions, workspaceOf } from '../oracle/cases.ts'
-import { day, type EventFact, type FilterName } from '../oracle/facts.ts'
+import { day, type EventFact, type FilterName, second } from '../oracle/facts.ts'
 import { bucketSizeOf, bucketsOf as expectedBuckets, previousOf, resolveRange } from '../oracle/range.ts'
 import { makeEventRow } from '../support/event-rows.ts'
 import { isLong, seed } from '../support/short-form.ts'
@@ -37,6 +37,7 @@ const values: Readonly<Record<FilterName, readonly string[]>> = {
   path: ['/', '/a', '/p/*', '/*', '/%', '/_'],
   hostname: ['a.example', 'b.example', '*.example'],
   event: ['pageview', 'signup', 'purchase', '*a*'],
+  event_property: ['plan:pro', 'plan:p*', 'plan:*', 'seats:5', 'seats:*', 'paid:true', 'list:[1,"a"]', 'none:*'],
 }
 
 const filter = fc.constantFrom(...(Object.keys(values) as FilterName[])).chain((name) =>
@@ -75,9 +76,15 @@ function withMore(event: EventFact): EventFact {
     os: ['Windows', 'macOS', ''][number]!,
     campaign: ['', 'spring', 'summer'][(number + Math.floor(occurred_at / day)) % 3]!,
     ...(event.country !== noCountry && placeOf(event.country, number)),
+    properties: JSON.stringify({
+      ...JSON.parse(event.properties),
+      ...someProperties[Math.floor(occurred_at / second) % 5],
+    }),
     url: `https://${path.length % 2 === 0 ? 'a' : 'b'}.example/x`,
   }
 }
+
+const someProperties = [{ plan: 'pro' }, { plan: 'free', seats: 5 }, { plan: 'p%', paid: true }, { list: [1, 'a'] }, {}]
 
 function placeOf(country: string, number: number) {
   return [{ region: `${country}-BE`, city: 'Berlin' }, { city: 'Berlin' }, { region: `${country}-BE` }][number]!

@@ -25,7 +25,7 @@ export type Comparison = keyof typeof comparisons
 export const filterNames = [
   ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
   ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
-  ...(['path', 'hostname', 'event'] as const),
+  ...(['path', 'hostname', 'event', 'event_property'] as const),
 ] as const
 export type FilterName = (typeof filterNames)[number]
 
@@ -197,7 +197,17 @@ function spanOf(start: string, end: string) {
 
 /** A filter of exactly this text, or of all others. */
 export function filterOf(name: FilterName, text: string, isNot = false): Filter {
-  return { name, value: (isNot ? '!' : '') + text.replace(/[\\*!]/g, '\\$&') }
+  return { name, value: (isNot ? '!' : '') + literal(text) }
+}
+
+/** A filter of sessions by a property of their events. @param pattern of its value, as the API takes it */
+export function propertyFilterOf(property: string, pattern: string, isNot = false): Filter {
+  return { name: 'event_property', value: `${isNot ? '!' : ''}${literal(property).replace(/:/g, '\\:')}:${pattern}` }
+}
+
+/** The pattern of this text alone. */
+export function literal(text: string): string {
+  return text.replace(/[\\*!]/g, '\\$&')
 }
 
 /** A filter's value in words. @param nameOf the name of a value, where it isn't the value itself */

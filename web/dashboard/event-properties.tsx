@@ -1,7 +1,7 @@
 /** The values of a property that events of one name carried, with who caused them. */
 import { useMemo, useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { listQuestionOf, type View } from './address.ts'
+import { type Filter, listQuestionOf, type View } from './address.ts'
 import { ListTable } from './details.tsx'
 import { Dialog } from './dialog.tsx'
 import { readEvents, writeEvents } from './events-view.ts'
@@ -13,6 +13,7 @@ interface PropertiesProps {
   readonly event: string
   readonly view: View
   readonly currency: string
+  add(...filters: Filter[]): void
   /** To another address of the dashboard. */
   navigate(path: string): void
   close(): void
@@ -21,13 +22,17 @@ interface PropertiesProps {
 /** Names of properties seldom change. */
 const againMs = 60_000
 
-export function EventProperties({ event, view, currency, navigate, close }: PropertiesProps) {
+export function EventProperties({ event, view, currency, add, navigate, close }: PropertiesProps) {
   const named = new URLSearchParams({ name: event, limit: '1' })
   const { answer, failure } = useAnswer<EventNames>(`/analytics/events?${named}&${listQuestionOf(view)}`, { againMs })
   const [chosen, choose] = useState<string>()
   const names = answer?.properties ?? []
   const property = chosen ?? names[0]
   const kind = useMemo(() => (property === undefined ? undefined : valuesOf(event, property)), [event, property])
+  const addAndClose = (...filters: Filter[]) => {
+    add(...filters)
+    close()
+  }
   return (
     <Dialog title={`Properties of ${event}`} close={close}>
       {failure && <Failure {...failure} />}
@@ -47,7 +52,7 @@ export function EventProperties({ event, view, currency, navigate, close }: Prop
           <PageLink path={writeEvents(view, { ...readEvents(''), of: event, property })} navigate={navigate}>
             Over time
           </PageLink>
-          <ListTable key={property} {...{ kind, view, currency }} />
+          <ListTable key={property} {...{ kind, view, currency }} add={addAndClose} />
         </>
       )}
     </Dialog>

@@ -5,6 +5,7 @@ import { Dialog } from './dialog.tsx'
 import { choices, countryCode, countryCodes, examples, listedValues } from './filter-values.ts'
 import type { Overview } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
+import { isShared } from './shared-page.ts'
 
 interface FilterFormProps {
   /** The values of its lists are suggested. */
@@ -22,6 +23,9 @@ export function FilterForm({ overview, add, close }: FilterFormProps) {
     const text = String(data.get('value'))
     const value = name === 'country' ? countryCode(text) : text
     if (value === undefined) return setRefusal(`No country is called “${text}”. Write its English name or two letters.`)
+    if (name === 'event_property' && !/^[^*:]+:/.test(value)) {
+      return setRefusal('Write the property, a colon and the value: plan:pro.')
+    }
     // A star stays what it is: any text.
     add({ name, value: (data.get('sense') === 'not' ? '!' : '') + value.replace(/[\\!]/g, '\\$&') })
     close()
@@ -40,7 +44,7 @@ export function FilterForm({ overview, add, close }: FilterFormProps) {
           value={name}
           onChange={(event) => choose(event.currentTarget.value as FilterName)}
         >
-          {filterNames.map((each) => (
+          {filterNames.filter(isOffered).map((each) => (
             <option key={each} value={each}>
               {each.replace('_', ' ')}
             </option>
@@ -67,6 +71,11 @@ export function FilterForm({ overview, add, close }: FilterFormProps) {
       {!chosenFrom && name !== 'country' && <p class="note">* matches any text.</p>}
     </Dialog>
   )
+}
+
+/** Shared links have no figures by properties, whose values may name people. */
+function isOffered(name: FilterName): boolean {
+  return !isShared || name !== 'event_property'
 }
 
 interface TextValueProps extends Pick<FilterFormProps, 'overview'> {

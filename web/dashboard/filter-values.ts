@@ -45,6 +45,7 @@ export const examples: Readonly<Partial<Record<FilterName, string>>> = {
   path: '/blog/*',
   hostname: 'example.com',
   event: 'signup',
+  event_property: 'plan:pro',
 }
 
 /** English, as the API's lists are. */

@@ -1,7 +1,7 @@
 /** Goals on the overview: how many visitors reached each. A row without a property is a filter on click, as those of lists are. */
 import { useState } from 'preact/hooks'
 import type { GoalFigures } from '../../schemas/resources/goal.ts'
-import { type Filter, questionOf, shownValue, type View } from './address.ts'
+import { type Filter, propertyFilterOf, questionOf, shownValue, type View } from './address.ts'
 import { changesOf } from './changes-of.ts'
 import { FormDialog, Removal } from './dialog.tsx'
 import { number, percent } from './format.ts'
@@ -16,7 +16,7 @@ type Row = GoalFigures['rows'][number]
 
 interface GoalsProps {
   readonly view: View
-  add(filter: Filter): void
+  add(...filters: Filter[]): void
 }
 
 /** It reads many events: it is asked for less often than the overview. */
@@ -98,8 +98,8 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
       <span class="share">{percent(conversion_rate)}</span>
     </>
   )
-  // No filter knows properties: one by the event alone would choose others, too.
-  if (property)
+  // No filter knows the properties of single pages: one by the page alone would choose others, too.
+  if (property && kind === 'path')
     return (
       <div class="row" {...{ title }}>
         {figures}
@@ -109,8 +109,12 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
     <button
       type="button"
       class="row"
-      title={`${title}\nClick to filter, Alt-click to exclude`}
-      onClick={({ altKey }) => add({ name: kind, value: (altKey ? '!' : '') + value })}
+      title={`${title}\nClick to filter${property ? '' : ', Alt-click to exclude'}`}
+      onClick={({ altKey }) =>
+        property
+          ? add({ name: kind, value }, propertyFilterOf(property.name, property.value))
+          : add({ name: kind, value: (altKey ? '!' : '') + value })
+      }
     >
       {figures}
     </button>

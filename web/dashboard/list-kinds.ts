@@ -2,7 +2,7 @@
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import type { PageReport, PageSort } from '../../schemas/resources/page-report.ts'
-import { type Filter, type FilterName, filterNames, filterOf } from './address.ts'
+import { type Filter, type FilterName, filterNames, filterOf, literal, propertyFilterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 import { isShared } from './shared-page.ts'
@@ -62,6 +62,8 @@ export interface ListKind {
   readonly report?: ListKind
   /** Rows are events, whose properties can be looked at. */
   readonly isOfEvents?: true
+  /** Rows are values of this property of this event. */
+  readonly valuesOf?: { readonly event: string; readonly property: string }
 }
 
 export function isClickable({ filter }: ListKind, { key }: ListRow): boolean {
@@ -69,8 +71,12 @@ export function isClickable({ filter }: ListKind, { key }: ListRow): boolean {
 }
 
 /** Filters that a click on a row sets. All of a source is left out, as no filter leaves out a pair. */
-export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot: boolean): Filter[] {
+export function filtersOf({ filter, valuesOf }: ListKind, { key, medium }: ListRow, isNot: boolean): Filter[] {
   if (filter === undefined) return []
+  if (valuesOf) {
+    const pattern = literal(key) + ([...key].length >= valueLengthMax ? '*' : '')
+    return [filterOf('event', valuesOf.event), propertyFilterOf(valuesOf.property, pattern, isNot)]
+  }
   return [filterOf(filter, key, isNot), ...(medium === undefined || isNot ? [] : [filterOf('medium', medium)])]
 }
 
@@ -190,11 +196,15 @@ export const eventNames: ListKind = {
     })),
 }
 
+/** Characters of a value that the API shows. */
+const valueLengthMax = 200
+
 /** Events of one name by the values of a property. */
 export function valuesOf(event: string, property: string): ListKind {
   const question = new URLSearchParams({ name: event, property })
   return {
-    ...{ title: `${property} of ${event}`, heading: property, filter: undefined, limitMax: 1_000, isOfOverview: false },
+    ...{ title: `${property} of ${event}`, heading: property, limitMax: 1_000, isOfOverview: false },
+    ...{ filter: 'event_property', valuesOf: { event, property } },
     columns: ['visitors', 'visitor_share', 'events', 'conversions'],
     ask: (limit) => `/analytics/events?${question}&limit=${limit}`,
     rowsOf: (answer) =>

@@ -103,7 +103,7 @@ export function Lists(props: ListsProps) {
       )}
       {opened && <Details kind={opened} {...{ view, currency, add }} close={() => open(undefined)} />}
       {looked !== undefined && (
-        <EventProperties event={looked} {...{ view, currency, navigate }} close={() => lookInto(undefined)} />
+        <EventProperties event={looked} {...{ view, currency, add, navigate }} close={() => lookInto(undefined)} />
       )}
     </section>
   )

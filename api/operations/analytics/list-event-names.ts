@@ -8,7 +8,7 @@ import {
   readPropertyNames,
 } from '../../../clickhouse/queries/event-names.ts'
 import type { Reader } from '../../../clickhouse/queries/reader.ts'
-import { invalid, problem } from '../../../schemas/errors/problems.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { eventNameLengthMax } from '../../../schemas/limits/event-limits.ts'
@@ -53,9 +53,7 @@ export const listEventNames = defineOperation({
     const { query, workspace, stores, clock } = context
     const { name, property, limit, interval } = query
     const filters = filtersOf(query)
-    // A property may hold anything, such as an e-mail.
     const isView = context.scopes.includes(viewScope)
-    if (property !== undefined && isView) throw problem('scope_missing', 'analytics:read')
     const isNamed = name !== undefined || (filters?.get('event')?.some(({ isNot }) => !isNot) ?? false)
     if (property !== undefined && !isNamed) {
       throw invalid([

@@ -14,6 +14,8 @@ export const segmentOperations = namedItems({
   isShared: true,
   rows: segmentRows,
   max: segmentsMax,
+  // A value of a property may name somebody.
+  isHiddenFromLinks: ({ filters }) => filters.event_property !== undefined,
   schemas: { one: Segment, create: SegmentCreate, update: SegmentUpdate },
   list: { summary: 'List the saved filters by their names.' },
   create: { summary: 'Save filters under a name.' },

@@ -6,6 +6,7 @@
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
 import { cityOfSession, eventMs, hostOfUrl, regionKey, systemKey } from '../../rollups/event-sql.ts'
+import { hasProperty, propertyValue } from '../property-sql.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
@@ -16,8 +17,9 @@ const entryColumns = {
 } as const satisfies Partial<Record<FilterName, string>>
 
 /** Columns of `events`, for facts that rows of `sessions` don't know. */
+const eventName = 'toString(event_name)'
 const eventColumns = {
-  ...{ hostname: [hostOfUrl('url'), "kind='pageview'"], event: ['toString(event_name)', '1'] },
+  ...{ hostname: [hostOfUrl('url'), "kind='pageview'"], event: [eventName, '1'] },
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>
 
 /** SQL of an event's local day. Parameters: `Chosen.calendar`. */
@@ -42,7 +44,7 @@ export function selectionOf(
   origins: readonly (readonly [source: string, medium: string])[] | undefined,
 ): Selection {
   const params: Record<string, unknown> = {}
-  const matcher = (name: FilterName, patterns: readonly FilterPattern[]) => {
+  const matcher = (name: string, patterns: readonly FilterPattern[] = []) => {
     const bound = patterns.map(({ texts }, at) => {
       params[`filter_${name}_${at}`] = textOf(texts)
       return (text: string) => isLike(text, texts, `filter_${name}_${at}`)
@@ -54,7 +56,7 @@ export function selectionOf(
   }
   const entry: string[] = []
   for (const [name, column] of Object.entries(entryColumns) as [keyof typeof entryColumns, string][]) {
-    const matches = matcher(name, filters.get(name) ?? [])
+    const matches = matcher(name, filters.get(name))
     const [wanted, unwanted] = [matches(false)?.(column), matches(true)?.(column)]
     entry.push(...(wanted ? [wanted] : []), ...(unwanted ? [`NOT ${unwanted}`] : []))
   }
@@ -65,26 +67,44 @@ export function selectionOf(
       '(source,medium) IN (SELECT arrayJoin(arrayZip({channel_sources:Array(String)},{channel_media:Array(String)})))',
     )
   }
-  const both = (name: FilterName) =>
+  const both = (name: string, patterns: readonly FilterPattern[] | undefined) =>
     [false, true].flatMap((isNot) => {
-      const matches = matcher(name, filters.get(name) ?? [])(isNot)
+      const matches = matcher(name, patterns)(isNot)
       return matches === undefined ? [] : [{ matches, not: isNot ? 'NOT ' : '' }]
     })
-  const ofPaths = both('path').map(({ matches, not }) => ({ isThere: hasPage(matches), not }))
+  const wantedPathSql = matcher('path', filters.get('path'))(false)
+  const wantedEventSql = matcher('event', filters.get('event'))(false)
+  const ofPaths = both('path', filters.get('path')).map(({ matches, not }) => ({ isThere: hasPage(matches), not }))
   const ofEvents = (Object.keys(eventColumns) as (keyof typeof eventColumns)[]).flatMap((name) => {
     const [column, which] = eventColumns[name]
-    return both(name).map(({ matches, not }) => ({ isThere: `${which} AND ${matches(column)}`, not }))
+    return both(name, filters.get(name)).map(({ matches, not }) => ({
+      isThere: `${which} AND ${matches(column)}`,
+      not,
+    }))
+  })
+  // Values of one property are alternatives; each property has to fit.
+  const patternsOfProperties = filters.get('event_property') ?? []
+  const properties = [...new Set(patternsOfProperties.map((pattern) => pattern.property))]
+  const ofProperties = properties.flatMap((property, at) => {
+    const patterns = patternsOfProperties.filter((pattern) => pattern.property === property)
+    const name = `property_name_${at}`
+    params[name] = property
+    const which = `${wantedEventSql?.(eventName) ?? '1'} AND ${hasProperty(name)}`
+    return both(`property_${at}`, patterns).map(({ matches, not }) => ({
+      isThere: `${which} AND ${matches(propertyValue(name))}`,
+      not,
+    }))
   })
   return {
     params,
-    wantedPathSql: matcher('path', filters.get('path') ?? [])(false),
-    wantedEventSql: matcher('event', filters.get('event') ?? [])(false),
+    wantedPathSql,
+    wantedEventSql,
     chosenSql: (events) =>
       [
         'nth_day!=0',
         ...entry,
         ...ofPaths.map(({ isThere, not }) => `${not}${isThere}`),
-        ...ofEvents.map(
+        ...[...ofEvents, ...ofProperties].map(
           ({ isThere, not }) => `${not}(visitor,session,${beginDay}) IN (${daysOfEvents(events, isThere)})`,
         ),
       ].join(' AND '),

@@ -264,10 +264,11 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   const { pg } = stores
   const id = mine.workspaceId
   const day = { day: dayBefore(1), clicks: 2, currency: 'USD' }
+  const long = 'spring'.repeat(20)
   await replaceAdSpend(pg, id, [
     { ...day, source: 'google', campaign: markup, cost_cents: 2_000, clicks: 40 },
     { ...day, source: 'bing', campaign: '', cost_cents: 0 },
-    { ...day, source: 'meta', campaign: 'spring', cost_cents: 900, currency: 'HUF' },
+    { ...day, source: 'meta', campaign: long, cost_cents: 900, currency: 'HUF' },
   ])
   await pg.query(
     `WITH payment AS (
@@ -286,10 +287,12 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   expect(rows).toEqual([
     [`${markup} google`, '$20.00', '40', '$50.00', '2.5×'],
     ['bing', '$0.00', '2', '$0.00', '–'],
-    ['spring meta', '$0.00', '2', '$0.00', '–'],
+    [`${long} meta`, '$0.00', '2', '$0.00', '–'],
   ])
   expect(await page.textContent(`${ads} .note`)).toContain('HUF')
   await look(page, 'ads')
+  const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.scrolled'))`
+  expect(await page.evaluate(hidden), 'pixels of its columns').toBe(0)
   await page.focus(`${ads} tbody button`)
   await page.keyboard.press('Enter')
   await page.waitForSelector(ads, { state: 'detached' })

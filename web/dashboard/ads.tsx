@@ -1,6 +1,6 @@
 /** Costs of imported ads in the range, and the revenue that their campaigns brought in. */
 import type { Filter } from './address.ts'
-import { fittingMoney, money, number } from './format.ts'
+import { brief, fittingMoney, money, number } from './format.ts'
 import type { Overview } from './overview-data.ts'
 import { Panel } from './panel.tsx'
 
@@ -21,7 +21,7 @@ export function Ads({ metrics, currency, add }: AdsProps) {
     <Panel title="Ads" label={`${money(spent ?? 0, currency)} spent`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys too */}
       <section class="scrolled" aria-label="Ads, all columns" tabIndex={0}>
-        <table class="all">
+        <table class="all ads">
           <thead>
             <tr>
               <th scope="col">Campaign</th>
@@ -60,11 +60,16 @@ function Row({ of, currency, add }: Omit<AdsProps, 'metrics'> & { of: Campaign }
       <th scope="row">
         <button type="button" class="link" title={`${campaign}\n${source}`.trim()} onClick={() => add(...filters)}>
           <bdi>{campaign || source}</bdi>
-          {campaign !== '' && <bdi class="label"> {source}</bdi>}
+          {campaign !== '' && (
+            <>
+              {' '}
+              <bdi class="label">{source}</bdi>
+            </>
+          )}
         </button>
       </th>
       <td title={money(cost_cents, currency)}>{fittingMoney(cost_cents, currency)}</td>
-      <td>{number(clicks)}</td>
+      <td title={number(clicks)}>{brief(clicks)}</td>
       <td title={money(revenue_cents, currency)}>{fittingMoney(revenue_cents, currency)}</td>
       <td>{cost_cents === 0 ? '–' : `${number(Math.round((revenue_cents / cost_cents) * 10) / 10)}×`}</td>
     </tr>

@@ -39,6 +39,7 @@ export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
       {cards.map((card) => {
         const { name, label, show, exact } = card
         const value = metrics[name]
+        const shown = show(value, currency)
         return (
           <button
             key={name}
@@ -49,7 +50,9 @@ export function Cards({ metrics, currency, chosen, choose }: CardsProps) {
             onClick={() => choose(name)}
           >
             <span class="label">{label}</span>
-            <strong title={exact?.(value, currency)}>{show(value, currency)}</strong>
+            <strong class={shown.length > 9 ? 'long' : undefined} title={exact?.(value, currency)}>
+              {shown}
+            </strong>
             <Change card={card} metrics={metrics} />
           </button>
         )

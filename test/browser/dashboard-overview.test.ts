@@ -275,17 +275,18 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
        INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source, campaign)
        VALUES ($1, 'custom', 'p', '{}', now() - interval '1 day', now()::date, 'google', $2) RETURNING id, occurred_at)
      INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at)
-     SELECT $1, id, 'payment', 5000, 'USD', occurred_at FROM payment`,
+     SELECT $1, id, entry, cents, 'USD', occurred_at + after
+     FROM payment, (VALUES ('payment', 5000, interval '0'), ('refund', -6000, interval '23 hours')) entries (entry, cents, after)`,
     [id, markup],
   )
-  const page = await signIn(context)
+  const page = await signIn(context, '/dashboard?card=revenue_cents&days=7')
   const ads = 'section[aria-label="Ads"]'
   await page.waitForSelector(`${ads} h2 >> text=$20.00 spent`)
   const rows = await page.$$eval(`${ads} tbody tr`, (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent)),
   )
   expect(rows).toEqual([
-    [`${markup} google`, '$20.00', '40', '$50.00', '2.5×'],
+    [`${markup} google`, '$20.00', '40', '-$10.00', '-0.5×'],
     ['bing', '$0.00', '2', '$0.00', '–'],
     [`${long} meta`, '$0.00', '2', '$0.00', '–'],
   ])
@@ -293,6 +294,12 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   await look(page, 'ads')
   const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.scrolled'))`
   expect(await page.evaluate(hidden), 'pixels of its columns').toBe(0)
+  // A day of refunds is in sight, too.
+  const plot = (await page.locator('.chart .u-over').boundingBox())!
+  await page.mouse.move(plot.x + plot.width - 2, plot.y + 20)
+  const belowChart = `[...document.querySelectorAll('.chart .u-cursor-pt')].map((point) => point.getBoundingClientRect().top)
+    .filter((top) => top > document.querySelector('.chart .u-over').getBoundingClientRect().bottom)`
+  expect(await page.evaluate(belowChart)).toEqual([])
   await page.focus(`${ads} tbody button`)
   await page.keyboard.press('Enter')
   await page.waitForSelector(ads, { state: 'detached' })

@@ -43,7 +43,7 @@ export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSt
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
     scales: {
       x: { range: (_, first, last) => spanOf(buckets(), first, last) },
-      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+      y: { range: (_, least, most) => valuesShown(least, most) },
     },
     // The last mark may stand at the end: half of it lies beyond.
     padding: [null, markPixels / 2, null, null],
@@ -63,6 +63,11 @@ export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSt
       },
     ],
   } satisfies Omit<UPlot.Options, 'series'>
+}
+
+/** With zero and some room: refunds take a day's revenue below it. @param least null without values, as `most` */
+export function valuesShown(least: number | null, most: number | null): UPlot.Range.MinMax {
+  return [Math.min(0, (least ?? 0) * 1.1), Math.max(1, (most ?? 0) * 1.1)]
 }
 
 /** The series of buckets, whose value is when the one under the pointer begins. */

@@ -11,6 +11,7 @@
 import type { Fence } from '../../clickhouse/insert.ts'
 import type { HeldLock } from '../../postgres/held-lock.ts'
 import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { type StreamName, streams } from '../../schemas/event/row.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
@@ -24,7 +25,7 @@ export interface ImportTurn {
   readonly firstSegment: number
   /** Ids of its inserts begin so. */
   readonly insertsPrefix: string
-  /** To be waited for before each insert. @throws CommandFailed when another import has begun */
+  /** To be waited for before each insert. @throws CommandFailed when another import has begun, or the workspace is gone */
   check(): Promise<void>
   /** Refuses inserts once another import has begun: they fail by `lost`. */
   fenceOf(stream: StreamName): Fence
@@ -68,6 +69,10 @@ export async function inImportTurn<Result>(
       ...{ workspaceId, firstSegment: turn, insertsPrefix, lost },
       check: async () => {
         if (!(await lock.hold())) throw lost()
+        if ((await readWorkspace(pg, workspaceId)) !== null) return
+        throw new CommandFailed(
+          `workspace ${workspaceId} was deleted meanwhile: what the import stored is deleted, too`,
+        )
       },
       fenceOf: (stream) => ({
         holds: `(SELECT max(turn) FROM import_turns WHERE workspace_id = ${workspaceId}) > ${turn}`,

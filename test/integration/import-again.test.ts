@@ -5,6 +5,7 @@ import { importEvents } from '../../cli/replay/import-events.ts'
 import type { PageEvent, PageEventSource } from '../../cli/replay/page-events.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type Insert, InsertFenced } from '../../clickhouse/insert.ts'
+import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { importRowsMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -158,6 +159,18 @@ test('an import whose lock is lost goes on if no other has begun, and stores not
   overtaken.resume()
   await expect(stale).rejects.toThrow(`another import of workspace ${workspaceId} has begun`)
   expect(await stored()).toEqual({ rows: 2 * events, events: 2 * events })
+})
+
+test('an import whose workspace is deleted meanwhile ends, and stores nothing more', async () => {
+  const deleting: ClickHouse = {
+    ...stores.ch,
+    insertRows: async (insert) => {
+      await stores.ch.insertRows(insert)
+      await stores.pg.transaction((tx) => requestDeletion(tx, workspaceId))
+    },
+  }
+  await expect(runImport(deleting, source(importRowsMax + events, 10_000))).rejects.toThrow('was deleted meanwhile')
+  expect((await stored()).rows).toBe(importRowsMax)
 })
 
 /** By lease, in the order in which they were taken. */

@@ -12,7 +12,7 @@ import { countRowsAbove, findLeasesAboveMarks } from '../figures/rows-above-mark
 /** Rows of streams have ids of leased segments, derived ones have versions and builds, and all have their workspace. */
 const streamed = Object.keys(streams)
 const derived = ['sessions', 'visitors', 'credits', 'cells']
-const all = [...streamed, ...derived, 'person_events']
+const all = [...streamed, ...derived, 'person_events', 'search_days']
 
 const tables = (names: readonly string[]) => `merge(currentDatabase(), '^(${names.join('|')})$')`
 
@@ -28,11 +28,12 @@ export const restoreNumbers = defineCommand({
     const [stored] = await installation
       .clickhouse()
       .query<Record<'id' | 'version' | 'build' | keyof typeof identities, number>>(
-        `SELECT id, version, build, workspaces, links, posts FROM
+        `SELECT id, version, build, workspaces, links, posts, sites FROM
          (SELECT max(id) AS id FROM ${tables(streamed)}) AS received,
          (SELECT max(version) AS version, max(build) AS build FROM ${tables(derived)}) AS derived,
          (SELECT max(workspace_id) AS workspaces FROM ${tables(all)}) AS stored,
-         (SELECT max(link_id) AS links, max(post_id) AS posts FROM ${tables(['events', 'link_clicks'])}) AS followed`,
+         (SELECT max(link_id) AS links, max(post_id) AS posts FROM ${tables(['events', 'link_clicks'])}) AS followed,
+         (SELECT max(site) AS sites FROM search_days) AS searched`,
         {},
         { deadlineMs },
       )
@@ -53,7 +54,10 @@ export const restoreNumbers = defineCommand({
 })
 
 const serial = (table: string) => `pg_get_serial_sequence('${table}', 'id')`
-const identities = { workspaces: serial('workspaces'), links: serial('links'), posts: serial('posts') }
+const identities = {
+  ...{ workspaces: serial('workspaces'), links: serial('links'), posts: serial('posts') },
+  sites: serial('search_sites'),
+}
 
 /** Never lowers it. */
 function raise(sequence: string, parameter: number): string {

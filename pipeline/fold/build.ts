@@ -4,6 +4,7 @@
  * come computes its visitors anew. A finished build takes the current one's place, and nothing of the old one is changed.
  */
 import { readSpanOfEvents } from '../../clickhouse/queries/event-span.ts'
+import { coverageRow } from '../../clickhouse/rollups/tables.ts'
 import {
   beginMovedBuilds,
   type FigureBuild,
@@ -65,11 +66,13 @@ async function doStep(work: Folding, build: FigureBuild, now: number): Promise<v
   const parts = build.parts || Math.max(1, Math.ceil(events / buildPartEventsMax))
   if (partsDone < parts) {
     const version = await takeFoldVersion(pg)
-    const visible = rangesOf((await readFoldState(pg)).folded)
+    const { folded, asOf } = await readFoldState(pg)
+    const visible = rangesOf(folded)
     const days = localDays(build.timezone, from, to)
     const rows = await derivePart(work, build, { part: partsDone, parts }, days, { version, visible })
     await ensureLease()
-    await rows.insert(ch)
+    // After a restore of Postgres ClickHouse may have a coverage of a later version, which lacks events.
+    await rows.insert(ch, coverageRow(version, visible, asOf))
     await noteParts(pg, build.build, parts, partsDone + 1)
   } else await finish(work, build, now)
 }

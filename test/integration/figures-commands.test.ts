@@ -196,19 +196,31 @@ test('figures go on in the old timezone until those of the new one stand, while 
   await expectAs(after)
 })
 
-// The last of this file: rows of its stores aren't of figures any more.
+// The last ones of this file: rows of its stores aren't of figures any more.
 test('after a restore of Postgres, no number is given out that rows in ClickHouse have, and none is lowered', async () => {
   for (const insert of [
     'sessions (workspace_id, version, build) SELECT 400, 9000000, 8000',
     'replay_chunks (workspace_id) SELECT 500',
     'events (workspace_id, link_id, post_id) SELECT 1, 600, 0',
     'link_clicks (workspace_id, link_id, post_id) SELECT 1, 0, 700',
+    'search_days (workspace_id, site) SELECT 1, 800',
   ]) {
     await stores.ch.command(`INSERT INTO ${insert}`)
   }
   const restore = async () => (await svcOn(stores, 'restore', 'numbers')).json
-  const least = { version: 9_000_000, build: 8000, workspaces: 500, links: 600, posts: 700 }
+  const least = { version: 9_000_000, build: 8000, workspaces: 500, links: 600, posts: 700, sites: 800 }
   expect(await restore()).toEqual({ ...least, leases: expect.any(Number) })
   expect((await makeTestWorkspace(stores, {})).id).toBe(501)
   expect((await restore())['workspaces']).toBeGreaterThan(501)
+})
+
+test('after a restore of Postgres, a rebuild shows events that were folded under versions that ClickHouse has', async () => {
+  const restored = await makeTestWorkspace(stores, {})
+  const shown = async () => (await restored.ask()).recent_events.length
+  await stores.ch.command('INSERT INTO sessions (version) SELECT 20000000')
+  await restored.addEvents(visits.filter(({ kind }) => kind !== 'web_vital'))
+  expect(await shown()).toBe(0)
+  await svcOn(stores, 'restore', 'numbers')
+  await svcOn(stores, 'figures', 'rebuild', '--workspace', String(restored.id))
+  expect(await shown()).toBeGreaterThan(0)
 })

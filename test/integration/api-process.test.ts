@@ -24,7 +24,8 @@ afterEach(() => {
 })
 
 function start(more: Record<string, string> = {}): ChildProcess & { said: () => string } {
-  const env = { PORT: '0', LOG_LEVEL: 'warn', ...storeSettings(stores), ...more }
+  // With the usual deadline it would start, and say later what is wrong, where Postgres is slow.
+  const env = { PORT: '0', LOG_LEVEL: 'warn', ANSWER_DEADLINE_MS: '120000', ...storeSettings(stores), ...more }
   const child = fork(file, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   children.push(child)
   let said = ''

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { type AuditFilter, appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
+import { patientPostgres } from '../support/patient-clients.ts'
 import { makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -163,7 +164,7 @@ describe('nobody who has the product’s own role, which owns its database and i
     await stores.pg.query(`CREATE DATABASE ${name} OWNER ${name}`, [], { deadlineMs: 60_000 })
     const url = new URL(stores.databaseUrl)
     Object.assign(url, { username: name, password: name, pathname: `/${name}` })
-    pg = connectPostgres(url.href)
+    pg = patientPostgres(url.href)
     await migratePostgres(pg)
     workspaceId = (await makeWorkspace({ pg })).workspaceId
     for (let at = 0; at < 3; at++) {

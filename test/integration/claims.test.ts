@@ -34,9 +34,11 @@ async function age(slices: number): Promise<void> {
 async function connect(entriesMax = 1_000_000): Promise<Claims> {
   const claims = connectClaims({ url: stores.redisUrl, windowHours: 24, entriesMax })
   open.push(claims)
+  // One that Redis was late with is made again, as the shipper does: the answer is the same.
+  const claim = (packed: Buffer) => vi.waitFor(() => claims.claim(packed), { timeout: 60_000, interval: 10 })
   // Nothing that a test looks at.
-  await vi.waitFor(() => claims.claim(Buffer.alloc(16)), { timeout: 60_000, interval: 10 })
-  return claims
+  await claim(Buffer.alloc(16))
+  return { ...claims, claim }
 }
 
 /** Claims of the ids `keys`, for the events `first`, `first` + 1, … */

@@ -29,7 +29,7 @@ async function makeOwner() {
           shortUrlHost: '',
           allowPrivateTargets: false,
           isMailSetUp: false,
-          answerDeadlineMs: 5_000,
+          answerDeadlineMs: 120_000,
           mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
         },
         log: pino({ level: 'silent' }),

@@ -9,7 +9,6 @@ import { diskIo } from '../../ingest/log/files.ts'
 import type { Claims } from '../../ingest/ship/claim.ts'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
-import { connectPostgres } from '../../postgres/client.ts'
 import { readPostgresClock } from '../../postgres/clock.ts'
 import { advanceMarks, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -17,6 +16,7 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { startIngest } from '../support/ingest.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
+import { patientPostgres } from '../support/patient-clients.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import {
@@ -260,7 +260,7 @@ describe('the time as of which the marks are complete', () => {
   })
 
   it('isn’t later for a connection that was long in coming, nor does it or a mark go back', async () => {
-    const pg = connectPostgres(stores.databaseUrl, { max: 1 })
+    const pg = patientPostgres(stores.databaseUrl, { max: 1 })
     const busy = pg.query('SELECT pg_sleep(0.5)')
     const before = performance.now()
     const advanced = advanceMarks(pg, [{ firstSegment: first, throughId: first * segmentRowsMax + 7 }], () => {

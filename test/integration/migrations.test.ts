@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
-import { connectPostgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { pendingMigrations, readMigrations, splitStatements } from '../../runtime/migrations.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { patientClickHouse, patientPostgres } from '../support/patient-clients.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -28,7 +28,7 @@ test('migrates an empty Postgres from several processes at once, each migration 
   const empty = `${name}_empty`
   await stores.pg.query(`CREATE DATABASE ${empty}`)
   const url = stores.databaseUrl.replace(name, empty)
-  const clients = [1, 2, 3].map(() => connectPostgres(url, { max: 2 }))
+  const clients = [1, 2, 3].map(() => patientPostgres(url, { max: 2 }))
   const ran = await Promise.all(clients.map((pg) => migratePostgres(pg)))
   const all = readMigrations(projectFile('postgres/migrations')).map((migration) => migration.name)
   expect(ran.flat().sort()).toEqual(all)
@@ -40,7 +40,7 @@ test('migrates an empty Postgres from several processes at once, each migration 
 test('ClickHouse statements can be repeated, as after a kill before their record; databases of tests are as they make one', async () => {
   const url = new URL(stores.clickhouseUrl)
   url.pathname += '_migrated'
-  const ch = connectClickHouse(url.href)
+  const ch = patientClickHouse(url.href)
   const all = await migrateClickHouse(ch)
   expect(all.length).toBeGreaterThan(0)
   const tablesOf = ({ query }: ClickHouse) =>

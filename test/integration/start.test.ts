@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { connectPostgres } from '../../postgres/client.ts'
 import { isFolderInUse } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
+import { patientPostgres } from '../support/patient-clients.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
@@ -115,7 +115,7 @@ test('shows a page at its root that says whether all is well and holds no secret
 
 test('a verified short domain has its links at the root of the port, and the status page stays at other hosts', async () => {
   const { base_url: root, api_key: key, workspace_id: workspaceId, database_url: url } = product.dev
-  const pg = connectPostgres(url, { max: 1 })
+  const pg = patientPostgres(url, { max: 1 })
   const [domain] = await pg.query<{ id: number }>(
     `INSERT INTO short_domains (workspace_id, host, token, verified_at) VALUES ($1, 'go.example.com', 't', now()) RETURNING id`,
     [workspaceId],

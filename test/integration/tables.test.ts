@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import { countNewContacts, deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { deleteOldInbox, type InboxRow, insertInbox } from '../../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
 import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
 import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeInboxRow } from '../support/inbox-rows.ts'
+import { patientPostgres } from '../support/patient-clients.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -16,7 +17,7 @@ let other: Postgres
 
 beforeAll(async () => {
   pg = stores.pg
-  other = connectPostgres(stores.databaseUrl)
+  other = patientPostgres(stores.databaseUrl)
 })
 afterAll(() => other?.close())
 

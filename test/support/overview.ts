@@ -78,7 +78,7 @@ async function answerOf(
       shortUrlHost: 'https://api.example.com/l',
       allowPrivateTargets: false,
       isMailSetUp: false,
-      answerDeadlineMs: 5_000,
+      answerDeadlineMs: 120_000,
       mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
     },
     ...{

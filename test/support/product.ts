@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
-import { connectClickHouse } from '../../clickhouse/client.ts'
-import { connectPostgres } from '../../postgres/client.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { DevFile, ProcessName } from '../../start/dev-file.ts'
 import type { FoldedStores } from './figures.ts'
+import { patientClickHouse, patientPostgres } from './patient-clients.ts'
 
 /** Only against hanging: other files use the machine. */
 const startDeadlineMs = 240_000
@@ -162,7 +161,7 @@ export async function emptyRedis({ dev }: TestProduct): Promise<void> {
 
 /** Lends the stores of the product. */
 export async function withStores<T>({ dev }: TestProduct, work: (stores: FoldedStores) => Promise<T>): Promise<T> {
-  const stores = { pg: connectPostgres(dev.database_url), ch: connectClickHouse(dev.clickhouse_url) }
+  const stores = { pg: patientPostgres(dev.database_url), ch: patientClickHouse(dev.clickhouse_url) }
   try {
     return await work(stores)
   } finally {

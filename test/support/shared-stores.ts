@@ -10,9 +10,8 @@ import { createServer } from 'node:http'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
-import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { lastLogLine } from '../../start/processes/log-file.ts'
@@ -24,6 +23,7 @@ import type { RunningBrowser } from './browser.ts'
 import { compileService } from './compile.ts'
 import { answerHere } from './first-process.ts'
 import { listening } from './listening.ts'
+import { patientClickHouse, patientPostgres } from './patient-clients.ts'
 import type { RunningSurface } from './shared-surface.ts'
 
 declare module 'vitest' {
@@ -122,11 +122,11 @@ async function startStores(folder: string, ends: (() => Promise<void>)[]): Promi
     }).then((file) => start(prepareClickHouse(join(folder, 'clickhouse'), file))),
   ])
   // The databases that every test's own are copied from: nobody may stay connected to that of Postgres.
-  const template = connectPostgres(databaseUrl, { max: 1 })
+  const template = patientPostgres(databaseUrl, { max: 1 })
   await migratePostgres(template)
   await makeSignInsCheap(template, databaseUrl)
   await template.close()
-  const ch = connectClickHouse(clickhouseUrl)
+  const ch = patientClickHouse(clickhouseUrl)
   await migrateClickHouse(ch)
   await ch.close()
   // A thread a statement: over a test's few rows a second one costs more than it does, and test files fill the cores.

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
-import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
-import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import { type IdentityHashes, makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeSecretBox, type SecretBox } from '../../runtime/crypto/secret-box.ts'
 import { type FileStorage, makeFileStorage } from '../../runtime/files/file-storage.ts'
 import { askShared } from './first-process.ts'
+import { patientClickHouse, patientPostgres } from './patient-clients.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 export interface TestStores extends SharedStores {
@@ -63,12 +64,9 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
   const clickhouseUrl = withPath(shared.clickhouseUrl, name)
 
   // To copy files takes a fifth of the processor's time that their way through Postgres's log would take.
-  const created = outside(shared, (pg) =>
-    pg.query(`CREATE DATABASE ${name} TEMPLATE svc STRATEGY file_copy`, [], { deadlineMs: 60_000 }),
-  )
-  // A test's statement waits as long as the machine needs; services have their own deadlines, also those of tests.
-  const pg = connectPostgres(databaseUrl, { deadlineMs: 60_000 })
-  const ch = connectClickHouse(clickhouseUrl)
+  const created = outside(shared, (pg) => pg.query(`CREATE DATABASE ${name} TEMPLATE svc STRATEGY file_copy`))
+  const pg = patientPostgres(databaseUrl)
+  const ch = patientClickHouse(clickhouseUrl)
   const [redisUrl] = await Promise.all([takeRedis(shared.redisUrl), created, copyTables(ch, shared, options)])
   const secretKey = randomBytes(32).toString('hex')
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
@@ -93,7 +91,7 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
 }
 
 async function outside(shared: SharedStores, work: (pg: Postgres) => Promise<unknown>): Promise<void> {
-  const pg = connectPostgres(withPath(shared.databaseUrl, 'postgres'), { max: 1 })
+  const pg = patientPostgres(withPath(shared.databaseUrl, 'postgres'), { max: 1 })
   try {
     await work(pg)
   } finally {

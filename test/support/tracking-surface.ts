@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
-import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
-import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import { makeDemoSite } from '../../start/front/demo-site.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
 import type { TestWorkspace } from './api.ts'
@@ -18,6 +18,7 @@ import { foldStored } from './figures.ts'
 import { askShared } from './first-process.ts'
 import { untilShipped } from './ingest.ts'
 import type { Overview } from './overview.ts'
+import { patientClickHouse, patientPostgres } from './patient-clients.ts'
 import type { SurfaceAnswer } from './shared-surface.ts'
 
 export { productHost, productRoot } from './product-host.ts'
@@ -51,8 +52,8 @@ export function setUpSurface(): TrackingSurface {
 async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
   const [browser, running] = await Promise.all([sharedBrowser(), askShared<SurfaceAnswer>('surface')])
   const { databaseUrl, clickhouseUrl, ingestPort, apiPort } = running
-  const pg = connectPostgres(databaseUrl)
-  const ch = connectClickHouse(clickhouseUrl)
+  const pg = patientPostgres(databaseUrl)
+  const ch = patientClickHouse(clickhouseUrl)
   const folder = mkdtempSync(join(tmpdir(), 'svc-pages-'))
   const front = await startFront({
     host: '127.0.0.1',

@@ -27,6 +27,11 @@ async function list(query = '', key = mine.apiKey): Promise<Link[]> {
 const change = (id: number | string, body: object) => ask('PATCH', `/v1/links/${id}`, body)
 const locsOf = ({ detail }: { detail: { loc: unknown }[] }) => detail.map(({ loc }) => loc)
 const makeMany = (links: unknown) => ask('POST', '/v1/links/bulk', { links })
+const lastDays = () =>
+  Array.from({ length: 30 }, (_, at) => ({
+    day: new Date(Date.now() - (29 - at) * 86_400_000).toISOString().slice(0, 10),
+    clicks: 0,
+  }))
 
 describe('POST /v1/links', () => {
   test('makes a link with the defaults of the contract, and its URLs, and tells webhooks of it', async () => {
@@ -193,16 +198,15 @@ describe('GET /v1/links/{link_id}', () => {
   test('is the link with its clicks, by its id or its object id', async () => {
     const { body } = await create(valid)
     for (const id of [body.id, `link_${body.id}`]) {
+      const before = lastDays()
       const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
       const { click_lists, ...shown } = (await response.json()) as {
         click_lists: { days: { day: string; clicks: number }[] }
       }
       expect(shown).toEqual({ ...body, click_counts: noClicks, visits: noVisits, revenue: noRevenue })
       expect(click_lists).toMatchObject({ countries: [], referrers: [], devices: [], ways: [] })
-      const days = Array.from({ length: 30 }, (_, before) => new Date(Date.now() - before * 86_400_000))
-      expect(click_lists.days).toEqual(
-        days.reverse().map((day) => ({ day: day.toISOString().slice(0, 10), clicks: 0 })),
-      )
+      // Two where a day ended meanwhile.
+      expect([before, lastDays()]).toContainEqual(click_lists.days)
     }
   })
 

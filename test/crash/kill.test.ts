@@ -133,8 +133,8 @@ const plans: readonly (readonly [string, readonly (readonly (typeof killedUnderL
   ? killedUnderLoad.map((name) => [name, Array.from({ length: name === 'ingest' ? 30 : 10 }, () => [name])])
   : [['each process in turn, and of all at once,', [killedUnderLoad]]]
 const roundMs = isLong ? 4_000 : 2_500
-const patience = { timeout: 60_000 }
-/** In short only against hanging: other files use the machine. */
+const patience = { timeout: 120_000 }
+/** In the long form alone: else other files use the machine. */
 const readyWithinMs = 5_000
 
 /** Load for a round, with `strike` at a random moment in it. */

@@ -13,7 +13,7 @@ import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
 import { coverageSql } from './overview/figures-sql.ts'
 import { selectionOf } from './overview/selection.ts'
-import { hasProperty, propertyValue } from './property-sql.ts'
+import { hasProperty, propertyParams, propertyValue } from './property-sql.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
 interface NamedEvents extends EventsOfRange {
@@ -92,7 +92,7 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
     {
       ...chosen.params,
       ...named.params,
-      property,
+      ...(property !== undefined && propertyParams('property', property)),
       limit: limit + 1,
       ...(only && { only_events: only.map((row) => row.event), only_values: only.map((row) => row.value) }),
       ...(bucketStarts && { bucket_starts: bucketStarts }),

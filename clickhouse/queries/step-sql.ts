@@ -1,7 +1,7 @@
 /** SQL of what visitors do: steps of funnels, and goals. */
 import type { FunnelStep } from '../../schemas/funnel-steps.ts'
 import { isLike, textOf } from './overview/selection.ts'
-import { hasProperty, propertyValue } from './property-sql.ts'
+import { hasProperty, propertyParams, propertyValue } from './property-sql.ts'
 
 /** SQL conditions, one for each step: an event is of it. @returns with their parameters */
 export function stepsSql(steps: readonly FunnelStep[]): { conditions: string[]; params: Record<string, string> } {
@@ -12,7 +12,7 @@ export function stepsSql(steps: readonly FunnelStep[]): { conditions: string[]; 
     const isNamed = `${which}${isLike(`toString(events.${column})`, pattern.texts, `step_${at}`)}`
     if (property === undefined) return `(${isNamed})`
     const [name, value] = [`property_${at}`, `property_value_${at}`]
-    params[name] = property.name
+    Object.assign(params, propertyParams(name, property.name))
     params[value] = textOf(property.pattern.texts)
     return `(${isNamed} AND ${hasProperty(name)} AND ${isLike(propertyValue(name), property.pattern.texts, value)})`
   })

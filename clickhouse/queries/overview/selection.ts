@@ -6,7 +6,7 @@
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
 import { cityOfSession, eventMs, hostOfUrl, regionKey, systemKey } from '../../rollups/event-sql.ts'
-import { hasProperty, propertyValue } from '../property-sql.ts'
+import { hasProperty, propertyParams, propertyValue } from '../property-sql.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
@@ -88,7 +88,7 @@ export function selectionOf(
   const ofProperties = properties.flatMap((property, at) => {
     const patterns = patternsOfProperties.filter((pattern) => pattern.property === property)
     const name = `property_name_${at}`
-    params[name] = property
+    Object.assign(params, propertyParams(name, property!))
     const which = `${wantedEventSql?.(eventName) ?? '1'} AND ${hasProperty(name)}`
     return both(`property_${at}`, patterns).map(({ matches, not }) => ({
       isThere: `${which} AND ${matches(propertyValue(name))}`,

@@ -42,11 +42,16 @@ export function readPattern(value: string): FilterPattern {
   return { isNot, texts: textsIn(value.slice(isNot ? 1 : 0)) }
 }
 
-/** The same of a property: `plan:pro`. @returns undefined where it names none, or has `*` in the name */
+/** A value of a filter. @returns undefined where it is none of that filter */
+function readValue(name: FilterName, value: string): FilterPattern | undefined {
+  return name === 'event_property' ? readPropertyPattern(value) : readPattern(value)
+}
+
+/** `plan:pro`. @returns undefined where it names no property, one that is too long, or one with `*` */
 function readPropertyPattern(value: string): FilterPattern | undefined {
   const [, sign, name, text] = /^(!?)((?:\\[\s\S]|[^\\:])+):([\s\S]*)$/.exec(value) ?? []
   const [property, ...others] = textsIn(name ?? '')
-  if (others.length > 0 || !property) return undefined
+  if (others.length > 0 || !property || property.length > propertyNameLengthMax) return undefined
   return { isNot: sign === '!', texts: textsIn(text!), property }
 }
 
@@ -109,10 +114,9 @@ export function filtersOf(
   const filters = new Map<FilterName, readonly FilterPattern[]>()
   for (const name of filterNames) {
     const values = query[name] ?? []
-    const asStored = storedForms[name]
-    const texts = asStored === undefined ? values : values.map(asStored)
-    const read = name === 'event_property' ? (text: string) => readPropertyPattern(text)! : readPattern
-    if (values.length > 0) filters.set(name, texts.map(read))
+    const asStored = storedForms[name] ?? ((value) => value)
+    const patterns = values.map((value) => readValue(name, asStored(value))!)
+    if (patterns.length > 0) filters.set(name, patterns)
   }
   return filters.size === 0 ? undefined : filters
 }
@@ -161,8 +165,8 @@ export function filterValue(name: FilterName) {
     .superRefine((text, context) => {
       const refuse = (build: Build) => context.addIssue({ code: 'custom', params: { build } })
       const names = known[name]
-      const pattern = name === 'event_property' ? readPropertyPattern(text) : readPattern(text)
-      if (pattern === undefined || (pattern.property?.length ?? 0) > propertyNameLengthMax) {
+      const pattern = readValue(name, text)
+      if (pattern === undefined) {
         const fault = `a property is its name of at most ${propertyNameLengthMax} characters, a colon and a value: plan:pro`
         return refuse((loc) => valueError(loc, text, fault))
       }

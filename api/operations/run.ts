@@ -122,7 +122,7 @@ async function runOperation(call: Call, key: Authenticated, gateway: Gateway): P
   requireScope(key, operation)
   const raw = await call.readInput(key.workspace.id)
   const { idempotencyKey, ...input } = validateInput(operation, raw)
-  requireOpenQuery(key, input.query as object | undefined, operation)
+  requireOpenQuery(key, input.query as Record<string, unknown> | undefined, operation)
   const workspace = { ...key.workspace, plan_key: key.workspace.plan_key! }
   // The guards and the schemas have just made of them what the handler's type says they are.
   const context = {

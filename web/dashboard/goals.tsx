@@ -1,4 +1,4 @@
-/** Goals on the overview: how many visitors reached each. A row without a property is a filter on click, as those of lists are. */
+/** Goals on the overview: how many visitors reached each. A row is a filter on click, as those of lists are, unless it is of a page with a property. */
 import { useState } from 'preact/hooks'
 import type { GoalFigures } from '../../schemas/resources/goal.ts'
 import { type Filter, propertyFilterOf, questionOf, shownValue, type View } from './address.ts'

@@ -1,4 +1,5 @@
 /** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
+import { propertyValueShownMax } from '../../schemas/limits/overview-limits.ts'
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import type { PageReport, PageSort } from '../../schemas/resources/page-report.ts'
@@ -74,7 +75,7 @@ export function isClickable({ filter }: ListKind, { key }: ListRow): boolean {
 export function filtersOf({ filter, valuesOf }: ListKind, { key, medium }: ListRow, isNot: boolean): Filter[] {
   if (filter === undefined) return []
   if (valuesOf) {
-    const pattern = literal(key) + ([...key].length >= valueLengthMax ? '*' : '')
+    const pattern = literal(key) + ([...key].length >= propertyValueShownMax ? '*' : '')
     return [filterOf('event', valuesOf.event), propertyFilterOf(valuesOf.property, pattern, isNot)]
   }
   return [filterOf(filter, key, isNot), ...(medium === undefined || isNot ? [] : [filterOf('medium', medium)])]
@@ -195,9 +196,6 @@ export const eventNames: ListKind = {
       figures: { visitors, events, sessions, conversions },
     })),
 }
-
-/** Characters of a value that the API shows. */
-const valueLengthMax = 200
 
 /** Events of one name by the values of a property. */
 export function valuesOf(event: string, property: string): ListKind {

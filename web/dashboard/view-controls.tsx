@@ -104,7 +104,7 @@ export function ViewControls(props: ViewControlsProps) {
 export function FilterText({ name, value }: Filter) {
   return (
     <>
-      {name.replaceAll('_', ' ')}: <bdi>{shownValue(value, (text) => nameOf(name, text))}</bdi>
+      {name.replace('_', ' ')}: <bdi>{shownValue(value, (text) => nameOf(name, text))}</bdi>
     </>
   )
 }

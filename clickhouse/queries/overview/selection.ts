@@ -16,8 +16,8 @@ const entryColumns = {
   ...{ region: regionKey, city: cityOfSession },
 } as const satisfies Partial<Record<FilterName, string>>
 
-/** Columns of `events`, for facts that rows of `sessions` don't know. */
 const eventName = 'toString(event_name)'
+/** Columns of `events`, for facts that rows of `sessions` don't know. */
 const eventColumns = {
   ...{ hostname: [hostOfUrl('url'), "kind='pageview'"], event: [eventName, '1'] },
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>

@@ -2,7 +2,7 @@
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
-import type { ShownPreview } from '../tables/links.ts'
+import type { ShownPreview } from '../tables/link-target.ts'
 
 /** Names of the form's fields. */
 export const passwordField = 'password'

@@ -22,7 +22,8 @@ import { bodyDeadlineMs, linkClickBytesMax } from '../../schemas/limits/event-li
 import { linkFormBytesMax, linkFormsArrivingBytesMax } from '../../schemas/limits/ingest-limits.ts'
 import { type ClickReader, type LinkRequest, referrerOf } from '../enrich/clicks.ts'
 import type { LogWriter } from '../log/writer.ts'
-import { type LinkTable, type LinkTarget, linkPlace, type ShownPreview, type VisitorTarget } from '../tables/links.ts'
+import type { LinkTarget, ShownPreview, VisitorTarget } from '../tables/link-target.ts'
+import { type LinkTable, linkPlace } from '../tables/links.ts'
 import type { ShortDomain } from '../tables/short-domains.ts'
 import type { Capacity } from './capacity.ts'
 import {

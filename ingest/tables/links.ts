@@ -10,78 +10,20 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import { trackingUrlOf } from '../../schemas/event/tracking-url.ts'
-import {
-  expiredUrlBytesMax,
-  linkDestinationLengthMax,
-  linkPreviewDescriptionLengthMax,
-  linkPreviewTitleLengthMax,
-  trackingUrlBytesMax,
-} from '../../schemas/limits/api-limits.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
-import { linkTargetCountriesMax, linkTargetsMax } from '../../schemas/limits/link-target-limits.ts'
 import { isLinkKeyShaped } from '../../schemas/link-key.ts'
-import { type ShareRange, shareRanges } from '../../schemas/link-shares.ts'
-import type { LinkDevice, TrackedLinkTarget } from '../../schemas/resources/link.ts'
-import type { LinkPreview } from '../../schemas/resources/link-preview.ts'
+import {
+  type LinkRow,
+  type LinkTarget,
+  linkBytesMax,
+  type ShownPreview,
+  sizeOf,
+  targetOf,
+  type VisitorTarget,
+} from './link-target.ts'
 import { makeLookUps } from './look-ups.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 import { makeTableFile } from './table-file.ts'
-
-/** A link, as Postgres holds it. */
-export interface LinkRow {
-  readonly attribution_key: string
-  /** Null: it stands under the installation's root. */
-  readonly domain_id: number | null
-  readonly id: number
-  readonly workspace_id: number
-  readonly post_id: number | null
-  readonly tracking_url: string
-  readonly expires_at: Date | null
-  readonly expired_url: string | null
-  readonly tracking_params: Readonly<Record<string, string>>
-  readonly targets: readonly TrackedLinkTarget[]
-  readonly password_hash: string | null
-  readonly preview: LinkPreview | null
-  readonly updated_at: Date
-}
-
-/** Where a key leads, and whose it is. */
-export interface LinkTarget {
-  readonly id: number
-  readonly workspaceId: number
-  readonly postId: number | null
-  readonly url: string
-  /** From this moment on, in milliseconds since 1970, it leads to `expiredUrl`, or nowhere; null: never. */
-  readonly expiresAt: number | null
-  readonly expiredUrl: string | null
-  /** The first that fits a visitor leads elsewhere. */
-  readonly targets: readonly VisitorTarget[]
-  /** Null: nobody is asked for a password. */
-  readonly passwordHash: string | null
-  /** Null: those who make previews are led on as all others. */
-  readonly preview: ShownPreview | null
-}
-
-/** The link's own preview. */
-export interface ShownPreview {
-  readonly title: string
-  readonly description: string
-  /** In ASCII. */
-  readonly imageUrl: string | null
-}
-
-export interface VisitorTarget {
-  /** Null: any. */
-  readonly device: LinkDevice | null
-  /** Codes with commas between, since one text takes less memory than a list; empty: any. */
-  readonly countries: string
-  /** Left out: it takes all of them. */
-  readonly share?: ShareRange
-  readonly url: string
-  /** Without parameters: clicks are counted by it. */
-  readonly destinationUrl: string
-}
 
 export interface LinkTableOptions extends ReplicatedTableOptions {
   /** The newest changes, newest first; since the beginning where no moment is given. */
@@ -114,11 +56,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   const links = new LRUCache<string, LinkTarget>({
     max,
     maxSize: bytesMax,
-    sizeCalculation: ({ url, expiredUrl, targets, passwordHash, preview }) =>
-      targets.reduce(
-        (sum, target) => sum + sizeOf(target),
-        url.length + (expiredUrl?.length ?? 0) + (passwordHash?.length ?? 0) + sizeOfPreview(preview),
-      ),
+    sizeCalculation: sizeOf,
     onInsert: ({ id }, place) => placeOfId.set(id, place),
     dispose: ({ id }, place) => {
       if (placeOfId.get(id) === place) placeOfId.delete(id)
@@ -227,50 +165,6 @@ const placeOf = (row: LinkRow) => linkPlace(row.attribution_key, row.domain_id)
 function readPlace(place: string): { readonly key: string; readonly domainId: number | null } {
   const slash = place.indexOf('/')
   return { key: place.slice(slash + 1), domainId: slash < 0 ? null : Number(place.slice(0, slash)) }
-}
-
-/** About what an object takes in memory beside its texts: links with many short targets count as well. */
-const targetOwnBytes = 100
-const sizeOf = ({ url, destinationUrl, countries, share }: VisitorTarget) =>
-  targetOwnBytes + url.length + destinationUrl.length + countries.length + (share?.audience.length ?? 0)
-/** Countries stand in the audience, too. */
-const targetBytesMax = targetOwnBytes + trackingUrlBytesMax + linkDestinationLengthMax + 6 * linkTargetCountriesMax
-/** More than an argon2id hash with its parameters has. */
-const passwordHashBytesMax = 200
-/** Texts beyond Latin take two bytes a character. */
-function sizeOfPreview(preview: ShownPreview | null): number {
-  if (preview === null) return 0
-  const { title, description, imageUrl } = preview
-  return previewOwnBytes + 2 * (title.length + description.length) + (imageUrl?.length ?? 0)
-}
-const previewOwnBytes = 100
-/** A code point takes up to four bytes. Images have the bound of `expired_url`. */
-const previewBytesMax =
-  previewOwnBytes + 4 * (linkPreviewTitleLengthMax + linkPreviewDescriptionLengthMax) + expiredUrlBytesMax
-/** Characters of one link's destinations, its password's hash and its preview. */
-const linkBytesMax =
-  trackingUrlBytesMax + expiredUrlBytesMax + passwordHashBytesMax + previewBytesMax + linkTargetsMax * targetBytesMax
-
-function targetOf({ id, workspace_id, post_id, tracking_url, expires_at, expired_url, ...row }: LinkRow): LinkTarget {
-  const ranges = shareRanges(row.targets)
-  return {
-    ...{ id, workspaceId: workspace_id, postId: post_id, url: tracking_url },
-    expiresAt: expires_at?.getTime() ?? null,
-    expiredUrl: expired_url === null ? null : trackingUrlOf(expired_url, {}),
-    targets: row.targets.map(({ device = null, countries = [], destination_url }, at) => ({
-      device,
-      countries: countries.join(),
-      ...(ranges[at] && { share: ranges[at] }),
-      url: trackingUrlOf(destination_url, row.tracking_params),
-      destinationUrl: destination_url,
-    })),
-    passwordHash: row.password_hash,
-    preview: row.preview && shownPreview(row.preview),
-  }
-}
-
-function shownPreview({ title, description, image_url: url }: LinkPreview): ShownPreview {
-  return { title, description, imageUrl: url === null ? null : trackingUrlOf(url, {}) }
 }
 
 function lineOf(place: string, link: LinkTarget): string {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeClickReader } from '../../ingest/enrich/clicks.ts'
-import type { LinkTarget } from '../../ingest/tables/links.ts'
+import type { LinkTarget } from '../../ingest/tables/link-target.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { type SharedTarget, shareRanges } from '../../schemas/link-shares.ts'
 import { noArea } from '../../schemas/reference/places.ts'

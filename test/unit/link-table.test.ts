@@ -1,6 +1,7 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { type LinkRow, type LinkTable, makeLinkTable } from '../../ingest/tables/links.ts'
+import type { LinkRow } from '../../ingest/tables/link-target.ts'
+import { type LinkTable, makeLinkTable } from '../../ingest/tables/links.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { linkOverlapMs, unknownKeyCacheMs } from '../../schemas/limits/ingest-limits.ts'
 import { silent } from '../support/log-fixture.ts'

@@ -1,8 +1,9 @@
 /**
- * Posts on their days. Dragging puts a post on another day, by mouse or by finger; so do Space, the arrow keys and
+ * Posts on their days, a week or a month at a time. Dragging puts a post on another day, by mouse or by finger; so do Space, the arrow keys and
  * Enter. Its time of day stays. It stands there at once, and goes back when the API refuses.
  */
 import { useMemo, useState } from 'preact/hooks'
+import { CalendarDay, PostChip } from './calendar-day.tsx'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { localMoment, timeOfDay } from './format.ts'
@@ -11,9 +12,8 @@ import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { OpenedPost } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
-import { isWaiting } from './post-review.tsx'
 import type { Queue } from './posting-times.tsx'
-import { isDraggable, useMoves } from './use-moves.ts'
+import { useMoves } from './use-moves.ts'
 
 export interface CalendarProps {
   /** Undefined: not known yet. */
@@ -26,13 +26,6 @@ export interface CalendarProps {
   go(day: string, span?: Span): void
   /** Begins a post for a day, at a time of it: `HH:MM`, or the usual one. */
   write(day: string, time?: string): void
-}
-
-/** More of a day in a month are in its week. */
-const shownInMonth = 4
-const signs: Readonly<Record<Post['status'], string>> = {
-  ...{ draft: '○', scheduled: '◷', publishing: '…' },
-  ...{ published: '✓', failed: '!', archived: '–' },
 }
 
 export function PostsCalendar({ posts, workspace, queue, span, day, go, write }: CalendarProps) {
@@ -48,7 +41,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
     isShown: (on) => days.includes(on),
     go,
   })
-  const { shown, dragged, target, message, refusal, undo, now } = moves
+  const { shown, message, refusal, undo, now } = moves
   const today = now().slice(0, 10)
   const at = (on: string) =>
     shown
@@ -62,26 +55,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
   const drafts = shown.filter(({ scheduled_at, status }) => scheduled_at === null && status === 'draft')
   const openedPost = shown.find(({ id }) => id === opened)
   const chip = (post: Post) => (
-    <li key={post.id}>
-      <button
-        type="button"
-        id={`post-${post.id}`}
-        class={`chip ${post.status}`}
-        draggable={isDraggable(post)}
-        aria-description={isDraggable(post) ? 'Space moves it' : undefined}
-        title={post.title}
-        onDragStart={(event) => moves.drag(post, event)}
-        onDragEnd={moves.letGo}
-        onPointerDown={(event) => moves.press(post, event)}
-        onKeyDown={(event) => moves.pickUp(post, event)}
-        onKeyUp={(event) => event.key === ' ' && event.preventDefault()}
-        onClick={() => open(post.id)}
-      >
-        <span aria-hidden="true">{isWaiting(post) ? '?' : signs[post.status]}</span>{' '}
-        <span class="unseen">{isWaiting(post) ? 'waiting for approval' : post.status} </span>
-        {clockOf(post)} <bdi>{post.title}</bdi>
-      </button>
-    </li>
+    <PostChip key={post.id} post={post} time={clockOf(post)} moves={moves} open={() => open(post.id)} />
   )
 
   return (
@@ -116,65 +90,21 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
         ))}
       </div>
       <ol class={`calendar ${span}`}>
-        {days.map((on) => {
-          const all = at(on)
-          const some = span === 'month' && all.length > shownInMonth ? all.slice(0, shownInMonth - 1) : all
-          const isOver = on < today
-          const marks = [
-            ...(isOver ? ['over'] : []),
-            ...(dragged !== undefined && target === on ? ['target'] : []),
-            ...(span === 'month' && on.slice(0, 7) !== day.slice(0, 7) ? ['beside'] : []),
-          ]
-          return (
-            <li
-              key={on}
-              class={marks.join(' ')}
-              aria-current={on === today ? 'date' : undefined}
-              data-day={on}
-              onDragOver={(event) => moves.over(on, event)}
-              onDrop={(event) => moves.drop(on, event)}
-            >
-              <div class="day">
-                <time dateTime={on}>
-                  <span aria-hidden="true">{Number(on.slice(8))}</span>
-                  <span class="unseen">{dayInWords(on)}</span>
-                </time>
-                {!isOver && may('posts:write') && (
-                  <button
-                    type="button"
-                    class="link"
-                    aria-label={`Write a post for ${dayInWords(on)}`}
-                    onClick={() => write(on)}
-                  >
-                    +
-                  </button>
-                )}
-              </div>
-              <ul>{some.map(chip)}</ul>
-              {free
-                .filter((moment) => moment.startsWith(on))
-                .slice(0, span === 'month' ? shownInMonth - some.length : undefined)
-                .map((moment) => moment.slice(11))
-                .map((time) => (
-                  <button
-                    key={time}
-                    type="button"
-                    class="chip free"
-                    title="A free posting time"
-                    aria-label={`Write a post for ${dayInWords(on)} at ${timeOfDay(time)}, a free posting time`}
-                    onClick={() => write(on, time)}
-                  >
-                    {timeOfDay(time)}
-                  </button>
-                ))}
-              {some.length < all.length && (
-                <button type="button" class="link" onClick={() => go(on, 'week')}>
-                  {all.length - some.length} more
-                </button>
-              )}
-            </li>
-          )
-        })}
+        {days.map((on) => (
+          <CalendarDay
+            key={on}
+            on={on}
+            span={span}
+            today={today}
+            isBeside={span === 'month' && on.slice(0, 7) !== day.slice(0, 7)}
+            posts={at(on)}
+            free={free.filter((moment) => moment.startsWith(on)).map((moment) => moment.slice(11))}
+            moves={moves}
+            chip={chip}
+            showWeek={() => go(on, 'week')}
+            write={(time) => write(on, time)}
+          />
+        ))}
       </ol>
       {drafts.length > 0 && (
         <section aria-label="Drafts without a time">

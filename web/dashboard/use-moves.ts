@@ -24,6 +24,8 @@ interface Said {
 }
 const nothing: Said = { message: '', refusal: '' }
 
+export type Moves = ReturnType<typeof useMoves>
+
 export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   const [dragged, setDragged] = useState<Post>()
   const [target, aim] = useState<string>()

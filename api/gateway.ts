@@ -125,7 +125,11 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     transaction: pg.transaction,
     inTurn: (workspaceId, mutate) => turns(workspaceId, options.answerDeadlineMs * postgresShareOfAnswer, mutate),
     stores: {
-      ...{ pg, box, hashes, media, readTxt: options.readTxt },
+      pg,
+      box,
+      hashes,
+      media,
+      readTxt: options.readTxt,
       ch,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
         coalescer.ask(question, work) as Promise<Answer>,

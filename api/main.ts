@@ -61,7 +61,13 @@ async function main(): Promise<void> {
   const media = makeFileStorage(mediaFolder, uploadsLeaveFree * config.diskFreeBytesMin)
   let port = config.port
   const server = makeGateway({
-    ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
+    operations,
+    pg,
+    ch,
+    log,
+    clock: systemClock,
+    metrics: makeMetrics('api'),
+    rateLimiter,
     signInLimiter: makeSignInLimiter(redis),
     box: makeSecretBox(secretKey, secretBoxPurpose),
     hashes: makeIdentityHashes(secretKey),

@@ -108,7 +108,8 @@ export function openInstallation(config: Config): Installation {
     dataDir,
     postgres: () => {
       postgres ??= connectPostgres(locate('DATABASE_URL', config.databaseUrl, 'database_url'), {
-        ...{ max: 2, deadlineMs: commandPostgresDeadlineMs },
+        max: 2,
+        deadlineMs: commandPostgresDeadlineMs,
       })
       return postgres
     },

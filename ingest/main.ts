@@ -195,7 +195,10 @@ function makeDomains(
   onHosts?: (hosts: readonly string[]) => void,
 ): DomainTable {
   return makeDomainTable({
-    ...{ keepsCopy, clock, log, file: join(folder, 'short-domains.json') },
+    keepsCopy,
+    clock,
+    log,
+    file: join(folder, 'short-domains.json'),
     ownHosts: ownHostsOf(config).map(({ host }) => host),
     listDomains: () => listServedDomains(pg),
     listen: (onNotify, onReconnect) => pg.listen('short_domains_changed', onNotify, onReconnect),

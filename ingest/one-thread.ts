@@ -29,7 +29,9 @@ export async function receiveInOneThread(node: IngestNode, openTables: () => Pro
     ...writing('replay_chunks'),
   })
   const shippers = {
-    ...{ events: events.shipper, bot_visits: botVisits.shipper, link_clicks: linkClicks.shipper },
+    events: events.shipper,
+    bot_visits: botVisits.shipper,
+    link_clicks: linkClicks.shipper,
     replay_chunks: replayChunks.shipper,
   }
   watched.watchShipping(shippers, claims)

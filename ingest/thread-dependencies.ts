@@ -107,13 +107,20 @@ export function makeReceiver(
   const options: ReceiveOptions = {
     keys,
     enricher: makeEnricher({
-      ...{ secretKey, salts, countries, placeDetail: config.placeDetail },
+      secretKey,
+      salts,
+      countries,
+      placeDetail: config.placeDetail,
       ownership: ownershipOf(links, posts),
       countDropped: watched.countDropped,
     }),
     bots: makeBotReader({ salts, verifier: botChecks.verifier }),
     replays: makeReplayReceiver({
-      ...{ secretKey, countries, writer: replayChunks, clock, countChunk: watched.countChunk },
+      secretKey,
+      countries,
+      writer: replayChunks,
+      clock,
+      countChunk: watched.countChunk,
       bytesPerDayMax: config.replayBytesPerDay,
     }),
     appender: new Appender({ ...logs, secretKey, clock }),
@@ -132,7 +139,12 @@ export function makeReceiver(
   const proxies = makeTrustedProxies(config.trustedProxies)
   const { countryHeader } = config
   const redirect = makeRedirect({
-    ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
+    links,
+    capacity,
+    proxies,
+    countryHeader,
+    observeAnswer,
+    log,
     clicks: makeClickReader({ salts, countries, placeDetail: config.placeDetail, exclusionsOf: keys.exclusionsOf }),
     passwords: makeLinkPasswords(passwordTries),
     writer: linkClicks,

@@ -66,8 +66,14 @@ async function main(): Promise<void> {
   // Connections of its own: whoever folds doesn't wait for those who publish.
   const publisherPg = connectPostgres(databaseUrl)
   const toPlatforms = {
-    ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics },
-    ...{ box: makeCredentialsBox(secretKey), renewals: makeRenewals(), fetching, sleep },
+    pg: publisherPg,
+    clock: systemClock,
+    log,
+    metrics: pipelineMetrics,
+    box: makeCredentialsBox(secretKey),
+    renewals: makeRenewals(),
+    fetching,
+    sleep,
   }
   const publisher = startPublisher({
     ...toPlatforms,
@@ -78,28 +84,44 @@ async function main(): Promise<void> {
   })
   const engagementReader = startEngagementReader(toPlatforms)
   const feedReader = startFeedReader({
-    ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics, fetching },
+    pg: publisherPg,
+    clock: systemClock,
+    log,
+    metrics: pipelineMetrics,
+    fetching,
     apiHost,
     shortUrlHost: config.shortUrlHost ?? (apiHost && `${apiHost}/l`),
     isMailSetUp: mailer !== undefined,
     holdBefore: config.holdPostsBefore,
   })
   const searchReader = startSearchReader({
-    ...{ pg, ch, clock: systemClock, log, metrics: pipelineMetrics },
-    ...{ box: makeSecretBox(secretKey, searchKeysPurpose), dispatcher: googleDispatcher(allowPrivate) },
+    pg,
+    ch,
+    clock: systemClock,
+    log,
+    metrics: pipelineMetrics,
+    box: makeSecretBox(secretKey, searchKeysPurpose),
+    dispatcher: googleDispatcher(allowPrivate),
   })
   const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
   const sender = startSender({
-    ...{ pg, clock: systemClock, log, metrics: pipelineMetrics },
+    pg,
+    clock: systemClock,
+    log,
+    metrics: pipelineMetrics,
     box: makeSecretBox(secretKey, secretBoxPurpose),
     agent: makeGuardedAgent({ allowPrivate, connectMs: webhookAttemptMs }),
   })
   if (apiHost === '') log.warn("API_HOST isn't set: addresses of media in company_profile.updated have no host")
   const profiler = startProfiler(
     {
-      ...{ pg, ch, clock: systemClock, log, apiHost },
+      pg,
+      ch,
+      clock: systemClock,
+      log,
+      apiHost,
       fetching,
     },
     pipelineMetrics,

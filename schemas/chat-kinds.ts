@@ -14,16 +14,22 @@ interface Chat {
 const chats: readonly Chat[] = [
   { kind: 'slack', name: 'Slack', hosts: /^hooks\.slack(-gov)?\.com$/, paths: /^\/services\/./ },
   {
-    ...{ kind: 'discord', name: 'Discord', hosts: /^((ptb|canary)\.)?discord(app)?\.com$/ },
+    kind: 'discord',
+    name: 'Discord',
+    hosts: /^((ptb|canary)\.)?discord(app)?\.com$/,
     paths: /^\/api(?:\/v\d+)?\/webhooks\/(?<id>\d+)\/(?<token>[\w-]+)$/,
   },
   {
-    ...{ kind: 'teams', name: 'Microsoft Teams', paths: /^\/./ },
+    kind: 'teams',
+    name: 'Microsoft Teams',
+    paths: /^\/./,
     // Connectors of old, and workflows under both of their addresses.
     hosts: /\.(webhook\.office\.com|logic\.azure\.com|environment\.api\.powerplatform\.com)$/,
   },
   {
-    ...{ kind: 'google_chat', name: 'Google Chat', hosts: /^chat\.googleapis\.com$/ },
+    kind: 'google_chat',
+    name: 'Google Chat',
+    hosts: /^chat\.googleapis\.com$/,
     paths: /^\/v1\/spaces\/[^/]+\/messages$/,
   },
 ]

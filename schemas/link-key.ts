@@ -11,9 +11,32 @@ const shape = new RegExp(`^[0-9A-Za-z](?:[\\w-]{0,${linkKeyLengthMax - 2}}[0-9A-
  * characters of keys that are made.
  */
 export const reservedKeys: readonly string[] = [
-  ...['api', 'dashboard', 'demo', 'docs', 'guides', 'health', 'l', 'mcp', 'media', 'metrics', 'shared', 'svc', 'v1'],
-  ...['admin', 'assets', 'help', 'login', 'logout', 'privacy', 'signin', 'signup', 'static', 'status', 'terms'],
-  ...['unsubscribe', 'www'],
+  'api',
+  'dashboard',
+  'demo',
+  'docs',
+  'guides',
+  'health',
+  'l',
+  'mcp',
+  'media',
+  'metrics',
+  'shared',
+  'svc',
+  'v1',
+  'admin',
+  'assets',
+  'help',
+  'login',
+  'logout',
+  'privacy',
+  'signin',
+  'signup',
+  'static',
+  'status',
+  'terms',
+  'unsubscribe',
+  'www',
 ]
 
 /** Whether a short link can end in `text`. Whether one does, only the table of links knows. */

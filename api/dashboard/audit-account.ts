@@ -21,8 +21,16 @@ export function makeAccountAudit(gateway: Pick<RestGateway, 'hashAddress' | 'pro
   return (tx, request, { workspaceId, action, ownerId, email, memberId = ownerId, metadata = {} }) => {
     const address = addressOf(request, gateway)
     return appendAuditEvent(tx, {
-      ...{ workspaceId, action, actorType: 'user', actorId: ownerId, actorName: email, metadata },
-      ...{ interface: 'console', resourceType: 'member', resourceId: memberId, requestId: request.requestId },
+      workspaceId,
+      action,
+      actorType: 'user',
+      actorId: ownerId,
+      actorName: email,
+      metadata,
+      interface: 'console',
+      resourceType: 'member',
+      resourceId: memberId,
+      requestId: request.requestId,
       ipHash: address === '' ? null : gateway.hashAddress(workspaceId, address),
     })
   }

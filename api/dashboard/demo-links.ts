@@ -18,7 +18,11 @@ export async function fillLinks(context: CallContext): Promise<SeedLink[]> {
   const links: SeedLink[] = []
   for (const { label, source, medium, referrer, tags } of made) {
     const { id } = await makeIn(context, createLink, {
-      ...{ label, destination_url: `${demoSite}/`, utm_source: source, utm_medium: medium, tags },
+      label,
+      destination_url: `${demoSite}/`,
+      utm_source: source,
+      utm_medium: medium,
+      tags,
     })
     links.push({ id, source, medium, referrer })
   }

@@ -67,9 +67,19 @@ export async function fillPeople({ pg, ch }: Stores, workspaceId: number, now: n
 function identified({ id, anonymous_id, kind, name, at }: Known, nth: number, workspace_id: number): InboxRow {
   const [first, last] = [firstNames[nth % firstNames.length]!, lastNames[nth % lastNames.length]!]
   return {
-    ...{ event_id: id, workspace_id, anonymous_id, event_type: kind, event_name: name },
-    ...{ email: `${first}.${last}@example.com`.toLowerCase(), full_name: `${first} ${last}` },
+    event_id: id,
+    workspace_id,
+    anonymous_id,
+    event_type: kind,
+    event_name: name,
+    email: `${first}.${last}@example.com`.toLowerCase(),
+    full_name: `${first} ${last}`,
     properties: { company: companies[nth % companies.length]! },
-    ...{ source: '', medium: '', campaign: '', content: '', occurred_at: at, received_at: at },
+    source: '',
+    medium: '',
+    campaign: '',
+    content: '',
+    occurred_at: at,
+    received_at: at,
   }
 }

@@ -22,8 +22,11 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
     if (operation === undefined) return []
     const { status, body } = await runCall(
       {
-        ...{ operation, interface: gateway.by.interface, requestId: head.requestId },
-        ...{ credential: gateway.by.credentialOf(head.headers), address: addressOf(head, gateway) },
+        operation,
+        interface: gateway.by.interface,
+        requestId: head.requestId,
+        credential: gateway.by.credentialOf(head.headers),
+        address: addressOf(head, gateway),
         readInput: () => ({
           path: {},
           query: readQuery(query, operation.input.query?.shape),

@@ -36,8 +36,12 @@ export function makeKnownBrowsers({ hash, clock, isSecure }: KnownBrowsersOption
     cookieFor(email) {
       const named = `${randomBytes(16).toString('base64url')}.${Math.floor((clock.now() + knownBrowserMs) / 1000)}`
       return setCookie({
-        ...{ name: cookieName, value: `${named}.${hash(email, named)}`, path: '/dashboard', lastsMs: knownBrowserMs },
-        ...{ sameSite: 'Lax', isSecure: isSecure() },
+        name: cookieName,
+        value: `${named}.${hash(email, named)}`,
+        path: '/dashboard',
+        lastsMs: knownBrowserMs,
+        sameSite: 'Lax',
+        isSecure: isSecure(),
       })
     },
   }

@@ -33,7 +33,8 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
     const email = emailOf(new URLSearchParams(request.body.toString()).get('email'))
     if (email === null || email === '') return forgotPage(422)
     return gate(request, {
-      ...{ email, apart: 'forgot' },
+      email,
+      apart: 'forgot',
       refuse: () => forgotPage(429),
       async pass() {
         const wish = { email, sealed: mailBox.seal(makeLinkToken()), now: new Date(clock.now()) }
@@ -62,7 +63,8 @@ export function makePasswordReset({ pg, mailBox, clock, gate, audit, knownBrowse
     const password = form.get('password') ?? ''
     if (!isTakenAsPassword(password) || form.get('again') !== password) return resetPage(422, shown)
     return gate(request, {
-      ...{ email: found.email, apart: 'reset' },
+      email: found.email,
+      apart: 'reset',
       refuse: () => resetPage(429, shown),
       async pass() {
         const isSet = await set(request, found, await hashPassword(password))

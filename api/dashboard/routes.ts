@@ -185,7 +185,8 @@ function page(
   bodyBytesMax = 0,
 ): Route {
   return {
-    ...{ label: `dashboard.${label}`, bodyBytesMax },
+    label: `dashboard.${label}`,
+    bodyBytesMax,
     async handle(request) {
       try {
         return await handle(request)

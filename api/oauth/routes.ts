@@ -49,15 +49,21 @@ export function makeOAuthRoute(gateway: RestGateway, { pg, signInLimiter }: OAut
   const context = { pg, clock, config, log }
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [registerPath]: {
-      ...{ label: 'oauth.register', bytesMax: registrationBytesMax, counted: 'registration' },
+      label: 'oauth.register',
+      bytesMax: registrationBytesMax,
+      counted: 'registration',
       answer: (request) => register(request, context),
     },
     [tokenPath]: {
-      ...{ label: 'oauth.token', bytesMax: tokenRequestBytesMax, counted: 'token' },
+      label: 'oauth.token',
+      bytesMax: tokenRequestBytesMax,
+      counted: 'token',
       answer: (request) => answerToken(request, context),
     },
     [revokePath]: {
-      ...{ label: 'oauth.revoke', bytesMax: tokenRequestBytesMax, counted: 'token' },
+      label: 'oauth.revoke',
+      bytesMax: tokenRequestBytesMax,
+      counted: 'token',
       answer: (request) => revoke(request, context),
     },
   }

@@ -51,8 +51,11 @@ export async function answerToken(request: HttpRequest, issuing: Issuing): Promi
   if (typeof issued === 'string') throw await refusalOf(issued, clientId, issuing)
   const { accessToken, accessMs, refreshToken, scopes } = issued
   const answer = {
-    ...{ access_token: accessToken, token_type: 'Bearer', expires_in: Math.floor(accessMs / 1000) },
-    ...{ refresh_token: `${refreshToken.family}.${refreshToken.turn}`, scope: scopes.join(' ') },
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: Math.floor(accessMs / 1000),
+    refresh_token: `${refreshToken.family}.${refreshToken.turn}`,
+    scope: scopes.join(' '),
   }
   return jsonReply(200, answer, unstored)
 }

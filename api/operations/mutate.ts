@@ -150,7 +150,9 @@ async function record({ operation, context, sent, ipHash }: Mutation, { body }: 
   await appendAuditEvent(tx, {
     workspaceId: workspace.id,
     action: operation.name,
-    ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
+    actorType: actor.type,
+    actorId: actor.id,
+    actorName: actor.name,
     interface: context.interface,
     resourceType,
     resourceId: (body as { id?: number }).id ?? null,

@@ -38,11 +38,16 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
   const all = `/v1/${word}s` as const
   const one = `${all}/{${word}_id}` as const
   const serialize = ({ created_at, ...row }: Row) => ({
-    ...{ ...row, object_id: `${word}_${row.id}`, created_at: created_at.toISOString() },
+    ...row,
+    object_id: `${word}_${row.id}`,
+    created_at: created_at.toISOString(),
   })
   return [
     defineOperation({
-      ...{ ...shared, ...items.list, ...(isShared && { isShared }), output: z.array(schemas.one) },
+      ...shared,
+      ...items.list,
+      ...(isShared && { isShared }),
+      output: z.array(schemas.one),
       name: `${noun}.list`,
       http: { method: 'GET', path: all },
       tool: `svc.list_${word}s`,
@@ -56,7 +61,8 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       },
     }),
     defineOperation({
-      ...{ ...shared, ...items.create },
+      ...shared,
+      ...items.create,
       name: `${noun}.create`,
       http: { method: 'POST', path: all },
       tool: `svc.create_${word}`,
@@ -75,7 +81,8 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       },
     }),
     defineOperation({
-      ...{ ...shared, ...items.update },
+      ...shared,
+      ...items.update,
       name: `${noun}.update`,
       http: { method: 'PATCH', path: one },
       tool: `svc.update_${word}`,
@@ -95,7 +102,8 @@ export function namedItems<Row extends NamedRow>(items: Items<Row>): readonly Op
       },
     }),
     defineOperation({
-      ...{ ...shared, ...items.delete },
+      ...shared,
+      ...items.delete,
       name: `${noun}.delete`,
       http: { method: 'DELETE', path: one },
       tool: `svc.delete_${word}`,

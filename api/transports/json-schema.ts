@@ -16,7 +16,9 @@ export function jsonSchemaOf(
     $defs = {},
     ...root
   } = z.toJSONSchema(schema, {
-    ...{ io, target: 'draft-2020-12', unrepresentable: 'any' },
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
     override: (about) => {
       simplify(about.jsonSchema as JsonSchema, io)
       override?.(about as Parameters<Override>[0])

@@ -54,7 +54,8 @@ export function makeMcpRoute(
   async function handle(request: HttpRequest): Promise<HttpReply> {
     const { requestId, headers: sent } = request
     const caller = {
-      ...{ interface: 'mcp' as const, requestId },
+      interface: 'mcp' as const,
+      requestId,
       credential: sent.get('authorization'),
       address: addressOf(request, gateway),
     }

@@ -142,7 +142,8 @@ function withOwn(ofChain: Record<number, Answer>, own: readonly ProblemCode[]): 
     }
     const { schema, examples } = before.content['application/json']
     all[status] = {
-      ...{ description: [...texts, before.description].join('; '), headers: before.headers },
+      description: [...texts, before.description].join('; '),
+      headers: before.headers,
       content: { 'application/json': { schema, examples: { ...examplesOf(codes), ...examples } } },
     }
   }

@@ -20,8 +20,13 @@ export async function makePost(
   const errors = [...time.errors, ...refusalsOf(choice.unknown)]
   if (errors.length > 0) throw invalid(errors)
   const id = await insertPost(pg, {
-    ...{ workspaceId: workspace.id, title, baseCaption: base_caption, thread: threadOf(choice), tags },
-    ...{ scheduledAt: time.scheduledAt, firstComment: first_comment },
+    workspaceId: workspace.id,
+    title,
+    baseCaption: base_caption,
+    thread: threadOf(choice),
+    tags,
+    scheduledAt: time.scheduledAt,
+    firstComment: first_comment,
   })
   await setPostMedia(pg, id, mediaOf(choice))
   await setPostTargets(pg, id, targetsOf(choice), 'draft')

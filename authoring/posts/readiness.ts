@@ -51,7 +51,9 @@ export function judgeReadiness(content: Content): Readiness {
     loc: ['body', 'social_account_ids'],
     code: 'no_connected_account',
     message: 'At least one connected account is needed',
-    ...{ platform: null, accountId: null, input: accounts.map(({ id }) => id) },
+    platform: null,
+    accountId: null,
+    input: accounts.map(({ id }) => id),
   }
   return {
     issues: [...(isAnyConnected ? [] : [none]), ...judged.flatMap(({ issues }) => issues)],
@@ -66,7 +68,11 @@ export function judgeTime(scheduledAt: Date, now: number, input: unknown): Issue
   return [
     {
       loc: ['body', 'scheduled_at'],
-      ...{ code: 'scheduled_in_past', message, platform: null, accountId: null, input },
+      code: 'scheduled_in_past',
+      message,
+      platform: null,
+      accountId: null,
+      input,
     },
   ]
 }

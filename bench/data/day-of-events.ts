@@ -55,7 +55,8 @@ export function* dayOfEvents({ events, workspaces, seed, start }: DayOptions): G
   const uuid = () => `${hex(8)}-${hex(4)}-4${hex(3)}-9${hex(3)}-${hex(12)}`
   const salt = Buffer.alloc(32, 7)
   const enricher = makeEnricher({
-    ...{ secretKey, salts: { current: () => salt } },
+    secretKey,
+    salts: { current: () => salt },
     countries: null,
     ownership: noOwnership,
   })

@@ -36,7 +36,9 @@ export function startLateEvents(
 
 async function sendBatch(installation: Installation, trackingKey: string, count: number): Promise<number> {
   const events = Array.from({ length: count }, (_, nth) => ({
-    ...{ client_event_id: randomUUID(), anonymous_id: randomUUID(), event_name: 'pageview' },
+    client_event_id: randomUUID(),
+    anonymous_id: randomUUID(),
+    event_name: 'pageview',
     url: `https://example.com/late/${nth % 20}`,
     occurred_at: new Date(Date.now() - ((nth + Math.random()) / count) * latestMs).toISOString(),
   }))

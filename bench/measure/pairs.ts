@@ -44,8 +44,10 @@ export async function runCounted(
   await onEnd()
   const stored = await installation.untilStored(round.idPrefix, round.acknowledged)
   const ofRound = {
-    ...{ sent: round.sent * shape.eventsPerRequest, acknowledged: round.acknowledged },
-    ...{ stored: stored.rows, repeated: stored.rows - stored.distinct },
+    sent: round.sent * shape.eventsPerRequest,
+    acknowledged: round.acknowledged,
+    stored: stored.rows,
+    repeated: stored.rows - stored.distinct,
   }
   Object.assign(counts, sumCounts([counts, ofRound]))
   if (!isComplete(ofRound) || round.partial > 0) {

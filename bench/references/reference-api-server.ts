@@ -40,8 +40,16 @@ async function write(body: Buffer): Promise<string> {
     await insertOutbox(tx, workspaceId, 'post.created', JSON.parse(answer))
     await appendAuditEvent(tx, {
       workspaceId,
-      ...{ action: 'post.create', actorType: 'api_key', actorId: 1, actorName: 'bench', interface: 'rest' },
-      ...{ resourceType: 'post', resourceId: id, requestId: key, ipHash: null, metadata: { fields: ['title'] } },
+      action: 'post.create',
+      actorType: 'api_key',
+      actorId: 1,
+      actorName: 'bench',
+      interface: 'rest',
+      resourceType: 'post',
+      resourceId: id,
+      requestId: key,
+      ipHash: null,
+      metadata: { fields: ['title'] },
     })
     return answer
   })

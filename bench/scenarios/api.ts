@@ -131,8 +131,13 @@ export function pairFigures(
 
 export async function fillWorkspace({ pg, workspaceId }: Installation, count: number) {
   const account = await connectSocialAccount(pg, {
-    ...{ workspaceId, platform: 'mastodon', handle: '@bench', displayName: 'Bench' },
-    ...{ connectionType: 'simulated', externalId: null, metadata: {} },
+    workspaceId,
+    platform: 'mastodon',
+    handle: '@bench',
+    displayName: 'Bench',
+    connectionType: 'simulated',
+    externalId: null,
+    metadata: {},
   })
   for (let at = 0; at < count; at++) {
     const fields = {

@@ -43,11 +43,13 @@ export async function delays(settings: BenchSettings): Promise<ScenarioResult> {
       figures: [
         {
           measure: `time from due to published, ${posts[form]} posts due in ${dueSeconds[form]} s, the longest`,
-          ...{ ...published, goal: 5_000 },
+          ...published,
+          goal: 5_000,
         },
         {
           measure: `p95 from an identify to GET /v1/people, at ${eventsPerSecond} events a second`,
-          ...{ ...identified, goal: 3_000 },
+          ...identified,
+          goal: 3_000,
         },
       ],
       counts,

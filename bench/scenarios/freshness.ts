@@ -73,8 +73,12 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
       rounds.push(round, { lags: probed.lags })
     }
     return {
-      ...{ figures, counts: sumCounts(all), remarks, ...onBoth(cores) },
-      ...{ settings: { ...shape, seconds, history, lateShare }, rounds },
+      figures,
+      counts: sumCounts(all),
+      remarks,
+      ...onBoth(cores),
+      settings: { ...shape, seconds, history, lateShare },
+      rounds,
     }
   } finally {
     await installation.stop()

@@ -7,7 +7,9 @@ import { Installation } from '../installation.ts'
 import { askInFull, connections, fillWorkspace, measurePairs, pairFigures, posts, roundSeconds } from './api.ts'
 
 const body = JSON.stringify({
-  ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
   params: { name: 'svc.list_posts', arguments: {} },
 })
 const questions = { reference: { path: '/v1/posts' }, product: { path: '/mcp', body } }
@@ -26,7 +28,8 @@ export async function mcp(settings: BenchSettings): Promise<ScenarioResult> {
       settings,
     )
     const figures = pairFigures(pairs, 'tools/call svc.list_posts', {
-      ...{ measure: 'tools/call svc.list_posts ÷ GET /v1/posts, 100 rows', goal: 0.85 },
+      measure: 'tools/call svc.list_posts ÷ GET /v1/posts, 100 rows',
+      goal: 0.85,
     })
     say(`  ${figures.map(({ value, unit }) => `${value.toFixed(2)} ${unit}`).join(', ')}`)
     return {

@@ -48,7 +48,9 @@ export async function merge({ cores, isShort, rounds, say }: BenchSettings): Pro
         {
           measure: 'inbox rows merged a second ÷ bare Postgres writing the same rows',
           value: median(measured.map(({ referenceSeconds, productSeconds }) => referenceSeconds / productSeconds)),
-          ...{ unit: 'ratio', firstStage: 0.4, goal: 0.7 },
+          unit: 'ratio',
+          firstStage: 0.4,
+          goal: 0.7,
         },
         {
           measure: 'inbox rows merged',

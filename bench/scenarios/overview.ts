@@ -90,7 +90,9 @@ async function measureSize(events: number, settings: BenchSettings): Promise<Siz
     await untilSettled(installation)
     const sizes = await readTableSizes(installation)
     return {
-      ...{ events, counts, ...asked },
+      events,
+      counts,
+      ...asked,
       figures: [...asked.figures, ...storageFigures(sizes, events)],
       remarks: [...asked.remarks, describeStorage(sizes, events)],
     }

@@ -48,7 +48,9 @@ export async function webhooks(settings: BenchSettings): Promise<ScenarioResult>
     const eachRound = isShort ? eventsShort : events
     const calls = eachRound * endpoints
     const reference = await start('webhook-reference', 'server', [
-      ...[url, installation.environment['DATABASE_URL']!, `${endpoints * webhookInFlightMax}`],
+      url,
+      installation.environment['DATABASE_URL']!,
+      `${endpoints * webhookInFlightMax}`,
     ])
     const written = { workspaceId: installation.workspaceId, endpointIds: await register(installation, url) }
     installation.environment = { ...installation.environment, NODE_ENV: 'development', ALLOW_PRIVATE_TARGETS: 'true' }

@@ -64,7 +64,8 @@ export const connectAccount = defineCommand({
     const { id: workspaceId, slug } = await installation.workspace(id)
     const signedIn = await signInByOptions(platform, type, options, { config: installation.config, signal })
     const account: ConnectedAccount = {
-      ...{ workspaceId, platform },
+      workspaceId,
+      platform,
       handle: signedIn?.handle ?? handle ?? slug,
       displayName: displayName ?? signedIn?.displayName,
       connectionType: signedIn?.connectionType ?? 'simulated',
@@ -76,7 +77,10 @@ export const connectAccount = defineCommand({
       const connection = { account, sealed, mayPretend: type === 'simulated' }
       const { account: shown, isRenewed } = await connect(tx, connection).catch(asCommandError)
       await auditCommand(tx, workspaceId, 'social_account.connect', shown.id, {
-        ...{ platform, handle: shown.handle, connection_type: shown.connection_type, is_renewed: isRenewed },
+        platform,
+        handle: shown.handle,
+        connection_type: shown.connection_type,
+        is_renewed: isRenewed,
       })
       return shown
     })

@@ -22,7 +22,11 @@ export const importRevenue = defineCommand({
     const now = Date.now()
     const others: string[] = []
     const lines = await importCsv<Line>({
-      ...{ path: argument, columns: ['provider', ...customFields], each: importLinesEach, progress, signal },
+      path: argument,
+      columns: ['provider', ...customFields],
+      each: importLinesEach,
+      progress,
+      signal,
       read: (line) => readLine(line, timezone),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
@@ -73,7 +77,11 @@ export const importRates = defineCommand({
       message: `${currency} is the workspace's own currency and has no rate`,
     })
     const lines = await importCsv<RateLine>({
-      ...{ path: argument, columns: Object.keys(RateLine.shape), each: importLinesEach, progress, signal },
+      path: argument,
+      columns: Object.keys(RateLine.shape),
+      each: importLinesEach,
+      progress,
+      signal,
       read: (line) => parsePart('body', ofOthers, line),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
@@ -97,7 +105,11 @@ export const importAds = defineCommand({
     const { id: workspaceId } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const lines = await importCsv<AdLine>({
-      ...{ path: argument, columns: Object.keys(AdLine.shape), each: importLinesEach, progress, signal },
+      path: argument,
+      columns: Object.keys(AdLine.shape),
+      each: importLinesEach,
+      progress,
+      signal,
       read: (line) => parsePart('body', AdLine, withNumbers(line, ['cost_cents', 'clicks'])),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {

@@ -27,7 +27,8 @@ export const importHistory = defineCommand({
     },
     site: { value: 'URL', meaning: 'With --from umami: where pages belong that name no host.' },
     conversion: {
-      ...{ value: 'NAME', isRepeatable: true },
+      value: 'NAME',
+      isRepeatable: true,
       meaning: `With --from ga4: an event that is a conversion; ${usualConversions.join(', ')} when left out. Repeatable.`,
     },
     'event-data': { value: 'FILE', meaning: 'With --from umami: its table event_data, the properties of the events.' },

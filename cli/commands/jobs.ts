@@ -13,8 +13,12 @@ export const listJobs = defineCommand({
       'nothing is set aside',
       ['id', 'job', 'about', 'set aside', 'retry', 'reason'],
       jobs.map(({ id, job, subject, reason, set_aside_at, retry_asked_at }) => [
-        ...[String(id), job, subject, set_aside_at.toISOString()],
-        ...[retry_asked_at === null ? '' : 'asked', reason],
+        String(id),
+        job,
+        subject,
+        set_aside_at.toISOString(),
+        retry_asked_at === null ? '' : 'asked',
+        reason,
       ]),
     ),
 })

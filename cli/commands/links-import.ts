@@ -33,7 +33,10 @@ export const importLinkFile = defineCommand({
     const rows = readFile(argument, columns)
     const config = hostsOf(installation)
     const contextOf = (q: Queryable) => ({
-      ...{ workspace: { id: workspaceId, timezone }, stores: { pg: q }, clock: systemClock, config },
+      workspace: { id: workspaceId, timezone },
+      stores: { pg: q },
+      clock: systemClock,
+      config,
     })
     if (options.flag('dry-run')) return resultOf(workspaceId, await importRows(rows, false, contextOf(pg)))
     const all: ImportedLinks = { rows: [], links: [] }

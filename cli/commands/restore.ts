@@ -55,7 +55,9 @@ export const restoreNumbers = defineCommand({
 
 const serial = (table: string) => `pg_get_serial_sequence('${table}', 'id')`
 const identities = {
-  ...{ workspaces: serial('workspaces'), links: serial('links'), posts: serial('posts') },
+  workspaces: serial('workspaces'),
+  links: serial('links'),
+  posts: serial('posts'),
   sites: serial('search_sites'),
 }
 

@@ -96,7 +96,9 @@ export const listRevenue = defineCommand({
     const workspace = await installation.workspace(options.id('workspace'))
     const connections = await listRevenueConnections(installation.postgres(), workspace.id)
     return connections.map(({ id, provider, created_at }) => ({
-      ...{ connection_id: id, provider, created_at: created_at.toISOString() },
+      connection_id: id,
+      provider,
+      created_at: created_at.toISOString(),
     }))
   },
   show: (connections) =>

@@ -53,7 +53,11 @@ export const connectSearch = defineCommand({
       const isRenewed = await demandRoom(tx, workspaceId, site)
       const now = new Date(systemClock.now())
       const connected = await connectSearchSite(tx, {
-        ...{ workspaceId, site, account: account.client_email, sealed, now },
+        workspaceId,
+        site,
+        account: account.client_email,
+        sealed,
+        now,
       })
       const metadata = { site, account: account.client_email, is_renewed: isRenewed }
       await auditCommand(tx, workspaceId, 'search_site.connect', connected.id, metadata)
@@ -120,8 +124,13 @@ async function demandRoom(tx: Queryable, workspaceId: number, site: string): Pro
 function shownSite(one: SearchSite) {
   const { id, site, account, pulled_at, data_through, last_error } = one
   return {
-    ...{ site_id: id, site, account, state: searchStateOf(one) },
-    ...{ pulled_at: pulled_at?.toISOString() ?? null, data_through, last_error },
+    site_id: id,
+    site,
+    account,
+    state: searchStateOf(one),
+    pulled_at: pulled_at?.toISOString() ?? null,
+    data_through,
+    last_error,
   }
 }
 
@@ -138,7 +147,12 @@ export const listSearch = defineCommand({
       'no sites',
       ['id', 'site', 'service account', 'state', 'data through', 'last error'],
       sites.map(({ site_id, site, account, state, data_through, last_error }) => [
-        ...[String(site_id), site, account, state.replaceAll('_', ' '), data_through ?? 'none', last_error ?? ''],
+        String(site_id),
+        site,
+        account,
+        state.replaceAll('_', ' '),
+        data_through ?? 'none',
+        last_error ?? '',
       ]),
     ),
 })

@@ -15,7 +15,10 @@ export const listShortDomains = defineCommand({
       'no short domains',
       ['host', 'workspace', 'verified', 'active links'],
       domains.map(({ host, workspace_id, verified_at, active_links }) => [
-        ...[host, String(workspace_id), verified_at?.toISOString() ?? 'pending', String(active_links)],
+        host,
+        String(workspace_id),
+        verified_at?.toISOString() ?? 'pending',
+        String(active_links),
       ]),
     ),
 })

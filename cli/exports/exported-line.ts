@@ -18,8 +18,10 @@ export interface ExportedPerson {
 export function exportedLine(event: StoredEvent, { email, fullName }: ExportedPerson): string {
   const isServerEvent = event.visitor === '0'
   const line = JSON.stringify({
-    ...{ event_name: event.event_name, event_type: event.event_type, client_event_id: event.imported_as },
-    ...{ occurred_at: new Date(event.occurred_at_ms).toISOString() },
+    event_name: event.event_name,
+    event_type: event.event_type,
+    client_event_id: event.imported_as,
+    occurred_at: new Date(event.occurred_at_ms).toISOString(),
     ...withText({ email, full_name: fullName, anonymous_id: event.anonymous_id }),
     ...(isServerEvent && { is_server_event: true }),
     ...(!isServerEvent && event.anonymous_id === '' && { anonymous_id: nameOfVisitor(event.visitor) }),
@@ -31,13 +33,11 @@ export function exportedLine(event: StoredEvent, { email, fullName }: ExportedPe
     visitor: withText({
       country: event.country === noCountry ? '' : event.country,
       device: event.device === 'unknown' ? '' : event.device,
-      ...{
-        region: event.region,
-        region_name: event.region_name,
-        city: event.city,
-        browser: event.browser,
-        os: event.os,
-      },
+      region: event.region,
+      region_name: event.region_name,
+      city: event.city,
+      browser: event.browser,
+      os: event.os,
     }),
   })
   // The properties are stored as JSON.

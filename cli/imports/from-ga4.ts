@@ -46,12 +46,16 @@ export function makeGa4Mapper(conversions: readonly string[] = usualConversions)
     const device = recordOf(row['device'])
     const text = (key: string, max: number) => cut(nameOf(given[key]), max)
     const event = {
-      ...{ url: text('page_location', urlLengthMax), referrer: text('page_referrer', urlLengthMax) },
-      ...{ title: text('page_title', titleLengthMax), ...campaignOf(row) },
-      ...{ anonymous_id: cut(visitor, identifierLengthMax), occurred_at: time.toISOString() },
+      url: text('page_location', urlLengthMax),
+      referrer: text('page_referrer', urlLengthMax),
+      title: text('page_title', titleLengthMax),
+      ...campaignOf(row),
+      anonymous_id: cut(visitor, identifierLengthMax),
+      occurred_at: time.toISOString(),
       session_id: session === undefined ? undefined : cut(`${visitor}.${session}`, identifierLengthMax),
       language: cut(textOf(device['language']), languageLengthMax),
-      ...{ ...own, client_event_id: idOf(row) },
+      ...own,
+      client_event_id: idOf(row),
     }
     const known = knownVisitorOf(device, recordOf(row['geo']))
     const engagement_ms = numberOf(given['engagement_time_msec']) ?? 0
@@ -113,7 +117,8 @@ function conversionOf(name: string, given: Parameters, row: Fields): OwnFields {
   const order = nameOf(recordOf(row['ecommerce'])['transaction_id'])
   const known = order === '(not set)' ? undefined : order
   return {
-    ...{ event_type: 'conversion', event_name: cut(name, eventNameLengthMax)! },
+    event_type: 'conversion',
+    event_name: cut(name, eventNameLengthMax)!,
     properties: { ...said({ transaction_id: known }), ...ofTheSite(given) },
   }
 }
@@ -156,7 +161,8 @@ function campaignOf(row: Fields): Record<string, string | number> {
   return said({
     source: isAd ? 'google' : source,
     medium: text('manual_medium') ?? (isAd ? 'cpc' : undefined),
-    ...{ campaign: text('manual_campaign_name'), content: text('manual_content') },
+    campaign: text('manual_campaign_name'),
+    content: text('manual_content'),
   })
 }
 
@@ -168,11 +174,9 @@ function placeOf(name: unknown): string | undefined {
 function knownVisitorOf(device: Fields, geo: Fields) {
   const web = recordOf(device['web_info'])
   return {
-    ...{
-      country: countryOfName(textOf(geo['country']) ?? ''),
-      region: placeOf(geo['region']),
-      city: placeOf(geo['city']),
-    },
+    country: countryOfName(textOf(geo['country']) ?? ''),
+    region: placeOf(geo['region']),
+    city: placeOf(geo['city']),
     device: deviceNamed(textOf(device['category'])),
     browser: browserNamed(textOf(web['browser']) ?? textOf(device['browser'])),
     os: systemNamed(textOf(device['operating_system'])),

@@ -48,14 +48,14 @@ function eventsOf(visit: Fields, visitId: string, actions: readonly Fields[]): (
     // Without it, as where Matomo hides it, each visit is somebody's.
     anonymous_id: textOf(visit['visitorId']) ?? `matomo-visit-${visitId}`,
     session_id: `matomo-${visitId}`,
-    ...{
-      language: cut(textOf(visit['languageCode']), languageLengthMax),
-      screen_width: widthOf(textOf(visit['resolution'])),
-    },
+    language: cut(textOf(visit['languageCode']), languageLengthMax),
+    screen_width: widthOf(textOf(visit['resolution'])),
   }
   const visitor = {
-    ...{ country: knownOf(visit['countryCode']), region: knownOf(visit['regionCode']) },
-    ...{ regionName: knownOf(visit['region']), city: knownOf(visit['city']) },
+    country: knownOf(visit['countryCode']),
+    region: knownOf(visit['regionCode']),
+    regionName: knownOf(visit['region']),
+    city: knownOf(visit['city']),
     device: deviceNamed(knownOf(visit['deviceType'])),
     browser: browserNamed(knownOf(visit['browserName']) ?? withoutVersion(visit['browser'])),
     os: systemNamed(knownOf(visit['operatingSystemName']) ?? withoutVersion(visit['operatingSystem'])),
@@ -79,7 +79,10 @@ function eventsOf(visit: Fields, visitId: string, actions: readonly Fields[]): (
     isFirst = false
     const make = (event: Fields, after: number, suffix: string): ImportedEvent => ({
       event: {
-        ...{ ...common, ...event, url: page, client_event_id: idOf(visitId, id, suffix) },
+        ...common,
+        ...event,
+        url: page,
+        client_event_id: idOf(visitId, id, suffix),
         occurred_at: new Date((seconds - ahead + after) * 1000).toISOString(),
       },
       visitor,

@@ -28,9 +28,13 @@ function readVisitor(told: unknown): KnownVisitor | string {
   const name = textOf(device)
   if (name !== undefined && !isDevice(name)) return `visitor: device is none of ${Object.keys(devices).join(', ')}`
   return {
-    ...{ country: textOf(country), region: textOf(region), regionName: textOf(regionName), city: textOf(city) },
+    country: textOf(country),
+    region: textOf(region),
+    regionName: textOf(regionName),
+    city: textOf(city),
     device: name,
-    ...{ browser: cut(textOf(browser), visitorNameLengthMax), os: cut(textOf(os), visitorNameLengthMax) },
+    browser: cut(textOf(browser), visitorNameLengthMax),
+    os: cut(textOf(os), visitorNameLengthMax),
   }
 }
 

@@ -35,17 +35,24 @@ function fromPlausible(row: Row): Mapped {
   if (inexact !== undefined) return { refused: `${inexact}: a number too long for JSON; export it as a text` }
   const referrer = referrerOf(row)
   const event = {
-    ...{ url: cut(`https://${hostname ?? ''}${textOf(row['pathname']) ?? '/'}`, urlLengthMax), referrer },
-    ...{ anonymous_id: nameOf(row['user_id']), session_id: nameOf(row['session_id']), occurred_at: withOffset(time) },
+    url: cut(`https://${hostname ?? ''}${textOf(row['pathname']) ?? '/'}`, urlLengthMax),
+    referrer,
+    anonymous_id: nameOf(row['user_id']),
+    session_id: nameOf(row['session_id']),
+    occurred_at: withOffset(time),
     // A name that Plausible took from the address, which it doesn't keep.
     source: textOf(row['utm_source']) ?? (referrer === undefined ? textOf(row['referrer_source']) : undefined),
-    ...{ medium: textOf(row['utm_medium']), campaign: textOf(row['utm_campaign']) },
-    ...{ content: textOf(row['utm_content']), ...ownFieldsOf(name, row) },
+    medium: textOf(row['utm_medium']),
+    campaign: textOf(row['utm_campaign']),
+    content: textOf(row['utm_content']),
+    ...ownFieldsOf(name, row),
   }
   const visitor = {
-    ...{ country: placeOf(row['country_code']), region: placeOf(row['subdivision1_code']) },
+    country: placeOf(row['country_code']),
+    region: placeOf(row['subdivision1_code']),
     device: deviceNamed(textOf(row['screen_size'])),
-    ...{ browser: browserNamed(textOf(row['browser'])), os: systemNamed(textOf(row['operating_system'])) },
+    browser: browserNamed(textOf(row['browser'])),
+    os: systemNamed(textOf(row['operating_system'])),
   }
   return [{ event, visitor } satisfies ImportedEvent]
 }

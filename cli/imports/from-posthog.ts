@@ -36,20 +36,27 @@ export function fromPosthog(row: unknown): Mapped {
   const userAgent = cut(textOf(properties['$raw_user_agent']), userAgentLengthMax)
   const country = textOf(properties['$geoip_country_code'])
   const common = {
-    ...{ url: cut(textOf(properties['$current_url']), urlLengthMax), referrer: referrerOf(properties) },
+    url: cut(textOf(properties['$current_url']), urlLengthMax),
+    referrer: referrerOf(properties),
     title: cut(textOf(properties['title']), titleLengthMax),
     anonymous_id: textOf(properties['$device_id']) ?? textOf(row['distinct_id']),
-    ...{ session_id: textOf(properties['$session_id']), occurred_at: withOffset(time) },
-    ...{ user_agent: userAgent, timezone: cut(textOf(properties['$timezone']), timezoneLengthMax) },
+    session_id: textOf(properties['$session_id']),
+    occurred_at: withOffset(time),
+    user_agent: userAgent,
+    timezone: cut(textOf(properties['$timezone']), timezoneLengthMax),
     // An address would win over the country that PostHog found for it at that time.
     ip: country === undefined ? textOf(properties['$ip']) : undefined,
-    ...{ language: cut(textOf(properties['$browser_language']), languageLengthMax), screen_width: widthOf(properties) },
+    language: cut(textOf(properties['$browser_language']), languageLengthMax),
+    screen_width: widthOf(properties),
   }
   const visitor = {
-    ...{ country, region: textOf(properties['$geoip_subdivision_1_code']) },
-    ...{ regionName: textOf(properties['$geoip_subdivision_1_name']), city: textOf(properties['$geoip_city_name']) },
+    country,
+    region: textOf(properties['$geoip_subdivision_1_code']),
+    regionName: textOf(properties['$geoip_subdivision_1_name']),
+    city: textOf(properties['$geoip_city_name']),
     device: deviceNamed(textOf(properties['$device_type'])),
-    ...{ browser: browserNamed(textOf(properties['$browser'])), os: systemNamed(textOf(properties['$os'])) },
+    browser: browserNamed(textOf(properties['$browser'])),
+    os: systemNamed(textOf(properties['$os'])),
   }
   const uuid = textOf(row['uuid'])
   return own.map(({ suffix = '', ...fields }): ImportedEvent => {
@@ -81,7 +88,8 @@ function eventsOf(name: string, properties: Properties, row: Properties): OwnFie
       const measured = vitals.filter((metric) => typeof properties[`$web_vitals_${metric}_value`] === 'number')
       if (measured.length === 0) return { leftOut: name }
       return measured.map((metric) => ({
-        ...{ event_name: 'web_vital', suffix: `-${metric}` },
+        event_name: 'web_vital',
+        suffix: `-${metric}`,
         properties: { metric, value: properties[`$web_vitals_${metric}_value`] },
       }))
     }
@@ -122,7 +130,8 @@ function identifyOf(properties: Properties, row: Properties): OwnFields {
   const [email, name] = [textOf(person['email']), textOf(person['name'])]
   const [browser, userId] = [textOf(properties['$anon_distinct_id']), textOf(row['distinct_id'])]
   return {
-    ...{ event_type: 'identify', event_name: 'identify' },
+    event_type: 'identify',
+    event_name: 'identify',
     ...(email !== undefined && { email }),
     ...(name !== undefined && { full_name: cut(name, fullNameLengthMax)! }),
     ...(textOf(properties['$device_id']) === undefined && browser !== undefined && { anonymous_id: browser }),
@@ -138,10 +147,34 @@ function ofTheSite(properties: Properties): { properties?: Properties } {
 
 /** Added by posthog-js to each event: the title, its key, and what the URL says of the campaign. */
 const notOfTheSite = new Set([
-  ...['title', 'token', 'distinct_id', 'ph_keyword', 'gad_source', 'mc_cid', '_kx'],
-  ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'],
-  ...['gclid', 'gclsrc', 'dclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'twclid', 'li_fat_id'],
-  ...['igshid', 'ttclid', 'rdt_cid', 'epik', 'qclid', 'sccid', 'irclid'],
+  'title',
+  'token',
+  'distinct_id',
+  'ph_keyword',
+  'gad_source',
+  'mc_cid',
+  '_kx',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_content',
+  'utm_term',
+  'gclid',
+  'gclsrc',
+  'dclid',
+  'gbraid',
+  'wbraid',
+  'fbclid',
+  'msclkid',
+  'twclid',
+  'li_fat_id',
+  'igshid',
+  'ttclid',
+  'rdt_cid',
+  'epik',
+  'qclid',
+  'sccid',
+  'irclid',
 ])
 
 function referrerOf(properties: Properties): string | undefined {

@@ -22,16 +22,23 @@ export function fromUmami(row: CsvLine, site: string | undefined, dataOf: EventD
   const missing = needed.find((name) => textOf(row[name]) === undefined)
   if (missing !== undefined) return { refused: `${missing}: Field required` }
   const common = {
-    ...{ url: urlOf(row, site), referrer: referrerOf(row), title: cut(textOf(row['page_title']), titleLengthMax) },
+    url: urlOf(row, site),
+    referrer: referrerOf(row),
+    title: cut(textOf(row['page_title']), titleLengthMax),
     // A session of Umami is a visitor of a month, its visit is a session.
-    ...{ anonymous_id: row['session_id'], session_id: textOf(row['visit_id']) },
-    ...{ occurred_at: withOffset(row['created_at']!), language: textOf(row['language']) },
+    anonymous_id: row['session_id'],
+    session_id: textOf(row['visit_id']),
+    occurred_at: withOffset(row['created_at']!),
+    language: textOf(row['language']),
     screen_width: widthOf(row['screen']),
   }
   const visitor = {
-    ...{ country: textOf(row['country']), region: regionOf(row), city: textOf(row['city']) },
-    ...{ device: deviceNamed(textOf(row['device'])) },
-    ...{ browser: browserNamed(textOf(row['browser'])), os: systemNamed(textOf(row['os'])) },
+    country: textOf(row['country']),
+    region: regionOf(row),
+    city: textOf(row['city']),
+    device: deviceNamed(textOf(row['device'])),
+    browser: browserNamed(textOf(row['browser'])),
+    os: systemNamed(textOf(row['os'])),
   }
   const make = (own: object, suffix = ''): ImportedEvent => ({
     event: { ...common, ...own, client_event_id: `umami-${row['event_id']}${suffix}` },

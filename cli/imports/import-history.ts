@@ -99,9 +99,15 @@ export async function importFiles(options: HistoryOptions): Promise<HistorySumma
   progress.ended(progressOf(files.length, 1))
   if (hidden > 0) progress.line(hiddenLine(hidden, workspace))
   return {
-    ...{ lines, events, crawlers, refused: refused.total(), left_out: leftOut.total() },
-    ...{ stored: store === null ? 0 : events - counts.deduplicated, known_before: counts.deduplicated },
-    ...{ refused_by: refused.list(), left_out_by: leftOut.list() },
+    lines,
+    events,
+    crawlers,
+    refused: refused.total(),
+    left_out: leftOut.total(),
+    stored: store === null ? 0 : events - counts.deduplicated,
+    known_before: counts.deduplicated,
+    refused_by: refused.list(),
+    left_out_by: leftOut.list(),
     first_occurred_at: events === 0 ? null : new Date(first).toISOString(),
     last_occurred_at: events === 0 ? null : new Date(last).toISOString(),
   }

@@ -66,7 +66,10 @@ export async function inImportTurn<Result>(
         `another import of workspace ${workspaceId} has begun: run this command again once that has ended`,
       )
     return await work({
-      ...{ workspaceId, firstSegment: turn, insertsPrefix, lost },
+      workspaceId,
+      firstSegment: turn,
+      insertsPrefix,
+      lost,
       check: async () => {
         if (!(await lock.hold())) throw lost()
         if ((await readWorkspace(pg, workspaceId)) !== null) return

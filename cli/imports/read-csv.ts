@@ -65,8 +65,12 @@ const unkeepable = ['\0', '\uFFFD'] as const
 async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): AsyncGenerator<Value> {
   let names: readonly string[] = []
   const parser = parse({
-    ...{ bom: true, columns: (written: string[]) => (names = namesOf(path, written, columns)) },
-    ...{ trim: true, skip_empty_lines: true, info: true, max_record_size: importLineBytesMax },
+    bom: true,
+    columns: (written: string[]) => (names = namesOf(path, written, columns)),
+    trim: true,
+    skip_empty_lines: true,
+    info: true,
+    max_record_size: importLineBytesMax,
   })
   const file = createReadStream(path)
   file.on('error', (error) => parser.destroy(error))
@@ -110,8 +114,13 @@ const charactersEach = 4 * 2 ** 20
  */
 export async function* readCsvRows(path: string, text: Readable, bytesMax: number): AsyncGenerator<CsvRow[]> {
   const parser = parse({
-    ...{ bom: true, columns: (names: string[]) => namesOf(path, names, undefined) },
-    ...{ skip_empty_lines: true, info: true, relax_column_count: true, relax_quotes: true, max_record_size: bytesMax },
+    bom: true,
+    columns: (names: string[]) => namesOf(path, names, undefined),
+    skip_empty_lines: true,
+    info: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: bytesMax,
   })
   text.on('error', (error) => parser.destroy(error))
   text.pipe(parser)

@@ -119,7 +119,8 @@ async function* visits(path: string, file: TextFile, map: (value: unknown) => Ma
   const refused = `the visit is longer than ${importedVisitBytesMax} bytes`
   for await (const found of readJsonObjects(path, file, importedVisitBytesMax)) {
     yield found.map((text) => ({
-      ...{ number: ++number, mapped: text === null ? { refused } : mapText(text, map) },
+      number: ++number,
+      mapped: text === null ? { refused } : mapText(text, map),
       text: Buffer.alloc(0),
     }))
   }

@@ -82,7 +82,7 @@ export async function makeImportEnricher(
   }
   const { countryDatabase, placeDetail } = installation.config
   const countries = await openCountries(countryDatabase)
-  const enricher = makeEnricher({ ...{ secretKey, countries, placeDetail, ownership }, salts: saltsOf(secretKey) })
+  const enricher = makeEnricher({ secretKey, countries, placeDetail, ownership, salts: saltsOf(secretKey) })
   return { enricher, countries }
 }
 

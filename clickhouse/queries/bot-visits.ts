@@ -140,8 +140,13 @@ async function readBots(ch: Reader, span: ReadableSpan, limit: number): Promise<
   return {
     names: rows[0]?.names ?? 0,
     bots: rows.map((row) => ({
-      ...{ name: row.bot_name, operator: row.operator, category: row.category, verified: verifiedOf(row.verified) },
-      ...{ visits: row.visits, pages: pagesByBot.get(keyOf(row)) ?? 0, lastSeenAt: row.lastSeenAt },
+      name: row.bot_name,
+      operator: row.operator,
+      category: row.category,
+      verified: verifiedOf(row.verified),
+      visits: row.visits,
+      pages: pagesByBot.get(keyOf(row)) ?? 0,
+      lastSeenAt: row.lastSeenAt,
     })),
   }
 }
@@ -216,7 +221,9 @@ function pieceParams(span: ReadableSpan, { ms }: Unit): Record<string, number> {
   const wholeTo = Math.max(wholeFrom, Math.floor(to / ms) * ms)
   const isWithin = wholeFrom >= to
   return {
-    ...{ workspace, from, to },
+    workspace,
+    from,
+    to,
     head_to: isWithin ? to : wholeFrom,
     tail_from: isWithin ? to : wholeTo,
     // An empty span has the sums of no time at all; seconds fit the parameter.

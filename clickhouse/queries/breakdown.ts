@@ -30,11 +30,22 @@ export interface BreakdownGroup {
 }
 
 const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
-  ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
-  ...{ entry_path: 'toString(entry_path)', exit_path: 'toString(exit_path)', device: 'toString(device)' },
-  ...{ browser: 'toString(browser)', os: systemKey, country: 'toString(country)' },
-  ...{ region: regionKey, city: cityOfSession, hostname: 'toString(hostname)', referrer: 'toString(referrer)' },
-  ...{ content: 'toString(content)', language: 'toString(language)', screen: 'toString(screen)' },
+  source: 'toString(source)',
+  medium: 'toString(medium)',
+  campaign: 'toString(campaign)',
+  entry_path: 'toString(entry_path)',
+  exit_path: 'toString(exit_path)',
+  device: 'toString(device)',
+  browser: 'toString(browser)',
+  os: systemKey,
+  country: 'toString(country)',
+  region: regionKey,
+  city: cityOfSession,
+  hostname: 'toString(hostname)',
+  referrer: 'toString(referrer)',
+  content: 'toString(content)',
+  language: 'toString(language)',
+  screen: 'toString(screen)',
 }
 const channelKey =
   'transform((toString(source),toString(medium)),arrayZip({sources:Array(String)},{media:Array(String)}),{channels:Array(String)},{other:String})'
@@ -42,8 +53,13 @@ const channelKey =
 export async function readBreakdown(ch: Reader, request: BreakdownRequest): Promise<BreakdownGroup[]> {
   const { workspaceId, build, timezone, filters, by, start, end, limit } = request
   const params = {
-    ...{ workspace: workspaceId, build, start, end, limit },
-    ...{ first_day: localDayAt(start, timezone), last_day: localDayAt(end, timezone) },
+    workspace: workspaceId,
+    build,
+    start,
+    end,
+    limit,
+    first_day: localDayAt(start, timezone),
+    last_day: localDayAt(end, timezone),
   }
   const isInRange = `${inBuild} AND nth_day=1 AND day>={first_day:UInt16} AND day<={last_day:UInt16}
     AND first_at>=${moment('start')} AND first_at<${moment('end')}`
@@ -66,7 +82,8 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
       ...params,
       ...origins,
       ...(chosen && { ...chosen.selection.params, ...chosen.calendar }),
-      ...{ look_from: start - 2 * dayMs, look_to: end + 3 * dayMs },
+      look_from: start - 2 * dayMs,
+      look_to: end + 3 * dayMs,
     },
     { settings: ofFewRows },
   )

@@ -35,9 +35,13 @@ export async function isOfChosen(ch: Reader, request: EventsOfRange): Promise<Of
     sql: eventIsOfChosen(rows),
     sessionSql: selection.chosenSql(around),
     params: {
-      ...{ ...own, ...selection.params, ...calendar },
-      ...{ first_day: localDayAt(start, timezone), last_day: localDayAt(end, timezone) },
-      ...{ look_from: start - 3 * dayMs, look_to: end + 3 * dayMs },
+      ...own,
+      ...selection.params,
+      ...calendar,
+      first_day: localDayAt(start, timezone),
+      last_day: localDayAt(end, timezone),
+      look_from: start - 3 * dayMs,
+      look_to: end + 3 * dayMs,
     },
   }
 }

@@ -59,8 +59,10 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
      ARRAY JOIN arrayEnumerate(times) AS step,arrayDifference(times) AS after_ms
      GROUP BY step ORDER BY step`,
     {
-      ...{ ...chosen.params, ...params },
-      ...{ within: withinMs, until: Math.max(start, Math.min(end + withinMs + 1, latest)) },
+      ...chosen.params,
+      ...params,
+      within: withinMs,
+      until: Math.max(start, Math.min(end + withinMs + 1, latest)),
     },
     { settings: ofFold },
   )

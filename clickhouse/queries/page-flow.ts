@@ -69,8 +69,12 @@ export async function readPageFlow(ch: Reader, request: PageFlowRequest): Promis
      GROUP BY side,page HAVING views>0 OR side=${of.all}
      ORDER BY side,views DESC,is_none DESC,path LIMIT {limit:UInt32} BY side`,
     {
-      ...{ ...chosen.params, ...params, limit, reach: reachMs },
-      ...{ look_since: Math.max(start - reachMs, since), look_until: Math.max(start, Math.min(end + reachMs, latest)) },
+      ...chosen.params,
+      ...params,
+      limit,
+      reach: reachMs,
+      look_since: Math.max(start - reachMs, since),
+      look_until: Math.max(start, Math.min(end + reachMs, latest)),
     },
     { settings: composedStatement },
   )
@@ -78,8 +82,13 @@ export async function readPageFlow(ch: Reader, request: PageFlowRequest): Promis
   const pagesOf = (wanted: number) =>
     rows.filter(({ side }) => side === wanted).map((row) => ({ path: row.is_none ? null : row.path, views: row.views }))
   return {
-    ...{ pageviews, views, visitors, sessions, asOf: as_of },
-    ...{ before: pagesOf(of.before), after: pagesOf(of.after) },
+    pageviews,
+    views,
+    visitors,
+    sessions,
+    asOf: as_of,
+    before: pagesOf(of.before),
+    after: pagesOf(of.after),
   }
 }
 
@@ -133,8 +142,11 @@ function countsSql(isCounted: string): string {
   return part(
     'one.2',
     {
-      ...{ side: 'one.1', views: 'sum(one.3)', pageviews: 'sum(one.4)' },
-      ...{ visitors: `uniqExactIf(visitor,one.1=${of.all})`, sessions: `countIf(one.1=${of.all})` },
+      side: 'one.1',
+      views: 'sum(one.3)',
+      pageviews: 'sum(one.4)',
+      visitors: `uniqExactIf(visitor,one.1=${of.all})`,
+      sessions: `countIf(one.1=${of.all})`,
     },
     `FROM (${counted}) ARRAY JOIN arrayConcat([(toUInt8(${of.all}),${none},toUInt64(length(counted)),toUInt64(all_pageviews))],
         arrayMap(step->(toUInt8(${of.before}),step.2,toUInt64(1),toUInt64(0)),counted),

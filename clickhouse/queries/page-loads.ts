@@ -63,10 +63,17 @@ export async function readPageLoads(ch: Reader, request: PageLoadsRequest): Prom
      WHERE chunksBefore <= {chunksInAll:UInt32}
      ORDER BY startedAt DESC, session DESC, page_id`,
     {
-      ...{ workspace: workspaceId, start, end, path, limit, chunks: chunksMax },
-      ...{ least: chunkBytesMin, chunksInAll: Math.floor(bytesMax / chunkBytesMin) },
+      workspace: workspaceId,
+      start,
+      end,
+      path,
+      limit,
+      chunks: chunksMax,
+      least: chunkBytesMin,
+      chunksInAll: Math.floor(bytesMax / chunkBytesMin),
       // Only whole sessions are counted: their other chunks lie around the span.
-      ...{ from: Math.max(0, start - replaySessionMsMax), to: end + replaySessionMsMax },
+      from: Math.max(0, start - replaySessionMsMax),
+      to: end + replaySessionMsMax,
     },
   )
   return rows.map(({ chunks, chunkCount, ...load }) => ({

@@ -84,10 +84,18 @@ export function readReplays(ch: Reader, request: ReplaysRequest): Promise<Replay
      GROUP BY session HAVING ${having.join(' AND ')}
      ORDER BY startedAt DESC, id DESC LIMIT {limit:UInt32}`,
     {
-      ...{ workspace: workspaceId, start, end, duration: durationMsMin, limit, before_id: beforeId ?? 0 },
+      workspace: workspaceId,
+      start,
+      end,
+      duration: durationMsMin,
+      limit,
+      before_id: beforeId ?? 0,
       // Only whole sessions are counted: their other chunks lie around the span.
-      ...{ from: Math.max(0, start - replaySessionMsMax), to: end + replaySessionMsMax },
-      ...{ session_id: sessionId ?? '', path: path ?? '', ...isTheirs?.params },
+      from: Math.max(0, start - replaySessionMsMax),
+      to: end + replaySessionMsMax,
+      session_id: sessionId ?? '',
+      path: path ?? '',
+      ...isTheirs?.params,
     },
   )
 }

@@ -47,8 +47,14 @@ export function readReturns(ch: Reader, request: RetentionRequest): Promise<Retu
        GROUP BY cohort,${masks.join(',')})
      ARRAY JOIN arrayConcat(${masks.map(placesIn).join(',')}) AS bucket GROUP BY cohort,bucket`,
     {
-      ...{ workspace: workspaceId, build, first_day: firstDay, last_day: lastDay },
-      ...{ start, end, begin, places },
+      workspace: workspaceId,
+      build,
+      first_day: firstDay,
+      last_day: lastDay,
+      start,
+      end,
+      begin,
+      places,
     },
     { settings: inOrder },
   )

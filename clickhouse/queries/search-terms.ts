@@ -69,7 +69,10 @@ export async function readSearchList(
   ])
   return {
     rows: rows.map(({ key, clicks_, impressions_, position_ }) => ({
-      ...{ key, clicks: clicks_, impressions: impressions_, position: position_ },
+      key,
+      clicks: clicks_,
+      impressions: impressions_,
+      position: position_,
     })),
     isCut: cut!.days > 0,
   }

@@ -85,7 +85,9 @@ export function countArrived(
      WHERE is_new
      GROUP BY link_id, list, name ORDER BY link_id, list, clicks DESC, name LIMIT {names:UInt64} BY link_id, list`,
     {
-      ...{ workspace: workspaceId, from, names: namesMax },
+      workspace: workspaceId,
+      from,
+      names: namesMax,
       first: Math.floor(arrived.firstAt / hourMs) * hourMs,
       end: (Math.floor(arrived.lastAt / hourMs) + 1) * hourMs,
       ...throughParams('told', told),

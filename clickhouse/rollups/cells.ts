@@ -85,7 +85,12 @@ const seenColumns = ['key', 'detail', 'prev_days', 'visitors', ...sumNames] as c
 
 /** In the order in which they are written. */
 export const cellColumns: readonly string[] = [
-  ...['workspace_id', 'build', 'day', 'kind', 'key', 'version'],
+  'workspace_id',
+  'build',
+  'day',
+  'kind',
+  'key',
+  'version',
   ...seenColumns.map((name) => `seen.${name}`),
   ...sampleColumns.map((name) => `sample.${name}`),
   'is_cut',

@@ -21,7 +21,11 @@ const languageTag = '^([A-Za-z]{2,3})(?:(?:[-_][A-Za-z]{3,4})*[-_]([A-Za-z]{2}|[
  */
 export function entryKeysOf(entry: string, from: number): string {
   const [url, referrer, content, tag, width] = [0, 1, 2, 3, 4].map((at) => `${entry}.${from + at}`) as [
-    ...[url: string, referrer: string, content: string, tag: string, width: string],
+    url: string,
+    referrer: string,
+    content: string,
+    tag: string,
+    width: string,
   ]
   const language = `extractGroups(${tag},'${languageTag}')`
   const shownHost = `replaceRegexpOne(${hostOfUrl(referrer)},'^www[.]','')`

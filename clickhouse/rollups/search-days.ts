@@ -41,7 +41,11 @@ export interface SearchDay {
 
 const termNames = ['query', 'page', 'clicks', 'impressions', 'position'] as const
 const searchDayColumns: readonly string[] = [
-  ...['workspace_id', 'site', 'kind', 'day', 'version'],
+  'workspace_id',
+  'site',
+  'kind',
+  'day',
+  'version',
   ...termNames.map((name) => `seen.${name}`),
   'is_cut',
 ]
@@ -58,8 +62,13 @@ export async function insertSearchDays(
   const bytes = days.flatMap((one) => searchKinds.map((kind) => Buffer.from(lineOfKind(ofSite, one, kind))))
   const token = `search-${ofSite.site}-${days.map(({ day, version }) => `${day}-${version}`).join('-')}`
   await ch.insertRows({
-    ...{ table: 'search_days', columns: searchDayColumns, format: 'JSONCompactEachRow', bytes },
-    ...{ token, queryId: randomUUID(), deadlineMs: insertDeadlineMs },
+    table: 'search_days',
+    columns: searchDayColumns,
+    format: 'JSONCompactEachRow',
+    bytes,
+    token,
+    queryId: randomUUID(),
+    deadlineMs: insertDeadlineMs,
   })
 }
 

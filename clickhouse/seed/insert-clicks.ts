@@ -31,7 +31,9 @@ export async function insertClicks(
        ORDER BY occurred_at LIMIT 1 BY session)
      ARRAY JOIN range(if(draw % 4 = 0, 2, 1)) AS nth`,
     {
-      ...{ workspace: workspaceId, last_id: lastId, ids: links.map(({ id }) => id) },
+      workspace: workspaceId,
+      last_id: lastId,
+      ids: links.map(({ id }) => id),
       referrers: links.map(({ referrer }) => referrer),
       places: places.map(({ region, city }) => `${region} ${city}`),
       city_keys: places.map(({ region, city }) => cityKey(city, region, '')),

@@ -8,8 +8,15 @@ import { demoSite, pages } from './vocabulary.ts'
 
 /** The first ones come most often. The last two publish no addresses. */
 const agents = [
-  ...['Googlebot/2.1', 'GPTBot/1.2', 'ClaudeBot/1.0', 'bingbot/2.0', 'PerplexityBot/1.0', 'ChatGPT-User/1.0'],
-  ...['OAI-SearchBot/1.0', 'AhrefsBot/7.0', 'Twitterbot/1.0'],
+  'Googlebot/2.1',
+  'GPTBot/1.2',
+  'ClaudeBot/1.0',
+  'bingbot/2.0',
+  'PerplexityBot/1.0',
+  'ChatGPT-User/1.0',
+  'OAI-SearchBot/1.0',
+  'AhrefsBot/7.0',
+  'Twitterbot/1.0',
 ] as const
 /** The rest of the vocabulary's pages are rarely read by people as well. */
 const crawledPages = 200
@@ -43,10 +50,20 @@ export async function insertCrawls(
          fromUnixTimestamp64Milli({until:Int64} - toInt64(intDiv(number * {span:UInt64}, {visits:UInt64})), 'UTC') AS at
        FROM numbers({visits:UInt64}))`,
     {
-      ...{ workspace: workspaceId, last_id: lastId, until, span: demoDays * dayMs, visits: demoCrawls },
-      ...{ count: agents.length, checked: agents.length - 2, agents, names: bots.map(({ name }) => name) },
-      ...{ operators: bots.map(({ operator }) => operator), categories: bots.map(({ category }) => category) },
-      ...{ paths: pages.slice(0, crawledPages).map(({ path }) => path), pages: crawledPages, site: demoSite },
+      workspace: workspaceId,
+      last_id: lastId,
+      until,
+      span: demoDays * dayMs,
+      visits: demoCrawls,
+      count: agents.length,
+      checked: agents.length - 2,
+      agents,
+      names: bots.map(({ name }) => name),
+      operators: bots.map(({ operator }) => operator),
+      categories: bots.map(({ category }) => category),
+      paths: pages.slice(0, crawledPages).map(({ path }) => path),
+      pages: crawledPages,
+      site: demoSite,
     },
   )
 }

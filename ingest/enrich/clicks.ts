@@ -140,8 +140,23 @@ function kindOf({ program }: Agent, { isHead, isPrefetch }: LinkRequest): number
 
 function makeLinkClickRow(): LinkClickRow {
   return {
-    ...{ id: 0, workspace_id: 0, occurred_at: 0, kind: linkClickKinds.click, visitor: { hi: 0, lo: 0 } },
-    ...{ link_id: 0, post_id: 0, device: 0, way: linkWays.link, country: noCountry, event_name: clickEventName },
-    ...{ referrer: '', target_url: '', browser: '', os: '', city: '', region_name: '', bot_name: '' },
+    id: 0,
+    workspace_id: 0,
+    occurred_at: 0,
+    kind: linkClickKinds.click,
+    visitor: { hi: 0, lo: 0 },
+    link_id: 0,
+    post_id: 0,
+    device: 0,
+    way: linkWays.link,
+    country: noCountry,
+    event_name: clickEventName,
+    referrer: '',
+    target_url: '',
+    browser: '',
+    os: '',
+    city: '',
+    region_name: '',
+    bot_name: '',
   }
 }

@@ -27,8 +27,16 @@ export interface PageUrl {
 
 export function makePageUrl(): PageUrl {
   return {
-    ...{ host: '', path: '', url: '', source: '', medium: '', campaign: '', content: '' },
-    ...{ clickId: null, linkId: 0, postId: 0 },
+    host: '',
+    path: '',
+    url: '',
+    source: '',
+    medium: '',
+    campaign: '',
+    content: '',
+    clickId: null,
+    linkId: 0,
+    postId: 0,
   }
 }
 

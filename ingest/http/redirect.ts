@@ -171,8 +171,11 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     const isHead = request.getMethod() === 'head'
     const sender = new RequestSender(response, proxies, head)
     const asked = {
-      ...{ isHead, isPrefetch: isSentAhead(request), referrer: request.getHeader('referer') },
-      ...{ query: request.getQuery() ?? '', sender },
+      isHead,
+      isPrefetch: isSentAhead(request),
+      referrer: request.getHeader('referer'),
+      query: request.getQuery() ?? '',
+      sender,
     }
     const answer = (reply: HttpReply, closes = false) => {
       observeAnswer(reply.status)

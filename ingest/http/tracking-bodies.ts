@@ -30,7 +30,10 @@ export function batchBody(
   { bots, excluded = [] }: { readonly bots?: readonly BotAnswer[]; readonly excluded?: readonly Excluded[] } = {},
 ): string {
   return JSON.stringify({
-    ...{ accepted: ids.length, deduplicated: duplicates, event_ids: ids, bots },
+    accepted: ids.length,
+    deduplicated: duplicates,
+    event_ids: ids,
+    bots,
     rejected: rejected.map(({ index, detail }) => ({ index, detail: boundedErrors(detail) })),
     ...(excluded.length > 0 && {
       excluded: excluded.map(({ index, reason }) => ({ index, reason: nameOf(reason) })),

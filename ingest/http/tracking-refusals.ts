@@ -6,7 +6,10 @@ const { body_unparsable, not_found, method_not_allowed, internal } = problems
 
 export const trackingRefusals = {
   ...refusals,
-  ...{ body_unparsable, not_found, method_not_allowed, internal },
+  body_unparsable,
+  not_found,
+  method_not_allowed,
+  internal,
   keyUnknown: { status: 401, detail: 'Unknown tracking key' },
   keyUnsure: { status: 503, detail: 'The tracking key can’t be checked now' },
   keyRate: { status: 429, detail: 'Too many events for this tracking key' },

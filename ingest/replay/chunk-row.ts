@@ -71,8 +71,27 @@ function timeOf(body: ReplayBody, { firstAt, durationMs }: ChunkFacts, receivedA
 
 function emptyChunkRow(): ReplayChunkRow {
   return {
-    ...{ id: 0, workspace_id: 0, occurred_at: 0, received_at: 0, visitor: { hi: 0, lo: 0 }, session: 0, sequence: 0 },
-    ...{ duration_ms: 0, event_count: 0, clicks: 0, bytes: 0, json_bytes: 0, device: 0, country: noCountry },
-    ...{ page_id: '', session_id: '', anonymous_id: '', path: '', url: '', browser: '', os: '', events: '' },
+    id: 0,
+    workspace_id: 0,
+    occurred_at: 0,
+    received_at: 0,
+    visitor: { hi: 0, lo: 0 },
+    session: 0,
+    sequence: 0,
+    duration_ms: 0,
+    event_count: 0,
+    clicks: 0,
+    bytes: 0,
+    json_bytes: 0,
+    device: 0,
+    country: noCountry,
+    page_id: '',
+    session_id: '',
+    anonymous_id: '',
+    path: '',
+    url: '',
+    browser: '',
+    os: '',
+    events: '',
   }
 }

@@ -45,9 +45,16 @@ export interface LinkTable extends ReplicatedTable<LinkTarget> {
 }
 
 type Line = readonly [
-  ...[place: string, id: number, workspaceId: number, postId: number | null, url: string],
-  ...[expiresAt: number | null, expiredUrl: string | null, targets: readonly VisitorTarget[]],
-  ...[passwordHash: string | null, preview: ShownPreview | null],
+  place: string,
+  id: number,
+  workspaceId: number,
+  postId: number | null,
+  url: string,
+  expiresAt: number | null,
+  expiredUrl: string | null,
+  targets: readonly VisitorTarget[],
+  passwordHash: string | null,
+  preview: ShownPreview | null,
 ]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
@@ -67,7 +74,12 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   /** Places of links that the copy lacks, be it that they were looked up. */
   const unsaved = new Set<string>()
   const copy = makeTableFile({
-    ...{ name: 'links', file, isKept: keepsCopy, linesMax: max, bytesMax, log },
+    name: 'links',
+    file,
+    isKept: keepsCopy,
+    linesMax: max,
+    bytesMax,
+    log,
     // From the longest unused to the last used.
     all: () => linesOf(links.rkeys()),
   })
@@ -140,7 +152,8 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
       const row = await options.findLinkOfId(Number(id))
       return row === null ? null : take(row)
     },
-    ...{ clock, log },
+    clock,
+    log,
   })
 
   return {

@@ -37,7 +37,11 @@ export function makePostTable(options: PostTableOptions): PostTable {
   const { file, log, keepsCopy = true, max = postTableMax } = options
   const workspaces = new LRUCache<number, number>({ max })
   const copy = makeTableFile({
-    ...{ name: 'posts', file, isKept: keepsCopy, linesMax: max, log },
+    name: 'posts',
+    file,
+    isKept: keepsCopy,
+    linesMax: max,
+    log,
     // From the longest unused to the last used.
     all: () => Array.from(workspaces.rkeys(), (id) => lineOf({ id, workspace_id: workspaces.peek(id)! })),
   })

@@ -89,7 +89,8 @@ export function makeDomainTable(options: DomainTableOptions): DomainTable {
     readCopy: async () => take((JSON.parse(await readFile(file, 'utf8')) as { domains: DomainRow[] }).domains),
   })
   return {
-    ...{ start, close },
+    start,
+    close,
     ofRequest: (header) => {
       if (isRead) return domains.size === 0 ? undefined : domains.get(hostOfHeader(header))
       const host = hostOfHeader(header)

@@ -61,7 +61,9 @@ export async function runWorker(
     thread,
     tables,
     {
-      ...{ events: logs.events.writer, botVisits: logs.bot_visits.writer, linkClicks: logs.link_clicks.writer },
+      events: logs.events.writer,
+      botVisits: logs.bot_visits.writer,
+      linkClicks: logs.link_clicks.writer,
       replayChunks: logs.replay_chunks.writer,
       window,
     },
@@ -96,7 +98,9 @@ export async function runWorker(
   }
   Object.assign(mine, functions)
   main.tell('opened', {
-    ...{ events: logs.events.opened, bot_visits: logs.bot_visits.opened, link_clicks: logs.link_clicks.opened },
+    events: logs.events.opened,
+    bot_visits: logs.bot_visits.opened,
+    link_clicks: logs.link_clicks.opened,
     replay_chunks: logs.replay_chunks.opened,
   })
 }
@@ -120,8 +124,15 @@ async function openLog<Row extends { id: number }>(
   const { countSetAside, observeSync } = watched.streamHooks(stream)
   const setAside = makeSetAside(nodeFolder, streamLog, countSetAside)
   const { files, recovered } = await openFolder({
-    ...{ stream, nodeFolder, folder: worker, fileBytes: logFileBytes, io: diskIo },
-    ...{ window, setAside, clock, log: streamLog },
+    stream,
+    nodeFolder,
+    folder: worker,
+    fileBytes: logFileBytes,
+    io: diskIo,
+    window,
+    setAside,
+    clock,
+    log: streamLog,
   })
   const writer = await LogWriter.open<Row>(
     {

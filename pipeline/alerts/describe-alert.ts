@@ -20,7 +20,9 @@ export function describeAlert({ told, workspace }: Told, apiHost: string): Messa
   const name = plain(workspace.name)
   const time = (moment: string) => localTime(new Date(moment), workspace.timezone)
   return {
-    ...{ name, dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'), linkText: allFigures },
+    name,
+    dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'),
+    linkText: allFigures,
     reason: `You get this alert because whoever manages ${name} chose alerts for your address.`,
     ...(told.kind === 'spike' ? partsOfSpike(told, time) : partsOfDrop(told, time)),
   }

@@ -17,7 +17,9 @@ interface Told {
 export function describeConversions({ told: { told, leftOut }, workspace }: Told, apiHost: string): Message {
   const name = plain(workspace.name)
   return {
-    ...{ name, dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'), linkText: allFigures },
+    name,
+    dashboardUrl: dashboardUrlOf(apiHost, '/dashboard'),
+    linkText: allFigures,
     reason: `You get this because whoever manages ${name} chose conversions or payments for your address.`,
     headline: told === null ? 'conversions or payments were left out' : headlineOf(told),
     note: leftOut === 0 ? '' : leftOutText(leftOut),

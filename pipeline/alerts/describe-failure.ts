@@ -26,7 +26,8 @@ export function describeFailedPost({ title, scheduledAt, targets }: FailedPost, 
     ...frameOf(place),
     headline: `a post failed on ${failed.length} of ${accounts(targets.length)}`,
     note: lost.length > 0 ? `${connectAgain} Then schedule the post anew.` : scheduleAnew,
-    ...{ dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'), linkText: 'Posts' },
+    dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'),
+    linkText: 'Posts',
     tables: [
       { title: 'The post', rows: [{ label: plain(title), value: time, note: '' }] },
       tableOf('Failed', failed),
@@ -44,7 +45,8 @@ export function describeExpiredAccount(account: LostAccount, place: Place): Mess
     ...frameOf(place),
     headline: 'an account needs to be connected again',
     note: `${connectAgain} Until then, posts to it fail.`,
-    ...{ dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/settings'), linkText: 'Settings' },
+    dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/settings'),
+    linkText: 'Settings',
     tables: [{ title: 'To be connected again', rows: [rowOf(account)] }],
   }
 }
@@ -54,7 +56,8 @@ export function describeFailedFeed({ url, message }: FailedFeed, place: Place): 
     ...frameOf(place),
     headline: 'a feed was turned off',
     note: 'It makes no posts any more, for the reason below. Turn it on again once that is gone.',
-    ...{ dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'), linkText: 'Posts' },
+    dashboardUrl: dashboardUrlOf(place.apiHost, '/dashboard/posts'),
+    linkText: 'Posts',
     tables: [{ title: 'The feed', rows: [{ label: plain(url), value: '', note: plain(message) }] }],
   }
 }

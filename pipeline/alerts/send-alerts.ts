@@ -44,7 +44,10 @@ export async function sendAlerts(context: MessageContext, { stopping, giveUp }: 
     // No more than are sent at once: the time of a claim runs.
     const max = reportsAtOnce
     const claims = await claimAlertMails(pg, {
-      ...{ now: new Date(now), until: new Date(now + reportClaimMs), max, withMail: mailer !== undefined },
+      now: new Date(now),
+      until: new Date(now + reportClaimMs),
+      max,
+      withMail: mailer !== undefined,
     })
     if (claims.length === 0) return
     // All at once, so that `stopping` leaves none of them claimed.

@@ -77,7 +77,9 @@ async function lookForSpikes(context: TrafficContext, stopping: AbortSignal): Pr
       })
       if (lists === undefined) return
       await tell(context, due, {
-        ...{ kind: 'spike', spike_visitors: due.threshold, live_visitors: live.get(due.workspaceId)! },
+        kind: 'spike',
+        spike_visitors: due.threshold,
+        live_visitors: live.get(due.workspaceId)!,
         at: new Date(now).toISOString(),
         top_sources: lists.top_sources.map(({ source, medium, visitors }) => ({ source, medium, visitors })),
         top_pages: lists.top_pages.map(({ path, title, pageviews }) => ({ path, title, pageviews })),
@@ -114,7 +116,9 @@ async function lookForDrop(context: TrafficContext, due: DueAlert, asOf: number)
     return postponeAlert(pg, due, new Date((isSilent ? asOf : (last ?? asOf)) + silenceMs))
   }
   await tell(context, due, {
-    ...{ kind: 'drop', drop_hours: threshold, last_visit_at: new Date(last).toISOString() },
+    kind: 'drop',
+    drop_hours: threshold,
+    last_visit_at: new Date(last).toISOString(),
     as_of: new Date(asOf).toISOString(),
   })
 }

@@ -102,7 +102,8 @@ function cardOf({ name, headline, note, tables, dashboardUrl, linkText }: Messag
     )
   return {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-    ...{ type: 'AdaptiveCard', version: '1.4' },
+    type: 'AdaptiveCard',
+    version: '1.4',
     body: [
       block(run(`${name}: ${headline}`, { weight: 'Bolder', size: 'Medium' })),
       ...(note === '' ? [] : [block(run(note, { isSubtle: true }))]),

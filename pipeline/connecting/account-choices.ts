@@ -51,7 +51,8 @@ const nothingAt: Readonly<Partial<Record<Platform, string>>> = {
 async function list(platform: Platform, secret: string, scopes: readonly string[], signal: AbortSignal) {
   if (platform === 'facebook' || platform === 'instagram') {
     const { body } = await get({ credentials: metaTokenIn(secret), signal }, `${facebookApi}/me/accounts`, {
-      ...{ fields: 'id,name,instagram_business_account{id,username}', limit: String(accountChoicesMax) },
+      fields: 'id,name,instagram_business_account{id,username}',
+      limit: String(accountChoicesMax),
     })
     const pages = listIn(body, 'data')
     return pages.flatMap((page) => (platform === 'facebook' ? [pageChoice(page)] : instagramChoices(page)))

@@ -74,7 +74,10 @@ export async function beginSignIn(
   const challenge = createHash('sha256').update(proof).digest('base64url')
   const scopes = app.scopes.length > 0 ? app.scopes : oauth.scopes
   const query = new URLSearchParams({
-    ...{ response_type: 'code', [oauth.idField ?? 'client_id']: app.clientId, redirect_uri: redirect, state },
+    response_type: 'code',
+    [oauth.idField ?? 'client_id']: app.clientId,
+    redirect_uri: redirect,
+    state,
     scope: scopes.join(oauth.separator),
     ...(oauth.takesProof && { code_challenge: challenge, code_challenge_method: 'S256' }),
     ...oauth.more,
@@ -92,7 +95,11 @@ function serverOf({ url }: Wanted): string {
 async function registerAtMastodon(root: string, redirect: string, { signal, fetching }: Reach): Promise<PlatformApp> {
   const json = { client_name: 'svc', redirect_uris: redirect, scopes: platformOAuth.mastodon.scopes.join(' ') }
   const { body } = await askProvider({
-    ...{ url: `${root}/api/v1/apps`, method: 'POST', json, signal, dispatcher: fetching.agent },
+    url: `${root}/api/v1/apps`,
+    method: 'POST',
+    json,
+    signal,
+    dispatcher: fetching.agent,
   })
   const [clientId, clientSecret] = [textIn(body, 'client_id'), textIn(body, 'client_secret')]
   if (clientId.length + clientSecret.length > accountSecretLengthMax)

@@ -78,7 +78,9 @@ async function secretBy(signIn: KeptSignIn, code: string, reach: Reach): Promise
   }
   const { tokenUrl, takesProof, ...oauth } = platformOAuth[platform]
   const grant = {
-    ...{ grant_type: 'authorization_code', code, redirect_uri: redirect },
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirect,
     ...(takesProof && { code_verifier: proof }),
   }
   // A server that somebody named is behind the guard.

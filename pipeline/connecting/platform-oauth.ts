@@ -37,33 +37,48 @@ const ofFacebook = {
 
 export const platformOAuth: Readonly<Record<Exclude<SignInPlatform, 'x'>, PlatformOAuth>> = {
   mastodon: {
-    ...{ authorizeUrl: '/oauth/authorize', tokenUrl: '/oauth/token', separator: ' ', takesProof: true },
+    authorizeUrl: '/oauth/authorize',
+    tokenUrl: '/oauth/token',
+    separator: ' ',
+    takesProof: true,
     scopes: ['read:accounts', 'read:statuses', 'write:statuses', 'write:media'],
   },
   linkedin: {
     authorizeUrl: 'https://www.linkedin.com/oauth/v2/authorization',
-    ...{ tokenUrl: linkedinTokenUrl, separator: ' ', scopes: ['openid', 'profile', 'w_member_social'] },
+    tokenUrl: linkedinTokenUrl,
+    separator: ' ',
+    scopes: ['openid', 'profile', 'w_member_social'],
   },
   facebook: { ...ofFacebook, scopes: [...ofPages, 'pages_manage_posts'] },
   instagram: { ...ofFacebook, scopes: [...ofPages, 'instagram_basic', 'instagram_content_publish'] },
   threads: {
     authorizeUrl: 'https://threads.net/oauth/authorize',
-    ...{ tokenUrl: `${threadsHost}/oauth/access_token`, separator: ',' },
+    tokenUrl: `${threadsHost}/oauth/access_token`,
+    separator: ',',
     scopes: ['threads_basic', 'threads_content_publish'],
   },
   pinterest: {
-    ...{ authorizeUrl: 'https://www.pinterest.com/oauth/', tokenUrl: pinterestTokenUrl, separator: ',', isBasic: true },
+    authorizeUrl: 'https://www.pinterest.com/oauth/',
+    tokenUrl: pinterestTokenUrl,
+    separator: ',',
+    isBasic: true,
     scopes: ['user_accounts:read', 'boards:read', 'boards:write', 'pins:read', 'pins:write'],
   },
   youtube: {
-    ...{ authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth', tokenUrl: googleTokenUrl, separator: ' ' },
-    ...{ takesProof: true, issuer: 'https://accounts.google.com' },
+    authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+    tokenUrl: googleTokenUrl,
+    separator: ' ',
+    takesProof: true,
+    issuer: 'https://accounts.google.com',
     // Without both Google gives a refresh token at the first sign-in alone.
     more: { access_type: 'offline', prompt: 'consent' },
     scopes: ['upload', 'readonly'].map((name) => `https://www.googleapis.com/auth/youtube.${name}`),
   },
   tiktok: {
-    ...{ authorizeUrl: 'https://www.tiktok.com/v2/auth/authorize/', tokenUrl: tiktokTokenUrl, separator: ',' },
-    ...{ idField: 'client_key', scopes: ['user.info.basic', 'video.publish'] },
+    authorizeUrl: 'https://www.tiktok.com/v2/auth/authorize/',
+    tokenUrl: tiktokTokenUrl,
+    separator: ',',
+    idField: 'client_key',
+    scopes: ['user.info.basic', 'video.publish'],
   },
 }

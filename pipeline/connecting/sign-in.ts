@@ -127,7 +127,10 @@ async function signInToBluesky({ secret, handle, url = blueskyUrl }: GivenAccoun
   const { tokens, did, handle: told } = await openSession(signing, reach)
   return {
     credentials: { ...signing, ...tokens },
-    ...{ handle: told, displayName: undefined, externalId: did, metadata: { url: signing.url } },
+    handle: told,
+    displayName: undefined,
+    externalId: did,
+    metadata: { url: signing.url },
   }
 }
 

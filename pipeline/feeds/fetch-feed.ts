@@ -84,9 +84,12 @@ async function follow(
       headers,
       body,
     } = await request(url, {
-      ...{ dispatcher: agent, signal },
+      dispatcher: agent,
+      signal,
       headers: {
-        ...{ accept, 'accept-encoding': 'gzip, deflate, br', 'user-agent': userAgent },
+        accept,
+        'accept-encoding': 'gzip, deflate, br',
+        'user-agent': userAgent,
         ...(known.etag !== null && { 'if-none-match': known.etag }),
         ...(known.lastModified !== null && { 'if-modified-since': known.lastModified }),
       },
@@ -98,8 +101,11 @@ async function follow(
         return value === undefined || value.length > feedValidatorLengthMax ? null : value
       }
       return {
-        ...{ url, contentType: header('content-type') ?? '', body: await read(body, header('content-encoding') ?? '') },
-        ...{ etag: validator('etag'), lastModified: validator('last-modified') },
+        url,
+        contentType: header('content-type') ?? '',
+        body: await read(body, header('content-encoding') ?? ''),
+        etag: validator('etag'),
+        lastModified: validator('last-modified'),
       }
     }
     // A body that nobody reads would hold its connection.

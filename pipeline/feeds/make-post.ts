@@ -48,7 +48,9 @@ export async function makePost(making: Making, entry: FeedEntry): Promise<MadePo
     tx,
     feed.workspace,
     PostCreate.parse({
-      ...{ title, base_caption: written.base, platform_captions: written.byPlatform },
+      title,
+      base_caption: written.base,
+      platform_captions: written.byPlatform,
       social_account_ids: accounts.map(({ id }) => id),
     }),
   )
@@ -93,7 +95,9 @@ async function shorten(
 ): Promise<void> {
   if (!feed.shortens_links || shortUrlHost === '' || !feed.template.includes('{link}')) return
   const sent = LinkCreate.safeParse({
-    ...{ label: cut(title, linkLabelLengthMax), destination_url: texts.link, post_id: id },
+    label: cut(title, linkLabelLengthMax),
+    destination_url: texts.link,
+    post_id: id,
     social_account_id: accounts.length === 1 ? accounts[0]!.id : null,
   })
   if (!sent.success) return
@@ -111,7 +115,12 @@ async function shorten(
   await insertOutbox(tx, feed.workspace.id, 'link.created', shown)
   const { base, byPlatform } = captionsOf(feed.template, { ...texts, link: shown.post_url }, platformsOf(accounts))
   await updatePostFields(tx, id, {
-    ...{ title, baseCaption: base, thread: [], firstComment: null, scheduledAt: null, tags: [] },
+    title,
+    baseCaption: base,
+    thread: [],
+    firstComment: null,
+    scheduledAt: null,
+    tags: [],
   })
   const targets = accounts.map((account) => ({
     accountId: account.id,

@@ -4,8 +4,26 @@ import { feedDepthMax } from '../../schemas/limits/feed-limits.ts'
 
 const unreadTags = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'figcaption'])
 const blockTags = new Set([
-  ...['p', 'div', 'br', 'li', 'ul', 'ol', 'blockquote', 'pre', 'figure', 'table', 'tr', 'hr', 'section', 'article'],
-  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
+  'p',
+  'div',
+  'br',
+  'li',
+  'ul',
+  'ol',
+  'blockquote',
+  'pre',
+  'figure',
+  'table',
+  'tr',
+  'hr',
+  'section',
+  'article',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
 ])
 
 export function textOfHtml(html: string): string {

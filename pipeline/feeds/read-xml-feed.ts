@@ -36,8 +36,21 @@ interface OpenEntry {
 
 const roots = new Set(['rss', 'feed', 'rdf:rdf'])
 const fieldNames = new Set([
-  ...['title', 'link', 'guid', 'id', 'description', 'summary', 'content', 'content:encoded', 'dc:creator', 'author'],
-  ...['name', 'pubdate', 'dc:date', 'published', 'updated'],
+  'title',
+  'link',
+  'guid',
+  'id',
+  'description',
+  'summary',
+  'content',
+  'content:encoded',
+  'dc:creator',
+  'author',
+  'name',
+  'pubdate',
+  'dc:date',
+  'published',
+  'updated',
 ])
 
 /** @returns null where it is none */

@@ -158,7 +158,11 @@ async function turnOff(
   if (!(await failLook(tx, feed, { lookedAt: now, nextLookAt: now }, { message, isOver: true }))) return
   await tellFailedFeed(tx, { workspaceId, feedId: feed.id }, { now, withMails: isMailSetUp })
   await appendSystemChange(tx, {
-    ...{ workspaceId, actorName: 'pipeline', action: 'feed.fail', resourceId: feed.id, metadata: {} },
+    workspaceId,
+    actorName: 'pipeline',
+    action: 'feed.fail',
+    resourceId: feed.id,
+    metadata: {},
   })
 }
 

@@ -43,10 +43,7 @@ const comparedRows: readonly (readonly [rows: string, columns: readonly string[]
   [
     // A day that lost all its events has cells of nothing, where a new build has none.
     `(SELECT * FROM cells FINAL WHERE ${inFreshCells} AND (notEmpty(seen.key) OR notEmpty(sample.metric)))`,
-    [
-      ...['day', 'kind', 'key', 'is_cut'],
-      `arraySort(arrayZip(sample.metric, sample.values, sample.counts, sample.latest))`,
-    ],
+    ['day', 'kind', 'key', 'is_cut', `arraySort(arrayZip(sample.metric, sample.values, sample.counts, sample.latest))`],
   ],
 ]
 

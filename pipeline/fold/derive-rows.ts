@@ -211,8 +211,15 @@ function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions
     })
     rows.sessions.push({
       ...emptySession(),
-      ...{ workspace_id: one.workspaceId, build, day: one.day, visitor: one.visitor, session: one.session, version },
-      ...{ first_at: one.firstAt, last_at: one.lastAt, seen: serverAppearances(one, credits) },
+      workspace_id: one.workspaceId,
+      build,
+      day: one.day,
+      visitor: one.visitor,
+      session: one.session,
+      version,
+      first_at: one.firstAt,
+      last_at: one.lastAt,
+      seen: serverAppearances(one, credits),
     })
     for (const credit of credits) rows.credits.push(credit)
   }
@@ -226,8 +233,18 @@ function creditRow(
   credited: Credited,
 ): CreditRow {
   return {
-    ...{ workspace_id: one.workspaceId, build, day: one.day, id, version, occurred_at },
-    ...{ visitor: one.visitor, session: one.session, path, device, browser, country },
+    workspace_id: one.workspaceId,
+    build,
+    day: one.day,
+    id,
+    version,
+    occurred_at,
+    visitor: one.visitor,
+    session: one.session,
+    path,
+    device,
+    browser,
+    country,
     ...credited,
   }
 }

@@ -87,7 +87,10 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   )
   await rows.insert(ch, coverageRow(version, visible, taken.asOf))
   const isCommitted = await commitFold(pg, {
-    ...{ from: state.version, version, asOf: taken.asOf, watermarks: taken.watermarks },
+    from: state.version,
+    version,
+    asOf: taken.asOf,
+    watermarks: taken.watermarks,
     repairIds: state.repairs.map(({ id }) => id),
   })
   if (!isCommitted) throw overtaken()

@@ -90,9 +90,23 @@ export type EventScope =
 
 /** In the order of the statement's columns. */
 type Row = [
-  ...[workspaceId: number, visitor: string, session: string, dayStart: number, firstAt: number, lastAt: number],
-  ...[entry: EntryFacts, events: number, pageviews: number, acts: number, engagementMs: number, hours: number],
-  ...[views: View[], leaves: Leave[], touches: Touch[], conversions: Conversion[], sampledPaths: string[]],
+  workspaceId: number,
+  visitor: string,
+  session: string,
+  dayStart: number,
+  firstAt: number,
+  lastAt: number,
+  entry: EntryFacts,
+  events: number,
+  pageviews: number,
+  acts: number,
+  engagementMs: number,
+  hours: number,
+  views: View[],
+  leaves: Leave[],
+  touches: Touch[],
+  conversions: Conversion[],
+  sampledPaths: string[],
 ]
 
 /**
@@ -133,7 +147,9 @@ export async function* readSessionDays(
     {
       ...chosen.params,
       ...seen.params,
-      ...{ day_starts: days.starts, from: days.starts[0]!, to: days.starts.at(-1)! },
+      day_starts: days.starts,
+      from: days.starts[0]!,
+      to: days.starts.at(-1)!,
     },
     { deadlineMs: foldDeadlineMs },
   )

@@ -69,7 +69,8 @@ export async function readTouched(
        groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours, sum(is_added) AS addedEvents
      FROM (${parts.map((each) => `SELECT * FROM (${each})`).join(' UNION ALL ')}) AS touched GROUP BY workspaceId, touched.visitor`,
     {
-      ...{ ...params, limit: max + 1 },
+      ...params,
+      limit: max + 1,
       ...(repairs.length > 0 && {
         repair_workspaces: repairs.map(({ workspaceId }) => workspaceId),
         repair_hours: repairs.map(({ hour }) => hour),

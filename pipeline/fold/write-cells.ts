@@ -59,13 +59,14 @@ export async function writeCells(
       writeCellsSql(chosen, events),
       {
         ...seen.params,
-        ...{
-          version,
-          workspaces: group.map(({ workspaceId }) => workspaceId),
-          builds: group.map(({ build }) => build),
-        },
-        ...{ days: group.map(({ day }) => day), day_starts: calendar.starts, day_numbers: calendar.numbers },
-        ...{ from: calendar.startOf(from), to: calendar.startOf(nextDay(calendar.numbers, to)) },
+        version,
+        workspaces: group.map(({ workspaceId }) => workspaceId),
+        builds: group.map(({ build }) => build),
+        days: group.map(({ day }) => day),
+        day_starts: calendar.starts,
+        day_numbers: calendar.numbers,
+        from: calendar.startOf(from),
+        to: calendar.startOf(nextDay(calendar.numbers, to)),
       },
       { deadlineMs: foldDeadlineMs, settings: { ...composedStatement, ...oneBlock } },
     )
@@ -152,7 +153,8 @@ async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Prom
      GROUP BY build, day`,
     {
       workspaces: days.map(({ workspaceId }) => workspaceId),
-      ...{ builds: days.map(({ build }) => build), days: days.map(({ day }) => day) },
+      builds: days.map(({ build }) => build),
+      days: days.map(({ day }) => day),
     },
     { deadlineMs: foldDeadlineMs },
   )
@@ -178,7 +180,8 @@ export async function writeCellsOf(
        AND day > {after:Int32}
      GROUP BY build, day ORDER BY day, build`,
     {
-      ...{ workspaces: builds.map(({ workspaceId }) => workspaceId), builds: builds.map(({ build }) => build) },
+      workspaces: builds.map(({ workspaceId }) => workspaceId),
+      builds: builds.map(({ build }) => build),
       after: Math.min(...builds.map(({ cellsThrough }) => cellsThrough ?? -1)),
     },
     { isLong: true, deadlineMs: foldDeadlineMs },

@@ -36,7 +36,8 @@ export async function eraseReplays(
     {
       ...ofEvents?.params,
       ...ofTimes.params,
-      ...{ workspace: workspaceId, requested_at: requestedAt },
+      workspace: workspaceId,
+      requested_at: requestedAt,
     },
     { isLong: true, deadlineMs },
   )

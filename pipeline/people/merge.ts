@@ -106,7 +106,9 @@ async function mergeRows(
   const erased = await dropErasedInbox(
     tx,
     all.map(({ eventId, email, anonymousId, at }) => ({
-      ...{ eventId, workspaceId, at },
+      eventId,
+      workspaceId,
+      at,
       emailHash: email === null ? null : hashes.emailHashOf(workspaceId, email),
       visitor: anonymousId === '' ? null : hashes.visitorOf(workspaceId, anonymousId),
     })),
@@ -127,7 +129,10 @@ async function mergeRows(
   const facts: StoredFact[] = rows
     .filter(({ anonymousId }) => anonymousId !== '')
     .map(({ anonymousId, email, at, eventId }) => ({
-      ...{ workspaceId, anonymousId, at, eventId },
+      workspaceId,
+      anonymousId,
+      at,
+      eventId,
       contactId: idOf.get(email)!,
     }))
   await insertFacts(tx, facts)
@@ -224,9 +229,17 @@ function identifiedBy(
   rows: readonly IdentifiedRow[],
 ): Identified {
   const identified = {
-    ...{ workspace_id: workspaceId, email, email_hash: emailHash },
-    ...{ first: Number.POSITIVE_INFINITY, last: 0 },
-    ...{ full_name: '', full_name_at: 0, company: '', company_at: 0, user_id: '', user_id_at: 0 },
+    workspace_id: workspaceId,
+    email,
+    email_hash: emailHash,
+    first: Number.POSITIVE_INFINITY,
+    last: 0,
+    full_name: '',
+    full_name_at: 0,
+    company: '',
+    company_at: 0,
+    user_id: '',
+    user_id_at: 0,
   }
   for (const { at, fullName, company, userId } of rows) {
     identified.first = Math.min(identified.first, at)

@@ -53,8 +53,13 @@ export async function writeConversions(
            OR workspace_id IN {told:Array(UInt32)} AND occurred_at >= fromUnixTimestamp64Milli({told_since:Int64}, 'UTC'))
        ORDER BY id LIMIT {limit:UInt32}`,
       {
-        ...{ ...which.params, listened: [...listened.keys()], told: [...rules.keys()], after },
-        ...{ delay: eventAgeMaxMs, since: now - toldConversionAgeMaxMs, told_since: now - toldConversionLateMaxMs },
+        ...which.params,
+        listened: [...listened.keys()],
+        told: [...rules.keys()],
+        after,
+        delay: eventAgeMaxMs,
+        since: now - toldConversionAgeMaxMs,
+        told_since: now - toldConversionLateMaxMs,
         limit: outboxRowsPerStatement,
       },
       { isLong: true, deadlineMs: readDeadlineMs },

@@ -99,8 +99,11 @@ async function insertContactRows(
   const workspace = changes.length === 0 ? null : await readWorkspace(tx, workspaceId)
   if (workspace === null) return
   const revenue = await sumRevenueOfPeople(tx, {
-    ...{ workspaceId, currency: workspace.currency, since: expiryOfWorkspace(workspace, now) },
-    ...{ contactIds: changes.map(({ contact }) => contact.id), anonymousIds: [] },
+    workspaceId,
+    currency: workspace.currency,
+    since: expiryOfWorkspace(workspace, now),
+    contactIds: changes.map(({ contact }) => contact.id),
+    anonymousIds: [],
   })
   await insertOutboxRows(
     tx,

@@ -94,6 +94,7 @@ export function describePosture(
   return {
     platforms: [...platforms].sort(),
     summary: own.posts === 0 ? '' : `${[counted, own.postPlatforms.join(', ')].filter(Boolean).join(', on ')}.`,
-    ...{ posting_frequency_per_week: weekly, top_tags: [...own.tags] },
+    posting_frequency_per_week: weekly,
+    top_tags: [...own.tags],
   }
 }

@@ -51,7 +51,8 @@ export function describeTone(pages: readonly Page[]): Tone {
           : 'factual'
   const plain = label === 'factual' ? [sentences[0]!] : []
   return {
-    ...{ label, traits: held.map(({ trait }) => trait) },
+    label,
+    traits: held.map(({ trait }) => trait),
     evidence: [...new Set([...plain, ...held.map(({ example }) => example)])].map(quoted),
   }
 }

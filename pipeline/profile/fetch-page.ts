@@ -38,17 +38,20 @@ interface Kind {
 const page: Kind = {
   accept: 'text/html',
   isOf: /^(text\/html|application\/xhtml\+xml)\b/i,
-  ...{ refusal: 'The page is no HTML', bytesMax: profilePageBytesMax },
+  refusal: 'The page is no HTML',
+  bytesMax: profilePageBytesMax,
 }
 const styleSheet: Kind = {
   accept: 'text/css',
   isOf: /^text\/css\b/i,
-  ...{ refusal: 'The style sheet is no CSS', bytesMax: profileStyleBytesMax },
+  refusal: 'The style sheet is no CSS',
+  bytesMax: profileStyleBytesMax,
 }
 const picture: Kind = {
   accept: 'image/jpeg, image/png, image/webp, image/gif',
   isOf: /^image\/(jpeg|png|webp|gif)\b/i,
-  ...{ refusal: 'The picture is no JPG, PNG, WebP or GIF', bytesMax: linkCardPictureBytesMax },
+  refusal: 'The picture is no JPG, PNG, WebP or GIF',
+  bytesMax: linkCardPictureBytesMax,
 }
 const robotsText = { accept: 'text/plain', bytesMax: robotsBytesMax, isCut: true }
 
@@ -183,7 +186,9 @@ async function get(
         throw new PageRefused('The page is compressed, which was not asked for')
       }
       return {
-        ...{ status, contentType: header('content-type') ?? '', location: isRedirect ? header('location') : undefined },
+        status,
+        contentType: header('content-type') ?? '',
+        location: isRedirect ? header('location') : undefined,
         body: await readBody(response.body, bytesMax, isCut),
       }
     } catch (error) {

@@ -60,7 +60,9 @@ export async function generateOrdered(
 }
 
 const givenUp: GenerationResult = {
-  ...{ status: 'failed', generated: undefined, error: 'The profile could not be generated' },
+  status: 'failed',
+  generated: undefined,
+  error: 'The profile could not be generated',
 }
 
 async function generateAndSave(context: Generating, ordered: OrderedProfile, signal: AbortSignal): Promise<void> {
@@ -77,8 +79,11 @@ async function generateAndSave(context: Generating, ordered: OrderedProfile, sig
     const shown = await readCompanyProfile(tx, ordered.workspaceId, apiHost)
     await insertOutbox(tx, ordered.workspaceId, 'company_profile.updated', shown)
     await appendSystemChange(tx, {
-      ...{ workspaceId: ordered.workspaceId, actorName: 'pipeline', action: 'company_profile.generate' },
-      ...{ resourceId: null, metadata: { status: shown.status, version: shown.version } },
+      workspaceId: ordered.workspaceId,
+      actorName: 'pipeline',
+      action: 'company_profile.generate',
+      resourceId: null,
+      metadata: { status: shown.status, version: shown.version },
     })
   })
 }

@@ -84,8 +84,16 @@ export function makeProfile({ pages, sheets, sources, own, visits }: ProfileInpu
   listed(own.links, '/v1/links')
   listed([...visits.pages, ...visits.sources], '/v1/analytics/overview')
   const profile = {
-    ...{ summary, audience, positioning, value_props, feature_set: features, messaging },
-    ...{ tone: { label: tone.label, traits: [...tone.traits] }, visual_identity, social_posture, evidence },
+    summary,
+    audience,
+    positioning,
+    value_props,
+    feature_set: features,
+    messaging,
+    tone: { label: tone.label, traits: [...tone.traits] },
+    visual_identity,
+    social_posture,
+    evidence,
   }
   return {
     ...profile,

@@ -28,7 +28,14 @@ export function readStyle(css: string, colors: Map<string, number>, fonts: Map<s
 }
 
 const genericFonts = new Set([
-  ...['inherit', 'initial', 'unset', 'serif', 'sans-serif', 'monospace', 'system-ui', 'cursive'],
+  'inherit',
+  'initial',
+  'unset',
+  'serif',
+  'sans-serif',
+  'monospace',
+  'system-ui',
+  'cursive',
 ])
 
 function sixDigits(color: string): string {

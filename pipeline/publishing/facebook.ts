@@ -63,14 +63,18 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
     }
     const { id, session } = prepared.video
     await publishBy(call, `${pageUrl(externalIdOf(call))}/videos`, {
-      ...{ upload_phase: 'finish', upload_session_id: session, description: text },
+      upload_phase: 'finish',
+      upload_session_id: session,
+      description: text,
     })
     await pollUntil(call, () => isReady(call, id))
     return publishedAs(id)
   },
 
   comments: metaComments({
-    ...{ toWrite: 'pages_manage_engagement', toLook: 'pages_read_engagement', authors: ['from'] },
+    toWrite: 'pages_manage_engagement',
+    toLook: 'pages_read_engagement',
+    authors: ['from'],
     listing: { text: 'message', time: 'created_time', order: 'reverse_chronological' },
     urlOf: (comment) => publishedAs(comment).url,
   }),
@@ -103,12 +107,17 @@ const isVideo = (file: PublishedMedia | undefined) => file !== undefined && kind
 const publishedAs = (id: string): Published => ({ externalId: id, url: `https://www.facebook.com/${id}` })
 
 const postsOf = (page: string): Listing => ({
-  ...{ url: `${pageUrl(page)}/published_posts`, text: 'message', time: 'created_time' },
+  url: `${pageUrl(page)}/published_posts`,
+  text: 'message',
+  time: 'created_time',
 })
 
 /** A video has its description since the request that published it, but maybe the time at which its upload began. */
 const videosOf = (page: string): Listing => ({
-  ...{ url: `${pageUrl(page)}/videos`, text: 'description', time: 'created_time', others: 'status' },
+  url: `${pageUrl(page)}/videos`,
+  text: 'description',
+  time: 'created_time',
+  others: 'status',
   begunBeforeMs: publishAttemptMs,
   isLeftOut: ({ status }) => failedStates.includes(Object(status).video_status),
 })
@@ -132,7 +141,9 @@ async function uploadVideo(call: Calling, file: PublishedMedia): Promise<Uploade
     if (part.start < sent || part.end > file.bytes) throw odd("The platform's part isn't one of the file")
     sent = part.end
     const fields = {
-      ...{ upload_phase: 'transfer', upload_session_id: video.session, start_offset: String(part.start) },
+      upload_phase: 'transfer',
+      upload_session_id: video.session,
+      start_offset: String(part.start),
     }
     const form = formBody(file, fields, { name: 'video_file_chunk', ...part })
     part = partIn((await post(call, url, {}, { ...form, deadlineMs: providerUploadMs })).body)

@@ -22,7 +22,10 @@ function holdPost(pg: Postgres, { id, workspaceId }: UnsettledPost): Promise<voi
     await markPostDraft(tx, id)
     await insertOutbox(tx, workspaceId, 'post.unscheduled', serializePost((await readPost(tx, workspaceId, id))!))
     await appendSystemChange(tx, {
-      ...{ workspaceId, actorName: 'pipeline', action: 'post.unschedule', resourceId: id },
+      workspaceId,
+      actorName: 'pipeline',
+      action: 'post.unschedule',
+      resourceId: id,
       metadata: { scheduled_at: post.scheduled_at },
     })
   })

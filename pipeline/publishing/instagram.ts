@@ -10,8 +10,15 @@ import { type ContainerPlatform, containerAdapter, postsOf } from './meta-contai
 import { countIn, objectIn, textIn } from './request.ts'
 
 const platform: ContainerPlatform = {
-  ...{ name: 'instagram', label: 'Instagram', api: facebookApi, edge: 'media', publishEdge: 'media_publish' },
-  ...{ text: 'caption', status: 'status_code', reason: 'status', profile: 'https://www.instagram.com/' },
+  name: 'instagram',
+  label: 'Instagram',
+  api: facebookApi,
+  edge: 'media',
+  publishEdge: 'media_publish',
+  text: 'caption',
+  status: 'status_code',
+  reason: 'status',
+  profile: 'https://www.instagram.com/',
   // Only images have alternative texts.
   itemOf: (kind, url, altText, isAlone) =>
     kind === 'video'
@@ -24,7 +31,9 @@ export const instagram: Adapter<MetaCredentials, string> = {
 
   // A comment has no address of its own. `user` is there on comments of the account alone, and `from` may have another id of it.
   comments: metaComments({
-    ...{ toWrite: 'instagram_manage_comments', toLook: 'instagram_manage_comments', authors: ['from', 'user'] },
+    toWrite: 'instagram_manage_comments',
+    toLook: 'instagram_manage_comments',
+    authors: ['from', 'user'],
     listing: { text: 'text', time: 'timestamp' },
     urlOf: (_, { url }) => url,
   }),

@@ -28,7 +28,8 @@ type More = Omit<Asked, 'url' | 'token' | 'signal'>
 /** @throws ProviderError */
 export async function ask({ credentials, signal }: Signed, path: string, more: More = {}): Promise<Answer> {
   const headers = {
-    ...{ 'linkedin-version': linkedinVersion, 'x-restli-protocol-version': '2.0.0' },
+    'linkedin-version': linkedinVersion,
+    'x-restli-protocol-version': '2.0.0',
     ...more.headers,
   }
   try {

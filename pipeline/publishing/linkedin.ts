@@ -82,10 +82,13 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
   async publish(call, { text, sentAt }, content, known) {
     const json = {
-      ...{ author: externalIdOf(call), commentary: littleText(text), visibility: 'PUBLIC' },
+      author: externalIdOf(call),
+      commentary: littleText(text),
+      visibility: 'PUBLIC',
       distribution: { feedDistribution: 'MAIN_FEED', targetEntities: [], thirdPartyDistributionChannels: [] },
       ...(content !== null && { content }),
-      ...{ lifecycleState: 'PUBLISHED', isReshareDisabledByAuthor: false },
+      lifecycleState: 'PUBLISHED',
+      isReshareDisabledByAuthor: false,
     }
     try {
       const answer = await ask(call, '/rest/posts', { method: 'POST', json, deadlineMs: linkedinPublishMs })
@@ -174,7 +177,8 @@ async function articleOf(call: Calling, text: string): Promise<object | null> {
   if (card === null) return null
   const { uri: source, title, description, picture } = card
   const article = {
-    ...{ source, title: cut(title, linkedinTitleLengthMax) },
+    source,
+    title: cut(title, linkedinTitleLengthMax),
     ...(description !== '' && { description: cut(description, linkedinDescriptionLengthMax) }),
   }
   if (picture === null || !/^image\/(jpeg|png|gif)$/.test(picture.contentType)) return { article }

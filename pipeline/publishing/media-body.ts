@@ -76,7 +76,9 @@ export function formFile(name: string, media: PublishedMedia): FormFile {
 export async function formPicture(name: string, media: PublishedMedia): Promise<FormFile> {
   const lengthOf = async () => Number((await pictureBody(media)).headers['content-length'])
   return {
-    ...{ name, contentType: media.contentType, bytes: await lengthOf() },
+    name,
+    contentType: media.contentType,
+    bytes: await lengthOf(),
     read: async function* () {
       yield* (await pictureBody(media)).body
     },

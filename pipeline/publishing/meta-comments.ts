@@ -40,7 +40,9 @@ export function metaComments({
       async lookUp(call, publication, known) {
         const post = commentedOf(publication)
         const own: Listing = {
-          ...{ ...listing, url: edgeOf(post), others: authors.join() },
+          ...listing,
+          url: edgeOf(post),
+          others: authors.join(),
           // Where Meta tells no author, an equal text counts as ours: better none than two.
           isLeftOut(comment) {
             const told = authors.map((field) => Object(comment[field]).id).filter((id) => id !== undefined)

@@ -156,11 +156,17 @@ const publishedAs = (externalId: string, url: string): Published => ({ externalI
 
 /** The published posts of an account. */
 export const postsOf = ({ api, edge, text }: ContainerPlatform, user: string): Listing => ({
-  ...{ url: `${api}/${user}/${edge}`, text, time: 'timestamp', others: 'permalink' },
+  url: `${api}/${user}/${edge}`,
+  text,
+  time: 'timestamp',
+  others: 'permalink',
 })
 
 /** The account's replies to a part of a thread, on Threads. @param parent undefined for those to posts that are gone */
 const repliesOf = ({ api, text }: ContainerPlatform, user: string, parent: string | undefined): Listing => ({
-  ...{ url: `${api}/${user}/replies`, text, time: 'timestamp', others: 'permalink,replied_to' },
+  url: `${api}/${user}/replies`,
+  text,
+  time: 'timestamp',
+  others: 'permalink,replied_to',
   isLeftOut: (post) => Object(post['replied_to']).id !== parent,
 })

@@ -61,7 +61,9 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
     const link = linksIn(text).find(({ url }) => URL.canParse(url) && url.length <= pinterestLinkLengthMax)?.url
     const altText = media.find((file) => file.altText !== '')?.altText
     const pin = {
-      ...{ board_id: boardOf(call), title: cutTitle(title, pinterestTitleLengthMax), description: text },
+      board_id: boardOf(call),
+      title: cutTitle(title, pinterestTitleLengthMax),
+      description: text,
       ...(altText !== undefined && { alt_text: altText }),
       ...(link !== undefined && { link }),
       media_source: sourceOf(media, videoId),

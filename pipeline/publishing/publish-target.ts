@@ -248,7 +248,13 @@ async function publicationOf(
 ): Promise<Publication> {
   const { id, title, sent_at, sent_reference } = stored
   return {
-    ...{ key, targetId: id, place, title, text, replyTo, sentAt: sent_at },
+    key,
+    targetId: id,
+    place,
+    title,
+    text,
+    replyTo,
+    sentAt: sent_at,
     media: isComment ? [] : await filesOf(files, stored, place),
     reference: sent_reference,
     keep: async (reference) => {

@@ -68,7 +68,15 @@ export function startPublisher(options: PublisherOptions): Publisher {
   const { pg, media, box, renewals, holdBefore, clock, fetching, mediaUrl, isMailSetUp, log, metrics } = options
   const holder = randomUUID()
   const publishing: Publishing = {
-    ...{ pg, media, box, log, renewals, fetching, sleep: options.sleep, mediaUrl, isMailSetUp },
+    pg,
+    media,
+    box,
+    log,
+    renewals,
+    fetching,
+    sleep: options.sleep,
+    mediaUrl,
+    isMailSetUp,
   }
   const stopping = new AbortController()
   const cutting = new AbortController()
@@ -107,8 +115,11 @@ export function startPublisher(options: PublisherOptions): Publisher {
     const taken = await pg.transaction((tx) => takeDuePosts(tx, duePostsEach))
     if (room === 0) return false
     const claimed = await claimTargets(pg, {
-      ...{ holder, leaseMs: publishLeaseMs, limit: room },
-      ...{ perAccountMax: publishAtOnceEachMax, perWorkspaceMax: publishAtOnceWorkspaceMax },
+      holder,
+      leaseMs: publishLeaseMs,
+      limit: room,
+      perAccountMax: publishAtOnceEachMax,
+      perWorkspaceMax: publishAtOnceWorkspaceMax,
       perPlatformMax: publishAtOncePlatformMax,
       heldMaxMs: publishLimitWaitMs,
       underWay: underWayByAccount(),

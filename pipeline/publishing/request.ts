@@ -192,8 +192,14 @@ export function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   // Meta's refusals are objects: one text is for people, the other for developers.
   const own = Object(body['error']) as Record<string, unknown>
   const texts = [
-    ...[body['message'], body['error_description'], body['error'], own['error_user_msg'], own['message']],
-    ...[first?.['message'], body['detail'], body['description']],
+    body['message'],
+    body['error_description'],
+    body['error'],
+    own['error_user_msg'],
+    own['message'],
+    first?.['message'],
+    body['detail'],
+    body['description'],
   ]
   const said = texts.find((text) => typeof text === 'string' && text !== '')
   const text = cutText(String(said ?? 'no reason given'))

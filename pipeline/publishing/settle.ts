@@ -61,7 +61,10 @@ export function settlePublished(
 ): Promise<Outcome | null> {
   const telling = { now: new Date(), withMails: isMailSetUp }
   const result = {
-    ...{ provider, external_id: externalId, url, published_at: publishedAt.toISOString() },
+    provider,
+    external_id: externalId,
+    url,
+    published_at: publishedAt.toISOString(),
     ...(comment && { first_comment: commentResult(comment) }),
   }
   const failed = comment && 'failure' in comment ? comment : null
@@ -185,7 +188,10 @@ async function settleHealth(
       await tellExpiredAccount(tx, { workspaceId, accountId }, telling)
     }
     await appendSystemChange(tx, {
-      ...{ workspaceId, actorName: 'pipeline', action: 'social_account.change_health', resourceId: accountId },
+      workspaceId,
+      actorName: 'pipeline',
+      action: 'social_account.change_health',
+      resourceId: accountId,
       metadata: { status: changed.status, health_status: changed.health_status },
     })
   }

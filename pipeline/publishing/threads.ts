@@ -12,8 +12,15 @@ import { askProvider, countIn, objectIn, textIn } from './request.ts'
 export const threadsHost = 'https://graph.threads.net'
 
 const platform: ContainerPlatform = {
-  ...{ name: 'threads', label: 'Threads', api: `${threadsHost}/v1.0`, edge: 'threads', publishEdge: 'threads_publish' },
-  ...{ text: 'text', status: 'status', reason: 'error_message', profile: 'https://www.threads.com/@' },
+  name: 'threads',
+  label: 'Threads',
+  api: `${threadsHost}/v1.0`,
+  edge: 'threads',
+  publishEdge: 'threads_publish',
+  text: 'text',
+  status: 'status',
+  reason: 'error_message',
+  profile: 'https://www.threads.com/@',
   itemOf: (kind, url, altText) => ({
     ...(kind === 'video' ? { media_type: 'VIDEO', video_url: url } : { media_type: 'IMAGE', image_url: url }),
     alt_text: altText,

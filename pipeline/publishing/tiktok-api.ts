@@ -100,7 +100,9 @@ export async function readCreator(call: Signed): Promise<Creator> {
   const username = textIn(creator, 'creator_username')
   const isTrue = (field: string) => creator[field] === true
   return {
-    ...{ username, nickname: String(creator['creator_nickname'] || username), levels: levels.map(String) },
+    username,
+    nickname: String(creator['creator_nickname'] || username),
+    levels: levels.map(String),
     forbids: {
       comments: isTrue('comment_disabled'),
       duets: isTrue('duet_disabled'),

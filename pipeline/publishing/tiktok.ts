@@ -106,8 +106,13 @@ function infoOf(creator: Creator, level: string, text: string): Fields {
   requireLevel(creator, level)
   const { comments, duets, stitches } = creator.forbids
   return {
-    ...{ title: text, privacy_level: level, brand_content_toggle: false, brand_organic_toggle: false },
-    ...{ disable_comment: comments, disable_duet: duets, disable_stitch: stitches },
+    title: text,
+    privacy_level: level,
+    brand_content_toggle: false,
+    brand_organic_toggle: false,
+    disable_comment: comments,
+    disable_duet: duets,
+    disable_stitch: stitches,
   }
 }
 

@@ -124,7 +124,8 @@ function publishedAs({ account }: Calling, id: string) {
 async function upload(call: Calling, file: PublishedMedia): Promise<string> {
   const isImage = mediaKindOf(file.contentType) === 'image'
   const json = {
-    ...{ media_type: file.contentType, total_bytes: file.bytes },
+    media_type: file.contentType,
+    total_bytes: file.bytes,
     media_category: isImage ? 'tweet_image' : 'tweet_video',
   }
   const begun = await ask(call, 'POST', '/2/media/upload/initialize', { json })
@@ -181,7 +182,10 @@ function ask(
   const search = encodeParameters(query)
   return askProvider({
     ...more,
-    ...{ url: search === '' ? url : `${url}?${search}`, method, signal, kindOf },
+    url: search === '' ? url : `${url}?${search}`,
+    method,
+    signal,
+    kindOf,
     // X's own host is nobody's choice.
     ...(credentials.url !== xUrl && { dispatcher: fetching.agent }),
     headers: { ...headers, authorization },

@@ -133,7 +133,9 @@ async function findUpload(
 /** The channel's newest videos, newest first. */
 async function listUploads(call: Signed, playlistId: string, count: number): Promise<Fields[]> {
   const items = await list(call, 'playlistItems', {
-    ...{ part: 'contentDetails', playlistId, maxResults: String(count) },
+    part: 'contentDetails',
+    playlistId,
+    maxResults: String(count),
   }).catch((error) => {
     // The playlist comes about with the first video.
     if (error instanceof ProviderError && reasonIn(error.cause) === 'playlistNotFound') return []

@@ -30,7 +30,9 @@ export function describeReport(report: Report, apiHost: string): Message {
   const { every, first, last } = report
   const name = plain(report.workspace.name)
   return {
-    ...{ name, headline: periodOf(report), note: keptFrom(report.metrics) },
+    name,
+    headline: periodOf(report),
+    note: keptFrom(report.metrics),
     dashboardUrl: dashboardUrlOf(apiHost, `/dashboard?${new URLSearchParams({ start: first, end: last })}`),
     linkText: allFigures,
     reason: `You get this ${every} report because the owner of ${name} added your address.`,
@@ -67,7 +69,9 @@ function figuresOf({ metrics, workspace: { currency } }: Report): Table {
 
 export function pagesOf({ top_pages }: Pick<TrafficSpike, 'top_pages'>): Table {
   const rows = top_pages.map(({ path, title, pageviews }) => ({
-    ...{ label: plain(path), note: plain(title), value: number(pageviews) },
+    label: plain(path),
+    note: plain(title),
+    value: number(pageviews),
   }))
   return { title: 'Pages, by page views', rows }
 }
@@ -76,7 +80,9 @@ export function sourcesOf({ top_sources }: Pick<TrafficSpike, 'top_sources'>): T
   // One without visitors is listed for its revenue alone.
   const seen = top_sources.filter(({ visitors }) => visitors > 0)
   const rows = seen.map(({ source, medium, visitors }) => ({
-    ...{ label: plain(source), note: medium === 'none' ? '' : plain(medium), value: number(visitors) },
+    label: plain(source),
+    note: medium === 'none' ? '' : plain(medium),
+    value: number(visitors),
   }))
   return { title: 'Sources, by visitors', rows }
 }

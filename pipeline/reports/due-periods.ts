@@ -37,7 +37,10 @@ export function lastPeriods(timezone: string, now: number): DuePeriod[] {
 /** @param next the day after the period */
 function periodOf(every: ReportKind, first: number, next: number, timezone: string): DuePeriod {
   return {
-    ...{ timezone, every, first: dateOfDay(first), last: dateOfDay(next - 1) },
+    timezone,
+    every,
+    first: dateOfDay(first),
+    last: dateOfDay(next - 1),
     sendAt: wallToUtc(next * dayMs + reportLocalHour * hourMs, timezone),
     end: startOfLocalDay(next, timezone),
   }

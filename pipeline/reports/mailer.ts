@@ -51,14 +51,20 @@ export function makeMailer(
   const connectMs = Math.min(smtpConnectMs, withinMs)
   const isHere = isLoopback(host)
   const transport = createTransport({
-    ...{ host, port, secure: isSecure },
+    host,
+    port,
+    secure: isSecure,
     // A relay on this machine often has a certificate of its own making, and nobody between.
     ignoreTLS: isHere,
     requireTLS: !isHere && login !== undefined,
     ...(login && { auth: { user: login.user, pass: login.password } }),
-    ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, dnsTimeout: connectMs },
-    ...{ socketTimeout: withinMs, maxResponseSize: smtpAnswerBytesMax },
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    dnsTimeout: connectMs,
+    socketTimeout: withinMs,
+    maxResponseSize: smtpAnswerBytesMax,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   })
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
   return {
@@ -68,7 +74,11 @@ export function makeMailer(
         await verify(ending)
         try {
           await transport.sendMail({
-            ...{ from, to: { name: '', address: to }, subject, text, html },
+            from,
+            to: { name: '', address: to },
+            subject,
+            text,
+            html,
             messageId: `<${messageId}@${domain}>`,
             headers: {
               ...(unsubscribeUrl !== undefined && {

@@ -22,7 +22,9 @@ export async function readReport(
   { workspaceId, every, first, last }: Omit<DueReport, 'recipients'>,
 ): Promise<Report | undefined> {
   const read = await askOverview(source, workspaceId, {
-    ...{ start: first, end: last, limit: String(reportRows) },
+    start: first,
+    end: last,
+    limit: String(reportRows),
     include: ['metrics', 'top_sources', 'top_pages'],
   })
   if (read === undefined) return undefined
@@ -38,7 +40,9 @@ export async function readBusiest(
   { since, rows }: { readonly since: Date; readonly rows: number },
 ): Promise<Pick<AnalyticsOverview, 'top_sources' | 'top_pages'> | undefined> {
   const read = await askOverview(source, workspaceId, {
-    ...{ start: since.toISOString(), limit: String(rows), include: ['top_sources', 'top_pages'] },
+    start: since.toISOString(),
+    limit: String(rows),
+    include: ['top_sources', 'top_pages'],
   })
   return read?.answer
 }

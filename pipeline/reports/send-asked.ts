@@ -39,7 +39,9 @@ export async function sendAskedReports(context: ReportContext, signals: Signals)
   const { pg, clock, mailer } = context
   const now = clock.now()
   const asked = await listAskedReports(pg, {
-    ...{ since: new Date(now - askedReportMaxMs), max: reportsReadEach, withMail: mailer !== undefined },
+    since: new Date(now - askedReportMaxMs),
+    max: reportsReadEach,
+    withMail: mailer !== undefined,
   })
   if (asked.length === 0) return
   const { asOf } = await readFoldedAsOf(pg)

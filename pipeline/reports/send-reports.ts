@@ -68,7 +68,10 @@ export async function sendReports(context: ReportContext, signals: Signals): Pro
   let failure: unknown
   for (let after: DueReport | undefined; !stopping.aborted; ) {
     const page = await listDueReports(pg, periods, {
-      ...{ now: new Date(now), after, max: reportsReadEach, withMail: mailer !== undefined },
+      now: new Date(now),
+      after,
+      max: reportsReadEach,
+      withMail: mailer !== undefined,
     })
     for (const due of page) {
       if (stopping.aborted) break
@@ -111,13 +114,18 @@ async function sendTo(context: ReportContext, sending: Sending, { giveUp }: Sign
   const { due, report, recipient } = sending
   const now = clock.now()
   const claim = await claimReport(pg, recipient.id, {
-    ...{ first: due.first, now: new Date(now), until: new Date(now + reportClaimMs) },
+    first: due.first,
+    now: new Date(now),
+    until: new Date(now + reportClaimMs),
   })
   if (claim === undefined) return
   const about = { recipient: recipient.id, period: due.first }
   const end = (outcome: Parameters<typeof endReport>[2]['end'], dueAt: number | null) =>
     endReport(pg, recipient.id, {
-      ...{ first: due.first, claim, now: new Date(clock.now()), end: outcome },
+      first: due.first,
+      claim,
+      now: new Date(clock.now()),
+      end: outcome,
       dueAt: dueAt === null ? null : new Date(dueAt),
     })
   if (claim.uncertain >= reportUncertainAttemptsMax) {

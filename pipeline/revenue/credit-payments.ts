@@ -88,7 +88,9 @@ async function creditPayments(
   const credits = build === undefined ? undefined : await readCredits(ch, build, ofVisitors)
   return payments.map(({ id, due, recordedAt }) => ({
     ...(credits?.get(id) ?? uncredited),
-    ...{ id, due, nextDue: nextDueOf(recordedAt, clock.now()) },
+    id,
+    due,
+    nextDue: nextDueOf(recordedAt, clock.now()),
   }))
 }
 

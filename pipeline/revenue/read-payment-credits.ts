@@ -26,9 +26,19 @@ export interface PaymentOfVisitors {
 export type PersonTouch = Required<Touch>
 
 export const uncredited: Credit = {
-  ...{ rule: 'none', source: 'direct', medium: 'none', campaign: '', path: null },
-  ...{ device: 'unknown', browser: 'unknown', country: 'unknown', link_id: null, post_id: null },
-  ...{ visitor: null, session: null, session_at: null },
+  rule: 'none',
+  source: 'direct',
+  medium: 'none',
+  campaign: '',
+  path: null,
+  device: 'unknown',
+  browser: 'unknown',
+  country: 'unknown',
+  link_id: null,
+  post_id: null,
+  visitor: null,
+  session: null,
+  session_at: null,
 }
 
 interface VisitorDay {
@@ -168,12 +178,12 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
     ...(!touch && facts?.source && { source: facts.source, medium: facts.medium }),
     campaign: origin?.campaign ?? touch?.campaign ?? facts?.campaign ?? '',
     ...(facts && { visitor: facts.visitor, session: facts.session, session_at: facts.first_at }),
-    ...{ path: facts?.path ?? null, link_id: origin?.link_id || null, post_id: origin?.post_id || null },
-    ...{
-      device: facts?.device || 'unknown',
-      browser: facts?.browser || 'unknown',
-      country: facts?.country || 'unknown',
-    },
+    path: facts?.path ?? null,
+    link_id: origin?.link_id || null,
+    post_id: origin?.post_id || null,
+    device: facts?.device || 'unknown',
+    browser: facts?.browser || 'unknown',
+    country: facts?.country || 'unknown',
   }
 }
 
@@ -193,7 +203,9 @@ async function readVisitorDays(
        toUnixTimestamp64Milli(touch_at) AS touch_at, toString(touch_source) AS source, toString(touch_medium) AS medium
      FROM visitors FINAL PREWHERE ${ofVisitors} WHERE day BETWEEN {from:Int32} AND {to:Int32}`,
     {
-      ...{ workspace: workspaceId, build, visitors },
+      workspace: workspaceId,
+      build,
+      visitors,
       from: Math.max(0, localDayAt(Math.min(...moments) - creditWindowMs, timezone)),
       to: Math.max(0, localDayAt(Math.max(...moments), timezone)),
     },
@@ -220,7 +232,9 @@ async function readTouchesOfDays(
      FROM events
      WHERE ${ofHours} AND ${isTouch} ORDER BY occurred_at DESC LIMIT {limit:UInt32} BY visitor`,
     {
-      ...{ workspace: workspaceId, hours: [...new Set(hours)], limit: creditTouchesMax },
+      workspace: workspaceId,
+      hours: [...new Set(hours)],
+      limit: creditTouchesMax,
       visitors: [...new Set(days.map(({ visitor }) => visitor))],
     },
     reading,
@@ -269,7 +283,9 @@ async function readSessions(
        toString(device) AS device, toString(browser) AS browser, toString(country) AS country
      FROM sessions FINAL WHERE ${ofVisitors} AND day IN {days:Array(Int32)}`,
     {
-      ...{ workspace: workspaceId, build, days: [...new Set(days)] },
+      workspace: workspaceId,
+      build,
+      days: [...new Set(days)],
       visitors: [...new Set(moments.map(({ visitor }) => visitor))],
     },
     reading,

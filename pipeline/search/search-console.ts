@@ -68,8 +68,13 @@ interface Row {
 
 async function query(console: SearchConsole, { from, to, dimensions, startRow }: Question): Promise<Row[]> {
   const json = {
-    ...{ startDate: dateOfDay(from), endDate: dateOfDay(to), dimensions, type: 'web', dataState: 'final' },
-    ...{ rowLimit: searchRowsEach, startRow },
+    startDate: dateOfDay(from),
+    endDate: dateOfDay(to),
+    dimensions,
+    type: 'web',
+    dataState: 'final',
+    rowLimit: searchRowsEach,
+    startRow,
   }
   const { body } = await ask(console, { path: '/searchAnalytics/query', json })
   // Without any row the answer has no `rows`.
@@ -96,8 +101,12 @@ function ask(
   { path, json }: { readonly path: string; readonly json?: object },
 ): Promise<Answer> {
   return askProvider({
-    ...{ url: `${api}/${encodeURIComponent(site)}${path}`, token, signal, kindOf },
-    ...{ deadlineMs: searchRequestMs, answerBytesMax: searchAnswerBytesMax },
+    url: `${api}/${encodeURIComponent(site)}${path}`,
+    token,
+    signal,
+    kindOf,
+    deadlineMs: searchRequestMs,
+    answerBytesMax: searchAnswerBytesMax,
     ...(json && { method: 'POST', json }),
     ...(dispatcher && { dispatcher }),
   } satisfies Asked)

@@ -64,7 +64,11 @@ export async function askAccessToken(
   const { headers, body } = bufferBody('application/x-www-form-urlencoded', Buffer.from(form.toString()))
   const reach = { signal, deadlineMs: searchRequestMs, ...(dispatcher && { dispatcher }) }
   const answer = await askProvider({
-    ...{ url: googleTokenUrl, method: 'POST', headers, body, ...reach },
+    url: googleTokenUrl,
+    method: 'POST',
+    headers,
+    body,
+    ...reach,
     kindOf: ({ status, body: { error } }) =>
       typeof error === 'string' && (status === 400 || status === 401) ? 'reauthenticate' : undefined,
   })
@@ -78,8 +82,11 @@ function assertionOf(account: ServiceAccount, now: number): string {
   const issuedAt = Math.floor(now / second)
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${part({ alg: 'RS256', typ: 'JWT', kid: account.private_key_id })}.${part({
-    ...{ iss: account.client_email, scope: readsSearchConsole, aud: googleTokenUrl },
-    ...{ iat: issuedAt, exp: issuedAt + hour / second },
+    iss: account.client_email,
+    scope: readsSearchConsole,
+    aud: googleTokenUrl,
+    iat: issuedAt,
+    exp: issuedAt + hour / second,
   })}`
   return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url')}`
 }

@@ -53,8 +53,11 @@ function signedHeaders(id: string, body: string, key: KeyObject, now: number): R
 
 function resultOf(delivery: DueDelivery, durationMs: number, came: Answer | string, now = 0): AttemptResult {
   const about = {
-    ...{ deliveryId: delivery.id, attemptsBefore: delivery.attemptCount },
-    ...{ retryStep: delivery.retryStep, isByHand: delivery.isByHand, durationMs },
+    deliveryId: delivery.id,
+    attemptsBefore: delivery.attemptCount,
+    retryStep: delivery.retryStep,
+    isByHand: delivery.isByHand,
+    durationMs,
   }
   if (typeof came === 'string') {
     const isGone = delivery.object === null

@@ -95,7 +95,10 @@ function objectsOf(rows: readonly ToldClicks[], labels: ReadonlyMap<number, stri
     const listed = (list: ToldClicks['list']) => own.filter((row) => row.list === list)
     const [all] = listed('all')
     return {
-      ...{ link_id: linkId, object_id: `link_${linkId}`, label, clicks: all!.clicks },
+      link_id: linkId,
+      object_id: `link_${linkId}`,
+      label,
+      clicks: all!.clicks,
       first_clicked_at: new Date(all!.firstAt).toISOString(),
       last_clicked_at: new Date(all!.lastAt).toISOString(),
       top_countries: listed('country').map(({ name, clicks }) => ({ country: name, clicks })),

@@ -38,8 +38,17 @@ export interface AuditEvent {
 /** Appends to the workspace's chain. To be the last statement of its transaction: others of the workspace wait for its end. */
 export async function appendAuditEvent(tx: Queryable, event: NewAuditEvent): Promise<void> {
   await tx.query('SELECT append_audit_event($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', [
-    ...[event.workspaceId, event.action, event.actorType, event.actorId, event.actorName, event.interface],
-    ...[event.resourceType, event.resourceId, event.requestId, event.ipHash, JSON.stringify(event.metadata)],
+    event.workspaceId,
+    event.action,
+    event.actorType,
+    event.actorId,
+    event.actorName,
+    event.interface,
+    event.resourceType,
+    event.resourceId,
+    event.requestId,
+    event.ipHash,
+    JSON.stringify(event.metadata),
   ])
 }
 
@@ -57,8 +66,14 @@ export interface SystemChange {
 /** To be the last statement of its transaction, as `appendAuditEvent`. */
 export function appendSystemChange(tx: Queryable, { action, ...change }: SystemChange): Promise<void> {
   return appendAuditEvent(tx, {
-    ...{ action, ...change, resourceType: action.split('.')[0]! },
-    ...{ actorType: 'system', actorId: null, interface: 'cli', requestId: null, ipHash: null },
+    action,
+    ...change,
+    resourceType: action.split('.')[0]!,
+    actorType: 'system',
+    actorId: null,
+    interface: 'cli',
+    requestId: null,
+    ipHash: null,
   })
 }
 
@@ -111,7 +126,11 @@ export function listAuditEvents(q: Queryable, workspaceId: number, filter: Audit
        AND ($5::bigint IS NULL OR actor_id = $5) AND ($6::text IS NULL OR actor_type = $6)
      ORDER BY id DESC LIMIT $2`,
     [
-      ...[workspaceId, filter.limit, filter.beforeId ?? null, filter.action ?? null, filter.actorId ?? null],
+      workspaceId,
+      filter.limit,
+      filter.beforeId ?? null,
+      filter.action ?? null,
+      filter.actorId ?? null,
       filter.actorType ?? null,
     ],
   )

@@ -36,7 +36,8 @@ export async function readCompanyProfile(q: Queryable, workspaceId: number, apiH
   const logo = shown.find(({ reference }) => reference.role === 'logo')?.reference.url
   return {
     workspace_id: workspaceId,
-    ...{ status: row?.status ?? 'empty', source_urls: row?.source_urls ?? [] },
+    status: row?.status ?? 'empty',
+    source_urls: row?.source_urls ?? [],
     ...profile,
     ...(logo !== undefined && withLogo(profile, logo)),
     images: shown.filter(({ isVideo }) => !isVideo).map(({ reference }) => reference),

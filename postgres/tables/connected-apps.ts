@@ -69,7 +69,9 @@ export async function beginConnection(
     [made!.id, clientId, redirectUri, challenge, sha256Of(code), expiresAt],
   )
   await tx.query('UPDATE oauth_clients SET consented_at = $2, expires_at = $3 WHERE id = $1', [
-    ...[clientId, new Date(now), new Date(now + clientKeptMs)],
+    clientId,
+    new Date(now),
+    new Date(now + clientKeptMs),
   ])
   return { id: made!.id, code }
 }
@@ -196,10 +198,7 @@ async function issue(tx: Queryable, held: Held, { family, turn }: RefreshToken, 
   await tx.query(
     `UPDATE connected_apps
      SET family_hash = $2, turn_hash = $3, turn_salt = $4, access_hash = $5, access_expires_at = $6 WHERE api_key_id = $1`,
-    [
-      ...[held.id, sha256Of(family), sha256Of(next.turn), salt],
-      ...[sha256Of(next.accessToken), new Date(now + accessTokenMs)],
-    ],
+    [held.id, sha256Of(family), sha256Of(next.turn), salt, sha256Of(next.accessToken), new Date(now + accessTokenMs)],
   )
   await tx.query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [held.id, new Date(now + refreshTokenMs)])
   await tx.query('UPDATE oauth_clients SET expires_at = $2 WHERE id = $1', [

@@ -100,10 +100,16 @@ export async function writeFigures(
 ): Promise<void> {
   const rows = figures.map(({ firstTouch, lastTouch, ...figure }) => ({
     ...figure,
-    ...{ f_at: firstTouch?.at ?? null, f_source: firstTouch?.source ?? '', f_medium: firstTouch?.medium ?? '' },
-    ...{ f_campaign: firstTouch?.campaign ?? '', f_content: firstTouch?.content ?? '' },
-    ...{ l_at: lastTouch?.at ?? null, l_source: lastTouch?.source ?? '', l_medium: lastTouch?.medium ?? '' },
-    ...{ l_campaign: lastTouch?.campaign ?? '', l_content: lastTouch?.content ?? '' },
+    f_at: firstTouch?.at ?? null,
+    f_source: firstTouch?.source ?? '',
+    f_medium: firstTouch?.medium ?? '',
+    f_campaign: firstTouch?.campaign ?? '',
+    f_content: firstTouch?.content ?? '',
+    l_at: lastTouch?.at ?? null,
+    l_source: lastTouch?.source ?? '',
+    l_medium: lastTouch?.medium ?? '',
+    l_campaign: lastTouch?.campaign ?? '',
+    l_content: lastTouch?.content ?? '',
   }))
   const kept = `coalesce(($2::jsonb ->> known.workspace_id::text)::numeric, 0)`
   const isFirstKept = `known.first_touch_at < ${kept} AND known.first_touch_at <= coalesce(f_at, known.first_touch_at)`

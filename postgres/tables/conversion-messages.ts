@@ -152,8 +152,13 @@ export async function endConversionMail(
      WHERE ${isClaim}`,
     [
       ...claimOf(claim),
-      ...[new Date(now).toISOString().slice(0, 10), lost, conversionMessagesDailyMax],
-      ...[new Date(nextDay), new Date(now + pauseMs), isSent, !isSent && told === null],
+      new Date(now).toISOString().slice(0, 10),
+      lost,
+      conversionMessagesDailyMax,
+      new Date(nextDay),
+      new Date(now + pauseMs),
+      isSent,
+      !isSent && told === null,
     ],
   )
 }

@@ -75,7 +75,11 @@ export function listDueReports(
     [
       ...columnsOf(periods, 'timezone', 'every', 'first', 'last'),
       periods.map(({ sendAt }) => new Date(sendAt)),
-      ...[now, after?.workspaceId ?? null, after?.every ?? null, max, withMail],
+      now,
+      after?.workspaceId ?? null,
+      after?.every ?? null,
+      max,
+      withMail,
     ],
   )
 }

@@ -42,7 +42,10 @@ export async function findErasedPerson(
   const others = new Set(bindings.filter(({ contactId }) => contactId !== contact.id).map((one) => one.anonymousId))
   const times = timesOf(bindings, contact.id)
   return {
-    ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
+    workspaceId,
+    contactId: contact.id,
+    email: contact.email,
+    emailHash: key!.emailHash,
     anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
     browsers: times.map(({ anonymousId: _, ...time }) => time),
     sharedTimes: times.flatMap(({ visitor: _, ...time }) => (others.has(time.anonymousId) ? [time] : [])),

@@ -20,7 +20,12 @@ export async function tellFailedPost(
   { now, withMails }: Telling,
 ): Promise<void> {
   await insertAlertMails(tx, 'failures', {
-    ...{ workspaceId, kind: 'post', subjectId: postId, toldAt: now, dueAt: now, withMails },
+    workspaceId,
+    kind: 'post',
+    subjectId: postId,
+    toldAt: now,
+    dueAt: now,
+    withMails,
   })
 }
 
@@ -31,7 +36,12 @@ export async function tellFailedFeed(
   { now, withMails }: Telling,
 ): Promise<void> {
   await insertAlertMails(tx, 'failures', {
-    ...{ workspaceId, kind: 'feed', subjectId: feedId, toldAt: now, dueAt: now, withMails },
+    workspaceId,
+    kind: 'feed',
+    subjectId: feedId,
+    toldAt: now,
+    dueAt: now,
+    withMails,
   })
 }
 
@@ -46,6 +56,11 @@ export async function tellExpiredAccount(
 ): Promise<void> {
   const dueAt = new Date(now.getTime() + expiredAccountDelayMs)
   await insertAlertMails(tx, 'failures', {
-    ...{ workspaceId, kind: 'account', subjectId: accountId, toldAt: now, dueAt, withMails },
+    workspaceId,
+    kind: 'account',
+    subjectId: accountId,
+    toldAt: now,
+    dueAt,
+    withMails,
   })
 }

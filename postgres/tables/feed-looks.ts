@@ -125,9 +125,16 @@ export async function endLook(
        last_news = coalesce($9, last_news), url = coalesce($10, url)
      WHERE id = $1 AND leased_until = $2`,
     [
-      ...[id, leased_until, lookedAt, nextLookAt, read !== undefined],
-      ...[read?.title ?? '', read?.etag ?? null, read?.lastModified ?? null],
-      ...[read?.news ? JSON.stringify(read.news) : null, read?.url ?? null],
+      id,
+      leased_until,
+      lookedAt,
+      nextLookAt,
+      read !== undefined,
+      read?.title ?? '',
+      read?.etag ?? null,
+      read?.lastModified ?? null,
+      read?.news ? JSON.stringify(read.news) : null,
+      read?.url ?? null,
     ],
   )
 }

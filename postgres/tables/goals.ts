@@ -14,7 +14,11 @@ export const goalRows = namedRows<StoredGoal>('goals', {
     CASE WHEN property IS NOT NULL THEN json_build_object('name', property, 'value', property_value) END AS property`,
   order: 'id DESC',
   values: ({ name, kind, value, property }) => ({
-    ...{ name, kind, value, property: property?.name, property_value: property?.value },
+    name,
+    kind,
+    value,
+    property: property?.name,
+    property_value: property?.value,
   }),
   isSame: `name = $3
     OR (kind, value) = ($4, $5) AND (property, property_value) IS NOT DISTINCT FROM ($6, $7)`,

@@ -49,7 +49,8 @@ export async function createInvitation(
 ): Promise<{ readonly id: number; readonly token: string } | InvitationRefusal> {
   if (!(await holdAsManager(tx, workspaceId, invitedBy))) return 'denied'
   await tx.query('DELETE FROM invitations WHERE workspace_id = $1 AND expires_at <= to_timestamp($2::float8 / 1000)', [
-    ...[workspaceId, now],
+    workspaceId,
+    now,
   ])
   const [state] = await tx.query<{ places: number; is_member: boolean }>(
     `SELECT (SELECT count(*) FROM members WHERE workspace_id = $1)::int

@@ -79,11 +79,26 @@ export async function insertLinkWithKey(tx: Queryable, made: NewLink, key: strin
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
        ON CONFLICT (attribution_key, domain_id) DO NOTHING RETURNING ${columns}`,
     [
-      ...[id, made.workspaceId, key, made.label, made.destinationUrl],
-      ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
-      ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
-      ...[made.expiresAt ?? null, made.expiredUrl ?? null, JSON.stringify(made.targets ?? []), made.tags ?? []],
-      ...[made.passwordHash ?? null, jsonOrNull(made.preview), made.domainId ?? null],
+      id,
+      made.workspaceId,
+      key,
+      made.label,
+      made.destinationUrl,
+      trackingUrlOf(made.destinationUrl, params),
+      JSON.stringify(params),
+      made.postId,
+      made.socialAccountId,
+      made.utmSource,
+      made.utmMedium,
+      made.utmCampaign,
+      made.utmContent,
+      made.expiresAt ?? null,
+      made.expiredUrl ?? null,
+      JSON.stringify(made.targets ?? []),
+      made.tags ?? [],
+      made.passwordHash ?? null,
+      jsonOrNull(made.preview),
+      made.domainId ?? null,
     ],
   )
   return link ?? null
@@ -197,8 +212,12 @@ export async function updateLink(
   const staysOpen = passwordHash === null && !before.has_password
   if (isDeepStrictEqual(link, before) && (passwordHash === undefined || staysOpen)) return before
   const params = trackingParamsOf({
-    ...{ linkId: link.id, postId: link.post_id, utmSource: link.utm_source, utmMedium: link.utm_medium },
-    ...{ utmCampaign: link.utm_campaign, utmContent: link.utm_content },
+    linkId: link.id,
+    postId: link.post_id,
+    utmSource: link.utm_source,
+    utmMedium: link.utm_medium,
+    utmCampaign: link.utm_campaign,
+    utmContent: link.utm_content,
   })
   const [changed] = await tx.query<TrackedLink>(
     `UPDATE links SET label = $2, destination_url = $3, tracking_url = $4, tracking_params = $5, utm_source = $6,
@@ -207,10 +226,22 @@ export async function updateLink(
        updated_at = now()
      WHERE id = $1 RETURNING ${columns}`,
     [
-      ...[link.id, link.label, link.destination_url, trackingUrlOf(link.destination_url, params)],
-      ...[JSON.stringify(params), link.utm_source, link.utm_medium, link.utm_campaign, link.utm_content],
-      ...[link.expires_at, link.expired_url, JSON.stringify(link.targets), link.tags],
-      ...[passwordHash !== undefined, passwordHash ?? null, jsonOrNull(link.preview)],
+      link.id,
+      link.label,
+      link.destination_url,
+      trackingUrlOf(link.destination_url, params),
+      JSON.stringify(params),
+      link.utm_source,
+      link.utm_medium,
+      link.utm_campaign,
+      link.utm_content,
+      link.expires_at,
+      link.expired_url,
+      JSON.stringify(link.targets),
+      link.tags,
+      passwordHash !== undefined,
+      passwordHash ?? null,
+      jsonOrNull(link.preview),
     ],
   )
   return changed!

@@ -97,7 +97,10 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
     await q.query('UPDATE browser_sessions SET last_used_at = $2 WHERE id = $1', [session_id, new Date(now)])
   }
   return {
-    ...{ id: session_id, ownerId: session_owner, name: email, expiresAt: expires_at },
+    id: session_id,
+    ownerId: session_owner,
+    name: email,
+    expiresAt: expires_at,
     ...standingOf(standing),
   }
 }
@@ -130,8 +133,10 @@ function standingOf({ session_plan, role, has_factor, ...workspace }: StandingRo
   return {
     actorType: 'user',
     scopes: role === null ? [] : [...scopesOfRoles[role]],
-    ...{ plan_key: session_plan, isMember: role !== null },
-    ...{ lacksFactor: workspace.second_factor_required && !has_factor, workspace },
+    plan_key: session_plan,
+    isMember: role !== null,
+    lacksFactor: workspace.second_factor_required && !has_factor,
+    workspace,
   }
 }
 

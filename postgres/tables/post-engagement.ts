@@ -93,7 +93,9 @@ export interface ReadPost {
 /** Replaces the figures, unless newer ones are there. */
 export async function storeEngagement(q: Queryable, readAt: Date, posts: readonly ReadPost[]): Promise<void> {
   const rows = posts.map(({ targetId, figures, dueAt }) => ({
-    ...{ target_id: targetId, due_at: dueAt, is_gone: figures === null },
+    target_id: targetId,
+    due_at: dueAt,
+    is_gone: figures === null,
     ...figures,
   }))
   await q.query(

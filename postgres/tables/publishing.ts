@@ -133,8 +133,16 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
      FROM locked, posts p WHERE t.id = locked.id AND p.id = t.post_id
      RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
     [
-      ...[holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except, perPlatformMax],
-      ...[heldMaxMs, perWorkspaceMax],
+      holder,
+      leaseMs,
+      limit,
+      perAccountMax,
+      [...underWay.keys()],
+      [...underWay.values()],
+      except,
+      perPlatformMax,
+      heldMaxMs,
+      perWorkspaceMax,
     ],
   )
 }

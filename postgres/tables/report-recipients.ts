@@ -104,8 +104,13 @@ export async function setRecipientSwitches(
        conversions = coalesce($5, conversions), payments = coalesce($6, payments), conversion_names = coalesce($7, conversion_names)
      WHERE id = $1 AND workspace_id = $2 AND email IS NOT NULL RETURNING 1`,
     [
-      ...[id, workspaceId, alerts ?? null, failures ?? null],
-      ...[conversions ?? null, payments ?? null, conversion_names ?? null],
+      id,
+      workspaceId,
+      alerts ?? null,
+      failures ?? null,
+      conversions ?? null,
+      payments ?? null,
+      conversion_names ?? null,
     ],
   )
   return changed.length > 0

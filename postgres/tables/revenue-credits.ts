@@ -50,7 +50,12 @@ export interface Payer {
  */
 export async function listPayers(q: Queryable, payments: readonly DuePayment[]): Promise<ReadonlyMap<number, Payer>> {
   const wanted = payments.map(({ id, workspaceId, occurredAt, email, userId, anonymousId }) => ({
-    ...{ id, workspaceId, occurredAt, email, userId, anonymousId },
+    id,
+    workspaceId,
+    occurredAt,
+    email,
+    userId,
+    anonymousId,
   }))
   const rows = await q.query<Payer & { id: number; unbound: string | null }>(
     `SELECT w.id, ARRAY(

@@ -90,13 +90,11 @@ export async function readRevenueFigures(
   return {
     ...totalsOf(rows),
     buckets: new Map([...by('bucket')].map(([bucket, cents]) => [Number(bucket), cents])),
-    ...{
-      sources: by('source'),
-      campaigns: by('campaign'),
-      pages: by('page'),
-      devices: by('device'),
-      browsers: by('browser'),
-    },
+    sources: by('source'),
+    campaigns: by('campaign'),
+    pages: by('page'),
+    devices: by('device'),
+    browsers: by('browser'),
     countries: by('country'),
   }
 }

@@ -163,7 +163,9 @@ function entriesOf(payment: RevenueFacts['payment'], now: number): Entry[] {
           ? `total ${valueCents}${canTotalFall ? ` at ${new Date(refundedAt).toISOString()}` : ''}`
           : `refund ${refund}`,
       totalCents: refund === undefined ? valueCents : null,
-      ...{ valueCents: -valueCents, currency, occurredAt: at(refundedAt) },
+      valueCents: -valueCents,
+      currency,
+      occurredAt: at(refundedAt),
     })),
   ]
   return entries.filter(({ valueCents }) => valueCents !== 0)

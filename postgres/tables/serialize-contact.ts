@@ -16,12 +16,21 @@ interface Touches {
 export function serializeContact(contact: Contact, revenue: RevenueOfPeople): Person {
   const { id, email, fullName, company, sessionCount, eventCount, conversionCount, firstSeenAt, lastSeenAt } = contact
   return {
-    ...{ id, object_id: `contact_${id}`, kind: 'known', contact_id: id, anonymous_id: null },
-    ...{ email, full_name: fullName, company },
+    id,
+    object_id: `contact_${id}`,
+    kind: 'known',
+    contact_id: id,
+    anonymous_id: null,
+    email,
+    full_name: fullName,
+    company,
     ...touchFields(contact),
-    ...{ session_count: sessionCount, event_count: eventCount, conversion_count: conversionCount },
+    session_count: sessionCount,
+    event_count: eventCount,
+    conversion_count: conversionCount,
     total_revenue_cents: revenue.ofContacts.get(id) ?? 0,
-    ...{ first_seen_at: shownTime(firstSeenAt), last_seen_at: shownTime(lastSeenAt) },
+    first_seen_at: shownTime(firstSeenAt),
+    last_seen_at: shownTime(lastSeenAt),
   }
 }
 
@@ -30,8 +39,13 @@ export function touchFields({ firstTouch, lastTouch }: Touches) {
   const { source, medium, campaign, content } = lastTouch ?? direct
   const first = firstTouch ?? direct
   return {
-    ...{ source, medium, campaign, content },
-    ...{ first_source: first.source, first_medium: first.medium, first_campaign: first.campaign },
+    source,
+    medium,
+    campaign,
+    content,
+    first_source: first.source,
+    first_medium: first.medium,
+    first_campaign: first.campaign,
   }
 }
 

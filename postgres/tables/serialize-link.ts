@@ -8,7 +8,8 @@ export function serializeLink(
 ) {
   return {
     ...link,
-    ...{ targets: [...targets], tags: [...tags] },
+    targets: [...targets],
+    tags: [...tags],
     object_id: `link_${link.id}`,
     post_url: `${link.domain === null ? shortUrlHost : `https://${link.domain}`}/${link.attribution_key}`,
     expires_at: expires_at?.toISOString() ?? null,

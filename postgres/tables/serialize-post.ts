@@ -3,7 +3,8 @@ import type { Post } from './posts.ts'
 
 export function serializePost({ id, targets, scheduled_at, created_at, updated_at, ...post }: Post) {
   return {
-    ...{ id, object_id: `post_${id}` },
+    id,
+    object_id: `post_${id}`,
     ...post,
     scheduled_at: scheduled_at?.toISOString() ?? null,
     targets: targets.map((target) => ({ ...target, object_id: `post_target_${target.id}` })),

@@ -19,7 +19,9 @@ export async function beginSignInStep(tx: Queryable, ownerId: number, now: numbe
   const token = makeLinkToken()
   await tx.query('DELETE FROM sign_in_steps WHERE expires_at <= $1', [new Date(now)])
   await tx.query('INSERT INTO sign_in_steps (hash, owner_id, expires_at) VALUES ($1, $2, $3)', [
-    ...[sha256Of(token), ownerId, new Date(now + signInStepMs)],
+    sha256Of(token),
+    ownerId,
+    new Date(now + signInStepMs),
   ])
   return token
 }
@@ -27,7 +29,9 @@ export async function beginSignInStep(tx: Queryable, ownerId: number, now: numbe
 /** Whether a code may be tried. */
 export async function isSignInStepOpen(q: Queryable, token: string, now: number): Promise<boolean> {
   const rows = await q.query('SELECT 1 FROM sign_in_steps WHERE hash = $1 AND expires_at > $2 AND tries < $3', [
-    ...[sha256Of(token), new Date(now), codeTriesOfStepMax],
+    sha256Of(token),
+    new Date(now),
+    codeTriesOfStepMax,
   ])
   return rows.length > 0
 }

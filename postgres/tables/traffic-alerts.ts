@@ -90,7 +90,12 @@ export function tellAlert(
     if (claimed.length === 0) return false
     await insertOutbox(tx, due.workspaceId, `traffic.${due.kind}`, told)
     await insertAlertMails(tx, 'alerts', {
-      ...{ workspaceId: due.workspaceId, kind: due.kind, subjectId: 0, toldAt: null, dueAt: now, withMails },
+      workspaceId: due.workspaceId,
+      kind: due.kind,
+      subjectId: 0,
+      toldAt: null,
+      dueAt: now,
+      withMails,
     })
     return true
   })

@@ -186,8 +186,14 @@ export async function changeWorkspace(
        replay_enabled = coalesce($7, replay_enabled), replay_share = coalesce($8, replay_share), updated_at = now()
      WHERE id = $1`,
     [
-      ...[id, retentionDays !== undefined, retentionDays ?? null, timezone ?? null, currency ?? null, name ?? null],
-      ...[replayEnabled ?? null, replayShare ?? null],
+      id,
+      retentionDays !== undefined,
+      retentionDays ?? null,
+      timezone ?? null,
+      currency ?? null,
+      name ?? null,
+      replayEnabled ?? null,
+      replayShare ?? null,
     ],
   )
   return readWorkspace(tx, id)

@@ -43,7 +43,8 @@ export function copyHead({ method = '', url = '', rawHeaders, socket }: Incoming
     (headers.get('transfer-encoding') ?? 'chunked').toLowerCase() === 'chunked' &&
     (length === undefined || lengthPattern.test(length))
   return {
-    ...{ method, ...splitUrl(originForm(url)) },
+    method,
+    ...splitUrl(originForm(url)),
     headers,
     requestId: requestIdOf(headers.get('x-request-id') ?? ''),
     socketAddress: socket.remoteAddress ?? '',

@@ -43,9 +43,14 @@ function routed(text: string, socket: Socket, route: (head: RequestHead) => Rout
   const [, method, url] = /^([!#$%&'*+.^\w`|~-]+) (\/\S*) HTTP\/1\.[01]\r\n/.exec(text) ?? []
   if (method === undefined) return undefined
   const head: RequestHead = {
-    ...{ method, ...splitUrl(url!) },
-    ...{ headers: new Map(), requestId: '', socketAddress: socket.remoteAddress ?? '' },
-    ...{ bodyLength: undefined, fault: undefined, isEncoded: false },
+    method,
+    ...splitUrl(url!),
+    headers: new Map(),
+    requestId: '',
+    socketAddress: socket.remoteAddress ?? '',
+    bodyLength: undefined,
+    fault: undefined,
+    isEncoded: false,
   }
   const found = route(head)
   return 'reply' in found ? found.reply : undefined

@@ -199,7 +199,9 @@ export type StreamName = keyof typeof streams
 /** The column lists of every row format that a log may still hold, the current one included. */
 const columnsByFormat: Readonly<Record<number, Readonly<Record<StreamName, readonly Column[]>>>> = {
   1: {
-    ...{ events: eventColumns, bot_visits: botVisitColumns, link_clicks: linkClickColumns },
+    events: eventColumns,
+    bot_visits: botVisitColumns,
+    link_clicks: linkClickColumns,
     replay_chunks: replayChunkColumns,
   },
 }

@@ -86,10 +86,16 @@ export const CompanyProfile = z
 export type CompanyProfile = z.output<typeof CompanyProfile>
 
 export const emptyProfile: GeneratedProfile = {
-  ...{ summary: '', audience: '', positioning: '', value_props: [], feature_set: [] },
+  summary: '',
+  audience: '',
+  positioning: '',
+  value_props: [],
+  feature_set: [],
   messaging: { headline: '', tagline: '', key_messages: [], calls_to_action: [] },
   tone: { label: '', traits: [] },
   visual_identity: { colors: [], fonts: [], logo_url: null, theme: '' },
   social_posture: { platforms: [], summary: '', posting_frequency_per_week: 0, top_tags: [] },
-  ...{ evidence: [], confidence: 0, context_text: '' },
+  evidence: [],
+  confidence: 0,
+  context_text: '',
 }

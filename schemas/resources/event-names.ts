@@ -21,7 +21,9 @@ const EventNameRow = z
 
 const EventNamesPoint = z
   .object({
-    ...{ label: z.string(), start: dateTime, end: dateTime },
+    label: z.string(),
+    start: dateTime,
+    end: dateTime,
     rows: z
       .array(z.object({ events: z.int(), visitors: z.int() }))
       .describe(`The first ${eventSeriesRowsMax} rows of the answer, in their order.`),
@@ -30,7 +32,10 @@ const EventNamesPoint = z
 
 export const EventNames = z
   .object({
-    ...{ range: Range, visitors: z.int(), properties: z.array(z.string()), rows: z.array(EventNameRow) },
+    range: Range,
+    visitors: z.int(),
+    properties: z.array(z.string()),
+    rows: z.array(EventNameRow),
     series: z.array(EventNamesPoint).optional().describe('With `interval` alone.'),
   })
   .meta({ id: 'EventNames' })

@@ -49,7 +49,11 @@ export const GoalUpdate = z
   .meta({ id: 'GoalUpdate' })
 
 const goal = {
-  ...{ id: z.int(), object_id: objectId('goal'), name: z.string(), kind, value: z.string() },
+  id: z.int(),
+  object_id: objectId('goal'),
+  name: z.string(),
+  kind,
+  value: z.string(),
   property: z.object({ name: z.string(), value: z.string() }).nullable(),
 }
 

@@ -251,7 +251,10 @@ const LinkVisits = z
     pages: z
       .array(
         z.object({
-          ...{ hostname: z.string(), path: z.string(), visitors: count, sessions: count },
+          hostname: z.string(),
+          path: z.string(),
+          visitors: count,
+          sessions: count,
           conversions: count.meta({ description: 'Those whose credited touch was the arrival here.' }),
           conversion_rate: z.number().meta({ description: 'Visitors with such a conversion in per cent of visitors.' }),
         }),

@@ -42,7 +42,11 @@ export const Members = z.object({
   ),
   invitations: z.array(
     z.object({
-      ...{ id: z.int(), email: z.string(), role: givenRole, created_at: dateTime, expires_at: dateTime },
+      id: z.int(),
+      email: z.string(),
+      role: givenRole,
+      created_at: dateTime,
+      expires_at: dateTime,
       /** How far the mail with its link is; null where none was to be sent. */
       mail: z.enum(['waiting', 'sent', 'failed']).nullable(),
     }),

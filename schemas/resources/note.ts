@@ -35,8 +35,12 @@ export const NoteUpdate = z
 
 export const Note = z
   .object({
-    ...{ id: z.int(), object_id: objectId('note') },
-    ...{ day: z.string(), time: z.string().nullable(), text: z.string(), created_at: dateTime },
+    id: z.int(),
+    object_id: objectId('note'),
+    day: z.string(),
+    time: z.string().nullable(),
+    text: z.string(),
+    created_at: dateTime,
   })
   .meta({ id: 'Note' })
 export type Note = z.output<typeof Note>

@@ -50,7 +50,10 @@ const trafficCounts = {
 
 const TrafficPoint = z
   .object({
-    ...{ label: z.string(), start: dateTime, end: dateTime, ...trafficCounts },
+    label: z.string(),
+    start: dateTime,
+    end: dateTime,
+    ...trafficCounts,
     bounce_rate: addedFigure.describe('Of the sessions that begin in the bucket.'),
     average_session_seconds: addedFigure.describe('Of the sessions that begin in the bucket.'),
   })

@@ -24,7 +24,10 @@ export const SavedFunnelUpdate = z
 
 export const SavedFunnel = z
   .object({
-    ...{ id: z.int(), object_id: objectId('funnel'), name: z.string(), steps: z.array(z.string()) },
+    id: z.int(),
+    object_id: objectId('funnel'),
+    name: z.string(),
+    steps: z.array(z.string()),
     within: z.string().meta({ description: 'Days, or `session`.' }),
     created_at: dateTime,
   })

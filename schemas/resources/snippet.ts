@@ -22,8 +22,11 @@ export const SnippetUpdate = z
 
 export const Snippet = z
   .object({
-    ...{ id: z.int(), object_id: objectId('snippet') },
-    ...{ name: z.string(), text: z.string(), created_at: dateTime },
+    id: z.int(),
+    object_id: objectId('snippet'),
+    name: z.string(),
+    text: z.string(),
+    created_at: dateTime,
   })
   .meta({ id: 'Snippet' })
 export type Snippet = z.output<typeof Snippet>

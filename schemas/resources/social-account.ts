@@ -39,7 +39,11 @@ const field = plainLine(accountFieldLengthMax).min(1).optional()
 export const SocialAccountConnect = z.object({
   platform: z.enum(platforms),
   secret: z.string().min(1).max(accountSecretLengthMax),
-  ...{ url: field, page: field, board: field, channel: field, privacy: field },
+  url: field,
+  page: field,
+  board: field,
+  channel: field,
+  privacy: field,
   handle: nameOf(socialAccountNameLengthMax).optional(),
   display_name: nameOf(socialAccountNameLengthMax).optional(),
   /** The account that these are to be new credentials of: those of another one are refused. */
@@ -62,8 +66,12 @@ const returned = z.string().max(signInCodeLengthMax).optional()
 export const AccountSignInReturn = z.object({
   /** The state; the request token of X. */
   state: z.string().min(1).max(signInCodeLengthMax),
-  ...{ code: returned, iss: returned, error: returned, error_description: returned },
-  ...{ oauth_verifier: returned, denied: returned },
+  code: returned,
+  iss: returned,
+  error: returned,
+  error_description: returned,
+  oauth_verifier: returned,
+  denied: returned,
 })
 
 export const AccountSignInChoose = z.object({

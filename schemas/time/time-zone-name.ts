@@ -5,8 +5,23 @@ import { isTimeZone } from './time-zone.ts'
 const hoursFromUtc = Array.from({ length: 12 }, (_, nth) => nth + 1)
 /** Zones of the IANA database that lie nowhere. Intl knows further ones, `PST` or `IST`, which ClickHouse refuses. */
 const placeless = [
-  ...['UTC', 'GMT', 'Etc/UTC', 'Etc/GMT', 'CET', 'EET', 'MET', 'WET', 'EST', 'MST', 'HST'],
-  ...['EST5EDT', 'CST6CDT', 'MST7MDT', 'PST8PDT', 'Etc/GMT-13', 'Etc/GMT-14'],
+  'UTC',
+  'GMT',
+  'Etc/UTC',
+  'Etc/GMT',
+  'CET',
+  'EET',
+  'MET',
+  'WET',
+  'EST',
+  'MST',
+  'HST',
+  'EST5EDT',
+  'CST6CDT',
+  'MST7MDT',
+  'PST8PDT',
+  'Etc/GMT-13',
+  'Etc/GMT-14',
   ...hoursFromUtc.flatMap((hours) => [`Etc/GMT+${hours}`, `Etc/GMT-${hours}`]),
 ]
 

@@ -57,8 +57,16 @@ export function libraryPathOf(root: string): string {
 
 function aptOptions(work: string, lists: string): string[] {
   return [
-    ...['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${join(work, 'cache')}`],
-    ...['-o', 'Debug::NoLocking=1', '-o', 'APT::Sandbox::User=', '-o', 'Acquire::Retries=2'],
+    '-o',
+    `Dir::State::lists=${lists}`,
+    '-o',
+    `Dir::Cache=${join(work, 'cache')}`,
+    '-o',
+    'Debug::NoLocking=1',
+    '-o',
+    'APT::Sandbox::User=',
+    '-o',
+    'Acquire::Retries=2',
   ]
 }
 

@@ -45,7 +45,7 @@ test('nothing is asked for or kept before consent; with it what was held is sent
   }`)
   await visit.page.click('button')
   expect(await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId(), Svc.link('http://blog.localhost/')]`)).toEqual(
-    [...[null, null, 'http://blog.localhost/']],
+    [null, null, 'http://blog.localhost/'],
   )
   // Another tab is looked at, and this one again.
   await visit.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)

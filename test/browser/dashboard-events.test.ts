@@ -25,8 +25,12 @@ beforeAll(async () => {
     stores.ch,
     events.map(({ days, plan, ...event }) =>
       makeEventRow({
-        ...{ ...event, workspace_id: mine.workspaceId, session: 1, kind: 'custom' as const },
-        ...{ occurred_at: at - days * dayMs, properties: JSON.stringify(plan === '' ? {} : { plan, n: 1 }) },
+        ...event,
+        workspace_id: mine.workspaceId,
+        session: 1,
+        kind: 'custom' as const,
+        occurred_at: at - days * dayMs,
+        properties: JSON.stringify(plan === '' ? {} : { plan, n: 1 }),
       }),
     ),
   )

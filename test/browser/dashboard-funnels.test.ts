@@ -39,7 +39,11 @@ test('the card lists events with visitors and counts; a click filters, details h
   await page.click(`${list('Events')} >> text=Details`)
   await page.waitForSelector(`dialog th:has-text("${'<img src=x'}")`)
   expect(await page.$$eval('dialog thead th', (all) => all.map((one) => one.textContent!.trim()))).toEqual([
-    ...['Events', 'Visitors ▼', 'Events', 'Sessions', 'Conversions'],
+    'Events',
+    'Visitors ▼',
+    'Events',
+    'Sessions',
+    'Conversions',
   ])
   await page.keyboard.press('Escape')
   await page.click(`${list('Events')} .row:has-text("<img")`)

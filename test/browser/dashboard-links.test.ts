@@ -66,7 +66,9 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   await page.fill('[aria-label="Search links"]', '')
   await page.waitForURL('**/dashboard/links')
   await ask('PATCH', `/v1/links/${(await spring())['id']}`, {
-    ...{ password: 'sesame', expires_at: '2100-01-01T09:00:00Z', expired_url: 'https://example.com/over' },
+    password: 'sesame',
+    expires_at: '2100-01-01T09:00:00Z',
+    expired_url: 'https://example.com/over',
     targets: [
       { device: 'ios', countries: ['DE'], destination_url: 'https://example.com/app' },
       { countries: ['DE'], share: 30, destination_url: 'https://example.com/de' },
@@ -102,8 +104,11 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
 
 test('a link is changed, refused in words, chosen by its tag, archived and put back', async (context) => {
   await ask('POST', '/v1/links', {
-    ...{ label: 'Spring', destination_url: 'https://example.com/', utm_source: 'news' },
-    ...{ tags: ['spring sale', 'print'], preview: { title: 'Half price' } },
+    label: 'Spring',
+    destination_url: 'https://example.com/',
+    utm_source: 'news',
+    tags: ['spring sale', 'print'],
+    preview: { title: 'Half price' },
     targets: [{ device: 'ios', destination_url: 'https://example.com/app' }],
   })
   const page = await signIn(context, '/dashboard/links')

@@ -20,7 +20,11 @@ const dayBefore = (days: number) => new Date(Date.now() - days * 24 * 3_600_000)
 beforeAll(async () => {
   const at = Date.now() - 3_600_000
   const custom = (visitor: number, event_name: string, properties: object): EventLike => ({
-    ...{ visitor, kind: 'custom', event_name, properties: JSON.stringify(properties), occurred_at: at + 9 },
+    visitor,
+    kind: 'custom',
+    event_name,
+    properties: JSON.stringify(properties),
+    occurred_at: at + 9,
   })
   const visits = Array.from({ length: 10 }, (_, n): EventLike[] => [
     { visitor: n + 1, path: '/', occurred_at: at },
@@ -28,7 +32,9 @@ beforeAll(async () => {
   ]).flat()
   const done = [
     ...[1, 2].map((visitor) => custom(visitor, 'sign*up', { plan: 'pro', n: 1 })),
-    ...[custom(2, 'sign*up', { plan: 'pro' }), custom(3, 'sign*up', { plan: markup }), custom(4, 'bare', {})],
+    custom(2, 'sign*up', { plan: 'pro' }),
+    custom(3, 'sign*up', { plan: markup }),
+    custom(4, 'bare', {}),
     custom(9, markup, { plan: 'pro' }),
   ]
   const rows = [...visits, ...done].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))

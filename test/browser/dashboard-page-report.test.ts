@@ -13,8 +13,16 @@ const begin = (Math.floor(Date.now() / 3_600_000) - 1) * 3_600_000
 
 const event = (visitor: number, path: string, more: EventLike = {}) =>
   makeEventRow({
-    ...{ workspace_id: mine.workspaceId, visitor, session: 1, path, occurred_at: begin },
-    ...{ title: '<b>Page</b>', screen_width: 390, language: 'de-AT', url: 'https://shop.example.com/', ...more },
+    workspace_id: mine.workspaceId,
+    visitor,
+    session: 1,
+    path,
+    occurred_at: begin,
+    title: '<b>Page</b>',
+    screen_width: 390,
+    language: 'de-AT',
+    url: 'https://shop.example.com/',
+    ...more,
   })
 
 test('the report of pages is sorted by keyboard, saved as it stands, and filters; a screen is no filter', async (context) => {
@@ -58,7 +66,11 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
   // One of four visitors viewed a page alone.
   await page.waitForSelector('dialog th:has-text("direct")')
   expect(await page.$$eval('dialog thead th', (all) => all.map((one) => one.textContent!.trim()))).toEqual([
-    ...['Source', 'Visitors ▼', 'Sessions', 'Bounce rate', 'Session length'],
+    'Source',
+    'Visitors ▼',
+    'Sessions',
+    'Bounce rate',
+    'Session length',
   ])
   expect((await rows()).map((row) => row.slice(0, 4))).toEqual([['direct', '4', '4', '50 %']])
   await page.keyboard.press('Escape')

@@ -23,15 +23,17 @@ function someWeeks(): EventLike[] {
     const session = n % 5 === 4 ? n - 1 : n
     const at = Date.now() - hour - ((session * 7919) % (14 * 24)) * hour + (n - session) * 75_000
     const visit = {
-      ...{ visitor: (session % 90) + 1, session, occurred_at: at, title: pick(['Home', 'Prices', markup], n) },
+      visitor: (session % 90) + 1,
+      session,
+      occurred_at: at,
+      title: pick(['Home', 'Prices', markup], n),
       ...pick([{ source: 'google', medium: 'organic' }, { source: 'news', medium: 'email', campaign: 'may' }, {}], n),
-      ...{ path: pick(['/', '/prices', `/${markup}`, '/docs/‮evil'], n), country: pick(['DE', 'FR', 'US', 'BR'], n) },
+      path: pick(['/', '/prices', `/${markup}`, '/docs/‮evil'], n),
+      country: pick(['DE', 'FR', 'US', 'BR'], n),
       ...(n % 4 === 0 && { region: 'DE-BE', region_name: 'Land Berlin', city: `Berlin ${markup}` }),
-      ...{
-        device: pick(['desktop', 'mobile'] as const, n),
-        browser: pick(['Firefox', 'Chrome'], n),
-        os: pick(['Linux', 'iOS'], n),
-      },
+      device: pick(['desktop', 'mobile'] as const, n),
+      browser: pick(['Firefox', 'Chrome'], n),
+      os: pick(['Linux', 'iOS'], n),
     }
     return n % 12 === 0 ? { ...visit, kind: 'conversion' as const } : visit
   })
@@ -106,7 +108,8 @@ test('what stands on the screen is what the API says, by ranges and filters', as
         ...[m['visitors'], m['pageviews'], m['sessions']].map(String),
         `${Math.round(m['bounce_rate']! * 10) / 10} %`,
         lengthOf(m['average_session_seconds']!),
-        ...[String(m['conversions']), '$0.00'],
+        String(m['conversions']),
+        '$0.00',
       ])
     const rowsOf = (title: string) =>
       page.$$eval(`${list(title)} .row`, (all) =>

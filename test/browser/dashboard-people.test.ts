@@ -89,7 +89,10 @@ test('a journey has what was measured of a page beside its view, and all events 
   const hash = BigInt(stores.hashes.visitorOf(mine.workspaceId, 'b-1'))
   const visitor = { hi: Number(hash >> 32n), lo: Number(hash & 0xffff_ffffn) }
   const at = (minutes: number) => ({
-    ...{ workspace_id: mine.workspaceId, visitor, anonymous_id: 'b-1', session: 1 },
+    workspace_id: mine.workspaceId,
+    visitor,
+    anonymous_id: 'b-1',
+    session: 1,
     occurred_at: Date.now() - 3_600_000 + minutes * 60_000,
   })
   const measured = (name: string, properties: object) =>

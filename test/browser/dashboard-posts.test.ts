@@ -251,14 +251,21 @@ test('a post that its networks refused is corrected, one that a network shows is
   ]
   const form = formOf({ name: 'file', filename: 'a.png', value: png() })
   const sent = await api.ask('/v1/media', {
-    ...{ method: 'POST', key: mine.apiKey, headers: { 'Content-Type': formType }, body: form },
+    method: 'POST',
+    key: mine.apiKey,
+    headers: { 'Content-Type': formType },
+    body: form,
   })
   const media = [((await sent.json()) as { id: number }).id]
   const publisher = runPublisher(stores)
   const [refused, shown] = await Promise.all([
     schedulePost(ask, { title: 'Refused', caption: 'Worng [simulate:fail]', accounts: accounts.slice(0, 2) }),
     schedulePost(ask, {
-      ...{ title: 'Shown', caption: 'Right', accounts, media, thread: ['And on'] },
+      title: 'Shown',
+      caption: 'Right',
+      accounts,
+      media,
+      thread: ['And on'],
       captions: { mastodon: 'Own [simulate:fail]' },
     }),
   ])
@@ -537,7 +544,11 @@ test('an archived post whose file is deleted is duplicated without it, and its d
   await page.waitForSelector('[role="status"]:has-text("A draft was made of it, without 1 file deleted meanwhile.")')
   const [copy] = (await ask<ShownPost[]>('GET', '/v1/posts?limit=1')).body
   expect(copy).toMatchObject({
-    ...{ title: 'Old one', status: 'draft', media_ids: files.slice(1), first_comment: '#again', scheduled_at: null },
+    title: 'Old one',
+    status: 'draft',
+    media_ids: files.slice(1),
+    first_comment: '#again',
+    scheduled_at: null,
     thread: [{ ...thread[0], media_ids: files.slice(1) }],
   })
   await goWithin(page, '/dashboard/posts?view=month&day=2100-03-10')

@@ -17,10 +17,8 @@ beforeAll(async () => {
     ...[1, 2].map((visitor) => ({ visitor, weeks: 4 })),
     ...[5, 6].map((visitor) => ({ visitor, weeks: 2 })),
     { visitor: 7, weeks: 0 },
-    ...[
-      { visitor: 1, weeks: 0 },
-      { visitor: 5, weeks: 1 },
-    ],
+    { visitor: 1, weeks: 0 },
+    { visitor: 5, weeks: 1 },
   ]
   const at = Date.now()
   const rows = visits.map(({ visitor, weeks }) =>

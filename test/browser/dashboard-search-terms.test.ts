@@ -29,7 +29,11 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   const day = Math.floor(now.getTime() / 86_400_000) - 3
   const dataThrough = new Date(day * 86_400_000).toISOString().slice(0, 10)
   const site = await connectSearchSite(stores.pg, {
-    ...{ workspaceId, site: 'sc-domain:example.com', account: 'reader@example.com', sealed: Buffer.of(1), now },
+    workspaceId,
+    site: 'sc-domain:example.com',
+    account: 'reader@example.com',
+    sealed: Buffer.of(1),
+    now,
   })
   const term = (query: string, path: string, clicks: number) => ({ query, page: path, ...figures(clicks) })
   const lists = {
@@ -56,12 +60,10 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(`${panel} >> text=CSV`)])
   expect(download.suggestedFilename()).toBe('Search terms.csv')
   expect((await text(await download.createReadStream())).split('\r\n')).toEqual([
-    ...[
-      'Search term,Clicks,Impressions,Clicked (%),Position',
-      '<b>shop</b>,40,400,10,2.25',
-      'shoes,20,200,10,2.25',
-      '',
-    ],
+    'Search term,Clicks,Impressions,Clicked (%),Position',
+    '<b>shop</b>,40,400,10,2.25',
+    'shoes,20,200,10,2.25',
+    '',
   ])
   await look(page, 'search-terms')
   await page.click(`${panel} >> text=Pages on Google`)

@@ -14,7 +14,9 @@ const signIn = setUpDashboard({ stores, api, mine })
 test('a second factor is turned on, asked for at the sign-in, passed by a recovery code, and turned off, all by keyboard', async (context) => {
   const email = 'owner@example.com'
   await stores.pg.query('UPDATE owners SET email = $2, password_hash = $3 WHERE id = $1', [
-    ...[mine.ownerId, email, await hashPassword(memberPassword)],
+    mine.ownerId,
+    email,
+    await hashPassword(memberPassword),
   ])
   const page = await signIn(context, '/dashboard/settings')
   const { keyboard } = page

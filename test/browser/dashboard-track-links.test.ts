@@ -64,7 +64,8 @@ test('each network of a post gets links of its own where that is asked for, in t
     bluesky: `Blue: ${blue.post_url}`,
   })
   const own = {
-    ...{ x: `More at ${more.post_url}.`, bluesky: `More at ${moreBlue.post_url}.` },
+    x: `More at ${more.post_url}.`,
+    bluesky: `More at ${moreBlue.post_url}.`,
     linkedin: `More at ${linkOf('more', linkedin).post_url}.`,
   }
   expect(post!.first_comment).toBe(`First: ${first.post_url}`)

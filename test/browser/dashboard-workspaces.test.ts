@@ -24,7 +24,8 @@ test('the choice at the top leads to all workspaces with their figures, which ar
     Array.from({ length: count }, (_, at) => makeEventRow({ workspace_id, visitor: at + 1, occurred_at }))
   const now = Date.now()
   await insertEventRows(stores.ch, [
-    ...[...visits(harbour, 30, now - 8 * day), ...visits(harbour, 45, now - 1_000)],
+    ...visits(harbour, 30, now - 8 * day),
+    ...visits(harbour, 45, now - 1_000),
     ...visits(bakery, 2, now - 1_000),
   ])
   await foldWhatIsThere(stores)

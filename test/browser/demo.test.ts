@@ -50,7 +50,9 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   expect(['form_submit', 'identify', 'signup', 'plan_chosen', 'outbound_click'].map(count)).toEqual([1, 1, 1, 1, 1])
   // "When is the next high tide?", "Choose Sloop" and "Sign up", but nothing of the part that is left alone.
   expect(rows.filter(({ event_name }) => event_name === 'button_click').map(({ path }) => path)).toEqual([
-    ...['/demo/', '/demo/prices', '/demo/sign-up'],
+    '/demo/',
+    '/demo/prices',
+    '/demo/sign-up',
   ])
   for (const { request } of visit.sendings())
     if (!request.body.includes('"identify"')) expect(request.body).not.toContain('ada@example.com')
@@ -65,7 +67,11 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   })
   expect(top_sources[0]).toMatchObject({ source: 'readme', medium: 'docs', visitors: 1, conversions: 1 })
   expect(top_pages.map(({ path }) => path).sort()).toEqual([
-    ...['/demo/', '/demo/app/', '/demo/app/week', '/demo/prices', '/demo/sign-up'],
+    '/demo/',
+    '/demo/app/',
+    '/demo/app/week',
+    '/demo/prices',
+    '/demo/sign-up',
   ])
   // The slow picture is the largest paint of the first page.
   expect(

@@ -63,7 +63,10 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
   )
   expect(inbox).toEqual([
     {
-      ...{ event_type: 'identify', event_name: 'identify', email: 'ada@example.com', anonymous_id: ids[0] },
+      event_type: 'identify',
+      event_name: 'identify',
+      email: 'ada@example.com',
+      anonymous_id: ids[0],
       full_name: '',
       properties: expect.objectContaining({ full_name: 'Ada Lovelace', company: 'Engines', user_id: 'u-7' }),
     },
@@ -102,12 +105,10 @@ test('the first touch stays, the last one follows campaigns and other sites, and
   expect(await journey()).toMatchObject({ first_touch: campaign, last_touch: { source: 'ads', medium: 'cpc' } })
   const rows = await visit.stored('pageview')
   expect(rows.map(({ source, medium }) => [source, medium])).toEqual([
-    ...[
-      ['letter', 'email'],
-      ['direct', 'none'],
-      ['news.example', 'referral'],
-      ['ads', 'cpc'],
-    ],
+    ['letter', 'email'],
+    ['direct', 'none'],
+    ['news.example', 'referral'],
+    ['ads', 'cpc'],
   ])
 })
 

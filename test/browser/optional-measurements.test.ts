@@ -35,7 +35,9 @@ test('a click on a link to a file is a download, beside the click: by its extens
     { href: `${root}/files/c.csv`, extension: 'csv', id: 'masked' },
   ])
   expect(await sentProperties(visit, 'link_click', 4)).toContainEqual({
-    ...{ href: `${root}/files/Tides.PDF?for=ada#page=2`, id: 'paper', text: 'Tide tables' },
+    href: `${root}/files/Tides.PDF?for=ada#page=2`,
+    id: 'paper',
+    text: 'Tide tables',
   })
   await visit.expectSent('outbound_click', 2)
   // The dashboard lists the files by this report.

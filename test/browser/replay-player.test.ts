@@ -21,10 +21,15 @@ interface Made {
 }
 const text = (textContent: string): Made => ({ type: 3, id: nextNode++, textContent })
 const element = (tagName: string, attributes: object = {}, ...childNodes: Made[]): Made => ({
-  ...{ type: 2, id: nextNode++, tagName, attributes, childNodes },
+  type: 2,
+  id: nextNode++,
+  tagName,
+  attributes,
+  childNodes,
 })
 const documentOf = (head: Made[], body: Made[]) => ({
-  ...{ type: 0, id: 1 },
+  type: 0,
+  id: 1,
   childNodes: [
     { type: 1, id: 2, name: 'html', publicId: '', systemId: '' },
     element('html', {}, element('head', {}, ...head), { ...element('body', {}, ...body), id: 50 }),
@@ -208,7 +213,10 @@ test('nothing of a hostile recording runs, loads, leads away or reaches the owne
     return tried
   })()`
   expect(await frame.evaluate(reach)).toEqual({
-    ...{ cookie: 'refused', storage: 'refused', parent: 'refused', api: 'refused' },
+    cookie: 'refused',
+    storage: 'refused',
+    parent: 'refused',
+    api: 'refused',
   })
 })
 

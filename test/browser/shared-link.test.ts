@@ -53,7 +53,10 @@ test('a link shows the figures of the API without a cookie, keeps its token thro
   }
   await goBy(page, 'p')
   expect(await page.$$eval('nav a', (all) => all.map((one) => one.textContent))).toEqual([
-    ...['Overview', 'Events', 'Funnels', 'Retention'],
+    'Overview',
+    'Events',
+    'Funnels',
+    'Retention',
   ])
 
   await page.click(`${list('Sources')} .row:has-text("google")`)

@@ -47,7 +47,9 @@ const held: readonly (readonly [string, readonly Field[], readonly string[]])[] 
     'Post',
     tableUnder('Post (response)'),
     [
-      ...['item of GET /v1/posts', 'answer of POST /v1/posts', 'answer of GET /v1/posts/{post_id}'],
+      'item of GET /v1/posts',
+      'answer of POST /v1/posts',
+      'answer of GET /v1/posts/{post_id}',
       'answer of PATCH /v1/posts/{post_id}',
       ...['schedule', 'reschedule', 'unschedule', 'archive'].map(
         (verb) => `answer of POST /v1/posts/{post_id}/${verb}`,

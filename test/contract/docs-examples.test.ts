@@ -47,8 +47,18 @@ async function firstWorkspace() {
 }
 
 describe.each([
-  ...['README.md', 'docs/tracking.md', 'docs/api.md', 'docs/tour.md', 'docs/mcp.md', 'docs/posts.md'],
-  ...['docs/links.md', 'docs/webhooks.md', 'docs/bots.md', 'docs/replay.md', 'docs/operations.md', 'docs/import.md'],
+  'README.md',
+  'docs/tracking.md',
+  'docs/api.md',
+  'docs/tour.md',
+  'docs/mcp.md',
+  'docs/posts.md',
+  'docs/links.md',
+  'docs/webhooks.md',
+  'docs/bots.md',
+  'docs/replay.md',
+  'docs/operations.md',
+  'docs/import.md',
 ])('%s', (path) => {
   const examples = examplesOf(readDoc(path))
   const numbers = new Map<number, number>()

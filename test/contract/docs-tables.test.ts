@@ -123,15 +123,15 @@ test('docs/posts.md names every status of posts and targets', () => {
 const webhooksPage = readDoc('docs/webhooks.md')
 
 const byPipeline = [
-  ...['post.published', 'post.failed', 'social_account.health_changed'],
-  ...[
-    'company_profile.updated',
-    'conversion.recorded',
-    'contact.merged',
-    'traffic.spike',
-    'traffic.drop',
-    'link.clicked',
-  ],
+  'post.published',
+  'post.failed',
+  'social_account.health_changed',
+  'company_profile.updated',
+  'conversion.recorded',
+  'contact.merged',
+  'traffic.spike',
+  'traffic.drop',
+  'link.clicked',
   ...mergeEvents,
 ]
 const byProviders = ['revenue.recorded', 'revenue.refunded']
@@ -182,26 +182,33 @@ async function metricsOfServices(): Promise<string[]> {
   const log = makeLog('api', 'silent')
   const pg = { transaction: none } as never
   makeGateway({
-    ...{ operations: [], pg, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' },
-    ...{
-      rateLimiter: none,
-      signInLimiter: none,
-      box: none,
-      hashes: none,
-      revenueBox: none,
-      mailBox: none,
-      accountBox: none,
-      appBox: none,
-      factorBox: none,
-      browserHash: none,
-      idempotencyKeptMs: 1,
-      answerDeadlineMs: 0,
-      hashAddress: none,
-      hashRequest: none,
-      proxies: none,
-      readTxt: none,
-    },
-    ...{ media: none, mediaLinks: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 }, mediaBytesMax: none },
+    operations: [],
+    pg,
+    ch: none,
+    clock: systemClock,
+    log,
+    metrics: api,
+    apiHost: () => '',
+    rateLimiter: none,
+    signInLimiter: none,
+    box: none,
+    hashes: none,
+    revenueBox: none,
+    mailBox: none,
+    accountBox: none,
+    appBox: none,
+    factorBox: none,
+    browserHash: none,
+    idempotencyKeptMs: 1,
+    answerDeadlineMs: 0,
+    hashAddress: none,
+    hashRequest: none,
+    proxies: none,
+    readTxt: none,
+    media: none,
+    mediaLinks: none,
+    mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 },
+    mediaBytesMax: none,
   })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()
 }
@@ -214,8 +221,12 @@ test('docs/operations.md has every metric of the services, and no other', async 
 test('every metric that a page names is one of the services', async () => {
   const known = new Set(await metricsOfServices())
   const pages = [
-    ...['README.md', 'ARCHITECTURE.md', 'docs/operations.md'],
-    ...['docs/settings.md', 'docs/tracking.md', 'docs/retention.md'],
+    'README.md',
+    'ARCHITECTURE.md',
+    'docs/operations.md',
+    'docs/settings.md',
+    'docs/tracking.md',
+    'docs/retention.md',
   ]
   const named = pages.flatMap(
     (path) => readDoc(path).match(/`(?:ingest|svc)_[a-z_]+(?:_total|_seconds|_hours|_bytes|_up|_jobs)\b/g) ?? [],

@@ -103,7 +103,13 @@ test('the fields of an event have the bounds of the description, and there are n
   )
   const of = (length: number | null, ...names: string[]) => Object.fromEntries(names.map((name) => [name, length]))
   expect(bounds).toEqual({
-    ...{ event_name: 120, full_name: 200, title: 500, language: 35, timezone: 64, user_agent: 1024, ip: 64 },
+    event_name: 120,
+    full_name: 200,
+    title: 500,
+    language: 35,
+    timezone: 64,
+    user_agent: 1024,
+    ip: 64,
     ...of(254, 'client_event_id', 'email', 'source', 'medium', 'campaign', 'content', 'anonymous_id', 'session_id'),
     ...of(2048, 'path', 'url', 'referrer'),
     ...of(null, 'event_type', 'properties', 'occurred_at', 'sent_at', 'screen_width', 'value_cents'),

@@ -70,9 +70,17 @@ export const odd = () => client.v1.analyticsOverview({ days: 'x' })
 async function compile(): Promise<string> {
   const options = {
     compilerOptions: {
-      ...{ target: 'ES2023', lib: ['ES2023', 'DOM', 'DOM.Iterable'], module: 'NodeNext', moduleResolution: 'NodeNext' },
-      ...{ types: ['node'], strict: true, skipLibCheck: true, outDir: './out', rootDir: '.' },
-      ...{ allowImportingTsExtensions: true, rewriteRelativeImportExtensions: true },
+      target: 'ES2023',
+      lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      types: ['node'],
+      strict: true,
+      skipLibCheck: true,
+      outDir: './out',
+      rootDir: '.',
+      allowImportingTsExtensions: true,
+      rewriteRelativeImportExtensions: true,
     },
     include: ['*.ts'],
   }
@@ -87,8 +95,12 @@ async function compile(): Promise<string> {
 test('a generated client compiles and gets 200 of every operation, called with the examples of the document', async () => {
   const spec = makeOpenApi(operations, api.url)
   await generateApi({
-    ...{ spec: spec as never, output: folder, fileName: 'client.ts' },
-    ...{ silent: true, httpClientType: 'fetch', sortRoutes: false },
+    spec: spec as never,
+    output: folder,
+    fileName: 'client.ts',
+    silent: true,
+    httpClientType: 'fetch',
+    sortRoutes: false,
   })
   writeFileSync(join(folder, 'program.ts'), await programOf(operations))
   expect(await compile()).toBe('')

@@ -13,38 +13,51 @@ const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
 
 /** Tools that our decisions add to the contract. */
 const added = [
-  ...[
-    'svc.get_post',
-    'svc.delete_post',
-    'svc.reschedule_post',
-    'svc.queue_post',
-    'svc.person_journey',
-    'svc.bot_analytics',
-  ],
-  ...['svc.analytics_events', 'svc.analytics_funnel', 'svc.get_retention'],
-  ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
-  ...['svc.update_media', 'svc.get_link', 'svc.update_link', 'svc.archive_link', 'svc.unarchive_link'],
-  ...[
-    'svc.create_webhook_endpoint',
-    'svc.list_webhook_endpoints',
-    'svc.delete_webhook_endpoint',
-    'svc.test_webhook_endpoint',
-  ],
-  ...['svc.list_webhook_deliveries', 'svc.redeliver_webhook_delivery'],
+  'svc.get_post',
+  'svc.delete_post',
+  'svc.reschedule_post',
+  'svc.queue_post',
+  'svc.person_journey',
+  'svc.bot_analytics',
+  'svc.analytics_events',
+  'svc.analytics_funnel',
+  'svc.get_retention',
+  'svc.analytics_breakdown',
+  'svc.list_conversions',
+  'svc.list_audit_events',
+  'svc.update_media',
+  'svc.get_link',
+  'svc.update_link',
+  'svc.archive_link',
+  'svc.unarchive_link',
+  'svc.create_webhook_endpoint',
+  'svc.list_webhook_endpoints',
+  'svc.delete_webhook_endpoint',
+  'svc.test_webhook_endpoint',
+  'svc.list_webhook_deliveries',
+  'svc.redeliver_webhook_delivery',
 ]
 /**
  * Operations without a tool: they take or give the bytes of a file, which JSON can't hold, or more than a model can read.
  * A model makes links of what it knows, not of a file.
  */
 const withoutTool = [
-  ...['media.create', 'media_file.get', 'replay.list', 'replay.get', 'click_map.read'],
-  ...['link.import_preview', 'link.import'],
+  'media.create',
+  'media_file.get',
+  'replay.list',
+  'replay.get',
+  'click_map.read',
+  'link.import_preview',
+  'link.import',
 ]
 
 /** Updates that deliver or generate again when they are repeated. */
 const worksAgain = [
-  ...['svc.redeliver_webhook_delivery', 'svc.refresh_company_profile', 'svc.update_company_profile_sources'],
-  ...['svc.check_feed', 'svc.verify_short_domain'],
+  'svc.redeliver_webhook_delivery',
+  'svc.refresh_company_profile',
+  'svc.update_company_profile_sources',
+  'svc.check_feed',
+  'svc.verify_short_domain',
 ]
 
 const tools = [...makeTools(operations).values()]
@@ -184,8 +197,18 @@ test.each([...makeTools(operations, new Set(toolsets)).values()].map((tool) => [
 test('all arguments are those of the operation, in one flat object', () => {
   const shown = tools.find(({ shown: { name } }) => name === 'svc.update_post')!.shown
   expect(Object.keys(shown.inputSchema['properties'] as object)).toEqual([
-    ...['post_id', 'title', 'base_caption', 'scheduled_at', 'tags', 'media_ids', 'social_account_ids'],
-    ...['platform_captions', 'thread', 'first_comment', 'updated_at', 'idempotency_key'],
+    'post_id',
+    'title',
+    'base_caption',
+    'scheduled_at',
+    'tags',
+    'media_ids',
+    'social_account_ids',
+    'platform_captions',
+    'thread',
+    'first_comment',
+    'updated_at',
+    'idempotency_key',
   ])
   expect(shown.inputSchema['required']).toEqual(['post_id'])
 })

@@ -50,8 +50,18 @@ const withPath = named.filter(([, operation]) => pathNames(operation).length > 0
 
 /** 2^53 and what lies beyond, what wraps to 1 in 32 and 64 bits, and no ids at all. */
 const nobodys = [
-  ...['9007199254740992', '9007199254740993', '9007199254740995', '4294967297', '9223372036854775807'],
-  ...['9223372036854775808', '18446744073709551617', '99999999999999999999', '-0', '0', '-1', '-9007199254740991'],
+  '9007199254740992',
+  '9007199254740993',
+  '9007199254740995',
+  '4294967297',
+  '9223372036854775807',
+  '9223372036854775808',
+  '18446744073709551617',
+  '99999999999999999999',
+  '-0',
+  '0',
+  '-1',
+  '-9007199254740991',
 ]
 /** One operation with each id is asked with all of them, the others with a few. */
 const few = ['9007199254740993', '9223372036854775808', '-1', 'twelve', '1.5', '%00']
@@ -136,7 +146,15 @@ test.each(places)(
   async (_, name, operation, { isList }) => {
     for (const literal of [
       ...nobodys,
-      ...['1e400', '-1e400', '1.5', '"\\u0000"', '"1\\u0000"', '"99999999999999999999"', '"1e400"', '{}', '[[1]]'],
+      '1e400',
+      '-1e400',
+      '1.5',
+      '"\\u0000"',
+      '"1\\u0000"',
+      '"99999999999999999999"',
+      '"1e400"',
+      '{}',
+      '[[1]]',
     ]) {
       const marked = { ...exampleBody(operation), [name]: isList ? ['MARK'] : 'MARK' }
       const body = JSON.stringify(marked).replace('"MARK"', literal)

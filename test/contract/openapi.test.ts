@@ -64,7 +64,11 @@ test('a list is named as several, whatever its noun ends in', () => {
   expect(named).toEqual(['list_audit_events', 'list_webhook_endpoints'])
   const inY = operations.filter(({ name }) => /y\./.test(name))
   expect(inY.map(({ http: { method, path } }) => operationAt(method, path).operationId)).toEqual([
-    ...['person_journey', 'list_replays', 'get_replay', 'list_webhook_deliveries', 'redeliver_webhook_delivery'],
+    'person_journey',
+    'list_replays',
+    'get_replay',
+    'list_webhook_deliveries',
+    'redeliver_webhook_delivery',
   ])
 })
 

@@ -173,9 +173,22 @@ test('all errors of a query come together, in the order of the declaration', asy
 
 describe('what is no route is 404, with or without a key', () => {
   test.each([
-    ...['/', '/v1', '/v1/', '/v1/nothing', '/v1/nothing/', '/v1/workspace/1', '/V1/workspace', '//v1/workspace'],
-    ...['/v1/workspace%2F', '/v1/posts//schedule', '/v1/posts/1/2', '/v1/../v1/posts', '/v1/__proto__', '/v1/%ff'],
-    ...['/toString', '/api/v1/session'],
+    '/',
+    '/v1',
+    '/v1/',
+    '/v1/nothing',
+    '/v1/nothing/',
+    '/v1/workspace/1',
+    '/V1/workspace',
+    '//v1/workspace',
+    '/v1/workspace%2F',
+    '/v1/posts//schedule',
+    '/v1/posts/1/2',
+    '/v1/../v1/posts',
+    '/v1/__proto__',
+    '/v1/%ff',
+    '/toString',
+    '/api/v1/session',
   ])('%s', async (path) => {
     for (const key of [undefined, mine.apiKey]) {
       const { text } = await exchange(

@@ -43,14 +43,20 @@ beforeAll(async () => {
   const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1000) })
   const good = mine.apiKey
   bad = [
-    ...['', 'Bearer', 'Bearer ', good, `Basic ${good}`, `Bearer ${good} ${good}`, `Bearer ${good}x`],
-    ...[`Bearer ${good.slice(1)}`, `Bearer ${good.slice(0, -7)}`, `Bearer ${'a'.repeat(4000)}`],
+    '',
+    'Bearer',
+    'Bearer ',
+    good,
+    `Basic ${good}`,
+    `Bearer ${good} ${good}`,
+    `Bearer ${good}x`,
+    `Bearer ${good.slice(1)}`,
+    `Bearer ${good.slice(0, -7)}`,
+    `Bearer ${'a'.repeat(4000)}`,
     // A wrong checksum, and an unknown key.
-    ...[
-      `Bearer ${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
-      `Bearer ${makeSecretKey()}`,
-      `Bearer ${makeSharedToken()}`,
-    ],
+    `Bearer ${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
+    `Bearer ${makeSecretKey()}`,
+    `Bearer ${makeSharedToken()}`,
     ...[mine.trackingKey, revoked.apiKey, expired.apiKey].map((key) => `Bearer ${key}`),
   ]
 })
@@ -151,21 +157,19 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 test('a shared link opens the figures and what draws them, and no tool', async () => {
   const open = operations.filter(({ isShared }) => isShared).map(({ name }) => name)
   expect(open).toEqual([
-    ...[
-      'workspace.get',
-      'overview.read',
-      'breakdown.read',
-      'pages.read',
-      'page_flow.read',
-      'event_names.list',
-      'funnel.read',
-      'goals.read',
-      'retention.read',
-      'bots.read',
-      'note.list',
-      'segment.list',
-      'saved_funnel.list',
-    ],
+    'workspace.get',
+    'overview.read',
+    'breakdown.read',
+    'pages.read',
+    'page_flow.read',
+    'event_names.list',
+    'funnel.read',
+    'goals.read',
+    'retention.read',
+    'bots.read',
+    'note.list',
+    'segment.list',
+    'saved_funnel.list',
   ])
   for (const method of ['initialize', 'tools/list', 'tools/call']) {
     const params = { name: 'svc.get_workspace', arguments: {} }

@@ -4,12 +4,22 @@ import { docPaths, readDoc, tableOf } from '../support/docs.ts'
 
 /** Variables that pages speak of and that are no settings: those of their examples, and the tests' own. */
 const otherVariables = [
-  ...['API_KEY', 'TRACKING_KEY', 'TRACK', 'INSERT', 'FAULTS', 'SEED', 'RUNS', 'FIELD'],
-  ...['SKIP_BROWSER', 'SVC_API_KEY', 'SVC_AUTHORIZATION'],
+  'API_KEY',
+  'TRACKING_KEY',
+  'TRACK',
+  'INSERT',
+  'FAULTS',
+  'SEED',
+  'RUNS',
+  'FIELD',
+  'SKIP_BROWSER',
+  'SVC_API_KEY',
+  'SVC_AUTHORIZATION',
   // A format of BigQuery's exports.
   'NEWLINE_DELIMITED_JSON',
   // Names that AMP replaces in addresses.
-  ...['SOURCE_URL', 'DOCUMENT_REFERRER'],
+  'SOURCE_URL',
+  'DOCUMENT_REFERRER',
 ]
 
 /**

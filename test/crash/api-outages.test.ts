@@ -32,7 +32,8 @@ beforeAll(async () => {
   const [Postgres, Redis] = await Promise.all([startTcpProxy(stores.databaseUrl), startTcpProxy(stores.redisUrl)])
   proxies = { Postgres, Redis }
   api = await startApiProcess(stores, {
-    ...{ DATABASE_URL: proxies.Postgres.url, REDIS_URL: proxies.Redis.url },
+    DATABASE_URL: proxies.Postgres.url,
+    REDIS_URL: proxies.Redis.url,
     ANSWER_DEADLINE_MS: String(settings.answerDeadlineMs.read(undefined)),
   })
 })
@@ -65,7 +66,11 @@ async function ask(what: string, path: string, init: RequestInit = {}, key = min
   const response = await fetch(api.url + path, { ...init, headers, signal: AbortSignal.timeout(60_000) })
   const body = (await response.json()) as Answer['body']
   const answer = {
-    ...{ what, askedAt, tookMs: Date.now() - askedAt, status: response.status, body },
+    what,
+    askedAt,
+    tookMs: Date.now() - askedAt,
+    status: response.status,
+    body,
     retryAfter: response.headers.get('retry-after'),
     hasRateLimit: response.headers.has('x-ratelimit-remaining'),
   }

@@ -43,7 +43,9 @@ afterEach(async () => {
 async function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
   // The platforms are on this machine.
   const made = await startPipelineProcess(stores, {
-    ...{ ALLOW_PRIVATE_TARGETS: 'true', NODE_OPTIONS: meta.nodeOptions, ...env },
+    ALLOW_PRIVATE_TARGETS: 'true',
+    NODE_OPTIONS: meta.nodeOptions,
+    ...env,
   })
   started.push(made)
   return made

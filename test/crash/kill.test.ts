@@ -234,8 +234,13 @@ function identify(person: number, nth: number) {
   const browser = `browser-${person}-${nth % 2}`
   const touch = nth === 0 ? { source: 'news', medium: 'email' } : nth === 4 ? { source: 'ads', medium: 'cpc' } : {}
   return {
-    ...{ event_type: 'identify', event_name: 'identify', email: `p${person}@example.com` },
-    ...{ anonymous_id: browser, session_id: browser, client_event_id: `${person}-${nth}`, ...touch },
+    event_type: 'identify',
+    event_name: 'identify',
+    email: `p${person}@example.com`,
+    anonymous_id: browser,
+    session_id: browser,
+    client_event_id: `${person}-${nth}`,
+    ...touch,
     occurred_at: new Date(begin + nth * 1000).toISOString(),
   }
 }
@@ -247,7 +252,9 @@ async function post<Answer>(path: string, body: object, key = ''): Promise<Answe
       const { base_url, api_key } = running.product.dev
       const headers = { Authorization: `Bearer ${api_key}`, 'Content-Type': 'application/json', 'Idempotency-Key': key }
       const answer = await fetch(new URL(path, base_url), {
-        ...{ method: 'POST', headers: key === '' ? {} : headers, body: JSON.stringify(body) },
+        method: 'POST',
+        headers: key === '' ? {} : headers,
+        body: JSON.stringify(body),
       })
       if (answer.ok) return (await answer.json()) as Answer
       expect([409, 500, 502, 503], await answer.text()).toContain(answer.status)

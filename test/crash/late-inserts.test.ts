@@ -42,7 +42,9 @@ async function makeWorld(): Promise<World> {
   const clickhouse = connectClickHouse(proxy.url)
   const node = { stores, folder: join(stores.dataDir, 'node'), clickhouse, claims, numbers, insertDeadlineMs }
   const world: World = {
-    ...{ stores, proxy, plan: [] },
+    stores,
+    proxy,
+    plan: [],
     open: () => openEventsNode({ ...node, markStore: markStoreOf(stores) }),
     close: async () => {
       await clickhouse.close()

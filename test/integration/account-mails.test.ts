@@ -47,7 +47,10 @@ async function look(withinMs?: number): Promise<string> {
   const { signal } = new AbortController()
   await sendAccountMails(
     {
-      ...{ pg: stores.pg, apiHost: testApiHost, clock, log: makeLog('test', 'silent') },
+      pg: stores.pg,
+      apiHost: testApiHost,
+      clock,
+      log: makeLog('test', 'silent'),
       mailer: makeMailer(readSmtpUrl(url)!, readMailFrom('Figures <reports@example.com>')!, withinMs),
       box: makeSecretBox(stores.secretKey, accountMailPurpose),
       metrics: makePipelineMetrics(metrics),

@@ -87,11 +87,9 @@ test('errors of path, query and body come together, in this order, each with its
 test('a text that can not be stored is one of the errors of its field, and ignored where nothing is read', async () => {
   const odd = JSON.stringify({ count: 'x', title: 'a\0', more: '\ud83d' })
   expect(faults(await send(odd, { path: '/v1/things/x' }))).toEqual([
-    ...[
-      ['path.thing_id', 'int_parsing'],
-      ['body.title', 'value_error'],
-      ['body.count', 'int_parsing'],
-    ],
+    ['path.thing_id', 'int_parsing'],
+    ['body.title', 'value_error'],
+    ['body.count', 'int_parsing'],
   ])
   const unread = JSON.stringify({ title: 'a', count: 3, more: '\ud83d', 'a\0': 1 })
   const got = { path: { thing_id: 7 }, query: {}, body: { title: 'a', count: 3 } }

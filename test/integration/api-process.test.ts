@@ -14,7 +14,10 @@ const children: ChildProcess[] = []
 beforeAll(async () => {
   mine = await makeWorkspace(stores)
   const domain = await insertDomain(stores.pg, mine.workspaceId, {
-    ...{ host: 'go.example.com', token: 't', root_url: null, not_found_url: null },
+    host: 'go.example.com',
+    token: 't',
+    root_url: null,
+    not_found_url: null,
   })
   await noteCheck(stores.pg, domain!.id, null)
   file = await compileService('api/main.ts')

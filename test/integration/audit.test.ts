@@ -23,8 +23,17 @@ const ask = async (query = '') =>
 const verify = (workspaceId = mine.workspaceId) => verifyAuditChain(stores.pg, workspaceId, 10_000)
 
 const event = (workspaceId: number, action: string) => ({
-  ...{ workspaceId, action, actorType: 'system' as const, actorId: null, actorName: 'test', interface: 'cli' as const },
-  ...{ resourceType: 'test', resourceId: null, requestId: null, ipHash: null, metadata: { b: 1, a: 'ü' } },
+  workspaceId,
+  action,
+  actorType: 'system' as const,
+  actorId: null,
+  actorName: 'test',
+  interface: 'cli' as const,
+  resourceType: 'test',
+  resourceId: null,
+  requestId: null,
+  ipHash: null,
+  metadata: { b: 1, a: 'ü' },
 })
 
 test('a mutation has one row, which says who did what, and not what was sent', async () => {
@@ -34,8 +43,12 @@ test('a mutation has one row, which says who did what, and not what was sent', a
   expect(rows).toHaveLength(1)
   expect(rows[0]).toMatchObject({
     action: 'webhook_endpoint.create',
-    ...{ actor_type: 'api_key', actor_name: 'all', interface: 'rest', request_id: 'request-1' },
-    ...{ resource_type: 'webhook_endpoint', resource_id: made.id },
+    actor_type: 'api_key',
+    actor_name: 'all',
+    interface: 'rest',
+    request_id: 'request-1',
+    resource_type: 'webhook_endpoint',
+    resource_id: made.id,
     metadata: { fields: ['url', 'description'] },
     previous_hash: '0'.repeat(64),
   })
@@ -136,7 +149,9 @@ test('an action, an actor and both are found without reading what is not shown',
   await append('common.thing', 8, others)
   await stores.pg.query('ANALYZE audit_events')
   const rare: Partial<AuditFilter>[] = [
-    ...[{ action: 'rare.thing' }, { actorId: 7 }, { actorId: 7, action: 'rare.thing' }],
+    { action: 'rare.thing' },
+    { actorId: 7 },
+    { actorId: 7, action: 'rare.thing' },
     { actorId: 7, actorType: 'api_key' },
   ]
   for (const filter of rare) {

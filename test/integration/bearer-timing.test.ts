@@ -75,9 +75,13 @@ test('keys that are no good, whatever is wrong with them and whether asked befor
     'of a wrong length': [good.slice(0, -1)],
     'with a wrong character': [`${good.slice(0, 20)}-${good.slice(21)}`],
     'of a wrong checksum': [good.slice(0, -1) + (good.endsWith('0') ? '1' : '0')],
-    ...{ unknown: unknown.slice(0, 1), revoked: revoked.slice(0, 1), expired: expired.slice(0, 1) },
+    unknown: unknown.slice(0, 1),
+    revoked: revoked.slice(0, 1),
+    expired: expired.slice(0, 1),
     // Each for the first time.
-    ...{ 'new unknown': unknown, 'new revoked': revoked, 'new expired': expired },
+    'new unknown': unknown,
+    'new revoked': revoked,
+    'new expired': expired,
   }
   const kinds = Object.keys(keys) as (keyof typeof keys)[]
   const times = await timesOf(kinds, (kind, round) => keys[kind][round % keys[kind].length]!)

@@ -49,7 +49,10 @@ test('a workspace that no crawler visited has zeros, every category and every bu
     label: '2026-11-01 00:00',
     start: '2026-11-01T00:00:00.000Z',
     end: '2026-11-01T01:00:00.000Z',
-    ...{ visits: 0, verified_visits: 0, spoofed_visits: 0, categories: {} },
+    visits: 0,
+    verified_visits: 0,
+    spoofed_visits: 0,
+    categories: {},
   })
   expect([bots, pages]).toEqual([[], []])
 })

@@ -52,8 +52,12 @@ test.for(logNames)(
     const sent = await replay(log, ingest, mine, '--everybody', '--shift-to', shiftTo)
     const odd_lines = log.lines.length - requests.length
     expect(sent).toMatchObject({
-      ...{ lines: log.lines.length, odd_lines, visits: requests.length, others: 0 },
-      ...{ accepted: requests.length, rejected: 0 },
+      lines: log.lines.length,
+      odd_lines,
+      visits: requests.length,
+      others: 0,
+      accepted: requests.length,
+      rejected: 0,
     })
     // The same again, here and at a node that hasn't seen them.
     const again = await replay(log, ingest, mine, '--everybody', '--shift-to', shiftTo)

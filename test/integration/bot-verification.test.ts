@@ -154,8 +154,13 @@ describe('svc bots update', () => {
     const updated = await update('--from', `${mirrorUrl}/lists`)
     expect(updated.code).toBe(1)
     expect(outcomes(updated)).toEqual({
-      ...{ gptbot: 'updated', anthropic: 'updated', applebot: 'updated' },
-      ...{ bingbot: 'failed', meta: 'failed', pingdom: 'failed', duckduckbot: 'failed' },
+      gptbot: 'updated',
+      anthropic: 'updated',
+      applebot: 'updated',
+      bingbot: 'failed',
+      meta: 'failed',
+      pingdom: 'failed',
+      duckduckbot: 'failed',
     })
     const problems = Object.fromEntries(updated.report.lists.map(({ list, problem }) => [list, problem]))
     const saying = { bingbot: 'https', meta: 'redirects', pingdom: 'larger', duckduckbot: '500' }

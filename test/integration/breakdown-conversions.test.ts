@@ -66,7 +66,12 @@ test('a breakdown counts each session once, by its own entry or exit, and visito
   expect(counts(await ask('by=entry_path&days=3&limit=1'))).toEqual([['/a', 2, 2]])
   const { rows } = await ask('by=country&hours=4')
   expect(rows.find(({ key }) => key === 'DE')).toEqual({
-    ...{ key: 'DE', label: 'Germany', visitors: 1, sessions: 1, bounce_rate: 0, average_session_seconds: 60 },
+    key: 'DE',
+    label: 'Germany',
+    visitors: 1,
+    sessions: 1,
+    bounce_rate: 0,
+    average_session_seconds: 60,
   })
   expect(rows.find(({ key }) => key === 'FR')).toMatchObject({ bounce_rate: 100, average_session_seconds: 0 })
 })
@@ -140,11 +145,16 @@ const said = ({ conversions }: Conversions) =>
   ])
 
 const touch = (source: string, ago: number, more: EventLike = {}): EventLike => ({
-  ...{ source, medium: 'email', campaign: 'c', occurred_at: now - ago },
+  source,
+  medium: 'email',
+  campaign: 'c',
+  occurred_at: now - ago,
   ...more,
 })
 const conversion = (path: string, ago: number, more: EventLike = {}): EventLike => ({
-  ...{ kind: 'conversion', path, occurred_at: now - ago },
+  kind: 'conversion',
+  path,
+  occurred_at: now - ago,
   ...more,
 })
 

@@ -50,8 +50,14 @@ async function look(now: number, send: typeof sendReports = sendReports, agent: 
   })
   const { signal } = new AbortController()
   const context = {
-    ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, mailer: undefined },
-    ...{ chat: makeChatPoster(agent, clock), log },
+    pg: stores.pg,
+    ch: stores.ch,
+    box: stores.box,
+    apiHost: testApiHost,
+    clock,
+    mailer: undefined,
+    chat: makeChatPoster(agent, clock),
+    log,
     metrics: makePipelineMetrics(metrics),
   }
   await send(context, { stopping: signal, giveUp: signal })

@@ -187,7 +187,9 @@ describe('workspaces', () => {
     const { workspace_id, slug, tracking_key, api_key } = made.json()
     expect(slug).toBe('cafe-ubersee')
     expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({
-      ...{ plan_key: 'growth', isMember: true, scopes: [...scopes, publishScope] },
+      plan_key: 'growth',
+      isMember: true,
+      scopes: [...scopes, publishScope],
       workspace: {
         id: workspace_id,
         name: 'Café Übersee',
@@ -317,8 +319,15 @@ test('a rotated tracking key goes on for its days, and keeps them when it is rot
 describe('keys', () => {
   test('one is made with its scopes and expiry, shown once, and found by its hash alone', async () => {
     const made = await svc([
-      ...['keys', 'create', '--name', 'reader', '--scopes', 'posts:read,analytics:read', '--json'],
-      ...['--expires', '2035-01-01T00:00:00+01:00'],
+      'keys',
+      'create',
+      '--name',
+      'reader',
+      '--scopes',
+      'posts:read,analytics:read',
+      '--json',
+      '--expires',
+      '2035-01-01T00:00:00+01:00',
     ])
     const { id, api_key, prefix, scopes: granted } = made.json()
     expect(isWellFormedSecretKey(api_key)).toBe(true)

@@ -52,15 +52,29 @@ beforeAll(async () => {
 test('a map is of one page, viewport and range, and of nobody else’s recordings', async () => {
   const map = await mapOf(mine, 'path=/pricing&hours=2')
   expect(map).toMatchObject({
-    ...{ path: '/pricing', device: 'desktop', page_views: 2, viewports: { desktop: 2, tablet: 0, mobile: 1 } },
-    ...{ has_more: false, cut_page_views: 0, visitors: 2, clicks: 2, cut_clicks: 0, dead_clicks: 0, rage_clicks: 0 },
+    path: '/pricing',
+    device: 'desktop',
+    page_views: 2,
+    viewports: { desktop: 2, tablet: 0, mobile: 1 },
+    has_more: false,
+    cut_page_views: 0,
+    visitors: 2,
+    clicks: 2,
+    cut_clicks: 0,
+    dead_clicks: 0,
+    rage_clicks: 0,
     scroll: { height: 800 },
     page: { replay_id: 12, width: 1_200, height: 800, recorded_at: new Date(now - 20 * minute).toISOString() },
   })
   expect(map.elements).toEqual([
     {
-      ...{ selector: 'button#buy', text: '*** **', clicks: 2, visitors: 2, share: 100 },
-      ...{ dead_clicks: 0, rage_clicks: 0 },
+      selector: 'button#buy',
+      text: '*** **',
+      clicks: 2,
+      visitors: 2,
+      share: 100,
+      dead_clicks: 0,
+      rage_clicks: 0,
     },
   ])
   expect(map.points).toEqual([

@@ -29,7 +29,9 @@ afterAll(() => sites.close())
 async function ask(method: string, path: string, body?: object, key = mine.apiKey) {
   const headers = { 'Content-Type': 'application/json' }
   const response = await api.ask(`/v1/company-profile${path}`, {
-    ...{ method, key, headers },
+    method,
+    key,
+    headers,
     ...(body && { body: JSON.stringify(body) }),
   })
   return { status: response.status, body: (await response.json()) as CompanyProfile & { detail: unknown } }
@@ -78,9 +80,14 @@ describe('pages of', () => {
     const headline = 'House plants that arrive alive'
     const tagline = 'Plants by post, alive when they arrive.'
     expect(profile).toMatchObject({
-      ...{ status: 'ready', version: 1, error: null, summary: 'A nursery that sends house plants by post.' },
-      ...{ positioning: headline, value_props: ['Free replacement for 30 days', 'Packed without plastic'] },
-      ...{ feature_set: ['Boston fern', 'Snake plant'], tone: { label: 'lively' } },
+      status: 'ready',
+      version: 1,
+      error: null,
+      summary: 'A nursery that sends house plants by post.',
+      positioning: headline,
+      value_props: ['Free replacement for 30 days', 'Packed without plastic'],
+      feature_set: ['Boston fern', 'Snake plant'],
+      tone: { label: 'lively' },
       messaging: { headline, tagline, calls_to_action: ['Shop plants', 'Add to basket'] },
       visual_identity: { fonts: ['Work Sans'], logo_url: 'https://fern.example/logo.png' },
       social_posture: { platforms: ['instagram'] },
@@ -94,17 +101,20 @@ describe('pages of', () => {
   test('a service, and of one in Japanese', async () => {
     const service = await profileOf('saas')
     expect(service).toMatchObject({
-      ...{ audience: 'small restaurants', positioning: 'The books do themselves' },
+      audience: 'small restaurants',
+      positioning: 'The books do themselves',
       feature_set: ['Receipts by photo', 'Payroll in one click', 'VAT returns'],
       value_props: ['Close the month in an hour'],
       messaging: { calls_to_action: ['Start free trial'] },
     })
     const japanese = await profileOf('japanese')
     expect(japanese).toMatchObject({
-      ...{ summary: '個人事業主向けの会計ソフトです。', audience: '個人事業主' },
+      summary: '個人事業主向けの会計ソフトです。',
+      audience: '個人事業主',
       positioning: '確定申告を、もっとかんたんに',
       feature_set: ['レシートを撮るだけで記帳', '銀行口座と連携'],
-      ...{ messaging: { calls_to_action: ['無料ではじめる'] }, tone: { label: 'polite' } },
+      messaging: { calls_to_action: ['無料ではじめる'] },
+      tone: { label: 'polite' },
       version: 2,
     })
     expectQuoted(japanese)

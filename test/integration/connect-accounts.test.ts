@@ -65,7 +65,10 @@ test('accounts are connected by their secrets, which are stored encrypted and sh
     action: 'social_account.connect',
     metadata: {
       fields: ['platform', 'secret', 'url', 'display_name'],
-      ...{ platform: 'mastodon', handle: '@shop@social.test', connection_type: 'oauth', is_renewed: false },
+      platform: 'mastodon',
+      handle: '@shop@social.test',
+      connection_type: 'oauth',
+      is_renewed: false,
     },
   })
   const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
@@ -169,7 +172,10 @@ test('an expired account is connected again by its own credentials alone, and we
   expect((await connect(other)).body.detail[0].msg).toContain(`the credentials of another account, ${handle}`)
   expect((await accounts()).map(({ status }: { status: string }) => status)).toEqual(['expired'])
   expect((await connect({ ...ofMastodon(), renews: id })).body).toMatchObject({
-    ...{ id, status: 'connected', health_status: 'ok', is_renewed: true },
+    id,
+    status: 'connected',
+    health_status: 'ok',
+    is_renewed: true,
   })
   const told = await toldTo(stores, mine.workspaceId)
   expect(told.map(({ type, object }) => [type, object.id])).toEqual([['social_account.health_changed', id]])

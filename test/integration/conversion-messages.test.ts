@@ -55,8 +55,12 @@ async function addRecipient(more: object) {
 }
 
 const conversion = (event_name: string, more: object = {}) => ({
-  ...{ event_type: 'conversion', event_name, anonymous_id: 'a', email: 'ada@example.com' },
-  ...{ url: 'https://example.com/pricing?utm_source=news&utm_medium=email', ...more },
+  event_type: 'conversion',
+  event_name,
+  anonymous_id: 'a',
+  email: 'ada@example.com',
+  url: 'https://example.com/pricing?utm_source=news&utm_medium=email',
+  ...more,
 })
 const convert = async (...events: object[]) => {
   const ids = await track(ingest, mine, events as Record<string, unknown>[])

@@ -59,8 +59,16 @@ test('sign-in leads back to the page that was asked for, and to no other site', 
   }
   expect(await landed(next)).toBe(next)
   for (const other of [
-    ...['https://evil.example/', '//evil.example', '/dashboard//evil.example', '/dashboard/../x', '/dashboardx'],
-    ...['/dashboard\\evil', '/dashboard?a\r\nSet-Cookie:b', '/dashboard?a b', `/dashboard?${'a'.repeat(2_000)}`, '/x'],
+    'https://evil.example/',
+    '//evil.example',
+    '/dashboard//evil.example',
+    '/dashboard/../x',
+    '/dashboardx',
+    '/dashboard\\evil',
+    '/dashboard?a\r\nSet-Cookie:b',
+    '/dashboard?a b',
+    `/dashboard?${'a'.repeat(2_000)}`,
+    '/x',
   ]) {
     expect([other, await landed(other)]).toEqual([other, '/dashboard'])
   }
@@ -184,7 +192,10 @@ test('a person is erased from the dashboard, audited as the owner, and their eve
   expect(await stores.pg.query('SELECT 1 FROM contacts WHERE id = $1', [contact.id])).toEqual([])
   const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({
-    ...{ action: 'contact.erase', actor_type: 'user', interface: 'console', resource_id: contact.id },
+    action: 'contact.erase',
+    actor_type: 'user',
+    interface: 'console',
+    resource_id: contact.id,
     metadata: { fields: ['contact_id'] },
   })
   expect((await erase({ anonymous_id: 'b-1' })).status).toBe(200)
@@ -293,8 +304,13 @@ test('the owner changes the workspace; what is not named stays, and what no cale
   const names = new Set(known.map(({ name }) => name))
   expect(timeZoneNames.filter((name) => !names.has(name))).toEqual([])
   const wrong = [
-    ...[{ timezone: 'Mars/Base' }, { timezone: 'PST' }, { timezone: 'IST' }, { currency: 'XQQ' }, { name: '' }],
-    ...[{ retention_days: 0 }, { plan: 'scale' }],
+    { timezone: 'Mars/Base' },
+    { timezone: 'PST' },
+    { timezone: 'IST' },
+    { currency: 'XQQ' },
+    { name: '' },
+    { retention_days: 0 },
+    { plan: 'scale' },
   ]
   for (const body of wrong) expect((await change(body)).status, JSON.stringify(body)).toBe(422)
 })
@@ -310,7 +326,9 @@ test('the owner adds a workspace of the same plan, with a tracking key; the sess
   const { id } = made.body
   const move = (to: number | string, headers: Record<string, string> = { 'Sec-Fetch-Site': 'same-origin' }) =>
     api.ask('/dashboard/workspace', {
-      ...{ method: 'POST', headers: { cookie, ...headers }, body: new URLSearchParams({ workspace: String(to) }) },
+      method: 'POST',
+      headers: { cookie, ...headers },
+      body: new URLSearchParams({ workspace: String(to) }),
     })
   expect((await move(id, {})).status).toBe(403)
   expect((await move(id)).headers.get('location')).toBe('/dashboard')

@@ -41,7 +41,8 @@ afterAll(async () => {
 afterEach(() => vi.restoreAllMocks())
 
 const environment = (): Record<string, string> => ({
-  ...{ ...storeSettings(stores), DATA_DIR: dataDir },
+  ...storeSettings(stores),
+  DATA_DIR: dataDir,
   // So that the disk of the testing machine will do.
   LOG_BYTES_MAX: String(64 * 2 ** 20),
 })
@@ -55,7 +56,9 @@ async function examineAs(env: Record<string, string>, ...words: string[]) {
   expect(out, err).toMatch(/^\{/)
   const { findings } = JSON.parse(out) as { findings: Finding[] }
   return {
-    ...{ code, out, findings },
+    code,
+    out,
+    findings,
     /** Findings that aren't well, but for the disk of the testing machine and the age of the lists that ship. */
     wrong: findings.filter(({ outcome, check }) => outcome !== 'ok' && !/disk$|^bots\.addresses$/.test(check)),
     of: (check: string) => findings.filter((finding) => finding.check === check),
@@ -139,8 +142,15 @@ describe('settings', () => {
 
   test('that look like one of ours are named with the one that is meant, and others are left alone', async () => {
     const { code, wrong } = await examine({
-      ...{ TRUST_PROXIES: '10.0.0.1', DEDUP_WINDOW: '48', DISK_FREE_MIN_BYTES: '1', api_host: 'x', PORTS: '1' },
-      ...{ CLICKHOUSE_USER: 'x', REDIS_PASSWORD: 'x', NODE_OPTIONS: 'x', PGHOST: 'x' },
+      TRUST_PROXIES: '10.0.0.1',
+      DEDUP_WINDOW: '48',
+      DISK_FREE_MIN_BYTES: '1',
+      api_host: 'x',
+      PORTS: '1',
+      CLICKHOUSE_USER: 'x',
+      REDIS_PASSWORD: 'x',
+      NODE_OPTIONS: 'x',
+      PGHOST: 'x',
     })
     expect(wrong.map(({ outcome, text }) => [outcome, text])).toEqual([
       ['warning', 'TRUST_PROXIES is none of ours: is TRUSTED_PROXIES meant?'],

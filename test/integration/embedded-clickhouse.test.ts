@@ -56,8 +56,12 @@ test('stores the rows of an insert once under one token, and again under another
 test('loads into a table as it is after a change of its columns', async () => {
   const load = (names: readonly string[], values: string) =>
     stores.ch.insertRows({
-      ...{ table: 'changing', columns: names, bytes: [Buffer.from(values)] },
-      ...{ token: randomUUID(), queryId: randomUUID(), deadlineMs: 120_000 },
+      table: 'changing',
+      columns: names,
+      bytes: [Buffer.from(values)],
+      token: randomUUID(),
+      queryId: randomUUID(),
+      deadlineMs: 120_000,
     })
   await stores.ch.command('CREATE TABLE changing (a UInt8) ENGINE = MergeTree ORDER BY ()')
   await load(['a'], '\x01')

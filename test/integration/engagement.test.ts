@@ -112,7 +112,8 @@ test('a post that its network has no more keeps its last figures, is shown as go
   await reader.read()
   const gone_at = new Date(clock.now()).toISOString()
   expect(await readMeasured(ask, post)).toMatchObject({
-    ...{ status: 'published', engagement: { likes: 3 } },
+    status: 'published',
+    engagement: { likes: 3 },
     targets: [{ status: 'published', engagement: { likes: 3, gone_at } }],
   })
   for (let days = 0; days < 3; days++) {

@@ -71,12 +71,18 @@ async function figuresOf({ stores, api }: Place, apiKey: string) {
   const { as_of: __, ...counted } = metrics
   const { conversions } = await read('conversions')
   return {
-    ...{ ...lists, metrics: counted },
+    ...lists,
+    metrics: counted,
     recent: recent_events.map(({ event_name, url, properties, contact_id }) => ({
-      ...{ event_name, url, properties, isKnown: contact_id !== null },
+      event_name,
+      url,
+      properties,
+      isKnown: contact_id !== null,
     })),
     conversions: conversions.map(({ event, credit }) => ({
-      ...{ event_name: event.event_name, isKnown: event.contact_id !== null, credit },
+      event_name: event.event_name,
+      isKnown: event.contact_id !== null,
+      credit,
     })),
   }
 }
@@ -141,7 +147,10 @@ test('standard output has each event of the range and the workspace that can be 
   const { workspaceId } = here.mine
   const many = exportedEventsEach + 50
   const view = (time: string, nth: number) => ({
-    ...{ event_name: 'pageview', anonymous_id: `v${nth % 100}`, client_event_id: `e${nth}/${time}`, occurred_at: time },
+    event_name: 'pageview',
+    anonymous_id: `v${nth % 100}`,
+    client_event_id: `e${nth}/${time}`,
+    occurred_at: time,
   })
   await importing(
     here,

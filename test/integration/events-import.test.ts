@@ -41,8 +41,12 @@ const inbox = () =>
   stores.pg.query<{ event_id: number }>('SELECT event_id FROM inbox WHERE workspace_id = $1', [mine.workspaceId])
 
 const view = (visitor: string, time: string, fields: object = {}) => ({
-  ...{ event_name: 'pageview', anonymous_id: visitor, session_id: `${visitor}-s`, url: 'https://example.com/pricing' },
-  ...{ occurred_at: `${day}T${time}Z`, ...fields },
+  event_name: 'pageview',
+  anonymous_id: visitor,
+  session_id: `${visitor}-s`,
+  url: 'https://example.com/pricing',
+  occurred_at: `${day}T${time}Z`,
+  ...fields,
 })
 
 test('events of an old day are in the figures of that day; wrong lines are named, and the same file again changes nothing', async () => {
@@ -67,7 +71,12 @@ test('events of an old day are in the figures of that day; wrong lines are named
 
   const refusal = (reason: string, line: number) => ({ reason, count: 1, first: [`${path}:${line}`] })
   expect(await importing(path)).toMatchObject({
-    ...{ lines: 11, events: 4, stored: 3, known_before: 1, refused: 7, left_out: 0 },
+    lines: 11,
+    events: 4,
+    stored: 3,
+    known_before: 1,
+    refused: 7,
+    left_out: 0,
     refused_by: [
       refusal('the line is no valid JSON', 4),
       refusal('occurred_at: Field required', 5),
@@ -77,7 +86,8 @@ test('events of an old day are in the figures of that day; wrong lines are named
       refusal('is_server_event: such an event has no anonymous_id', 9),
       refusal(`the line is longer than ${importedLineBytesMax} bytes`, 10),
     ],
-    ...{ first_occurred_at: `${day}T09:00:00.000Z`, last_occurred_at: `${day}T12:05:00.000Z` },
+    first_occurred_at: `${day}T09:00:00.000Z`,
+    last_occurred_at: `${day}T12:05:00.000Z`,
   })
   const figures = async () => {
     await foldStored(stores)
@@ -153,7 +163,10 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
   ])
   const posthog = write('posthog.jsonl', [
     {
-      ...{ uuid: 'u1', event: '$pageview', distinct_id: 'd1', timestamp: `${day}T11:00:00.000000+00:00` },
+      uuid: 'u1',
+      event: '$pageview',
+      distinct_id: 'd1',
+      timestamp: `${day}T11:00:00.000000+00:00`,
       properties: {
         $current_url: 'https://example.com/c',
         $browser: 'Mobile Safari',
@@ -168,14 +181,17 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
     { uuid: 'u2', event: '$feature_flag_called', distinct_id: 'd1', timestamp: `${day}T11:00:01Z`, properties: {} },
   ])
   expect(await importing(umami, '--from', 'umami')).toMatchObject({
-    ...{ lines: 5, stored: 3 },
+    lines: 5,
+    stored: 3,
     refused_by: [
       { reason: 'website_id: not w1, as the first line has', first: [`${umami}:4`] },
       { reason: 'the line has another number of cells than the first one', first: [`${umami}:5`] },
     ],
   })
   expect(await importing(posthog, '--from', 'posthog')).toMatchObject({
-    ...{ stored: 1, refused: 0, left_out_by: [{ reason: '$feature_flag_called', count: 1, first: [`${posthog}:2`] }] },
+    stored: 1,
+    refused: 0,
+    left_out_by: [{ reason: '$feature_flag_called', count: 1, first: [`${posthog}:2`] }],
   })
   const columns =
     'client_event_id AS id, path, source, browser, os, device, country, region, city, toString(occurred_at) AS at'
@@ -191,8 +207,16 @@ test('rows of other products have what these knew of the visitor; of Umami’s t
   }
   expect(made).toEqual([
     {
-      ...{ id: 'posthog-u1', path: '/c', source: 'direct', browser: 'Safari', os: 'iOS', device: 'mobile' },
-      ...{ country: 'NL', region: 'NL-NH', city: 'Amsterdam', at: `${day} 11:00:00.000` },
+      id: 'posthog-u1',
+      path: '/c',
+      source: 'direct',
+      browser: 'Safari',
+      os: 'iOS',
+      device: 'mobile',
+      country: 'NL',
+      region: 'NL-NH',
+      city: 'Amsterdam',
+      at: `${day} 11:00:00.000`,
     },
     { id: 'umami-e1', path: '/a', ...desktop, region: 'DE-BE', city: 'Berlin', at: `${day} 10:00:00.123` },
     { id: 'umami-e2', path: '/b', ...desktop, at: `${day} 10:01:00.000` },
@@ -219,7 +243,10 @@ test('events of Umami have their properties from its table event_data, and its w
     `d8,w1,e9,of no event here,x,,,1,${day} 10:00:00`,
   ])
   expect(await importing(events, '--from', 'umami', '--event-data', data)).toMatchObject({
-    ...{ lines: 10, events: 2, stored: 2, refused: 2 },
+    lines: 10,
+    events: 2,
+    stored: 2,
+    refused: 2,
     refused_by: [
       { reason: 'event_id: Field required', first: [`${data}:7`] },
       { reason: 'data_type: no value of the type 2', first: [`${data}:8`] },
@@ -230,8 +257,12 @@ test('events of Umami have their properties from its table event_data, and its w
     Object.fromEntries(made.map(({ event_name, properties }) => [event_name, JSON.parse(properties || '{}')])),
   ).toEqual({
     signup: {
-      ...{ tag: 'spring', plan: 'growth', seats: 12, 'is.trial': true },
-      ...{ since: '2026-01-02 03:04:05+00', tags: '["a","b"]' },
+      tag: 'spring',
+      plan: 'growth',
+      seats: 12,
+      'is.trial': true,
+      since: '2026-01-02 03:04:05+00',
+      tags: '["a","b"]',
     },
     search: {},
   })

@@ -19,15 +19,21 @@ afterAll(() => ingest?.stop())
 
 const nothing = { addresses: [], countries: [], paths: [], hostnames: [] }
 const rules = {
-  ...{ addresses: ['198.51.100.0/24'], countries: ['AQ'] },
-  ...{ paths: ['/admin/*'], hostnames: ['example.com'] },
+  addresses: ['198.51.100.0/24'],
+  countries: ['AQ'],
+  paths: ['/admin/*'],
+  hostnames: ['example.com'],
 }
 const set = (body: unknown) => ask('PATCH', '/v1/exclusions', body as object)
 const headersOf = ({ address = '192.0.2.1', agent = browserAgent }) => ({
-  ...{ 'X-Forwarded-For': address, 'User-Agent': agent },
+  'X-Forwarded-For': address,
+  'User-Agent': agent,
 })
 const pageview = (more: object = {}) => ({
-  ...{ tracking_key: ingest.key, event_name: 'pageview', url: 'https://example.com/', anonymous_id: 'a' },
+  tracking_key: ingest.key,
+  event_name: 'pageview',
+  url: 'https://example.com/',
+  anonymous_id: 'a',
   ...more,
 })
 const track = (more: object, from: Parameters<typeof headersOf>[0] = {}) =>
@@ -52,8 +58,10 @@ test('lists are stored in one form, without repeats; those that aren’t sent st
   ])
   const second = await set({ paths: ['/%C3%BCber/*'], hostnames: ['*.Bücher.example'], countries: [] })
   expect(second.body).toEqual({
-    ...{ addresses: ['192.0.2.0/24', '192.0.2.1'], countries: [] },
-    ...{ paths: ['/über/*'], hostnames: ['*.xn--bcher-kva.example'] },
+    addresses: ['192.0.2.0/24', '192.0.2.1'],
+    countries: [],
+    paths: ['/über/*'],
+    hostnames: ['*.xn--bcher-kva.example'],
   })
   const shown = async (address: string) => {
     const headers = { 'X-Forwarded-For': address }
@@ -117,19 +125,20 @@ test('what the rules leave out is answered without a 202, and isn’t stored, as
   }
   // A repeat of an event that is on disk stays one, though it would be left out by now.
   const batch = [
-    ...[{ client_event_id: 'b-1' }, { path: '/admin/b' }, { event_name: '' }, { client_event_id: 'b-1', ...elsewhere }],
+    { client_event_id: 'b-1' },
+    { path: '/admin/b' },
+    { event_name: '' },
+    { client_event_id: 'b-1', ...elsewhere },
     { ip: '198.51.100.8' },
   ].map((more) => ({ event_name: 'pageview', url: 'https://example.com/', anonymous_id: 'b', ...more }))
   const { status, body } = await ingest.post('/track/batch', { tracking_key: ingest.key, events: batch }, headersOf({}))
   expect([status, body]).toMatchObject([
     202,
     {
-      ...{
-        accepted: 2,
-        deduplicated: 1,
-        event_ids: [expect.any(Number), body.event_ids![0]],
-        rejected: [{ index: 2 }],
-      },
+      accepted: 2,
+      deduplicated: 1,
+      event_ids: [expect.any(Number), body.event_ids![0]],
+      rejected: [{ index: 2 }],
       excluded: [
         { index: 1, reason: 'excluded_path' },
         { index: 4, reason: 'excluded_address' },
@@ -164,7 +173,8 @@ test('replays and clicks follow the rules, the redirect goes on, and all of it c
   }
   const link = await insertLink(stores.pg, {
     ...newLink,
-    ...{ workspaceId: mine.workspaceId, destinationUrl: 'https://example.com/sale' },
+    workspaceId: mine.workspaceId,
+    destinationUrl: 'https://example.com/sale',
   })
   const click = async (address: string) => {
     const url = `http://127.0.0.1:${ingest.port}/l/${link.attribution_key}`

@@ -30,7 +30,11 @@ afterEach(() => publisher?.close())
 
 const addRecipient = (about: object = {}) =>
   insertReportRecipient(stores.pg, {
-    ...{ workspaceId: mine.workspaceId, email, every: 'weekly', failures: true, createdAt: new Date() },
+    workspaceId: mine.workspaceId,
+    email,
+    every: 'weekly',
+    failures: true,
+    createdAt: new Date(),
     ...about,
   })
 
@@ -93,22 +97,31 @@ async function claimPost(isMailSetUp = true) {
   await expect.poll(() => stores.pg.transaction((tx) => takeDuePosts(tx, 1))).toBe(1)
   const holder = randomUUID()
   const claimed = await claimTargets(stores.pg, {
-    ...{ holder, leaseMs: 60_000, limit: 2, perAccountMax: 1, perWorkspaceMax: 1, perPlatformMax: 1 },
-    ...{ heldMaxMs: 0, underWay: new Map(), except: [] },
+    holder,
+    leaseMs: 60_000,
+    limit: 2,
+    perAccountMax: 1,
+    perWorkspaceMax: 1,
+    perPlatformMax: 1,
+    heldMaxMs: 0,
+    underWay: new Map(),
+    except: [],
   })
   const targetOf = (account: number) => claimed.find(({ social_account_id }) => social_account_id === account)!
   const [lost, other] = accounts.map(targetOf) as [(typeof claimed)[0], (typeof claimed)[0]]
   const settling = { pg: stores.pg, isMailSetUp }
   const refusal = { message: 'The token was revoked', progress: '', forgetsSent: false }
   return {
-    ...{ id, lostAccount: accounts[0]! },
+    id,
+    lostAccount: accounts[0]!,
     loseAccount: () =>
       settleFailed(
         settling,
         lost,
         { targetId: lost.id, holder },
         {
-          ...{ ...refusal, failure: { kind: 'reauthenticate', code: 'not_authorized' } },
+          ...refusal,
+          failure: { kind: 'reauthenticate', code: 'not_authorized' },
         },
       ),
     publishOther: () =>
@@ -117,7 +130,10 @@ async function claimPost(isMailSetUp = true) {
         other,
         { targetId: other.id, holder },
         {
-          ...{ provider: 'x', externalId: '1', url: 'https://x.example/1', reader: undefined },
+          provider: 'x',
+          externalId: '1',
+          url: 'https://x.example/1',
+          reader: undefined,
         },
       ),
   }

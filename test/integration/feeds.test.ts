@@ -67,7 +67,9 @@ const bombed = `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "ha"><!ENTITY b "
 <rss><channel><item><guid>1</guid><title>A &b; &x; {link}</title><link>https://blog.example.com/1</link></item></channel></rss>`
 const withoutGuid = `<rss><channel><item><title>Ölpreis</title><link>/öl?a=1&amp;b=2</link><author>a@example.com (Eva)</author></item></channel></rss>`
 const jsonFeed = JSON.stringify({
-  ...{ version: 'https://jsonfeed.org/version/1.1', title: 'J', authors: [{ name: 'Fay' }] },
+  version: 'https://jsonfeed.org/version/1.1',
+  title: 'J',
+  authors: [{ name: 'Fay' }],
   items: [
     { id: 1, url: 'one', title: 'A\u0000\u202ename', content_html: '<p>Two</p><script>no()</script><p>lines</p>' },
   ],

@@ -25,7 +25,9 @@ beforeAll(async () => {
 
 /** Events of visitors who come back, over midnights of several timezones. */
 const visits: EventLike[] = Array.from({ length: 40 }, (_, nth) => ({
-  ...{ visitor: 1 + (nth % 7), session: 100 + (nth >> 1), path: `/${nth % 4}` },
+  visitor: 1 + (nth % 7),
+  session: 100 + (nth >> 1),
+  path: `/${nth % 4}`,
   ...(nth % 5 === 0 ? { source: 'news', medium: 'email' } : {}),
   ...(nth % 9 === 0 ? { kind: 'conversion' as const } : {}),
   ...(nth % 4 === 1 ? { kind: 'web_vital' as const, metric: 'CLS' as const, metric_value: 0.0015 } : {}),
@@ -112,7 +114,11 @@ test('status says as of when figures are, and what waits', async () => {
     said: {
       version: expect.any(Number),
       as_of: expect.stringMatching(/^\d{4}-.*Z$/),
-      ...{ pending_events: 0, lag_seconds: 0, repairs: 0, workspaces: 1, builds_in_progress: 0 },
+      pending_events: 0,
+      lag_seconds: 0,
+      repairs: 0,
+      workspaces: 1,
+      builds_in_progress: 0,
     },
   })
   const first = await leaseSegments(stores.pg, segmentLeaseSize)

@@ -24,13 +24,19 @@ test('are audited as the system’s, without the key itself; a start that knows 
   expect(more).toEqual([])
   const bySystem = { actor_type: 'system', actor_id: null, actor_name: 'npm start', interface: 'cli' }
   expect(workspace).toMatchObject({
-    ...{ action: 'workspace.create', resource_type: 'workspace', resource_id: made.workspaceId, ...bySystem },
+    action: 'workspace.create',
+    resource_type: 'workspace',
+    resource_id: made.workspaceId,
+    ...bySystem,
     metadata: { name: 'My workspace', plan: 'growth' },
     previous_hash: '0'.repeat(64),
   })
   const { id, prefix } = await storedKey(made.apiKey)
   expect(key).toMatchObject({
-    ...{ action: 'api_key.create', resource_type: 'api_key', resource_id: id, ...bySystem },
+    action: 'api_key.create',
+    resource_type: 'api_key',
+    resource_id: id,
+    ...bySystem,
     metadata: { name: 'npm start', prefix, scopes },
     previous_hash: workspace!.hash,
   })

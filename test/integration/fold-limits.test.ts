@@ -33,7 +33,8 @@ test(`of a visitor and day the first ${sessionsPerVisitorDayMax} sessions that c
   const { busy, expectOtherUnchanged } = await makeTwo()
   const sessions = (from: number, to: number): EventLike[] =>
     Array.from({ length: to - from }, (_, nth) => ({
-      ...{ session: 1 + from + nth, path: from + nth < sessionsPerVisitorDayMax ? '/in' : '/beyond' },
+      session: 1 + from + nth,
+      path: from + nth < sessionsPerVisitorDayMax ? '/in' : '/beyond',
       occurred_at: day + hour + (from + nth) * second,
     }))
   await busy.addEvents(sessions(0, 900))

@@ -73,7 +73,8 @@ test('forwards the path as it is, the host, and the address of the sender behind
 test("sends what providers of payments send to the API, all else of tracking's paths to ingest, and no place of a stranger", async () => {
   let asked = ''
   const strict = await startFront({
-    ...{ ...options, trustedProxies: ['192.0.2.0/24'] },
+    ...options,
+    trustedProxies: ['192.0.2.0/24'],
     portOf: (service) => {
       asked = service
       return upstreamPort

@@ -82,7 +82,9 @@ test('what a key lets see, secrets among it, is kept by no cache; a short answer
   for (const path of ['/v1/posts/0', '/v1/posts?limit=0'])
     expect((await get(path)).header('Cache-Control')).toBe('no-store')
   const created = await api.ask('/v1/webhooks', {
-    ...{ method: 'POST', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } },
+    method: 'POST',
+    key: mine.apiKey,
+    headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ url: 'https://example.com/hook' }),
   })
   expect([created.status, created.headers.get('cache-control')]).toEqual([200, 'no-store'])

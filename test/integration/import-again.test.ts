@@ -28,8 +28,11 @@ function source(count = events, spacingMs = 600_000, from = 0): PageEventSource 
   const made = Array.from({ length: count }, (_, nth) => {
     const at = from + nth
     const event: PageEvent = {
-      ...{ event_name: 'pageview', client_event_id: `${workspaceId}-${at}`, url: `https://example.com/${at}` },
-      ...{ anonymous_id: `v${at % 20}`, session_id: `s${at % 20}` },
+      event_name: 'pageview',
+      client_event_id: `${workspaceId}-${at}`,
+      url: `https://example.com/${at}`,
+      anonymous_id: `v${at % 20}`,
+      session_id: `s${at % 20}`,
       occurred_at: new Date(first + at * spacingMs).toISOString(),
     }
     return { event, logTime: first, address: '' }

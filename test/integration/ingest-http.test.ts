@@ -346,8 +346,12 @@ it('an e-mail that is none makes no contact: it is counted, and the event kept',
 it('a text that is no page is none, and no path leads a browser away', async () => {
   const script = 'javascript:alert(1)'
   const bad = [
-    ...[script, `${script}//https://x.example/`, ' javascript://x/%0aalert(1)', 'JavaScript://x.example/%0aalert(1)'],
-    ...['data:text/html,x', 'no URL'],
+    script,
+    `${script}//https://x.example/`,
+    ' javascript://x/%0aalert(1)',
+    'JavaScript://x.example/%0aalert(1)',
+    'data:text/html,x',
+    'no URL',
   ]
   for (const row of await rowsOf(bad.map((url) => ({ url })))) expect(row).toMatchObject({ url: '', path: '' })
   expect((await dropped())['not_a_page_url']).toBe(bad.length)

@@ -83,8 +83,13 @@ test('somebody new joins by the link from anywhere, once, and signs in with the 
   const audited = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 2 })
   expect(audited).toMatchObject([
     {
-      ...{ action: 'member.join', actor_type: 'user', actor_id: id, interface: 'console', resource_id: id },
-      ...{ ip_hash: expect.stringMatching(/./), metadata: { invitation_id: made.body.id, role: 'editor' } },
+      action: 'member.join',
+      actor_type: 'user',
+      actor_id: id,
+      interface: 'console',
+      resource_id: id,
+      ip_hash: expect.stringMatching(/./),
+      metadata: { invitation_id: made.body.id, role: 'editor' },
     },
     { action: 'invitation.create', resource_id: made.body.id, metadata: { fields: ['email', 'role'], role: 'editor' } },
   ])
@@ -111,7 +116,8 @@ test('an account joins by its own password alone, and is in both workspaces then
     '/dashboard/workspace',
     { workspace: String(other.workspaceId) },
     {
-      ...{ ...fromOwnPage, cookie: cookieOf(joined) },
+      ...fromOwnPage,
+      cookie: cookieOf(joined),
     },
   )
   expect([moved.status, (await ask('GET', '/members')).status]).toEqual([303, 200])

@@ -87,12 +87,10 @@ test('keys of others are refused, rows without one are the same by label and des
   await ask('/v1/links/import', { csv: 'url,slug\nhttps://example.com/,theirs', columns: {} }, other.apiKey)
   const { body } = await ask('/v1/links/import', { csv, columns }, mine.apiKey)
   expect(body.rows.map(({ outcome, reason }) => [outcome, reason?.split(':')[0] ?? null])).toEqual([
-    ...[
-      ['refused', 'key'],
-      ['created', null],
-      ['present', null],
-      ['refused', 'destination_url'],
-    ],
+    ['refused', 'key'],
+    ['created', null],
+    ['present', null],
+    ['refused', 'destination_url'],
   ])
   expect(body.rows[2]!.link_id).toBe(body.rows[1]!.link_id)
   for (const [wrong, msg] of [

@@ -39,8 +39,10 @@ test('programs that make previews get the link’s own, escaped and without a sc
   expect(text).toContain(`<title>${title}</title>`)
   const tags = [...text.matchAll(/<meta (?:property|name)="((?:og|twitter):\w+)" content="([^"<>]*)">/g)]
   expect(Object.fromEntries(tags.map(([, name, content]) => [name, content]))).toEqual({
-    ...{ 'og:type': 'website', 'twitter:card': 'summary_large_image' },
-    ...{ 'og:title': title, 'twitter:title': title },
+    'og:type': 'website',
+    'twitter:card': 'summary_large_image',
+    'og:title': title,
+    'twitter:title': title,
     'og:description': 'Only &lt;today&gt; &amp; tomorrow',
     'twitter:description': 'Only &lt;today&gt; &amp; tomorrow',
     'og:image': 'https://cdn.example/bild%20%C3%A4.png?a=&quot;&amp;b=1',

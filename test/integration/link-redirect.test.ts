@@ -80,8 +80,15 @@ test('GET leads to the tracking URL by 302, which nobody stores, and the click i
   expect(header('X-Request-Id')).toMatch(/^[\w.:-]+$/)
   const [row] = await clicksOf(link)
   expect(row).toMatchObject({
-    ...{ workspace_id: ingest.workspaceId, link_id: link.id, post_id: 0, kind: 'click' },
-    ...{ event_name: 'link_click_through', device: 'desktop', browser: 'Firefox', os: 'Linux', bot_name: '' },
+    workspace_id: ingest.workspaceId,
+    link_id: link.id,
+    post_id: 0,
+    kind: 'click',
+    event_name: 'link_click_through',
+    device: 'desktop',
+    browser: 'Firefox',
+    os: 'Linux',
+    bot_name: '',
   })
   expect(row!['referrer']).not.toContain('secret')
   expect(row!['visitor']).not.toBe(0)
@@ -102,14 +109,17 @@ test('the query of the short URL is passed on to wherever the link leads, and to
   const passed = link.tracking_url.replace('#', '&ref=bio&gclid=Cj0#')
   for (const method of ['GET', 'HEAD']) expect((await asked({}, method)).header('Location')).toBe(passed)
   link = await updateLink(stores.pg, link, {
-    ...{ ...link, targets: [{ countries: ['DE'], destination_url: 'https://example.com/de' }] },
+    ...link,
+    targets: [{ countries: ['DE'], destination_url: 'https://example.com/de' }],
     preview: { title: 'Half price', description: '', image_url: null },
   })
   await expect
     .poll(async () => (await asked({ 'User-Agent': 'facebookexternalhit/1.1' })).text)
     .toContain(passed.replaceAll('&', '&amp;'))
   link = await updateLink(stores.pg, link, {
-    ...{ ...link, expires_at: new Date(Date.now() - 1), expired_url: 'https://example.com/over' },
+    ...link,
+    expires_at: new Date(Date.now() - 1),
+    expired_url: 'https://example.com/over',
   })
   await expect.poll(async () => (await asked()).header('Location')).toBe('https://example.com/over')
 })

@@ -39,14 +39,24 @@ describe('POST /v1/links', () => {
     expect(status).toBe(200)
     expect(body).toEqual({
       ...valid,
-      ...{ id: expect.any(Number), object_id: `link_${body.id}` },
+      id: expect.any(Number),
+      object_id: `link_${body.id}`,
       attribution_key: expect.stringMatching(/^[0-9A-Za-z]{8}$/),
       tracking_url: `https://example.com/sale?x=1&utm_source=svc&utm_medium=social&svc_link_id=${body.id}#top`,
       domain: null,
       post_url: `${testApiHost}/l/${body.attribution_key}`,
-      ...{ post_id: null, social_account_id: null },
-      ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
-      ...{ expires_at: null, expired_url: null, targets: [], tags: [], has_password: false, preview: null },
+      post_id: null,
+      social_account_id: null,
+      utm_source: 'svc',
+      utm_medium: 'social',
+      utm_campaign: '',
+      utm_content: '',
+      expires_at: null,
+      expired_url: null,
+      targets: [],
+      tags: [],
+      has_password: false,
+      preview: null,
       tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: body['created_at'],
@@ -75,7 +85,8 @@ describe('POST /v1/links', () => {
     ] as const) {
       const { status, body } = await create({ ...valid, key }, other.apiKey)
       expect([key, status, body.detail]).toEqual([
-        ...[key, 422],
+        key,
+        422,
         [expect.objectContaining({ loc: ['body', 'key'], msg: expect.stringContaining(text!) })],
       ])
     }
@@ -90,8 +101,11 @@ describe('POST /v1/links', () => {
     const { status, body } = await create({ ...valid, ...named })
     expect(status).toBe(422)
     const error = (field: keyof typeof named, what: string) => ({
-      ...{ type: 'value_error', loc: ['body', field], msg: `Value error, ${what} not found` },
-      ...{ input: named[field], ctx: { error: {} } },
+      type: 'value_error',
+      loc: ['body', field],
+      msg: `Value error, ${what} not found`,
+      input: named[field],
+      ctx: { error: {} },
     })
     expect(body.detail).toEqual([error('post_id', 'Post'), error('social_account_id', 'Social account')])
     expect(await list()).toEqual([])
@@ -155,8 +169,15 @@ describe('POST /v1/links', () => {
   test('takes another key where one is taken, and gives up only after some', async () => {
     const taken = (await create(valid)).body.attribution_key
     const made = {
-      ...{ workspaceId: mine.workspaceId, label: 'a', destinationUrl: 'https://example.com' },
-      ...{ postId: null, socialAccountId: null, utmSource: '', utmMedium: '', utmCampaign: '', utmContent: '' },
+      workspaceId: mine.workspaceId,
+      label: 'a',
+      destinationUrl: 'https://example.com',
+      postId: null,
+      socialAccountId: null,
+      utmSource: '',
+      utmMedium: '',
+      utmCampaign: '',
+      utmContent: '',
     }
     const keys = [taken, taken, '0000000a']
     expect(await insertLink(stores.pg, made, () => keys.shift()!)).toMatchObject({ attribution_key: '0000000a' })
@@ -246,7 +267,13 @@ describe('GET /v1/links/{link_id}', () => {
     })
     expect(link).toMatchObject({
       click_counts: {
-        ...{ clicks: 3, total: 6, visitors: 2, bots: 2, previews: 1, prefetches: 1, heads: 1 },
+        clicks: 3,
+        total: 6,
+        visitors: 2,
+        bots: 2,
+        previews: 1,
+        prefetches: 1,
+        heads: 1,
         last_clicked_at: new Date(hour + 3_600_000).toISOString(),
       },
     })
@@ -334,7 +361,8 @@ test('the overview’s link_clicks are those of the range and the one before, to
       expect(metrics).toMatchObject({
         link_clicks: countIn(from),
         previous: { link_clicks: countIn(from - length) },
-        ...{ visitors: 0, events: 0 },
+        visitors: 0,
+        events: 0,
       })
     }),
     { numRuns: 50 },
@@ -360,13 +388,16 @@ test('a link is changed where it is named, keeps its short URL, and ends when it
   const fields = { label: 'Autumn', destination_url: 'https://example.com/autumn', utm_medium: '', utm_content: 'x' }
   const { body: changed } = await change(`link_${made.id}`, fields)
   expect(changed).toEqual({
-    ...{ ...made, ...fields, updated_at: expect.any(String) },
+    ...made,
+    ...fields,
+    updated_at: expect.any(String),
     tracking_url: `https://example.com/autumn?utm_source=svc&utm_content=x&svc_link_id=${made.id}`,
     tracking_params: { utm_source: 'svc', utm_content: 'x', svc_link_id: String(made.id) },
   })
   expect((await change(made.id, {})).body).toEqual(changed)
   expect((await change(made.id, { expires_at: '2020-01-01T00:00:00Z' })).body).toMatchObject({
-    ...{ expires_at: '2020-01-01T00:00:00.000Z', expired_url: ends.expired_url },
+    expires_at: '2020-01-01T00:00:00.000Z',
+    expired_url: ends.expired_url,
   })
   expect((await change(made.id, { expired_url: null })).body['expired_url']).toBeNull()
   await change(made.id, { expired_url: ends.expired_url })
@@ -508,10 +539,14 @@ test('a preview is taken with its defaults, replaced as a whole, cleared by null
   expect((await change(made.id, { preview: null })).body['preview']).toBeNull()
   const title = 'S'
   for (const wrong of [
-    ...[{}, ...['', ' ', 'a\nb', 'a'.repeat(201)].map((one) => ({ title: one })), { title, other: 1 }, 'S'],
+    {},
+    ...['', ' ', 'a\nb', 'a'.repeat(201)].map((one) => ({ title: one })),
+    { title, other: 1 },
+    'S',
     { title, description: 'a'.repeat(501) },
     ...['http://a.de/b.png', 'https://u:p@a.de/b.png', `https://a.de/${'b'.repeat(2048)}`].map((image_url) => ({
-      ...{ title, image_url },
+      title,
+      image_url,
     })),
   ]) {
     const statuses = [

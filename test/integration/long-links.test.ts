@@ -21,7 +21,11 @@ let apiKey: string
 beforeAll(async () => {
   apiKey = (await makeKey(stores, ingest.workspaceId)).apiKey
   front = await startFront({
-    ...{ host: '127.0.0.1', port: 0, countryHeader: 'x-country', trustedProxies: [], page: async () => '' },
+    host: '127.0.0.1',
+    port: 0,
+    countryHeader: 'x-country',
+    trustedProxies: [],
+    page: async () => '',
     portOf: (service) => (service === 'ingest' ? ingest.port : api.port),
   })
 })

@@ -30,7 +30,11 @@ beforeAll(async () => {
   // needn't.
   await build({
     entryPoints: [projectFile('node_modules/@modelcontextprotocol/conformance/dist/index.js')],
-    ...{ bundle: true, platform: 'node', format: 'cjs', outfile: suite, logLevel: 'error' },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    outfile: suite,
+    logLevel: 'error',
   })
   proxy = createServer((request, response) => {
     const { method, url, headers } = request

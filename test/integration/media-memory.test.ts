@@ -134,7 +134,10 @@ test('films of many senders that stop in the middle take little memory, and noth
 
 test('a film goes through the front of `npm start`, in pieces as well, and a refusal of a large one comes back', async () => {
   const front = await startFront({
-    ...{ host: '127.0.0.1', port: 0, countryHeader: 'x-country', trustedProxies: [] },
+    host: '127.0.0.1',
+    port: 0,
+    countryHeader: 'x-country',
+    trustedProxies: [],
     portOf: () => port,
     page: async () => '',
   })

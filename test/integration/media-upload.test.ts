@@ -83,13 +83,17 @@ describe('what is taken', () => {
     expect([status, answer]).toEqual([
       200,
       {
-        ...{
-          id: expect.any(Number),
-          object_id: `media_${answer.id}`,
-          url: `${testApiHost}/v1/media/${answer.id}/file`,
-        },
-        ...{ filename: name.replace('JPEG', 'jpeg'), original_filename: name, content_type: contentType },
-        ...{ size_bytes: bytes.length, alt_text: '', usage_count: 0, used_post_titles: [], last_used_at: null },
+        id: expect.any(Number),
+        object_id: `media_${answer.id}`,
+        url: `${testApiHost}/v1/media/${answer.id}/file`,
+        filename: name.replace('JPEG', 'jpeg'),
+        original_filename: name,
+        content_type: contentType,
+        size_bytes: bytes.length,
+        alt_text: '',
+        usage_count: 0,
+        used_post_titles: [],
+        last_used_at: null,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       },
     ])
@@ -130,9 +134,24 @@ describe('what is taken', () => {
 
 /** Each is made to be taken for something else. */
 const names = [
-  ...['../../x.png', '..\\..\\x.png', '/etc/cron.d/x.png', 'C:\\x.png', '....//x.png', '%2e%2e%2fx.png', '~/x.png'],
-  ...['a"; filename="evil.html.png', 'a\r\nSet-Cookie: x=1\r\n.png', "a'b;c=d,e.png", 'a\\".png', '-rf.png'],
-  ...['.htaccess.png', '\u202egnp.exe.png', 'a\u2028b.png', '\ufeff.png', 'con.png', `${'é'.repeat(500)}.png`],
+  '../../x.png',
+  '..\\..\\x.png',
+  '/etc/cron.d/x.png',
+  'C:\\x.png',
+  '....//x.png',
+  '%2e%2e%2fx.png',
+  '~/x.png',
+  'a"; filename="evil.html.png',
+  'a\r\nSet-Cookie: x=1\r\n.png',
+  "a'b;c=d,e.png",
+  'a\\".png',
+  '-rf.png',
+  '.htaccess.png',
+  '\u202egnp.exe.png',
+  'a\u2028b.png',
+  '\ufeff.png',
+  'con.png',
+  `${'é'.repeat(500)}.png`,
   '<img src=x onerror=1>.png',
 ]
 

@@ -60,8 +60,12 @@ test('the owner removes it by the own password and code, once, and it is audited
   expect([removed.status, removed.headers.get('location')]).toEqual([303, `${path}?removed`])
   expect((await signIn(member.email)).headers.get('location')).toBe('/dashboard')
   expect((await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 }))[0]).toMatchObject({
-    ...{ action: 'member.remove_second_factor', actor_id: mine.ownerId, actor_name: email },
-    ...{ resource_type: 'member', resource_id: member.id, interface: 'console' },
+    action: 'member.remove_second_factor',
+    actor_id: mine.ownerId,
+    actor_name: email,
+    resource_type: 'member',
+    resource_id: member.id,
+    interface: 'console',
   })
   expect((await remove(owner, member.id, { code: nextCode() })).status).toBe(404)
   await stores.pg.query('DELETE FROM second_factors WHERE owner_id = $1', [mine.ownerId])

@@ -152,7 +152,8 @@ test('a member of two workspaces leaves one alone, for good, and has in each the
   // Invited again, the member has none of the keys of before.
   expect(await statusOf(key)).toBe(401)
   expect([(await member.ask('GET', '/workspace')).body.id, (await there('GET', '/workspace')).body.id]).toEqual([
-    ...[mine.workspaceId, others.workspaceId],
+    mine.workspaceId,
+    others.workspaceId,
   ])
   expect((await there('POST', '/links', {})).status).toBe(403)
   expect((await member.ask('POST', '/links', {})).status).toBe(422)
@@ -164,7 +165,8 @@ test('a member of two workspaces leaves one alone, for good, and has in each the
     '/dashboard/workspace',
     { workspace: String(others.workspaceId) },
     {
-      ...{ 'Sec-Fetch-Site': 'same-origin', cookie: member.cookie },
+      'Sec-Fetch-Site': 'same-origin',
+      cookie: member.cookie,
     },
   )
   expect((await move).status).toBe(403)
@@ -210,7 +212,7 @@ test('a lapsed plan keeps nobody out of other workspaces, and signing in begins 
   await setPlan(stores.pg, lapsed.workspaceId, null)
   expect(await signIn()).toBe(paid.workspaceId)
   expect([(await member.ask('GET', '/workspace')).status, (await member.ask('GET', '/workspaces')).body]).toMatchObject(
-    [...[402, [{ id: lapsed.workspaceId }, { id: paid.workspaceId }]]],
+    [402, [{ id: lapsed.workspaceId }, { id: paid.workspaceId }]],
   )
   expect((await member.ask('POST', '/members/leave')).status).toBe(200)
   const own = { name: 'Own', timezone: 'UTC', plan: 'starter', ownerEmail: member.email } as const
@@ -270,7 +272,8 @@ test("an owner's demo is not that of a workspace where the owner is a member", a
   const { id } = await makeMember(mine, 'viewer')
   await stores.pg.query(`UPDATE workspaces SET demo = 'filling' WHERE id = $1`, [mine.workspaceId])
   expect([await findDemo(stores.pg, id), (await findDemo(stores.pg, mine.ownerId))?.id]).toEqual([
-    ...[undefined, mine.workspaceId],
+    undefined,
+    mine.workspaceId,
   ])
 })
 

@@ -27,8 +27,12 @@ async function ship(workspaceId: number, browsers: readonly string[]): Promise<v
   shipments += 1
   const rows = browsers.map((anonymous_id, nth) =>
     makeInboxRow({
-      ...{ event_id: shipments * 100 + nth, workspace_id: workspaceId, email: `p${shipments}-${nth}@example.com` },
-      ...{ anonymous_id, occurred_at: 1_000_000 + nth, received_at: 2_000_000 },
+      event_id: shipments * 100 + nth,
+      workspace_id: workspaceId,
+      email: `p${shipments}-${nth}@example.com`,
+      anonymous_id,
+      occurred_at: 1_000_000 + nth,
+      received_at: 2_000_000,
     }),
   )
   await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))

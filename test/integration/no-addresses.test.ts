@@ -15,7 +15,9 @@ const chrome =
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 
 const running = setUpProduct('addresses', {
-  ...{ LOG_LEVEL: 'debug', TRUSTED_PROXIES: '127.0.0.1,::1', BOT_DNS_SERVERS: '127.0.0.1:9' },
+  LOG_LEVEL: 'debug',
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+  BOT_DNS_SERVERS: '127.0.0.1:9',
 })
 const dev = () => running.product.dev
 
@@ -34,7 +36,8 @@ interface Sent {
 
 async function send(method: string, url: string, { address, agent = chrome, body, headers = {} }: Sent) {
   const response = await fetch(url, {
-    ...{ method, redirect: 'manual' },
+    method,
+    redirect: 'manual',
     headers: {
       'User-Agent': agent,
       ...(address !== undefined && { 'X-Forwarded-For': address }),
@@ -48,7 +51,9 @@ async function send(method: string, url: string, { address, agent = chrome, body
 }
 
 const tracked = (more: object = {}) => ({
-  ...{ tracking_key: dev().tracking_key, event_name: 'pageview', url: 'https://www.example.com/' },
+  tracking_key: dev().tracking_key,
+  event_name: 'pageview',
+  url: 'https://www.example.com/',
   ...more,
 })
 const bearer = () => ({ Authorization: `Bearer ${dev().api_key}` })
@@ -329,8 +334,13 @@ test('an address is found in every form; four bytes are chance, unless those of 
   const bytes = (hex: string) => Buffer.from(hex, 'hex')
   const forms = [
     ...[text, ipv6Of(7), ipv6Of(7).toUpperCase(), `x${1527892743}y`].map((form) => Buffer.from(form)),
-    ...[bytes('5b11cb07'), bytes('07cb115b'), Buffer.from('5b11cb07'), Buffer.from('5B11CB07')],
-    ...[bytes('2a0280705e1b93c7'), bytes('c7931b5e7080022a'), Buffer.from('2a0280705e1b93c7')],
+    bytes('5b11cb07'),
+    bytes('07cb115b'),
+    Buffer.from('5b11cb07'),
+    Buffer.from('5B11CB07'),
+    bytes('2a0280705e1b93c7'),
+    bytes('c7931b5e7080022a'),
+    Buffer.from('2a0280705e1b93c7'),
   ]
   for (const form of forms) expect(tracesIn(form, 'a form'), form.toString('latin1')).not.toEqual([])
   expect(

@@ -93,8 +93,14 @@ test('the official client finds its way from a 401 to tools, refreshes by itself
   const { tokens } = kept
   // Reading was chosen beforehand, and no more than the role has.
   expect(tokens!.scope.split(' ')).toEqual([
-    ...['workspace:read', 'profile:read', 'accounts:read', 'media:read', 'posts:read', 'links:read'],
-    ...['analytics:read', 'replays:read'],
+    'workspace:read',
+    'profile:read',
+    'accounts:read',
+    'media:read',
+    'posts:read',
+    'links:read',
+    'analytics:read',
+    'replays:read',
   ])
   const link = { label: 'x', destination_url: 'https://example.com/' }
   expect(await asks(tokens!.access_token, 'svc.create_link', link)).toEqual([200, -32003])
@@ -254,7 +260,8 @@ test('a code works once and for a minute; a code or former refresh token that co
   expect([(await asks(app.access_token))[0], (await asks(second.access_token))[0]]).toEqual([401, 200])
   // Its answer may have been lost: for a minute it gives the same.
   expect(await (await apps.refresh(app, app.refresh_token)).json()).toEqual({
-    ...{ ...second, expires_in: second.expires_in - apiKeyCacheMs / 1000 },
+    ...second,
+    expires_in: second.expires_in - apiKeyCacheMs / 1000,
   })
   clock.advance(refreshRepeatMs)
   expect(await errorOf(await apps.refresh(app, app.refresh_token))).toEqual([400, 'invalid_grant'])
@@ -461,7 +468,8 @@ test('a member’s oldest app makes room, and ended ones and old registrations a
   forgetKeys()
   expect([await count(), (await asks(first.access_token))[0], (await asks(last.access_token))[0]]).toEqual([
     connectedAppsOfMemberMax,
-    ...[401, 200],
+    401,
+    200,
   ])
   await stores.pg.query("UPDATE api_keys SET revoked_at = now() WHERE owner_id = $1 AND name = 'x'", [id])
   await stores.pg.query("UPDATE oauth_clients SET expires_at = now() - interval '1 s' WHERE id = $1", [first.clientId])

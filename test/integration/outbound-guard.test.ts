@@ -38,10 +38,28 @@ async function ask(host: string, options: { allowPrivate?: boolean } = {}): Prom
 const refused = 'The host has no public address'
 
 test.each([
-  ...['127.0.0.1', '0x7f.1', '2130706433', '0177.0.0.1', '127.1', '0', 'localhost'],
-  ...['[::1]', '[::]', '[::ffff:7f00:1]', '[::ffff:127.0.0.1]', '[::7f00:1]', '[64:ff9b::7f00:1]'],
-  ...['loopback.example.com', 'loopback-6.example.com', 'mapped.example.com', 'mixed.example.com'],
-  ...['private.example.com', 'metadata.example.com', 'unknown.example.com', '169.254.169.254', '10.0.0.1'],
+  '127.0.0.1',
+  '0x7f.1',
+  '2130706433',
+  '0177.0.0.1',
+  '127.1',
+  '0',
+  'localhost',
+  '[::1]',
+  '[::]',
+  '[::ffff:7f00:1]',
+  '[::ffff:127.0.0.1]',
+  '[::7f00:1]',
+  '[64:ff9b::7f00:1]',
+  'loopback.example.com',
+  'loopback-6.example.com',
+  'mapped.example.com',
+  'mixed.example.com',
+  'private.example.com',
+  'metadata.example.com',
+  'unknown.example.com',
+  '169.254.169.254',
+  '10.0.0.1',
 ])('%s is refused with one text, and nobody is connected to', async (host) => {
   expect(await ask(host)).toBe(refused)
   expect(receiver.connections).toBe(0)

@@ -169,8 +169,11 @@ test('advice is the same with any limit, and each list has as many rows as it sa
   const read = async (limit: number) => (await ask<Record<string, unknown[]>>(`hours=24&limit=${limit}`)).body
   const whole = await read(100)
   expect(whole['recommendations']).toMatchObject([
-    ...[{ title: 'Speed up /' }, { title: 'Speed up /b' }, { title: 'Visitors leave from /b' }],
-    ...[{ title: 'Visitors on mobile hardly convert' }, { title: 'Tag the links that you share' }],
+    { title: 'Speed up /' },
+    { title: 'Speed up /b' },
+    { title: 'Visitors leave from /b' },
+    { title: 'Visitors on mobile hardly convert' },
+    { title: 'Tag the links that you share' },
     { title: 'AI assistants send you visitors' },
   ])
   for (const limit of [1, 2]) {

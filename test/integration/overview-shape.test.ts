@@ -13,13 +13,28 @@ test('a workspace without events has zeros everywhere, every bucket and vital, a
   const workspace = await makeTestWorkspace(stores, {})
   const overview = await workspace.ask({ days: '2' })
   const zeros = {
-    ...{ visitors: 0, pageviews: 0, sessions: 0, events: 0, conversions: 0, conversion_rate: 0, revenue_cents: 0 },
-    ...{ revenue_by_currency: {}, ad_spend_cents: 0, ad_spend_by_currency: {}, bounce_rate: 0, new_contacts: 0 },
-    ...{ average_session_seconds: 0, pages_per_session: 0, bot_visits: 0, link_clicks: 0 },
+    visitors: 0,
+    pageviews: 0,
+    sessions: 0,
+    events: 0,
+    conversions: 0,
+    conversion_rate: 0,
+    revenue_cents: 0,
+    revenue_by_currency: {},
+    ad_spend_cents: 0,
+    ad_spend_by_currency: {},
+    bounce_rate: 0,
+    new_contacts: 0,
+    average_session_seconds: 0,
+    pages_per_session: 0,
+    bot_visits: 0,
+    link_clicks: 0,
   }
   expect(overview.metrics).toEqual({
     ...zeros,
-    ...{ ad_campaigns: [], live_visitors: 0, lists_cut: false },
+    ad_campaigns: [],
+    live_visitors: 0,
+    lists_cut: false,
     as_of: expect.stringMatching(/^\d{4}-.*Z$/),
     readable_from: expect.stringMatching(/T00:00:00.000Z$/),
     range: { start: '2026-11-19T00:00:00.000Z', end: '2026-11-20T14:25:00.000Z', timezone: 'UTC', bucket: 'hour' },
@@ -31,8 +46,13 @@ test('a workspace without events has zeros everywhere, every bucket and vital, a
     label: '2026-11-19 00:00',
     start: '2026-11-19T00:00:00.000Z',
     end: '2026-11-19T01:00:00.000Z',
-    ...{ visitors: 0, pageviews: 0, sessions: 0, conversions: 0, revenue_cents: 0 },
-    ...{ bounce_rate: 0, average_session_seconds: 0 },
+    visitors: 0,
+    pageviews: 0,
+    sessions: 0,
+    conversions: 0,
+    revenue_cents: 0,
+    bounce_rate: 0,
+    average_session_seconds: 0,
   })
   expect(overview.web_vital_series).toHaveLength(39)
   const { values, counts } = overview.web_vital_series[0]!
@@ -46,8 +66,11 @@ test('a workspace without events has zeros everywhere, every bucket and vital, a
   }
   const script_url = `https://api.example.com/svc.js?key=${workspace.trackingKey}`
   expect(overview.snippet).toEqual({
-    ...{ workspace_id: workspace.id, workspace_slug: expect.stringMatching(/^acme/), script_url },
-    ...{ tracking_key: workspace.trackingKey, snippet: `<script async src="${script_url}"></script>` },
+    workspace_id: workspace.id,
+    workspace_slug: expect.stringMatching(/^acme/),
+    script_url,
+    tracking_key: workspace.trackingKey,
+    snippet: `<script async src="${script_url}"></script>`,
   })
 })
 
@@ -55,29 +78,44 @@ test('an event is shown with every field, breakdowns have labels, and as_of is a
   const workspace = await makeTestWorkspace(stores, {})
   const before = Date.now()
   const shown = {
-    ...{ event_name: 'purchase', anonymous_id: 'aid-1', path: '/kasse/ü', title: 'Kasse “€”' },
-    ...{
-      referrer: 'https://news.example/',
-      source: 'google',
-      medium: 'organic',
-      campaign: 'autumn',
-      content: 'button',
-    },
+    event_name: 'purchase',
+    anonymous_id: 'aid-1',
+    path: '/kasse/ü',
+    title: 'Kasse “€”',
+    referrer: 'https://news.example/',
+    source: 'google',
+    medium: 'organic',
+    campaign: 'autumn',
+    content: 'button',
   }
   await workspace.addEvents([
     {
-      ...{ ...shown, id: 2 ** 52 + 1, kind: 'conversion', session: 2 ** 53 - 1, device: 'mobile', country: 'DE' },
-      ...{ occurred_at: '2026-11-20T10:00:00.007Z', received_at: Date.parse('2026-11-20T10:00:01Z') },
+      ...shown,
+      id: 2 ** 52 + 1,
+      kind: 'conversion',
+      session: 2 ** 53 - 1,
+      device: 'mobile',
+      country: 'DE',
+      occurred_at: '2026-11-20T10:00:00.007Z',
+      received_at: Date.parse('2026-11-20T10:00:01Z'),
       properties: '{"plan":"pro","n":1.5,"deep":{"list":[null,true]}}',
     },
     { occurred_at: '2026-11-20T09:00:00Z', session_named: 0, properties: '', device: 'unknown', browser: '' },
   ])
   const { recent_events, devices, browsers, countries, metrics } = await workspace.ask()
   expect(recent_events[0]).toEqual({
-    ...{ ...shown, id: 2 ** 52 + 1, object_id: `event_${2 ** 52 + 1}`, contact_id: null, session_id: 2 ** 53 - 1 },
-    ...{ event_type: 'conversion', url: 'https://example.com/kasse/ü', currency: '', value_cents: 0 },
+    ...shown,
+    id: 2 ** 52 + 1,
+    object_id: `event_${2 ** 52 + 1}`,
+    contact_id: null,
+    session_id: 2 ** 53 - 1,
+    event_type: 'conversion',
+    url: 'https://example.com/kasse/ü',
+    currency: '',
+    value_cents: 0,
     properties: { plan: 'pro', n: 1.5, deep: { list: [null, true] } },
-    ...{ occurred_at: '2026-11-20T10:00:00.007Z', created_at: '2026-11-20T10:00:01.000Z' },
+    occurred_at: '2026-11-20T10:00:00.007Z',
+    created_at: '2026-11-20T10:00:01.000Z',
   })
   expect([recent_events[1]?.session_id, recent_events[1]?.properties]).toEqual([null, {}])
   const labels = [devices, browsers, countries].map((rows) => rows.map(({ key, label }) => [key, label]))

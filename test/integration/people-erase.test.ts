@@ -138,7 +138,8 @@ async function shownOf(workspace: TestWorkspace) {
   const { snippet: _, metrics, recent_events, ...lists } = (await response.json()) as Record<string, unknown>
   const retention = await api.ask(`/v1/analytics/retention?${range}&interval=day`, { key: workspace.apiKey })
   return {
-    ...{ lists, cohorts: ((await retention.json()) as Retention).cohorts },
+    lists,
+    cohorts: ((await retention.json()) as Retention).cohorts,
     metrics: { ...(metrics as object), as_of: '', range: '', previous: '' },
     recent: (recent_events as unknown[]).length,
   }
@@ -431,9 +432,14 @@ let shipments = 0
 async function shipLate(of: TestWorkspace, browser: string, hours: number, email: string | null, fromNow: number) {
   shipments += 1
   const row = makeInboxRow({
-    ...{ event_id: 2 ** 40 + shipments, workspace_id: of.workspaceId, email, anonymous_id: browser },
-    ...{ event_type: email === null ? 'conversion' : 'identify', event_name: 'late' },
-    ...{ occurred_at: begin + hours * 3_600_000, received_at: Date.now() + fromNow },
+    event_id: 2 ** 40 + shipments,
+    workspace_id: of.workspaceId,
+    email,
+    anonymous_id: browser,
+    event_type: email === null ? 'conversion' : 'identify',
+    event_name: 'late',
+    occurred_at: begin + hours * 3_600_000,
+    received_at: Date.now() + fromNow,
   })
   await stores.pg.transaction((tx) => insertInbox(tx, 2 ** 40 + shipments, [row]))
 }
@@ -535,7 +541,10 @@ test('who paid stays known, though the payment names somebody erased as well', a
   const { workspaceId } = workspace
   const name = (hours: number, field: string, value: string) =>
     stores.pg.query(`INSERT INTO revenue_payers VALUES ($1, 'custom', 'of email at ' || $2::int, $3, $4, now())`, [
-      ...[workspaceId, hours, field, value],
+      workspaceId,
+      hours,
+      field,
+      value,
     ])
   await makePayment(workspace, 'email', 'ben@example.com', 31)
   await name(31, 'anonymous_id', 'a')

@@ -26,8 +26,12 @@ async function ship(events: readonly Identify[]): Promise<void> {
   shipments += 1
   const rows = events.map(({ at, email, browser }) =>
     makeInboxRow({
-      ...{ event_id: shipments * 10_000 + at, workspace_id: workspaceId, email, anonymous_id: browser },
-      ...{ occurred_at: 1_000_000 + at, received_at: 2_000_000 },
+      event_id: shipments * 10_000 + at,
+      workspace_id: workspaceId,
+      email,
+      anonymous_id: browser,
+      occurred_at: 1_000_000 + at,
+      received_at: 2_000_000,
     }),
   )
   await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))

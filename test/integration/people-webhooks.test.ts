@@ -13,7 +13,11 @@ const { stores, api, mine } = setUpApi()
 const ingest = setUpIngest(stores)
 
 const from = (anonymous_id: string, event_type: string, more: SentEvent = {}): SentEvent => ({
-  ...{ event_type, event_name: event_type, anonymous_id, url: 'https://example.com/', ...more },
+  event_type,
+  event_name: event_type,
+  anonymous_id,
+  url: 'https://example.com/',
+  ...more,
 })
 
 async function send(...events: SentEvent[]) {

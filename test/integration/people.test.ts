@@ -49,19 +49,50 @@ test('an identified browser is one known person, with all that it did before, an
   const people = await ask().people()
   expect(people).toEqual([
     {
-      ...{ id: expect.any(Number), object_id: `contact_${people[0]!.id}`, kind: 'known', contact_id: people[0]!.id },
-      ...{ anonymous_id: null, email: 'ann@example.com', full_name: 'Ann', company: 'Acme' },
-      ...{ source: 'google', medium: 'organic', campaign: '', content: '' },
-      ...{ first_source: 'news', first_medium: 'email', first_campaign: 'spring' },
-      ...{ session_count: 2, event_count: 8, conversion_count: 1, total_revenue_cents: 0 },
-      ...{ first_seen_at: at(0), last_seen_at: at(5) },
+      id: expect.any(Number),
+      object_id: `contact_${people[0]!.id}`,
+      kind: 'known',
+      contact_id: people[0]!.id,
+      anonymous_id: null,
+      email: 'ann@example.com',
+      full_name: 'Ann',
+      company: 'Acme',
+      source: 'google',
+      medium: 'organic',
+      campaign: '',
+      content: '',
+      first_source: 'news',
+      first_medium: 'email',
+      first_campaign: 'spring',
+      session_count: 2,
+      event_count: 8,
+      conversion_count: 1,
+      total_revenue_cents: 0,
+      first_seen_at: at(0),
+      last_seen_at: at(5),
     },
     {
-      ...{ id: null, object_id: null, kind: 'anonymous', contact_id: null, anonymous_id: 'b' },
-      ...{ email: null, full_name: '', company: '', source: 'direct', medium: 'none', campaign: '', content: '' },
-      ...{ first_source: 'direct', first_medium: 'none', first_campaign: '' },
-      ...{ session_count: 1, event_count: 1, conversion_count: 0, total_revenue_cents: 0 },
-      ...{ first_seen_at: at(2), last_seen_at: at(2) },
+      id: null,
+      object_id: null,
+      kind: 'anonymous',
+      contact_id: null,
+      anonymous_id: 'b',
+      email: null,
+      full_name: '',
+      company: '',
+      source: 'direct',
+      medium: 'none',
+      campaign: '',
+      content: '',
+      first_source: 'direct',
+      first_medium: 'none',
+      first_campaign: '',
+      session_count: 1,
+      event_count: 1,
+      conversion_count: 0,
+      total_revenue_cents: 0,
+      first_seen_at: at(2),
+      last_seen_at: at(2),
     },
   ])
   // As the browser script sends it.
@@ -97,8 +128,15 @@ test('a journey is found by an e-mail in any case, a contact or any browser, and
   const touch = { source: 'news', medium: 'email', campaign: '', content: '', occurred_at: at(0) }
   const { event_count, session_count, conversion_count, total_revenue_cents } = ann!
   expect(journey).toMatchObject({
-    ...{ person: ann, anonymous_ids: expect.arrayContaining(['phone', 'laptop']), revenue: [] },
-    ...{ event_count, session_count, conversion_count, total_revenue_cents, first_touch: touch, last_touch: touch },
+    person: ann,
+    anonymous_ids: expect.arrayContaining(['phone', 'laptop']),
+    revenue: [],
+    event_count,
+    session_count,
+    conversion_count,
+    total_revenue_cents,
+    first_touch: touch,
+    last_touch: touch,
   })
   const shown = [2, 1, 0].map((nth) => ({ id: ids[nth], contact_id: ann!.id }))
   expect(journey.events).toMatchObject(shown)
@@ -156,7 +194,9 @@ describe('pages', () => {
   test('count all sessions of a day, though the page reaches back to some of them alone', async () => {
     const short = { session_id: 'short' }
     await send(
-      ...[view('v', 500), view('v', 501, short), view('v', 502, { ...short, event_type: 'conversion' })],
+      view('v', 500),
+      view('v', 501, short),
+      view('v', 502, { ...short, event_type: 'conversion' }),
       ...['w', 'x', 'y', 'z'].map((name) => view(name, 550)),
       view('v', 590),
       view('u', 595, { session_id: 'first' }),
@@ -181,8 +221,13 @@ describe('pages', () => {
       view('d', 4),
     )
     const found: Record<string, string[]> = {
-      ...{ ANN_1: ['ann_1@example.com'], ännchen: ['ann_1@example.com'], '100% acme\\c': ['ann_1@example.com'] },
-      ...{ Newsletter: ['c', 'annx1@example.com'], spring: ['annx1@example.com'], autumn: ['c'], nobody: [] },
+      ANN_1: ['ann_1@example.com'],
+      ännchen: ['ann_1@example.com'],
+      '100% acme\\c': ['ann_1@example.com'],
+      Newsletter: ['c', 'annx1@example.com'],
+      spring: ['annx1@example.com'],
+      autumn: ['c'],
+      nobody: [],
       // A contact without a touch, and a visitor without one.
       direct: ['d', 'ann_1@example.com'],
     }
@@ -303,21 +348,15 @@ test('recent events say whose they are, also by an identify that came later', as
 })
 
 test.each([
-  ...[
-    ['contact_id=0', 404],
-    ['contact_id=-1', 404],
-    ['contact_id=99999999999999999999', 404],
-  ],
-  ...[
-    ['contact_id=contact_99999999999999999999', 404],
-    ['contact_id=post_1', 422],
-    ['contact_id=1.5', 422],
-  ],
-  ...[
-    ['', 422],
-    ['email=a@b.c&contact_id=1', 422],
-    ['email=a@b.c&contact_id=1&anonymous_id=x', 422],
-  ],
+  ['contact_id=0', 404],
+  ['contact_id=-1', 404],
+  ['contact_id=99999999999999999999', 404],
+  ['contact_id=contact_99999999999999999999', 404],
+  ['contact_id=post_1', 422],
+  ['contact_id=1.5', 422],
+  ['', 422],
+  ['email=a@b.c&contact_id=1', 422],
+  ['email=a@b.c&contact_id=1&anonymous_id=x', 422],
 ] as [string, number][])('a journey that is named by %j is %d', async (query, status) => {
   expect((await api.ask(`/v1/people/journey?${query}`, { key: mine.apiKey })).status).toBe(status)
 })

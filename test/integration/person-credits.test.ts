@@ -16,7 +16,9 @@ const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
 /** @param minutes since ten hours ago */
 const view = (anonymous_id: string, minutes: number, more: SentEvent = {}): SentEvent => ({
   event_name: 'pageview',
-  ...{ anonymous_id, session_id: `s-${anonymous_id}-${minutes >> 4}`, url: 'https://example.com/' },
+  anonymous_id,
+  session_id: `s-${anonymous_id}-${minutes >> 4}`,
+  url: 'https://example.com/',
   occurred_at: new Date(begin + minutes * 60_000).toISOString(),
   ...more,
 })
@@ -47,7 +49,9 @@ test('a link has the conversion of whoever came by it, on whichever browser that
 })
 
 const paymentAt = (minutes: number) => ({
-  ...{ type: 'payment', value_cents: 1_000, currency: 'USD' },
+  type: 'payment',
+  value_cents: 1_000,
+  currency: 'USD',
   occurred_at: new Date(begin + minutes * 60_000).toISOString(),
 })
 const creditsOfPayments = () =>
@@ -178,7 +182,12 @@ test('a link and a post led to those who came by them, and to the conversions cr
   expect(visits).toEqual({ visitors: 2, sessions: 3, conversions: 1, pages })
   const { performance } = await read<{ performance: unknown }>(`/v1/posts/${post_id}`)
   expect(performance).toEqual({
-    ...{ clicks: 1, visitors: 3, sessions: 4, conversions: 1 },
-    ...{ payments: 0, revenue_cents: 0, revenue_by_currency: {} },
+    clicks: 1,
+    visitors: 3,
+    sessions: 4,
+    conversions: 1,
+    payments: 0,
+    revenue_cents: 0,
+    revenue_by_currency: {},
   })
 })

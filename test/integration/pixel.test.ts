@@ -58,8 +58,15 @@ test('a pixel stores the very event that a POST with the same members stores, on
   expect(rows).toHaveLength(2)
   expect(rows[0]).toEqual(rows[1])
   expect(rows[0]).toMatchObject({
-    ...{ path: '/news', source: 'letter', medium: 'email', campaign: 'may', title: 'Größe', session_named: 0 },
-    ...{ browser: 'Firefox', anonymous_id: '', properties: '{"issue":"7","__proto__":"x"}' },
+    path: '/news',
+    source: 'letter',
+    medium: 'email',
+    campaign: 'may',
+    title: 'Größe',
+    session_named: 0,
+    browser: 'Firefox',
+    anonymous_id: '',
+    properties: '{"issue":"7","__proto__":"x"}',
   })
   expect(await counts()).toEqual({ accepted: 2, repeats: 1 })
 })

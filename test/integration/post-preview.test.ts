@@ -88,7 +88,9 @@ test('tells of the media and captions of each part of a thread, and of those tha
     { loc: ['body', 'thread', 0, 'platform_captions', 'bluesky'], code: 'platform_not_chosen' },
     { loc: ['body', 'thread', 1, 'media_ids', 3], code: 'media_not_found' },
     {
-      ...{ loc: ['body', 'thread', 1, 'media_ids'], code: 'media_mixed', platform: 'x' },
+      loc: ['body', 'thread', 1, 'media_ids'],
+      code: 'media_mixed',
+      platform: 'x',
       message: 'Part 3: X takes images or videos, not both in one post',
     },
   ])

@@ -12,7 +12,9 @@ const { makeMember } = setUpMembers({ stores, api })
 const ask = asking(api, () => mine.apiKey)
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
 const draft = async (more: object = {}) => ({
-  ...{ title: 'T', base_caption: 'C', scheduled_at: tomorrow() },
+  title: 'T',
+  base_caption: 'C',
+  scheduled_at: tomorrow(),
   social_account_ids: [await makeAccount(stores, mine.workspaceId, 'x')],
   ...more,
 })

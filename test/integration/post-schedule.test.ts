@@ -119,7 +119,9 @@ describe('scheduling', () => {
     expect(await faults()).toEqual([[['body', 'base_caption'], 'caption_too_long']])
     await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [account, instagram] })
     expect((await faults('2030-01-01T00:00:00Z')).map(([, code]) => code)).toEqual([
-      ...['scheduled_in_past', 'caption_too_long', 'media_missing'],
+      'scheduled_in_past',
+      'caption_too_long',
+      'media_missing',
     ])
     await ask('PATCH', `/v1/posts/${id}`, { media_ids: [large], platform_captions: { x: 'Short' } })
     expect(await faults()).toEqual([[['body', 'media_ids', 0], 'media_too_large']])
@@ -201,7 +203,8 @@ describe('a change of a scheduled post', () => {
       expect((await change(id, { scheduled_at })).body).toMatchObject({ detail: [{ loc: ['body', 'scheduled_at'] }] })
     }
     expect((await change(id, { scheduled_at: '2030-05-01T00:00:00Z' })).body).toMatchObject({
-      ...{ status: 'scheduled', scheduled_at: '2030-05-01T00:00:00.000Z' },
+      status: 'scheduled',
+      scheduled_at: '2030-05-01T00:00:00.000Z',
     })
   })
 
@@ -212,7 +215,9 @@ describe('a change of a scheduled post', () => {
       for (const verb of more) await move(id, verb)
       const { status, body } = await change(id, { social_account_ids: [account] })
       expect([status, body.status, body.targets.map((target) => target.status)]).toEqual([
-        ...[200, 'published', ['published']],
+        200,
+        'published',
+        ['published'],
       ])
       expect(body.scheduled_at! < later).toBe(true)
       const told = `SELECT type FROM outbox WHERE object->>'id' = $1 AND object->>'status' = 'published' ORDER BY type`

@@ -34,7 +34,9 @@ test('times are replaced as a whole, without repeats, in the order of the week, 
   const { body } = await set([at(7, '00:00'), at(4, '18:30'), at(4, '09:05'), at(4, '18:30')])
   expect(body.times).toEqual([at(4, '09:05'), at(4, '18:30'), at(7, '00:00')])
   expect(body.free.slice(0, 3)).toEqual([
-    ...['2030-01-10T18:30:00.000Z', '2030-01-13T00:00:00.000Z', '2030-01-17T09:05:00.000Z'],
+    '2030-01-10T18:30:00.000Z',
+    '2030-01-13T00:00:00.000Z',
+    '2030-01-17T09:05:00.000Z',
   ])
   expect((await ask('GET', '/v1/posting-times')).body).toEqual(body)
   expect((await set([])).body).toEqual(none)
@@ -65,7 +67,8 @@ describe('a post that joins the queue', () => {
     const seconds = { scheduled_at: '2030-01-17T12:00:30Z' }
     expect((await move(await create(), 'schedule', seconds)).status).toBe(200)
     expect([await queued(first), await queued(second)]).toEqual([
-      ...['2030-01-10T18:30:00.000Z', '2030-01-17T18:30:00.000Z'],
+      '2030-01-10T18:30:00.000Z',
+      '2030-01-17T18:30:00.000Z',
     ])
     expect(await free()).not.toContain('2030-01-17T18:30:00.000Z')
     await move(first, 'unschedule')
@@ -112,7 +115,8 @@ describe('a post that joins the queue', () => {
     await set([at(6, '09:00'), at(7, '02:30'), at(7, '03:30'), at(1, '09:00')])
     const ids = [await create(), await create()]
     expect([await queued(ids[0]!), await queued(ids[1]!)]).toEqual([
-      ...['2030-03-31T01:30:00.000Z', '2030-04-01T07:00:00.000Z'],
+      '2030-03-31T01:30:00.000Z',
+      '2030-04-01T07:00:00.000Z',
     ])
   })
 })

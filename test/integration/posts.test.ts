@@ -47,8 +47,13 @@ describe('creating a post', () => {
       ],
     })
     const target = (account: number, platform: string, caption: string | null) => ({
-      ...{ id: expect.any(Number), object_id: expect.stringMatching(/^post_target_\d+$/) },
-      ...{ social_account_id: account, platform, caption_override: caption, status: 'draft', publish_result: {} },
+      id: expect.any(Number),
+      object_id: expect.stringMatching(/^post_target_\d+$/),
+      social_account_id: account,
+      platform,
+      caption_override: caption,
+      status: 'draft',
+      publish_result: {},
     })
     expect(post).toEqual({
       id: expect.any(Number),
@@ -253,8 +258,12 @@ describe('changing a post', () => {
 
   test('leaves what is not sent, replaces what is, and null clears all but title and base caption', async () => {
     const made = await create({
-      ...{ ...plain, scheduled_at: '2030-01-01T00:00:00Z', tags: ['a'], media_ids: [await media()] },
-      ...{ social_account_ids: [await account()], platform_captions: { x: 'Short' } },
+      ...plain,
+      scheduled_at: '2030-01-01T00:00:00Z',
+      tags: ['a'],
+      media_ids: [await media()],
+      social_account_ids: [await account()],
+      platform_captions: { x: 'Short' },
     })
     const same = await change(made.id, {})
     expect({ ...same, updated_at: '' }).toEqual({ ...made, updated_at: '' })

@@ -82,12 +82,10 @@ test('links, hashtags, and mentions of accounts that exist, are marked in the by
   const link = (uri: string) => [uri, ['link', uri]]
   expect(marksOf(links)).toEqual([link('https://example.com/ä?b=1'), link('https://example.org/wiki/Bear_(animal)')])
   expect(marksOf(tags).filter((mark) => JSON.stringify(mark).includes('"tag"'))).toEqual([
-    ...[
-      ['#spring', ['tag', 'spring']],
-      ['#a_b', ['tag', 'a_b']],
-      ['#b2b', ['tag', 'b2b']],
-      ['＃夏', ['tag', '夏']],
-    ],
+    ['#spring', ['tag', 'spring']],
+    ['#a_b', ['tag', 'a_b']],
+    ['#b2b', ['tag', 'b2b']],
+    ['＃夏', ['tag', '夏']],
   ])
   expect(marksOf(mentions)).toEqual([
     ['@Ada.bsky.test', ['mention', knownHandles.get('ada.bsky.test')!]],
@@ -99,7 +97,8 @@ test('links, hashtags, and mentions of accounts that exist, are marked in the by
   expect(posts[0]!.targets[0]).toMatchObject({
     status: 'published',
     publish_result: {
-      ...{ provider: 'bluesky', external_id: `at://${testDid}/app.bsky.feed.post/${rkey}` },
+      provider: 'bluesky',
+      external_id: `at://${testDid}/app.bsky.feed.post/${rkey}`,
       url: `https://bsky.app/profile/${testDid}/post/${rkey}`,
     },
   })
@@ -256,7 +255,8 @@ test.each(losses)(
       [
         'Slow',
         () => ({
-          ...{ status: 429, body: { error: 'RateLimitExceeded', message: 'Rate Limit Exceeded' } },
+          status: 429,
+          body: { error: 'RateLimitExceeded', message: 'Rate Limit Exceeded' },
           headers: { 'ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 2) },
         }),
       ],

@@ -19,7 +19,9 @@ async function startAll() {
     await startLinkedin(),
   ]
   return {
-    ...{ meta, linkedin, agent: linkedin.agent },
+    meta,
+    linkedin,
+    agent: linkedin.agent,
     get faults() {
       return [...meta.faults, ...linkedin.faults]
     },
@@ -119,7 +121,8 @@ test('a publisher that ends between the post and its comment leaves the comment 
   await on.publisher.close()
   on.publisher = runPublisher(stores, undefined, on.server.agent)
   expect((await endedPost(ask, id)).targets[0]!.publish_result).toMatchObject({
-    ...{ external_id: meta.posts[0]!.id, first_comment: { external_id: meta.comments[0]!.id } },
+    external_id: meta.posts[0]!.id,
+    first_comment: { external_id: meta.comments[0]!.id },
   })
   expect([meta.posts.length, meta.comments.length]).toEqual([1, 1])
 })
@@ -163,7 +166,8 @@ test('a limit delays the comment alone, and the post says so meanwhile', async (
   const targetNow = async () => (await ask('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body[0].targets[0]
   const message = expect.stringMatching(/^The post is published, its first comment isn't yet: /)
   await expect.poll(targetNow).toMatchObject({
-    ...{ status: 'publishing', publish_result: { error: { code: 'rate_limited', message } } },
+    status: 'publishing',
+    publish_result: { error: { code: 'rate_limited', message } },
   })
   isLimited = false
   await stores.pg.query('UPDATE social_accounts SET held_until = NULL')

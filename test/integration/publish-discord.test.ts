@@ -28,8 +28,11 @@ const published = (text: string) => {
 test('a channel is connected by the address of its webhook, under any of Discord’s hosts', async () => {
   const { json } = await connect()
   expect(json).toMatchObject({
-    ...{ handle: `Captain Hook (${webhook.id})`, display_name: 'Captain Hook', external_id: webhook.id },
-    ...{ connection_type: 'webhook', status: 'connected' },
+    handle: `Captain Hook (${webhook.id})`,
+    display_name: 'Captain Hook',
+    external_id: webhook.id,
+    connection_type: 'webhook',
+    status: 'connected',
   })
   const older = webhookUrl.replace('discord.com/api', 'canary.discordapp.com/api/v9')
   expect((await connect(older, '--handle', 'news')).json).toMatchObject({ id: json.id, handle: 'news' })

@@ -104,7 +104,9 @@ test('a post whose answer is lost is found, one that never came or met a fault o
   const movies = await moviesOf()
   const soon = { 'x-business-use-case-usage': '{"1":[{"type":"pages","estimated_time_to_regain_access":0}]}' }
   hinderFirst({
-    ...{ Lost: ['cut after'], Unsent: ['cut before'], 'Lost film': ['cut after'] },
+    Lost: ['cut after'],
+    Unsent: ['cut before'],
+    'Lost film': ['cut after'],
     Odd: [graphError(2, 'An unexpected error has occurred', { is_transient: true })],
     Limited: [{ ...graphError(32, '(#32) Page request limit reached'), headers: soon }],
   })

@@ -65,6 +65,7 @@ test('Instagram’s codes tell the limit of a day, which is waited for, from wha
   const id = await schedulePost(ask, { caption: 'Too many', accounts: [account], media: [photo] })
   const resultNow = async () => (await ask('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body[0].targets[0]
   await expect.poll(resultNow).toMatchObject({
-    ...{ status: 'publishing', publish_result: { error: { code: 'rate_limited', retryable: true } } },
+    status: 'publishing',
+    publish_result: { error: { code: 'rate_limited', retryable: true } },
   })
 })

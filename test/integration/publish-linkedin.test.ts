@@ -39,7 +39,10 @@ const postOf = (text: string) => on.server.posts.find((one) => one.text === text
 test('a person and a page are connected by a token', async () => {
   const person = await connectLinkedin(stores, mine, '--secret', renewable)
   expect(person.json).toMatchObject({
-    ...{ handle: 'Ada Shop (782bbtaQ)', display_name: 'Ada Shop', external_id: member.urn, connection_type: 'oauth' },
+    handle: 'Ada Shop (782bbtaQ)',
+    display_name: 'Ada Shop',
+    external_id: member.urn,
+    connection_type: 'oauth',
     status: 'connected',
   })
   expect((await connectLinkedin(stores, mine, '--handle', 'ada')).json).toMatchObject({
@@ -75,7 +78,9 @@ test('a text is published as it was written, with its hashtags', async () => {
   expect(on.server.posts).toMatchObject([{ author: member.urn, text: caption, hashtags: ['größe', 'b2b_x', 'Spring'] }])
   const { id } = on.server.posts[0]!
   expect(resultOf(post)).toMatchObject({
-    ...{ provider: 'linkedin', external_id: id, url: `https://www.linkedin.com/feed/update/${id}/` },
+    provider: 'linkedin',
+    external_id: id,
+    url: `https://www.linkedin.com/feed/update/${id}/`,
   })
 })
 
@@ -120,7 +125,10 @@ test('a link without media has its page’s title and picture', async () => {
     await Promise.all([publishNow(`See ${root}/card.`, account), publishNow(`See ${root}/none`, account)])
     const { article } = postOf(`See ${root}/card.`).content
     expect(article).toEqual({
-      ...{ source: `${root}/card`, title: 'A & B', description: 'About', thumbnail: expect.stringMatching(/image/) },
+      source: `${root}/card`,
+      title: 'A & B',
+      description: 'About',
+      thumbnail: expect.stringMatching(/image/),
     })
     expect(on.server.bytesOf(article.thumbnail).equals(png({ width: 40 }))).toBe(true)
     expect(postOf(`See ${root}/none`).content).toBe(undefined)
@@ -220,8 +228,13 @@ test('a post whose answer is lost is found or refused as a repeat, never there t
   const media = [await picture('A bear')]
   const tooMany = { status: 429, body: { status: 429, serviceErrorCode: 101, message: 'Too many requests' } }
   hinderFirst({
-    ...{ Lost: ['cut after', tooMany], Unsent: ['cut before'], Away: [{ status: 503, body: '' }], Slow: [tooMany] },
-    ...{ 'Seen by nobody': ['cut after'], 'On the page': ['cut after'], 'Not on the page': ['cut before'] },
+    Lost: ['cut after', tooMany],
+    Unsent: ['cut before'],
+    Away: [{ status: 503, body: '' }],
+    Slow: [tooMany],
+    'Seen by nobody': ['cut after'],
+    'On the page': ['cut after'],
+    'Not on the page': ['cut before'],
   })
   const listed = 'On the page (#now), https://example.com/a/long/address_of_it'
   const posts = await Promise.all([
@@ -236,7 +249,8 @@ test('a post whose answer is lost is found or refused as a repeat, never there t
     ...['Lost', 'Unsent', 'Away'].map((text) => [text, expect.objectContaining({ external_id: postOf(text).id })]),
     ['Seen by nobody', { error: unknown }],
     ...['Slow', listed, 'Not on the page'].map((text) => [
-      ...[text, expect.objectContaining({ external_id: postOf(text).id })],
+      text,
+      expect.objectContaining({ external_id: postOf(text).id }),
     ]),
   ])
   expect(new Set(on.server.posts.map(({ text }) => text)).size).toBe(on.server.posts.length)
@@ -305,7 +319,10 @@ test('a second post of the same text, and one that LinkedIn refuses, fail at onc
     on.server.posts.push({ ...others, commentary: `${at}`, id: `urn:li:share:${at}` })
   const count = on.server.posts.length
   hinderFirst({
-    ...{ Linked: ['cut before'], Twice: ['cut before'], Old: ['cut before'], 'Below others': ['cut before'] },
+    Linked: ['cut before'],
+    Twice: ['cut before'],
+    Old: ['cut before'],
+    'Below others': ['cut before'],
     Refused: [{ status: 400, body: { status: 400, message: 'FIELD_LENGTH_TOO_LONG' } }],
   })
   const results = await Promise.all([

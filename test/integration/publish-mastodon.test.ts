@@ -28,8 +28,13 @@ test('an account is connected by its token', async () => {
   const { code, json } = await connectMastodon(stores, mine, on.server)
   expect(code).toBe(0)
   expect(json).toMatchObject({
-    ...{ platform: 'mastodon', handle: '@shop@social.test', display_name: 'The Shop', external_id: '4711' },
-    ...{ connection_type: 'oauth', status: 'connected', health_status: 'ok' },
+    platform: 'mastodon',
+    handle: '@shop@social.test',
+    display_name: 'The Shop',
+    external_id: '4711',
+    connection_type: 'oauth',
+    status: 'connected',
+    health_status: 'ok',
     provider_metadata: { url: on.server.url, characters_max: 500, media_max: 4 },
   })
   expect(await serializeAccount()).toEqual(json)

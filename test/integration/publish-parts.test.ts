@@ -21,7 +21,11 @@ async function startAll() {
   const [mastodon, bluesky, x] = [await startMastodon(), await startBluesky(), await startX()]
   const all = [meta, mastodon, bluesky, x]
   return {
-    ...{ meta, mastodon, bluesky, x, agent: meta.agent },
+    meta,
+    mastodon,
+    bluesky,
+    x,
+    agent: meta.agent,
     get faults() {
       return all.flatMap(({ faults }) => faults)
     },
@@ -58,15 +62,16 @@ function sentTo(): Record<string, Sent[]> {
   const uri = (rkey: string) => `at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/${rkey}`
   return {
     mastodon: mastodon.statuses.map(({ id, text, inReplyTo, mediaIds }) => ({
-      ...{ id, text, repliesTo: inReplyTo ?? undefined, files: mediaIds.length },
+      id,
+      text,
+      repliesTo: inReplyTo ?? undefined,
+      files: mediaIds.length,
     })),
     bluesky: bluesky.records.map(({ rkey, record: { text, reply, embed } }) => ({
-      ...{
-        id: uri(rkey),
-        text,
-        repliesTo: reply?.parent.uri,
-        files: embed?.images?.length ?? Number(embed?.video !== undefined),
-      },
+      id: uri(rkey),
+      text,
+      repliesTo: reply?.parent.uri,
+      files: embed?.images?.length ?? Number(embed?.video !== undefined),
     })),
     x: x.posts.map(({ id, text, inReplyTo: repliesTo, mediaIds }) => ({ id, text, repliesTo, files: mediaIds.length })),
     threads: meta.threads.map(({ id, text, repliedTo, media }) => ({
@@ -81,7 +86,10 @@ function sentTo(): Record<string, Sent[]> {
 /** Each text once, in order, each but the first as a reply to the one before. @param files how many each of them shows */
 function chainOf(sent: readonly Sent[], texts: readonly string[], files: readonly number[] = []): Sent[] {
   return texts.map((text, at) => ({
-    ...{ id: sent[at]?.id ?? '', text, repliesTo: sent[at - 1]?.id, files: files[at] ?? 0 },
+    id: sent[at]?.id ?? '',
+    text,
+    repliesTo: sent[at - 1]?.id,
+    files: files[at] ?? 0,
   }))
 }
 
@@ -111,7 +119,9 @@ test('each platform gets a thread part by part, each as a reply to the one befor
     const own = texts.with(2, threeOn[platform] ?? three!)
     expect([platform, of]).toEqual([platform, chainOf(of, own, [1, 1, 2, 0])])
     expect(publish_result).toMatchObject({
-      ...{ provider: platform, external_id: of[0]!.id, url: expect.stringMatching(/^https:/) },
+      provider: platform,
+      external_id: of[0]!.id,
+      url: expect.stringMatching(/^https:/),
       parts: of.map(({ id }) => ({ external_id: id, url: expect.stringMatching(/^https:/) })),
     })
   }

@@ -33,12 +33,10 @@ const published = (text: string) => {
 
 test('a board is connected by its account’s token; another’s board is not', async () => {
   expect((await connect(renewable)).json).toMatchObject({
-    ...{
-      handle: pinner.username,
-      display_name: pinner.business_name,
-      external_id: pinner.id,
-      connection_type: 'oauth',
-    },
+    handle: pinner.username,
+    display_name: pinner.business_name,
+    external_id: pinner.id,
+    connection_type: 'oauth',
     provider_metadata: { board_id: board.id, board_name: board.name },
   })
   const refusals = [
@@ -64,7 +62,9 @@ test('an image, several, and a video with its cover are pinned with title, link 
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
   expect(pinOf(text)).toMatchObject({
-    ...{ title: `All ${'ä'.repeat(96)}`, link: 'https://example.com/a_b#top', alt_text: 'Ein Bär – "groß"' },
+    title: `All ${'ä'.repeat(96)}`,
+    link: 'https://example.com/a_b#top',
+    alt_text: 'Ein Bär – "groß"',
     source: 'image_base64',
   })
   const filesOf = (description: string) => pinOf(description).files.map((bytes) => bytes.toString('base64'))

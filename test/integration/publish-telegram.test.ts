@@ -29,7 +29,10 @@ test('a channel is connected by the token of a bot that may post there', async (
   const [shop, customers] = channels
   const isReal = { connection_type: 'bot_token', status: 'connected' }
   expect((await connect()).json).toMatchObject({
-    ...{ ...isReal, handle: '@theshop', display_name: 'The Shop', external_id: String(shop!.id) },
+    ...isReal,
+    handle: '@theshop',
+    display_name: 'The Shop',
+    external_id: String(shop!.id),
     provider_metadata: { channel: '@theshop', bot: '@shop_bot' },
   })
   const own = { handle: `Customers (${customers!.id})`, external_id: String(customers!.id) }

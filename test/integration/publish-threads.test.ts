@@ -43,7 +43,9 @@ function hinderFirst(...hindrances: Hindrance[]): void {
 
 test('an account is connected by its token', async () => {
   expect((await connect()).json).toMatchObject({
-    ...{ handle: `@${threadsUser.username}`, display_name: threadsUser.name, external_id: threadsUser.id },
+    handle: `@${threadsUser.username}`,
+    display_name: threadsUser.name,
+    external_id: threadsUser.id,
     connection_type: 'oauth',
   })
   expect(await connect('other')).toMatchObject({ code: 1, err: expect.stringContaining('Session has expired') })
@@ -84,7 +86,9 @@ test('a link to a file holds for an hour, for this file of this workspace alone'
   const response = await api.ask(path)
   expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, jpeg({ width: 40 }).length])
   expect(Object.fromEntries(response.headers)).toMatchObject({
-    ...{ 'content-type': 'image/jpeg', 'x-content-type-options': 'nosniff', 'x-robots-tag': 'noindex' },
+    'content-type': 'image/jpeg',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex',
   })
   expect((await api.ask(path, { method: 'HEAD' })).status).toBe(200)
   expect((await api.ask(path, { method: 'PUT' })).status).toBe(405)

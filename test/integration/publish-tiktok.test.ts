@@ -37,7 +37,9 @@ afterAll(async () => {
 })
 
 const steps = {
-  ...{ renewal: 'POST /v2/oauth/token/', video: 'POST /v2/post/publish/video/init/', upload: 'PUT /video/' },
+  renewal: 'POST /v2/oauth/token/',
+  video: 'POST /v2/post/publish/video/init/',
+  upload: 'PUT /video/',
   status: 'POST /v2/post/publish/status/fetch/',
 }
 /** For the next requests of an account, by their step. */
@@ -93,7 +95,10 @@ test.concurrent('an account is connected by its tokens, for a privacy level that
   const { refreshToken, openId, username } = creator
   const { json } = await connect(tokensOf(creator), ['--privacy', 'friends'])
   expect(json).toMatchObject({
-    ...{ handle: `@${username}`, display_name: creator.nickname, external_id: openId, connection_type: 'oauth' },
+    handle: `@${username}`,
+    display_name: creator.nickname,
+    external_id: openId,
+    connection_type: 'oauth',
     provider_metadata: { privacy_level: 'MUTUAL_FOLLOW_FRIENDS' },
   })
   const everyone = ['--privacy', 'everyone']

@@ -68,7 +68,9 @@ test('text, images and films are published as they are, in segments, with altern
   expect(on.publisher.pauses).toContain(2_000)
   const made = on.server.posts.find(({ text }) => text === caption)!
   expect(look.targets[0]!.publish_result).toMatchObject({
-    ...{ provider: 'x', external_id: made.id, url: `https://x.com/shop/status/${made.id}` },
+    provider: 'x',
+    external_id: made.id,
+    url: `https://x.com/shop/status/${made.id}`,
   })
   const attached = made.mediaIds.map((id) => on.server.media.find((one) => one.id === id)!)
   expect(attached.map(({ segments, altText }) => [segments.length, altText])).toEqual([
@@ -99,7 +101,8 @@ test.each(losses)('what fails for now is tried again, and a post whose answer is
     [
       'Slow',
       () => ({
-        ...{ status: 429, body: { title: 'Too Many Requests', detail: 'Too Many Requests', status: 429 } },
+        status: 429,
+        body: { title: 'Too Many Requests', detail: 'Too Many Requests', status: 429 },
         headers: { 'x-rate-limit-reset': String(Math.ceil(Date.now() / 1000) + 2) },
       }),
     ],
@@ -128,8 +131,10 @@ test('a limit of a day is waited for, at most as long as a platform is believed'
   const account = await connect()
   const inHours = (hours: number) => String(Math.ceil(Date.now() / 1000) + hours * 3600)
   const headers = {
-    ...{ 'x-rate-limit-remaining': '90', 'x-rate-limit-reset': inHours(0.1) },
-    ...{ 'x-app-limit-24hour-remaining': '0', 'x-app-limit-24hour-reset': inHours(20) },
+    'x-rate-limit-remaining': '90',
+    'x-rate-limit-reset': inHours(0.1),
+    'x-app-limit-24hour-remaining': '0',
+    'x-app-limit-24hour-reset': inHours(20),
   }
   answerOnce(on.server, publishStep, {
     status: 429,

@@ -49,7 +49,10 @@ function hinderLast(...hindrances: Hindrance[]): void {
 test('a channel is connected by a client and a refresh token', async () => {
   const { json } = await connect()
   expect(json).toMatchObject({
-    ...{ handle: channel.customUrl, display_name: channel.title, external_id: channel.id, connection_type: 'oauth' },
+    handle: channel.customUrl,
+    display_name: channel.title,
+    external_id: channel.id,
+    connection_type: 'oauth',
   })
   const { client_id, client_secret, refresh_token } = googleClient
   const lines = await connect(`${client_id}\n${client_secret}\n${refresh_token}`)

@@ -60,17 +60,17 @@ test('what is due counts from its time on, and what is done or due later does no
     ])
   }
   try {
-    await expect.poll(shown).toEqual([
-      ...['outbox', 'webhooks', 'people', 'figures_of_people', 'payments', 'erasures'].map((queue) => [queue, 2]),
-      ...[
+    await expect
+      .poll(shown)
+      .toEqual([
+        ...['outbox', 'webhooks', 'people', 'figures_of_people', 'payments', 'erasures'].map((queue) => [queue, 2]),
         ['outbox', '100'],
         ['webhooks', '200'],
         ['people', '300'],
         ['figures_of_people', '600'],
         ['payments', '400'],
         ['erasures', '500'],
-      ],
-    ])
+      ])
   } finally {
     await watch.close()
   }

@@ -46,14 +46,28 @@ test('a chunk is stored with what its events say, and as its visitor’s events 
   const { status, body } = await sendChunk(ingest, { session: 'whole', at })
   expect([status, body]).toEqual([202, { accepted: true }])
   await ingest.post('/track', {
-    ...{ tracking_key: ingest.key, event_name: 'pageview', anonymous_id: 'browser-1', session_id: 'whole' },
+    tracking_key: ingest.key,
+    event_name: 'pageview',
+    anonymous_id: 'browser-1',
+    session_id: 'whole',
     url: 'https://example.com/',
   })
   const [row] = await rowsOf('whole')
   expect(row).toMatchObject({
-    ...{ workspace_id: ingest.workspaceId, sequence: 0, duration_ms: 4_000, event_count: 3, clicks: 1 },
-    ...{ device: 'desktop', browser: 'Chrome', os: 'Windows', country: 'DE', page_id: 'p1', anonymous_id: 'browser-1' },
-    ...{ path: '/pricing', url: 'https://example.com/pricing?a=b', events: pack(madeEvents(at)) },
+    workspace_id: ingest.workspaceId,
+    sequence: 0,
+    duration_ms: 4_000,
+    event_count: 3,
+    clicks: 1,
+    device: 'desktop',
+    browser: 'Chrome',
+    os: 'Windows',
+    country: 'DE',
+    page_id: 'p1',
+    anonymous_id: 'browser-1',
+    path: '/pricing',
+    url: 'https://example.com/pricing?a=b',
+    events: pack(madeEvents(at)),
   })
   const [event] = await stores.ch.query<Record<string, unknown>>('SELECT visitor, session FROM events')
   expect([row!['visitor'], row!['session']]).toEqual([event!['visitor'], event!['session']])
@@ -95,7 +109,11 @@ test('what is no packed list of events within the bounds is refused, and counted
   const deep = `[{"type":3,"timestamp":${at},"data":${'['.repeat(replayDepthMax)}${']'.repeat(replayDepthMax)}}]`
   const filler = incompressible(60_000)
   const bad: string[] = [
-    ...['not base64!', Buffer.from('no gzip').toString('base64'), pack({}), pack([]), pack([1])],
+    'not base64!',
+    Buffer.from('no gzip').toString('base64'),
+    pack({}),
+    pack([]),
+    pack([1]),
     pack([{ type: 9, timestamp: at, data: {} }]),
     pack([{ type: 3, timestamp: 'now', data: {} }]),
     pack([{ type: 3, timestamp: at }]),

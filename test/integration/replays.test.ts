@@ -46,17 +46,21 @@ const idsOf = async (query = '', workspace = mine) => (await list(query, workspa
 test('a replay is its session’s chunks together, each once', async () => {
   expect(await list('session_id=s11')).toEqual([
     {
-      ...{ id: 11, object_id: 'replay_11', session_id: 's11', anonymous_id: 'ann', contact_id: null },
-      ...{ started_at: new Date(now - 90 * minute).toISOString(), duration_ms: 2 * minute + 4_000, pages: 2 },
-      ...{
-        entry_path: '/',
-        clicks: 3,
-        device: 'desktop',
-        browser: 'Chrome',
-        country: 'DE',
-        bytes: 300,
-        event_count: 9,
-      },
+      id: 11,
+      object_id: 'replay_11',
+      session_id: 's11',
+      anonymous_id: 'ann',
+      contact_id: null,
+      started_at: new Date(now - 90 * minute).toISOString(),
+      duration_ms: 2 * minute + 4_000,
+      pages: 2,
+      entry_path: '/',
+      clicks: 3,
+      device: 'desktop',
+      browser: 'Chrome',
+      country: 'DE',
+      bytes: 300,
+      event_count: 9,
     },
   ])
   expect((await list('session_id=s13'))[0]).toMatchObject({ browser: 'Firefox', country: '' })
@@ -228,7 +232,8 @@ test('an erased person’s sessions are deleted whole, and chunks that came late
     requestedAt: now,
     places: null,
     clearedVersion: null,
-    ...{ isRepaired: false, daysLeft: [] },
+    isRepaired: false,
+    daysLeft: [],
   }
   expect(await eraseReplays(stores.ch, erasure)).toBe(1)
   expect(await idsOf('', workspace)).toEqual([43, 42])

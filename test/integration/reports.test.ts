@@ -54,16 +54,15 @@ async function look(now: number, asOf = now, sendThem = sendReports): Promise<st
   const { signal } = new AbortController()
   await sendThem(
     {
-      ...{
-        pg: stores.pg,
-        ch: stores.ch,
-        box: stores.box,
-        apiHost: testApiHost,
-        clock,
-        mailer: mailerWithin(),
-        chat: noChat,
-      },
-      ...{ log, metrics: makePipelineMetrics(metrics) },
+      pg: stores.pg,
+      ch: stores.ch,
+      box: stores.box,
+      apiHost: testApiHost,
+      clock,
+      mailer: mailerWithin(),
+      chat: noChat,
+      log,
+      metrics: makePipelineMetrics(metrics),
     },
     { stopping: signal, giveUp: signal },
   )
@@ -336,7 +335,7 @@ test('a report that is asked for goes out once, beside the calendar’s, at most
     { action: 'report_recipient.send', actor_type: 'user', resource_id: recipientId },
   ])
   // A recipient who is removed and added again has had none, but the workspace has.
-  const sends = { ...{ workspaceId: id, actorName: 'test' }, ...{ resourceId: 1, metadata: {} } } as const
+  const sends = { workspaceId: id, actorName: 'test', resourceId: 1, metadata: {} } as const
   for (let i = 5; i < askedReportsHourlyMax; i++)
     await appendSystemChange(stores.pg, { action: 'report_recipient.send', ...sends })
   await longAgo()

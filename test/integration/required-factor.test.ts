@@ -42,14 +42,17 @@ const require = (ask: typeof owner, isRequired: boolean) =>
 
 test('the owner alone requires it, once the own account has one, and it is audited', async () => {
   expect(await require(owner, true)).toMatchObject({
-    ...{ status: 409, body: { detail: 'The owner of the workspace has no second factor yet' } },
+    status: 409,
+    body: { detail: 'The owner of the workspace has no second factor yet' },
   })
   expect((await require(admin.ask, true)).body.detail).toBe('Your role in the workspace does not allow this')
   expect((await owner('PATCH', '/workspace/second-factor', { is_required: 'no' })).status).toBe(422)
   await turnOn(mine.ownerId)
   expect(await require(owner, true)).toEqual({ status: 200, body: { id: mine.workspaceId, is_required: true } })
   expect(await audited()).toMatchObject({
-    ...{ action: 'workspace.require_second_factor', actor_id: mine.ownerId, resource_id: mine.workspaceId },
+    action: 'workspace.require_second_factor',
+    actor_id: mine.ownerId,
+    resource_id: mine.workspaceId,
     metadata: { fields: ['is_required'], is_required: true },
   })
   const { body } = await owner('GET', '/members')

@@ -63,7 +63,10 @@ beforeAll(async () => {
       1,
       rows.map(({ id, workspace_id, occurred_at }, at) =>
         makeInboxRow({
-          ...{ event_id: id, workspace_id, occurred_at, received_at: occurred_at },
+          event_id: id,
+          workspace_id,
+          occurred_at,
+          received_at: occurred_at,
           // One that is seen all the time, and one of each age.
           email: at % 2 === 0 ? 'a@example.com' : `${occurred_at}@example.com`,
         }),

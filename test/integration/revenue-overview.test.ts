@@ -44,7 +44,12 @@ function visitorOf(browser: string) {
   return { hi: hashed.hi, lo: hashed.lo || 1 }
 }
 const eventOf = (browser: string, occurred_at: string, more: EventLike = {}): EventLike => ({
-  ...{ visitor: visitorOf(browser), anonymous_id: browser, occurred_at, source: '', medium: '', ...more },
+  visitor: visitorOf(browser),
+  anonymous_id: browser,
+  occurred_at,
+  source: '',
+  medium: '',
+  ...more,
 })
 let manifests = 0
 const identify = (email: string, browser: string, properties: Record<string, unknown> = {}) => {

@@ -8,7 +8,10 @@ const { stores, api, mine } = setUpApi()
 const at = (time: string) => Date.parse(time) / 1000
 const ledger = async () =>
   (await readLedger(stores, mine.workspaceId)).map(({ payment, value_cents, currency, occurred_at }) => [
-    ...[payment, value_cents, currency, occurred_at.toISOString().slice(0, 16)],
+    payment,
+    value_cents,
+    currency,
+    occurred_at.toISOString().slice(0, 16),
   ])
 
 describe('Stripe', () => {
@@ -25,13 +28,25 @@ describe('Stripe', () => {
       data: { object },
     })
   const charge = {
-    ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', invoice: 'in_1', customer: 'cus_1', currency: 'eur' },
-    ...{ amount: 2_000, amount_captured: 2_000, amount_refunded: 0, captured: true, paid: true },
+    id: 'ch_1',
+    object: 'charge',
+    payment_intent: 'pi_1',
+    invoice: 'in_1',
+    customer: 'cus_1',
+    currency: 'eur',
+    amount: 2_000,
+    amount_captured: 2_000,
+    amount_refunded: 0,
+    captured: true,
+    paid: true,
     created: at('2025-11-01T10:00:00Z'),
     billing_details: { email: null },
   }
   const checkout = {
-    ...{ id: 'cs_1', payment_intent: 'pi_1', customer: 'cus_1', client_reference_id: 'user-7' },
+    id: 'cs_1',
+    payment_intent: 'pi_1',
+    customer: 'cus_1',
+    client_reference_id: 'user-7',
     customer_details: { email: 'Ada@Example.com ' },
   }
   const invoice = { id: 'in_1', payment_intent: 'pi_1', customer: 'cus_1', customer_email: 'ada@example.com' }
@@ -156,7 +171,10 @@ test.each([
 test('a payment of nothing is none, and says who will pay', async () => {
   const connected = await connectProvider(stores, mine.workspaceId, 'paddle')
   const data = {
-    ...{ id: 'txn_1', customer_id: 'ctm_1', currency_code: 'GBP', custom_data: { user_id: 'user-7' } },
+    id: 'txn_1',
+    customer_id: 'ctm_1',
+    currency_code: 'GBP',
+    custom_data: { user_id: 'user-7' },
     details: { totals: { grand_total: '0' } },
   }
   const trial = { event_type: 'transaction.completed', occurred_at: '2025-11-01T10:00:00Z', data }
@@ -175,10 +193,17 @@ describe('Lemon Squeezy', () => {
         // Custom data of an odd shape loses no payment.
         meta: { event_name, test_mode: false, custom_data: id === '1' ? [] : { user_id: 'user-7' } },
         data: {
-          ...{ type, id },
+          type,
+          id,
           attributes: {
-            ...{ status: 'paid', total: 999, currency: 'USD', customer_id: 5, user_email: 'ada@example.com' },
-            ...{ created_at: '2025-11-01T10:00:00.000000Z', updated_at: '2025-11-01T10:00:00.000000Z', ...attributes },
+            status: 'paid',
+            total: 999,
+            currency: 'USD',
+            customer_id: 5,
+            user_email: 'ada@example.com',
+            created_at: '2025-11-01T10:00:00.000000Z',
+            updated_at: '2025-11-01T10:00:00.000000Z',
+            ...attributes,
           },
         },
       })
@@ -187,7 +212,9 @@ describe('Lemon Squeezy', () => {
       await send('order_created', 'orders', '1', {})
       await send('subscription_payment_success', 'subscription-invoices', '1', { billing_reason: 'initial' })
       await send('subscription_payment_success', 'subscription-invoices', '2', {
-        ...{ billing_reason: 'renewal', subscription_id: 3, created_at: '2025-11-08T10:00:00.000000Z' },
+        billing_reason: 'renewal',
+        subscription_id: 3,
+        created_at: '2025-11-08T10:00:00.000000Z',
       })
       await send('order_refunded', 'orders', '1', refund)
     }

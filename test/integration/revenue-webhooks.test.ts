@@ -15,7 +15,11 @@ const { stores, api, mine } = setUpApi()
 const ask = (method: string, path: string) => asking(api, () => mine.apiKey)(method, path)
 
 const customPayment = {
-  ...{ id: 'order-1', type: 'payment', value_cents: 5_000, currency: 'USD', occurred_at: '2025-11-01T10:00:00Z' },
+  id: 'order-1',
+  type: 'payment',
+  value_cents: 5_000,
+  currency: 'USD',
+  occurred_at: '2025-11-01T10:00:00Z',
 }
 const ledger = () => readLedger(stores, mine.workspaceId)
 
@@ -79,7 +83,8 @@ describe('a signature', () => {
     expect((await sendEvent(api, 'custom', json, customPayment)).status).toBe(200)
     expect((await svcOn(stores, 'revenue', 'disconnect', String(connected.connection_id))).code).toBe(0)
     expect(await sendEvent(api, 'custom', json, customPayment)).toEqual({
-      ...{ status: 404, body: { detail: 'Revenue connection not found' } },
+      status: 404,
+      body: { detail: 'Revenue connection not found' },
     })
   })
 

@@ -61,18 +61,14 @@ test.each([
 
 test('nobody is asked where that would tell nothing', () => {
   for (const [address, botName] of [
-    ...[
-      ['', 'Googlebot'],
-      ['not an address', 'Googlebot'],
-      ['66.249.66.1', 'NewBot'],
-      ['66.249.66.1', 'GPTBot'],
-    ],
-    ...[
-      ['10.1.2.3', 'Googlebot'],
-      ['127.0.0.1', 'Googlebot'],
-      ['fd00::1', 'Googlebot'],
-      ['192.0.2.1', 'Googlebot'],
-    ],
+    ['', 'Googlebot'],
+    ['not an address', 'Googlebot'],
+    ['66.249.66.1', 'NewBot'],
+    ['66.249.66.1', 'GPTBot'],
+    ['10.1.2.3', 'Googlebot'],
+    ['127.0.0.1', 'Googlebot'],
+    ['fd00::1', 'Googlebot'],
+    ['192.0.2.1', 'Googlebot'],
   ] as [string, string][]) {
     expect([address, verifier.askFor([claim(address, botName)])]).toEqual([address, null])
     expect(verifier.verify(claim(address, botName), now)).toEqual({ verified: null, method: 'none' })

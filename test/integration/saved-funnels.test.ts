@@ -29,7 +29,11 @@ test('funnels are kept under a name of their own, listed by name, changed, audit
   expect(await ask('DELETE', `/v1/funnels/${sale.id}`)).toEqual(none)
   const { body: audit } = await ask<{ action: string }[]>('GET', '/v1/audit-log')
   expect(audit.map(({ action }) => action.replace('saved_funnel.', ''))).toEqual([
-    ...['delete', 'update', 'update', 'create', 'create'],
+    'delete',
+    'update',
+    'update',
+    'create',
+    'create',
   ])
 
   for (let at = 1; at < savedFunnelsMax; at++) expect((await add(`F${at}`)).status).toBe(200)
@@ -45,7 +49,9 @@ test.each<[object, string[], string]>([
   [{ within: '31' }, ['within'], 'should match pattern'],
 ])('%j is refused at %j: %s', async (more, place, text) => {
   const { status, body } = await ask('POST', '/v1/funnels', {
-    ...{ name: 'F', steps: ['path:/', 'path:/a'], ...more },
+    name: 'F',
+    steps: ['path:/', 'path:/a'],
+    ...more,
   })
   expect([status, body.detail[0].loc.map(String)]).toEqual([422, ['body', ...place]])
   expect(body.detail[0].msg).toContain(text)

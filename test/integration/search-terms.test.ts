@@ -79,8 +79,12 @@ async function connect(site: string, file = 'key.json') {
 }
 const list = async () => (await svcOn(stores, 'search', 'list', `--workspace=${mine.workspaceId}`)).json
 const contextOf = () => ({
-  ...{ pg: stores.pg, ch: stores.ch, clock, log: makeLog('test', 'silent'), dispatcher: undefined },
-  ...{ box: makeSecretBox(stores.secretKey, searchKeysPurpose) },
+  pg: stores.pg,
+  ch: stores.ch,
+  clock,
+  log: makeLog('test', 'silent'),
+  dispatcher: undefined,
+  box: makeSecretBox(stores.secretKey, searchKeysPurpose),
   metrics: makePipelineMetrics(makeMetrics('test', false)),
 })
 /** Everything that is due so long from now. */
@@ -101,8 +105,12 @@ function rowsOf(date: string, queries: number, pages: number): Impressions[] {
     const query = at % 5 === 0 ? '' : `term ${at % queries}`
     const clicks = (at * 7 + date.charCodeAt(9)) % 4
     return {
-      ...{ date, query, page: `https://example.com/${at % pages}`, clicks },
-      ...{ impressions: clicks + 1 + (at % 3), position: 1 + (at % 9) / 2 },
+      date,
+      query,
+      page: `https://example.com/${at % pages}`,
+      clicks,
+      impressions: clicks + 1 + (at % 3),
+      position: 1 + (at % 9) / 2,
     }
   })
 }
@@ -212,8 +220,12 @@ test('figures are the sums of what Google has, of all days, one query or one pag
 test('a long first pull goes on in turns, and of a day with very many rows the top ones are kept', async () => {
   const old = Array.from({ length: searchDaysEach + 5 }, (_, at) => rowsOf(dateBack(at + 4), 2, 1)).flat()
   const many = Array.from({ length: 25_010 }, (_, at) => ({
-    ...{ date: dateBack(3), query: `term ${at}`, page: 'https://example.com/', clicks: at < 10 ? 1 : 0 },
-    ...{ impressions: at + 1, position: 5 },
+    date: dateBack(3),
+    query: `term ${at}`,
+    page: 'https://example.com/',
+    clicks: at < 10 ? 1 : 0,
+    impressions: at + 1,
+    position: 5,
   }))
   google.state.rows = [...old, ...many]
   await connect(ownSite)

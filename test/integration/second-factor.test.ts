@@ -170,7 +170,9 @@ test('a recovery code signs in once, however it is typed, and is audited', async
   const typed = ` ${recovery[0]!.toUpperCase().replaceAll('-', ' ')} `
   expect((await enter(await passPassword(email), typed)).status).toBe(303)
   expect(await audited()).toMatchObject({
-    ...{ action: 'member.use_recovery_code', actor_id: id, metadata: { left: recoveryCodesCount - 1 } },
+    action: 'member.use_recovery_code',
+    actor_id: id,
+    metadata: { left: recoveryCodesCount - 1 },
   })
   const step = await passPassword(email)
   expect((await enter(step, recovery[0]!)).status).toBe(401)
@@ -201,7 +203,7 @@ test('a reset of the password by mail leaves it on, and ends sign-ins that await
   const token = 'r'.repeat(43)
   await stores.pg.query(
     'INSERT INTO password_resets (hash, owner_id, created_at, expires_at) VALUES ($1, $2, $3, $4)',
-    [...[sha256Of(token), id, new Date(clock.now()), new Date(clock.now() + 60_000)]],
+    [sha256Of(token), id, new Date(clock.now()), new Date(clock.now() + 60_000)],
   )
   const password = 'another password'
   const reset = await post('/dashboard/reset', { token, password, again: password })
@@ -225,7 +227,8 @@ test('it is turned off, and its recovery codes are replaced, by password and cod
   const off = await change(cookie, { ...right, wish: 'off', code: made[0]! })
   expect([off.status, off.headers.get('location')]).toEqual([303, '/dashboard/second-factor?off'])
   expect(await audited()).toMatchObject({
-    ...{ action: 'member.turn_off_second_factor', metadata: { recovery_code: true } },
+    action: 'member.turn_off_second_factor',
+    metadata: { recovery_code: true },
   })
   expect(cookieOf(await signIn(email), 'svc_session')).toBeDefined()
   // A secret that is never confirmed is forgotten.
@@ -263,7 +266,8 @@ test('links of this machine go without a code, and an account that signs in by l
   const cookie = await byLink()
   expect([(await show(cookie)).status, (await change(cookie, { wish: 'begin' })).status]).toEqual([409, 409])
   await stores.pg.query('UPDATE owners SET password_hash = $2 WHERE id = $1', [
-    ...[mine.ownerId, await hashPassword(memberPassword)],
+    mine.ownerId,
+    await hashPassword(memberPassword),
   ])
   const { app } = await begin(cookie)
   expect((await change(cookie, { wish: 'confirm', code: nextCode(app) })).status).toBe(200)
@@ -282,7 +286,9 @@ test('whoever runs the service turns it off for a member who is locked out', asy
   expect(await remove('nobody@example.com')).toMatchObject({ code: 1 })
   expect(await remove(email.toUpperCase())).toMatchObject({ code: 0 })
   expect(await audited()).toMatchObject({
-    ...{ action: 'member.turn_off_second_factor', resource_id: id, interface: 'cli' },
+    action: 'member.turn_off_second_factor',
+    resource_id: id,
+    interface: 'cli',
   })
   expect(cookieOf(await signIn(email), 'svc_session')).toBeDefined()
 })

@@ -82,10 +82,30 @@ describe('svc seed', () => {
     const rows = await ask<Record<string, never>>('SELECT * FROM ours WHERE cityHash64(id) % 4 = 0')
     expect(rows.length).toBeGreaterThan(2_000)
     const same = [
-      ...['kind', 'event_type', 'session_named', 'metric', 'metric_value', 'engagement_ms', 'scroll_depth'],
-      ...['screen_width'],
-      ...['event_name', 'anonymous_id', 'client_event_id', 'path', 'url', 'title', 'referrer', 'source', 'medium'],
-      ...['campaign', 'content', 'language', 'timezone', 'properties', 'link_id', 'post_id'],
+      'kind',
+      'event_type',
+      'session_named',
+      'metric',
+      'metric_value',
+      'engagement_ms',
+      'scroll_depth',
+      'screen_width',
+      'event_name',
+      'anonymous_id',
+      'client_event_id',
+      'path',
+      'url',
+      'title',
+      'referrer',
+      'source',
+      'medium',
+      'campaign',
+      'content',
+      'language',
+      'timezone',
+      'properties',
+      'link_id',
+      'post_id',
     ] as const
     for (const row of rows) {
       const made = rowOf(eventOf(row))
@@ -181,13 +201,17 @@ describe('svc seed', () => {
 function eventOf(row: Record<string, never>): Partial<TrackEvent> {
   const text = (name: string) => row[name] || undefined
   return {
-    ...{ event_name: row['event_name']!, event_type: row['event_type']! },
+    event_name: row['event_name']!,
+    event_type: row['event_type']!,
     ...(row['email_hash'] !== 0 && { email: 'somebody@example.com' }),
     anonymous_id: text('anonymous_id'),
     session_id: row['session_named'] ? 'a session' : undefined,
     client_event_id: text('client_event_id'),
-    ...{ url: text('url'), title: text('title'), referrer: text('referrer') },
-    ...{ language: text('language'), timezone: text('timezone') },
+    url: text('url'),
+    title: text('title'),
+    referrer: text('referrer'),
+    language: text('language'),
+    timezone: text('timezone'),
     screen_width: row['screen_width'] || undefined,
     properties: row['properties'] ? JSON.parse(row['properties']) : undefined,
   }

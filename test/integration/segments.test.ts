@@ -50,7 +50,9 @@ test('a change keeps what is not sent, replaces all filters, and is refused as a
     '/v1/audit-log?action=segment.update',
   )
   expect(audit.map(({ metadata }) => metadata)).toEqual([
-    ...[{ fields: [] }, { fields: ['name', 'filters'] }, { fields: ['name'] }],
+    { fields: [] },
+    { fields: ['name', 'filters'] },
+    { fields: ['name'] },
   ])
 })
 

@@ -108,8 +108,11 @@ test('a sweep that is closed in its midst asks Postgres nothing more', async () 
     },
   }
   const sweep = startSweep({
-    ...{ pg, redisUrl: stores.redisUrl, schedules: schedulesOf({ retentionSweepMinutes: 1440 }) },
-    ...{ metrics: makePipelineMetrics(makeMetrics('test', false)), log: makeLog('test', 'silent') },
+    pg,
+    redisUrl: stores.redisUrl,
+    schedules: schedulesOf({ retentionSweepMinutes: 1440 }),
+    metrics: makePipelineMetrics(makeMetrics('test', false)),
+    log: makeLog('test', 'silent'),
   })
   await sweep.swept
   expect(asked).toBe(1)

@@ -43,7 +43,9 @@ test('a link leads to no short address, however it is made or changed', async ()
   }
   const [url] = short
   const everywhere = {
-    ...{ ...valid, expires_at: '2099-01-01', expired_url: url },
+    ...valid,
+    expires_at: '2099-01-01',
+    expired_url: url,
     targets: [
       { share: 50, destination_url: url },
       { countries: ['DE'], device: 'ios', destination_url: url },

@@ -115,7 +115,8 @@ test('the same key leads elsewhere at each domain, in all that a short link can 
   const form = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }
   expect((await ask(domain.host, '/locked', { ...form, body: 'password=wrong' })).status).toBe(403)
   expect(await ask(domain.host, '/locked', { ...form, body: 'password=open' })).toMatchObject({
-    ...{ status: 303, location: locked.tracking_url },
+    status: 303,
+    location: locked.tracking_url,
   })
   await ingest.shipped()
   const rows = await stores.ch.query<{ id: number; qr: number; clicks: number }>(

@@ -57,7 +57,8 @@ test('a domain waits for its record: absent, another, a silent and a failing DNS
   const domain = await add('Steps.Example.com')
   expect(domain).toMatchObject({ host: 'steps.example.com', status: 'pending', failure: null })
   expect(domain.record).toEqual({
-    ...{ type: 'TXT', name: '_svc.steps.example.com' },
+    type: 'TXT',
+    name: '_svc.steps.example.com',
     value: expect.stringMatching(/^svc-domain=[\w-]{43}$/),
   })
   const { name, value } = domain.record
@@ -173,7 +174,8 @@ test('a domain with links stays until they are archived, and brings them back wh
   const domain = await addVerified('gone.example.com')
   const { body: made } = await makeLink({ domain: 'gone.example.com', key: 'autumn' })
   expect(await ask(mine, 'DELETE', `/v1/domains/${domain.id}`)).toMatchObject({
-    ...{ status: 409, body: { detail: 'Links stand under this domain: archive them first' } },
+    status: 409,
+    body: { detail: 'Links stand under this domain: archive them first' },
   })
   await ask(mine, 'POST', `/v1/links/${made.id}/archive`)
   expect((await ask(mine, 'DELETE', `/v1/domains/${domain.id}`)).status).toBe(200)

@@ -99,12 +99,17 @@ const ofFacebook = { platform: 'facebook', id: metaApp.id, secret: metaApp.secre
 
 const cases: Case[] = [
   {
-    ...{ platform: 'linkedin', app: ofLinkedin, start: startingLinkedin },
+    platform: 'linkedin',
+    app: ofLinkedin,
+    start: startingLinkedin,
     account: { external_id: member.urn, handle: 'Ada Shop (782bbtaQ)' },
     credentials: { accessToken: linkedinToken, renewal },
   },
   {
-    ...{ platform: 'linkedin', start: startingLinkedin, choice: pageUrn, offered: ['Ada Shop', 'The Shop'] },
+    platform: 'linkedin',
+    start: startingLinkedin,
+    choice: pageUrn,
+    offered: ['Ada Shop', 'The Shop'],
     app: {
       ...ofLinkedin,
       scopes: 'openid,profile,w_member_social,w_organization_social,r_organization_social,r_organization_admin',
@@ -113,23 +118,24 @@ const cases: Case[] = [
     credentials: { accessToken: linkedinToken, renewal },
   },
   {
-    ...{
-      platform: 'facebook',
-      app: ofFacebook,
-      start: startingMeta,
-      choice: page.id,
-      offered: ['The Shop', 'Another'],
-    },
+    platform: 'facebook',
+    app: ofFacebook,
+    start: startingMeta,
+    choice: page.id,
+    offered: ['The Shop', 'Another'],
     account: { external_id: page.id, handle: page.username },
     credentials: { accessToken: pageToken, appSecret: metaApp.secret },
   },
   {
-    ...{ platform: 'instagram', app: ofFacebook, start: startingMeta },
+    platform: 'instagram',
+    app: ofFacebook,
+    start: startingMeta,
     account: { external_id: instagramUser.id, handle: '@the.shop' },
     credentials: { accessToken: pageToken, appSecret: metaApp.secret },
   },
   {
-    ...{ platform: 'threads', app: { ...ofFacebook, platform: 'threads' } },
+    platform: 'threads',
+    app: { ...ofFacebook, platform: 'threads' },
     async start() {
       const server = await startMeta()
       return { server, agree: server.signInToThreads.agree }
@@ -144,7 +150,8 @@ const cases: Case[] = [
       const server = await startPinterest()
       return { server, agree: server.signIn.agree }
     },
-    ...{ choice: board.id, offered: ['Spring', 'Autumn'] },
+    choice: board.id,
+    offered: ['Spring', 'Autumn'],
     account: { handle: 'theshop', provider_metadata: { board_id: board.id } },
     credentials: { renewal: { refreshToken: pinterestApp.refresh_token, clientId: pinterestApp.client_id } },
   },
@@ -260,7 +267,10 @@ test('Mastodon needs no app; the sign-in is taken once, and what is stored shows
     [mine.workspaceId],
   )) as [Answer]
   expect(metadata).toEqual({
-    ...{ fields: ['state', 'code'], platform: 'mastodon', handle: '@shop@social.test', is_renewed: false },
+    fields: ['state', 'code'],
+    platform: 'mastodon',
+    handle: '@shop@social.test',
+    is_renewed: false,
   })
 })
 

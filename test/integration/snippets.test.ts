@@ -42,7 +42,7 @@ test.each<[object, string, string]>([
   [{ text: ' \n' }, 'text', 'must not be blank'],
   [{ text: 't'.repeat(snippetTextLengthMax + 1) }, 'text', `at most ${snippetTextLengthMax} characters`],
 ])('%j is refused at %j: %s', async (more, place, text) => {
-  const { status, body } = await ask('POST', '/v1/snippets', { ...{ name: 'N', text: 'T' }, ...more })
+  const { status, body } = await ask('POST', '/v1/snippets', { name: 'N', text: 'T', ...more })
   expect([status, body.detail[0].loc]).toEqual([422, ['body', place]])
   expect(body.detail[0].msg).toContain(text)
 })

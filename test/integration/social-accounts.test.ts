@@ -14,7 +14,9 @@ const connect = async (...words: string[]) =>
   svc('accounts', 'connect', '--workspace', String(mine.workspaceId), ...words)
 const audited = async () =>
   (await ask('GET', '/v1/audit-log')).body.map(({ action, resource_id, interface: by }: Record<string, unknown>) => [
-    ...[action, resource_id, by],
+    action,
+    resource_id,
+    by,
   ])
 
 test('an account that was connected is shown by the API and the command line alike', async () => {
@@ -23,8 +25,15 @@ test('an account that was connected is shown by the API and the command line ali
   expect(json).toEqual({
     id: expect.any(Number),
     object_id: `social_account_${json.id}`,
-    ...{ platform: 'mastodon', handle: '@shop', display_name: 'My shop', status: 'connected', external_id: null },
-    ...{ connection_type: 'simulated', health_status: 'ok', health_message: '', provider_metadata: {} },
+    platform: 'mastodon',
+    handle: '@shop',
+    display_name: 'My shop',
+    status: 'connected',
+    external_id: null,
+    connection_type: 'simulated',
+    health_status: 'ok',
+    health_message: '',
+    provider_metadata: {},
   })
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([json])
   expect((await svc('accounts', 'list', '--workspace', String(mine.workspaceId))).json).toEqual([json])

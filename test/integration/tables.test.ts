@@ -59,9 +59,18 @@ test("two nodes that make a day's salt at once use the same one", async () => {
 describe('the inbox', () => {
   const row = (event_id: number, more: Partial<InboxRow> = {}): InboxRow =>
     makeInboxRow({
-      ...{ event_id, workspace_id: 77, email: `a${event_id}@example.com`, full_name: 'Ünïcode "quoted" \\ 👋' },
-      ...{ properties: { a: [1, { b: null }], c: 'x\u2028y' }, source: 's', medium: 'm', campaign: 'c', content: 'k' },
-      ...{ occurred_at: 1_700_000_000_123, received_at: 1_700_000_000_456, ...more },
+      event_id,
+      workspace_id: 77,
+      email: `a${event_id}@example.com`,
+      full_name: 'Ünïcode "quoted" \\ 👋',
+      properties: { a: [1, { b: null }], c: 'x\u2028y' },
+      source: 's',
+      medium: 'm',
+      campaign: 'c',
+      content: 'k',
+      occurred_at: 1_700_000_000_123,
+      received_at: 1_700_000_000_456,
+      ...more,
     })
 
   test("holds a manifest's rows once, as they were, however often it is copied", async () => {

@@ -90,8 +90,12 @@ test('each click after the endpoint was made is told once, as the figures count 
   const events = await told()
   expect(events[first]).toEqual([
     {
-      ...{ link_id: first, object_id: `link_${first}`, label, clicks: 2 },
-      ...{ first_clicked_at: new Date(at).toISOString(), last_clicked_at: new Date(at + 4).toISOString() },
+      link_id: first,
+      object_id: `link_${first}`,
+      label,
+      clicks: 2,
+      first_clicked_at: new Date(at).toISOString(),
+      last_clicked_at: new Date(at + 4).toISOString(),
       top_countries: [{ country: 'DE', clicks: 2 }],
       top_devices: [{ device: 'mobile', clicks: 2 }],
       top_referrers: [
@@ -153,8 +157,11 @@ test('readings of few rows or links tell the same clicks as one of all, and none
   const links = [await makeLink(), await makeLink(), await makeLink()]
   const from = Math.floor(Date.now() / hourMs) * hourMs - 3 * hourMs
   const clicks = Array.from({ length: 60 }, (_, nth) => ({
-    ...{ nth: 1_000 + nth, lease: nth % 3, at: from + ((nth * 7_919) % 180) * 60_000 },
-    ...{ link: links[Math.floor(nth / 5) % 3]!, visitor: nth % 11 },
+    nth: 1_000 + nth,
+    lease: nth % 3,
+    at: from + ((nth * 7_919) % 180) * 60_000,
+    link: links[Math.floor(nth / 5) % 3]!,
+    visitor: nth % 11,
   }))
   await store(...clicks)
   const sums = async (bounds: { rowsMax: number; linksMax: number }) => {

@@ -37,8 +37,14 @@ beforeEach(async () => {
 
 const { signal } = new AbortController()
 const contextOf = () => ({
-  ...{ pg: stores.pg, ch: stores.ch, box: stores.box, apiHost: testApiHost, clock, isMailSetUp: true },
-  ...{ log: makeLog('test', 'silent'), metrics: makePipelineMetrics(makeMetrics('test', false)) },
+  pg: stores.pg,
+  ch: stores.ch,
+  box: stores.box,
+  apiHost: testApiHost,
+  clock,
+  isMailSetUp: true,
+  log: makeLog('test', 'silent'),
+  metrics: makePipelineMetrics(makeMetrics('test', false)),
   chat: noChat,
   mailer: makeMailer(readSmtpUrl(server.url)!, readMailFrom('Figures <reports@example.com>')!),
 })
@@ -83,8 +89,10 @@ test('a spike is told once in 24 hours, by the live visitors of the overview, wi
   await insertReportRecipient(stores.pg, { ...own, email: 'reports-alone@example.com', every: 'weekly' })
   for (const { addEvents } of [watched, quiet]) {
     await addEvents([
-      ...[...visits(3, start - 5 * minuteMs), ...visits(1, start - minuteMs, '/<b>more')],
-      ...[...visits(9, start - 6 * minuteMs, '/before'), { visitor: 0, occurred_at: start, path: '/launch' }],
+      ...visits(3, start - 5 * minuteMs),
+      ...visits(1, start - minuteMs, '/<b>more'),
+      ...visits(9, start - 6 * minuteMs, '/before'),
+      { visitor: 0, occurred_at: start, path: '/launch' },
     ])
   }
   // No figure has it yet.
@@ -215,7 +223,8 @@ test('the link of an alert ends the alerts of its address, its own recipient rem
   expect(server.mails.map(({ to }) => to)).toEqual([own.email])
   const link = /^Unsubscribe: (\S+)$/m.exec(server.mails[0]!.text)![1]!.replace(testApiHost, '')
   await stores.pg.query("DELETE FROM report_recipients WHERE workspace_id = $1 AND email = $2 AND every = 'weekly'", [
-    ...[id, own.email],
+    id,
+    own.email,
   ])
   for (const method of ['GET', 'POST', 'POST']) expect((await api.ask(link, { method })).status).toBe(200)
   expect(await (await api.ask(link, { method: 'POST' })).text()).toContain(

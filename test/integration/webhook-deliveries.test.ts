@@ -41,9 +41,16 @@ test('a change is delivered once, as the API showed it, with a signature that th
   expect(() => new Webhook(secret).verify(body.replace('link', 'lank'), headers)).toThrow()
   const delivery = await untilDelivery(({ status }) => status === 'delivered')
   expect(delivery).toMatchObject({
-    ...{ webhook_endpoint_id: id, event_id: payload['id'], event_type: 'link.created', attempt_count: 1 },
-    ...{ response_status: 200, response_body: 'ok', error: null, next_attempt_at: null },
-    ...{ duration_ms: expect.any(Number), delivered_at: expect.any(String) },
+    webhook_endpoint_id: id,
+    event_id: payload['id'],
+    event_type: 'link.created',
+    attempt_count: 1,
+    response_status: 200,
+    response_body: 'ok',
+    error: null,
+    next_attempt_at: null,
+    duration_ms: expect.any(Number),
+    delivered_at: expect.any(String),
   })
   expect(receiver.received).toHaveLength(1)
 })
@@ -55,8 +62,17 @@ test('an attempt whose COMMIT was not answered counts once, though it is recorde
   const { id: deliveryId, next_attempt_at } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
   const turn: Turn = { endpointId, url: '', secret: Buffer.alloc(0), state: 'enabled', isFailing: true }
   const again: AttemptResult = {
-    ...{ deliveryId, attemptsBefore: 0, retryStep: 0, isByHand: false, status: 'pending', responseStatus: 500 },
-    ...{ responseBody: '', error: 'The endpoint answered 500', durationMs: 1, waitMs: 9_000_000, holdMs: null },
+    deliveryId,
+    attemptsBefore: 0,
+    retryStep: 0,
+    isByHand: false,
+    status: 'pending',
+    responseStatus: 500,
+    responseBody: '',
+    error: 'The endpoint answered 500',
+    durationMs: 1,
+    waitMs: 9_000_000,
+    holdMs: null,
   }
   await recordAttempts(stores.pg, turn, [again], 60_000)
   expect(await untilDelivery(({ id }) => id === deliveryId)).toMatchObject({ attempt_count: 1, next_attempt_at })
@@ -238,7 +254,8 @@ describe('by hand', () => {
     const [{ path, headers, body: sent }, ...more] = receiver.received as [(typeof receiver.received)[0]]
     expect([path, more]).toEqual(['/mine', []])
     expect(new Webhook(secret).verify(sent, headers)).toMatchObject({
-      ...{ id: body.event_id, type: 'webhook.test' },
+      id: body.event_id,
+      type: 'webhook.test',
       data: { object: { id, url: `${receiver.url}/mine`, status: 'enabled' } },
     })
     expect(sent).not.toContain('whsec_')
@@ -310,6 +327,8 @@ test('what a receiver answers to an event that is erased meanwhile is not kept',
   }
   await makeLink()
   expect(await untilDelivery(({ status }) => status === 'delivered')).toMatchObject({
-    ...{ attempt_count: 1, response_status: 200, response_body: null },
+    attempt_count: 1,
+    response_status: 200,
+    response_body: null,
   })
 })

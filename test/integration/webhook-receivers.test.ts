@@ -63,7 +63,9 @@ describe('what is recorded of an attempt on a receiver that', () => {
     await register(receiver.url)
     await makeLink()
     expect(await afterOne()).toMatchObject({
-      ...{ status: 'pending', response_status: status, response_body: 'a\uFFFDb' },
+      status: 'pending',
+      response_status: status,
+      response_body: 'a\uFFFDb',
       error: `The endpoint answered ${status}`,
     })
     expect(receiver.received).toHaveLength(1)

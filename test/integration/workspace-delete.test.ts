@@ -46,7 +46,11 @@ async function makeFull(): Promise<TestWorkspace & { linkKey: string; name: stri
   await creditByPerson(workspaceId, now)
   const utm = { utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' }
   const link = await insertLink(stores.pg, {
-    ...{ workspaceId, label: 'a', destinationUrl: 'https://example.com/', postId: null, socialAccountId: null },
+    workspaceId,
+    label: 'a',
+    destinationUrl: 'https://example.com/',
+    postId: null,
+    socialAccountId: null,
     ...utm,
   })
   await svc('workspace', 'set', '--workspace', String(workspaceId), '--currency', 'EUR')

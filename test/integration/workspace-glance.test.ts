@@ -44,7 +44,9 @@ async function ofOverview({ apiKey }: TestWorkspace) {
   const { metrics, traffic_series } = (await answer.json()) as Overview & { metrics: OverviewMetrics }
   const countsOf = ({ visitors, pageviews }: OverviewCounters) => ({ visitors, pageviews })
   return {
-    ...{ live_visitors: metrics.live_visitors, ...countsOf(metrics), previous: countsOf(metrics.previous!) },
+    live_visitors: metrics.live_visitors,
+    ...countsOf(metrics),
+    previous: countsOf(metrics.previous!),
     days: traffic_series.map(({ label, visitors }) => ({ day: label, visitors })),
   }
 }

@@ -85,7 +85,15 @@ const noVisitor = { hi: 0, lo: 0 }
 const sources = ['direct', '', 'google', 'google', 'newsletter', 'bing', 'chatgpt.com', 'a"b\\c', '～', '😀', 'Direct']
 const media = ['none', 'organic', 'email', 'cpc', '', 'é']
 const paths = [
-  ...['/', '/', '/a', '/b', '', '/c?d', '/é', '/～', '/😀'],
+  '/',
+  '/',
+  '/a',
+  '/b',
+  '',
+  '/c?d',
+  '/é',
+  '/～',
+  '/😀',
   ...Array.from({ length: 8 }, (_, at) => `/p/${at}`),
 ]
 const titles = ['', 'Home', 'Home – new', '😀', "it's"]
@@ -301,7 +309,14 @@ export const casesOfTwoTimezones: fc.Arbitrary<OverviewCase> = fc
 /** Without data: for the ranges and buckets alone. */
 export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc.noBias(fc.record(questionFields)).map((question) =>
   buildCase({
-    ...{ ...question, credits: [], servers: [], returns: [], vitals: [], sessions: [], botVisits: [], emails: [] },
+    ...question,
+    credits: [],
+    servers: [],
+    returns: [],
+    vitals: [],
+    sessions: [],
+    botVisits: [],
+    emails: [],
   }),
 )
 
@@ -326,7 +341,8 @@ function buildCase(spec: CaseSpec): OverviewCase {
   )
   return {
     ...asked,
-    ...{ contacts: servers.flatMap(({ contacts }) => contacts), bindings: servers.flatMap((one) => one.bindings) },
+    contacts: servers.flatMap(({ contacts }) => contacts),
+    bindings: servers.flatMap((one) => one.bindings),
     events: numberEvents([
       ...buildSessions(spec.sessions, momentOf, { timezone, now }),
       ...spec.credits.flatMap((credit, at) => buildCredit(credit, momentOf({ ...credit, nudge: 0 }), at)),
@@ -414,10 +430,19 @@ function momentsThatMatter(asked: OverviewCase, anchor: number): number[] {
   const { start, end } = span
   const previous = previousOf(span, asked.query, timezone)
   const matter = [
-    ...[start, start, start, end, end, previous.start, previous.end],
+    start,
+    start,
+    start,
+    end,
+    end,
+    previous.start,
+    previous.end,
     // Days on which sessions that pass the edges begin or end.
     ...[-1, 0, 1].flatMap((days) => [start, end].map((edge) => midnightBeside(edge, days, timezone))),
-    ...[now, now - 5 * minute, now - 5 * minute, anchor],
+    now,
+    now - 5 * minute,
+    now - 5 * minute,
+    anchor,
     ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((part) => start + (end - start) * part),
     ...buckets.filter((_, at) => at % Math.ceil(buckets.length / 8) === 0).map((bucket) => bucket.start),
     ...[readable, readable, now - 180 * day].filter((moment) => moment > start - 60 * day && moment < end),
@@ -488,8 +513,11 @@ function buildServer(
   const drawn = touches.map((touch) => ({
     order: touch.order,
     event: makeEventRow({
-      ...{ workspace_id: 0, ...by[touch.by], occurred_at: notAfter(now, at - touch.before) },
-      ...{ source: touch.source, medium: `by ${touch.by}` },
+      workspace_id: 0,
+      ...by[touch.by],
+      occurred_at: notAfter(now, at - touch.before),
+      source: touch.source,
+      medium: `by ${touch.by}`,
     }),
   }))
   const conversion = { ...by.server, kind: 'conversion' as const, source, medium: 'sent', occurred_at: at }
@@ -509,7 +537,12 @@ function buildReturns(
   return visits.map(({ daysBefore, afterMidnight, kind, path, source }, order) => ({
     order,
     event: makeEventRow({
-      ...{ workspace_id: 0, visitor: { hi: 79, lo: number }, session: 4000 + number, kind, path, source },
+      workspace_id: 0,
+      visitor: { hi: 79, lo: number },
+      session: 4000 + number,
+      kind,
+      path,
+      source,
       occurred_at: notAfter(now, midnightBeside(moment, -daysBefore, timezone) + afterMidnight),
     }),
   }))

@@ -105,7 +105,9 @@ export function breakdown(
 export function sessionsByPage(starting: readonly Session[], pageOf: (session: Session) => string | undefined) {
   return [...groupBy(starting, (session) => pageOf(session) ?? '')]
     .map(([key, sessions]) => ({
-      ...{ key, visitors: countDistinct(sessions.map(({ visitor }) => visitor)), sessions: sessions.length },
+      key,
+      visitors: countDistinct(sessions.map(({ visitor }) => visitor)),
+      sessions: sessions.length,
       ...ownFacts(sessions),
     }))
     .sort((a, b) => b.visitors - a.visitors || b.sessions - a.sessions || byText(a.key, b.key))

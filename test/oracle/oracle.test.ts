@@ -232,8 +232,15 @@ describe('the oracle tells sessions apart', () => {
     ]
     expect(sessionsOf(events, zone)).toEqual([
       expect.objectContaining({
-        ...{ source: 'news', medium: 'email', device: 2, startsAt: at('2026-11-10T22:00:00+05:30') },
-        ...{ durationMs: 25 * 3_600_000, events: 2, pageviews: 1, entryPath: '/second', isBounce: true },
+        source: 'news',
+        medium: 'email',
+        device: 2,
+        startsAt: at('2026-11-10T22:00:00+05:30'),
+        durationMs: 25 * 3_600_000,
+        events: 2,
+        pageviews: 1,
+        entryPath: '/second',
+        isBounce: true,
       }),
     ])
   })

@@ -23,7 +23,9 @@ export function computeOverview(facts: Facts, query: OverviewQuery, workspace: O
   const counted = filtered ?? allCounted
   const whole = filtered?.events ?? facts.events
   const sessions = {
-    ...{ all: sessionsOf(whole, timezone, counted), nameOf: sessionNames(whole, timezone), counted },
+    all: sessionsOf(whole, timezone, counted),
+    nameOf: sessionNames(whole, timezone),
+    counted,
   }
   const pageSessionName = pageSessionNames(ofKind(whole, kind.pageview), timezone)
   const count = (period: Span) => {

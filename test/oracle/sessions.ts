@@ -90,7 +90,8 @@ function describe(chain: readonly EventFact[], timezone: string, counted: Counte
   const engagementMs = members.reduce((sum, event) => sum + event.engagement_ms, 0)
   const has = (wanted: number) => members.some((event) => event.kind === wanted)
   return {
-    ...{ visitor: visitorOf(first), entry: first },
+    visitor: visitorOf(first),
+    entry: first,
     ...channelOf(first),
     device: first.device,
     browser: first.browser,

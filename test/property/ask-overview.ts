@@ -69,12 +69,11 @@ export async function placePeople({ pg }: TestStores, { workspaceId, contacts, b
      waiting AS (INSERT INTO people_work (workspace_id, contact_id) SELECT $1, id FROM made)
      INSERT INTO people_work (workspace_id, visitor) SELECT DISTINCT $1::int, visitor::numeric FROM unnest($3::text[]) AS visitor`,
     [
-      ...[
-        workspaceId,
-        contacts,
-        bindings.map(({ visitor: { hi, lo } }) => String(BigInt(hi) * 2n ** 32n + BigInt(lo))),
-      ],
-      ...[bindings.map(({ contact }) => contact), bindings.map(({ from }) => from)],
+      workspaceId,
+      contacts,
+      bindings.map(({ visitor: { hi, lo } }) => String(BigInt(hi) * 2n ** 32n + BigInt(lo))),
+      bindings.map(({ contact }) => contact),
+      bindings.map(({ from }) => from),
     ],
   )
 }
@@ -89,10 +88,20 @@ export async function creditServers(stores: TestStores): Promise<void> {
 export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
   return emails.flatMap(({ email, occurredAt }, at) =>
     [email, null].map((address, which) => ({
-      ...{ event_id: firstId + workspaceId * idsPerCase + at * 2 + which, workspace_id: workspaceId, email: address },
-      ...{ event_type: at % 2 === 0 ? 'identify' : 'conversion', event_name: 'signup', properties: {} },
-      ...{ anonymous_id: '', full_name: '', source: '', medium: '', campaign: '', content: '' },
-      ...{ occurred_at: occurredAt, received_at: occurredAt },
+      event_id: firstId + workspaceId * idsPerCase + at * 2 + which,
+      workspace_id: workspaceId,
+      email: address,
+      event_type: at % 2 === 0 ? 'identify' : 'conversion',
+      event_name: 'signup',
+      properties: {},
+      anonymous_id: '',
+      full_name: '',
+      source: '',
+      medium: '',
+      campaign: '',
+      content: '',
+      occurred_at: occurredAt,
+      received_at: occurredAt,
     })),
   )
 }

@@ -63,8 +63,14 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
     const [first, last] = [own[0]!, own.at(-1)!]
     const of = (kind: Event['kind']) => own.filter((event) => event.kind === kind)
     return {
-      ...{ workspaceId: 1, visitor: String(first.visitor), session: String(first.session), day: dayOf(first) },
-      ...{ firstAt: first.at, lastAt: last.at, events: own.length, pageviews: of('pageview').length },
+      workspaceId: 1,
+      visitor: String(first.visitor),
+      session: String(first.session),
+      day: dayOf(first),
+      firstAt: first.at,
+      lastAt: last.at,
+      events: own.length,
+      pageviews: of('pageview').length,
       entry: [
         sourceOf(first.source),
         mediumOf(first.source),
@@ -82,7 +88,8 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
         '',
         '',
       ],
-      ...{ acts: of('conversion').length, engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0) },
+      acts: of('conversion').length,
+      engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0),
       hours: own.reduce((mask, { at }) => mask | (1 << Math.floor((at % dayMs) / hourMs)), 0),
       views: of('pageview').map(({ at, id, path }) => [at, id, path]),
       leaves: of('page_leave').map(({ at, id, path, engagementMs }) => [at, id, path, engagementMs, id % 3]),

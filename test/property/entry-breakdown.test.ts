@@ -18,8 +18,15 @@ const longPath = `/${'ä'.repeat(400)}`
 const details = fc.record({
   url: fc.constantFrom('https://example.com/x', 'https://Shop.example.com:8443/?a', 'http://localhost:3000/', ''),
   referrer: fc.constantFrom(
-    ...['', '', 'https://www.google.com/', 'https://google.com', 'https://example.com/own', 'about:blank'],
-    ...['https://News.example.net/a/b/?q=1#/c', 'android-app://com.google.android.gm/', `https://a.test${longPath}?x`],
+    '',
+    '',
+    'https://www.google.com/',
+    'https://google.com',
+    'https://example.com/own',
+    'about:blank',
+    'https://News.example.net/a/b/?q=1#/c',
+    'android-app://com.google.android.gm/',
+    `https://a.test${longPath}?x`,
   ),
   content: fc.constantFrom('', 'footer', '<b>x</b>'),
   language: fc.constantFrom(
@@ -47,12 +54,20 @@ const cases = fc.record({
 })
 
 const languages: Readonly<Record<string, string>> = {
-  ...{ '': 'unknown', c4: 'unknown', en_us: 'en-US', EN: 'en' },
-  ...{ 'zh-Hans-CN': 'zh-CN', 'zh-Hant': 'zh', 'ca-ES-valencia': 'ca-ES' },
+  '': 'unknown',
+  c4: 'unknown',
+  en_us: 'en-US',
+  EN: 'en',
+  'zh-Hans-CN': 'zh-CN',
+  'zh-Hant': 'zh',
+  'ca-ES-valencia': 'ca-ES',
 }
 const referrers: Readonly<Record<string, string>> = {
-  ...{ 'https://www.google.com/': 'google.com', 'https://google.com': 'google.com', 'about:blank': '' },
-  ...{ 'https://example.com/own': 'example.com/own', 'https://News.example.net/a/b/?q=1#/c': 'news.example.net/a/b' },
+  'https://www.google.com/': 'google.com',
+  'https://google.com': 'google.com',
+  'about:blank': '',
+  'https://example.com/own': 'example.com/own',
+  'https://News.example.net/a/b/?q=1#/c': 'news.example.net/a/b',
   'android-app://com.google.android.gm/': 'com.google.android.gm',
   [`https://a.test${longPath}?x`]: `a.test${longPath}`.slice(0, 300),
 }

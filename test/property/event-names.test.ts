@@ -84,7 +84,11 @@ test('every row equals a computation over the raw events', async () => {
       const last = events.at(-1)!
       rowsOf.set(JSON.stringify([event, value]), events)
       return {
-        ...{ event, value, kind: kindNames[last.kind], events: events.length, visitors: visitorsOf(events) },
+        event,
+        value,
+        kind: kindNames[last.kind],
+        events: events.length,
+        visitors: visitorsOf(events),
         sessions: countSessions(events),
         conversions: events.filter((one) => one.kind === kind.conversion).length,
         visitor_share: perCent(visitorsOf(events), visitors),
@@ -107,7 +111,8 @@ test('every row equals a computation over the raw events', async () => {
     const buckets = interval && bucketsOf({ start, end }, { interval }, placed.timezone)
     const series = buckets?.map((bucket) => ({
       label: bucket.label,
-      ...{ start: new Date(bucket.start).toISOString(), end: new Date(bucket.end).toISOString() },
+      start: new Date(bucket.start).toISOString(),
+      end: new Date(bucket.end).toISOString(),
       rows: first.map((events) => {
         const within = events.filter(({ occurred_at: at }) => at >= bucket.start && at < bucket.end)
         return { events: within.length, visitors: visitorsOf(within) }
@@ -128,7 +133,11 @@ test('a day of 25 hours has its repeated hour twice, and a series counts ten row
   const at = Date.parse('2026-11-01T05:30:00Z')
   const times = [at, at + 3_600_000, at + 3_600_001]
   const events = times.map((occurred_at) => ({
-    ...{ kind: 'custom' as const, event_name: 'signup', visitor: 1, session: 1, occurred_at },
+    kind: 'custom' as const,
+    event_name: 'signup',
+    visitor: 1,
+    session: 1,
+    occurred_at,
   }))
   const others = Array.from({ length: 11 }, (_, n) => ({ ...events[0]!, event_name: `other ${n}`, visitor: 0 }))
   const [placed] = await placeSites(stores, [{ timezone: 'America/New_York', events: [...events, ...others] }])
@@ -156,7 +165,11 @@ test('a day of 25 hours has its repeated hour twice, and a series counts ten row
 test('the list has as many rows as are asked for, and the visitors of all', async () => {
   const names = Array.from({ length: 14 }, (_, at) => `event ${at}`)
   const events = names.map((event_name, at) => ({
-    ...{ kind: 'custom' as const, event_name, visitor: 1 + (at % 2), session: 1, occurred_at: now - 1000 - at },
+    kind: 'custom' as const,
+    event_name,
+    visitor: 1 + (at % 2),
+    session: 1,
+    occurred_at: now - 1000 - at,
   }))
   const [placed] = await placeSites(stores, [{ timezone: 'UTC', events }])
   const list = (query: string) => ask<EventNames>(`events?${query}`, placed!.apiKey)
@@ -168,7 +181,10 @@ test('the list has as many rows as are asked for, and the visitors of all', asyn
 test('each row has its counts of the other period where one is named, whatever came more often then', async () => {
   const custom = { kind: 'custom' as const, session: 1 }
   const at = (day: string, visitor: number, event_name: string, plan?: string) => ({
-    ...{ ...custom, visitor, event_name, occurred_at: Date.parse(`${day}T12:00:00Z`) },
+    ...custom,
+    visitor,
+    event_name,
+    occurred_at: Date.parse(`${day}T12:00:00Z`),
     properties: JSON.stringify(plan === undefined ? {} : { plan }),
   })
   const events = [
@@ -199,7 +215,9 @@ test('each row has its counts of the other period where one is named, whatever c
 test('names of properties are those of the newest events of the name that is asked for, and of no shared link', async () => {
   const at = { kind: 'custom' as const, event_name: 'signup', session: 1 }
   const newest = Array.from({ length: 1_000 }, (_, n) => ({
-    ...{ ...at, visitor: 2 + n, occurred_at: now - 1_000 },
+    ...at,
+    visitor: 2 + n,
+    occurred_at: now - 1_000,
     properties: JSON.stringify(n < 2 ? { plan: 'pro', 'a "b"': 1 } : { plan: null }),
   }))
   const older = { ...at, visitor: 1, occurred_at: now - 5 * 3_600_000, properties: '{"old":1}' }

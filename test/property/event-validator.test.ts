@@ -12,8 +12,11 @@ import {
 
 const sound = { tracking_key: 'k', event_name: 'a', url: 'u', user_agent: 'x' }
 const check = (body: unknown, hasUnstorableText = false) => [
-  ...[validateTrack(body, hasUnstorableText), validateBatch(body), validateBots(body, hasUnstorableText)],
-  ...[validateBatchEvent(body, 0, hasUnstorableText), validateBotVisit(body, 0, hasUnstorableText)],
+  validateTrack(body, hasUnstorableText),
+  validateBatch(body),
+  validateBots(body, hasUnstorableText),
+  validateBatchEvent(body, 0, hasUnstorableText),
+  validateBotVisit(body, 0, hasUnstorableText),
 ]
 const fieldNames = [...new Set(Object.values(bodySchemas).flatMap(({ properties }) => Object.keys(properties)))]
   // Their faults are found by a later step where there is no other.

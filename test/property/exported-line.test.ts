@@ -31,16 +31,23 @@ const place = { country: 'DE', area: { region: 'DE-Hesse', regionName: 'Hesse', 
 /** As ClickHouse answers it. */
 const asStored = (row: EventRow): StoredEvent => ({
   ...row,
-  ...{ occurred_at_ms: row.occurred_at, imported_as: row.client_event_id || 'svc-event-1' },
-  ...{ event_type: nameIn(eventTypes, row.event_type), device: nameIn(devices, row.device) },
-  ...{ visitor: decimal(row.visitor), email_hash: decimal(row.email_hash) },
+  occurred_at_ms: row.occurred_at,
+  imported_as: row.client_event_id || 'svc-event-1',
+  event_type: nameIn(eventTypes, row.event_type),
+  device: nameIn(devices, row.device),
+  visitor: decimal(row.visitor),
+  email_hash: decimal(row.email_hash),
 })
 
 /** Whether there is one is said of visitor and session: their hashes are others elsewhere. */
 const comparable = (row: EventRow) => ({
   ...row,
-  ...{ visitor: decimal(row.visitor) !== '0', email_hash: decimal(row.email_hash) !== '0', session: row.session !== 0 },
-  ...{ received_at: 0, client_event_id: '', anonymous_id: '' },
+  visitor: decimal(row.visitor) !== '0',
+  email_hash: decimal(row.email_hash) !== '0',
+  session: row.session !== 0,
+  received_at: 0,
+  client_event_id: '',
+  anonymous_id: '',
 })
 
 test('a stored event comes out as a line that makes the same row elsewhere, but for the hashes', () => {

@@ -26,7 +26,7 @@ const { stores, ask, expectRefused } = setUpSites()
 const cases = fc.record({
   site: sites,
   steps: fc.oneof(
-    fc.array(steps, { minLength: 2, maxLength: 4 }),
+    fc.array<string>(steps, { minLength: 2, maxLength: 4 }),
     // The same again and again, up to the most steps.
     fc.tuple(steps, fc.integer({ min: 2, max: 8 })).map(([one, times]) => Array<string>(times).fill(one)),
   ),
@@ -130,12 +130,22 @@ test('shares are of the first step and of the one before, and steps that nobody 
   const none = { visitors: 0, share_of_first: 0, share_of_previous: 0 }
   expect(steps).toEqual([
     {
-      ...{ kind: 'path', value: '/', visitors: 3, share_of_first: 100, share_of_previous: 100 },
-      ...{ dropped: 0, median_seconds_from_previous: null },
+      kind: 'path',
+      value: '/',
+      visitors: 3,
+      share_of_first: 100,
+      share_of_previous: 100,
+      dropped: 0,
+      median_seconds_from_previous: null,
     },
     {
-      ...{ kind: 'path', value: '/a', visitors: 1, share_of_first: 33.33, share_of_previous: 33.33 },
-      ...{ dropped: 2, median_seconds_from_previous: 1.5 },
+      kind: 'path',
+      value: '/a',
+      visitors: 1,
+      share_of_first: 33.33,
+      share_of_previous: 33.33,
+      dropped: 2,
+      median_seconds_from_previous: 1.5,
     },
     { kind: 'event', value: 'signup', ...none, dropped: 1, median_seconds_from_previous: null },
   ])
@@ -163,7 +173,11 @@ test('a visitor’s first 2,000 events of any step count', async () => {
   const site = (paths: readonly { path: string; at: number }[]) => ({
     timezone: 'UTC' as const,
     events: paths.map(({ path, at }) => ({
-      ...{ kind: 'pageview' as const, path, visitor: 1, session: 1, occurred_at: now - 60_000 + at },
+      kind: 'pageview' as const,
+      path,
+      visitor: 1,
+      session: 1,
+      occurred_at: now - 60_000 + at,
     })),
   })
   const last = { path: '/b', at: funnelEventsOfVisitorMax }

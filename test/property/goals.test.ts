@@ -76,7 +76,8 @@ test('every figure equals a naive computation over the raw events', async () => 
       chosen.filter(({ occurred_at }) => occurred_at >= Math.max(start, since) && occurred_at < end)
     const isCompared = compare['compare'] !== 'none' && before.start >= since
     const expected = goals.map((goal) => ({
-      ...{ ...goalOf(goal), ...countsOf(goal, eventsIn(span)) },
+      ...goalOf(goal),
+      ...countsOf(goal, eventsIn(span)),
       previous: isCompared ? countsOf(goal, eventsIn(before)) : null,
     }))
     const shown = body.rows.map(({ id: _, object_id: __, ...row }) => row)
@@ -113,7 +114,9 @@ test('goals are kept once each by name and by what they are about, in bounds, an
   expect(await call(key, `/v1/goals/${thanks.body['id']}`, 'DELETE')).toEqual(none)
   // The longest ones in UTF-8 fit into the index.
   const longest = (at: number) => ({
-    ...{ name: at + '😀'.repeat(118), kind: 'path', value: `/${at}${'😀'.repeat(497)}` },
+    name: at + '😀'.repeat(118),
+    kind: 'path',
+    value: `/${at}${'😀'.repeat(497)}`,
   })
   for (let at = 1; at < goalsMax; at++) expect((await add(longest(at))).status).toBe(200)
   expect(await add(longest(0))).toEqual({
@@ -172,11 +175,12 @@ test('a goal with a property counts the events with a value of its pattern, and 
   const plans = ['pro', 'pro', 'Pro', 'pro*', 'prolific', 7, 7.5, true, null, { of: 'pro' }, undefined, '']
   const rows = plans.map((plan, at) =>
     makeEventRow({
-      ...{ workspace_id: workspaceId, visitor: 1 + (at >> 1), kind: 'custom', event_name: 'signup' },
-      ...{
-        occurred_at: now - 60_000 + at,
-        properties: JSON.stringify(plan === undefined ? { other: 'pro' } : { plan }),
-      },
+      workspace_id: workspaceId,
+      visitor: 1 + (at >> 1),
+      kind: 'custom',
+      event_name: 'signup',
+      occurred_at: now - 60_000 + at,
+      properties: JSON.stringify(plan === undefined ? { other: 'pro' } : { plan }),
     }),
   )
   await insertEventRows(stores.ch, rows)
@@ -184,8 +188,15 @@ test('a goal with a property counts the events with a value of its pattern, and 
   const add = (name: string, property: object | null) =>
     call<{ id: number }>(key, '/v1/goals', 'POST', { name, kind: 'event', value: 'sign*', property })
   const expected: Readonly<Record<string, [visitors: number, completions: number]>> = {
-    ...{ pro: [1, 2], 'pro*': [3, 4], 'pro\\*': [1, 1], '7': [1, 1], '7*': [2, 2], true: [1, 1], null: [1, 1] },
-    ...{ '*"pro"*': [1, 1], '*': [6, 11] },
+    pro: [1, 2],
+    'pro*': [3, 4],
+    'pro\\*': [1, 1],
+    '7': [1, 1],
+    '7*': [2, 2],
+    true: [1, 1],
+    null: [1, 1],
+    '*"pro"*': [1, 1],
+    '*': [6, 11],
   }
   const values = Object.keys(expected)
   for (const value of values) expect((await add(value, { name: 'plan', value })).status).toBe(200)

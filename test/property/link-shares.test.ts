@@ -12,8 +12,11 @@ const salt = Buffer.alloc(32, 7)
 const iPhone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1'
 const desktop = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const senderOf = (at: number, userAgent: string) => ({
-  ...{ address: `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`, userAgent, country: noCountry },
-  ...{ area: noArea, receivedAt: Date.UTC(2026, 10, 20, 12) },
+  address: `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`,
+  userAgent,
+  country: noCountry,
+  area: noArea,
+  receivedAt: Date.UTC(2026, 10, 20, 12),
 })
 const visitors = 20_000
 
@@ -25,22 +28,26 @@ interface Target extends SharedTarget {
 /** Where each of the visitors is led; empty: to the link's own destination. */
 function led(id: number, targets: readonly Target[], userAgent = desktop): string[] {
   const { targetFor } = makeClickReader({
-    ...{ salts: { current: () => salt }, countries: null, placeDetail: 'city', exclusionsOf: () => null },
+    salts: { current: () => salt },
+    countries: null,
+    placeDetail: 'city',
+    exclusionsOf: () => null,
   })
   const ranges = shareRanges(targets)
   const link = {
-    ...{
-      id,
-      workspaceId: 1,
-      postId: null,
-      url: '',
-      expiresAt: null,
-      expiredUrl: null,
-      passwordHash: null,
-      preview: null,
-    },
+    id,
+    workspaceId: 1,
+    postId: null,
+    url: '',
+    expiresAt: null,
+    expiredUrl: null,
+    passwordHash: null,
+    preview: null,
     targets: targets.map(({ device = null, countries = [], to }, at) => ({
-      ...{ device, countries: countries.join(), url: to, destinationUrl: to },
+      device,
+      countries: countries.join(),
+      url: to,
+      destinationUrl: to,
       ...(ranges[at] && { share: ranges[at] }),
     })),
   } satisfies LinkTarget

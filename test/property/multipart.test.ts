@@ -42,7 +42,8 @@ const run = { numRuns: 300 }
 test('gives back the parts of a form, however it arrives and whichever are skipped', async () => {
   const property = fc.asyncProperty(fc.array(part), sizes, fc.array(fc.nat(3)), async (parts, pieces, skipped) => {
     const expected = parts.map(({ name, filename, value }, at) => ({
-      ...{ name, filename },
+      name,
+      filename,
       value: skipped.includes(at) ? '' : value,
     }))
     const preamble = Buffer.from('a preamble\r\n')
@@ -82,7 +83,10 @@ describe('a head', () => {
   )
 
   test.each([
-    ...['Content-Disposition: form-data; name="a', 'Content-Disposition: form-data; name', 'no header', ': no name'],
+    'Content-Disposition: form-data; name="a',
+    'Content-Disposition: form-data; name',
+    'no header',
+    ': no name',
     `X: ${'x'.repeat(20_000)}`,
     `Content-Disposition: form-data; name="${'\\'.repeat(10_001)}`,
   ])('%j is malformed', async (head) => {

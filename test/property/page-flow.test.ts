@@ -27,7 +27,9 @@ const { stores, ask, expectRefused } = setUpSites()
 /** Page views that are close to each other, over some midnights. */
 const views = fc.array(
   fc.record({
-    ...{ kind: fc.constant('pageview' as const), visitor: fc.constantFrom(1, 2), session: fc.constantFrom(1, 1, 2) },
+    kind: fc.constant('pageview' as const),
+    visitor: fc.constantFrom(1, 2),
+    session: fc.constantFrom(1, 1, 2),
     path: fc.constantFrom('/', '/a', '/a', '/b', '/p/1', '/p/2'),
     occurred_at: fc
       .tuple(fc.constantFrom(0, 0, 1, 2, 3, 4), fc.constantFrom(0, 0, 1, 2, minute, hour, 9 * hour, 20 * hour))
@@ -89,9 +91,13 @@ test('every figure equals a naive computation over the raw events', async () => 
     const befores = steps.map(({ before }) => before)
     const afters = steps.map(({ after }) => after)
     const expected: Omit<PageFlow, 'range' | 'as_of' | 'readable_from'> = {
-      ...{ path: page, pageviews: counted.size, views: steps.length },
-      ...{ visitors: countDistinct([...counted].map(visitorOf)), sessions: countDistinct([...counted].map(pairOf)) },
-      ...{ before: sideOf(befores, limit), after: sideOf(afters, limit) },
+      path: page,
+      pageviews: counted.size,
+      views: steps.length,
+      visitors: countDistinct([...counted].map(visitorOf)),
+      sessions: countDistinct([...counted].map(pairOf)),
+      before: sideOf(befores, limit),
+      after: sideOf(afters, limit),
     }
     const { range: _, as_of, readable_from, ...figures } = answer
     expect(figures, tell(question)).toEqual(expected)
@@ -111,8 +117,11 @@ const viewsOf = (paths: readonly (readonly [path: string, ms: number])[]) =>
 test('a session goes on over midnight and beyond the range; what is no longer readable is not looked at', async () => {
   const midnight = Date.parse('2026-11-19T00:00:00Z')
   const around = viewsOf([
-    ...[['/a', midnight - minute] as const, ['/x', midnight - 1] as const],
-    ...[['/x', midnight] as const, ['/x', midnight + 1] as const, ['/b', midnight + day] as const],
+    ['/a', midnight - minute] as const,
+    ['/x', midnight - 1] as const,
+    ['/x', midnight] as const,
+    ['/x', midnight + 1] as const,
+    ['/b', midnight + day] as const,
   ])
   const [placed] = await placeSites(stores, [{ timezone: 'UTC', events: around }])
   const of = ({ pageviews, views, before, after }: PageFlow) => [pageviews, views, before.rows, after.rows]

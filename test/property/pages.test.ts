@@ -71,7 +71,10 @@ function expectedRows({ rows, timezone }: PlacedSite, filters: Record<string, st
     const [engagedMs, views, depths] = attentionOf(ofPage, timezone)
     return {
       row: {
-        ...{ ...page, entries: entries!, exits: exits!, revenue_cents: 0 },
+        ...page,
+        entries: entries!,
+        exits: exits!,
+        revenue_cents: 0,
         exit_rate: Math.min(100, perCent(exits!, page.sessions)),
         time_on_page_seconds: views === 0 ? null : twoDecimals(engagedMs, views * 1000),
         scroll_depth: depths.length === 0 ? null : twoDecimals(sumOf(depths), depths.length),
@@ -131,7 +134,11 @@ test('every figure equals a naive computation over the raw events', async () => 
 
 test('a page that is seen twice counts with both views, and a page without a leave has no time', async () => {
   const event = (path: string, seconds: number, more: EventLike = {}): EventLike => ({
-    ...{ visitor: 1, session: 1, path, occurred_at: now - 600_000 + seconds * 1000, ...more },
+    visitor: 1,
+    session: 1,
+    path,
+    occurred_at: now - 600_000 + seconds * 1000,
+    ...more,
   })
   const leave = (path: string, seconds: number, engagement_ms: number, scroll_depth: number) =>
     event(path, seconds, { kind: 'page_leave', engagement_ms, scroll_depth })
@@ -152,12 +159,24 @@ test('a page that is seen twice counts with both views, and a page without a lea
   const counts = { visitors: 1, sessions: 1, bounce_rate: 0, title: '', conversions: 0, revenue_cents: 0 }
   const expected = [
     {
-      ...{ ...counts, path: '/a', pageviews: 2, entries: 1, exits: 1, exit_rate: 100 },
-      ...{ time_on_page_seconds: 7.5, scroll_depth: 60 },
+      ...counts,
+      path: '/a',
+      pageviews: 2,
+      entries: 1,
+      exits: 1,
+      exit_rate: 100,
+      time_on_page_seconds: 7.5,
+      scroll_depth: 60,
     },
     {
-      ...{ ...counts, path: '/b', pageviews: 1, entries: 0, exits: 0, exit_rate: 0 },
-      ...{ time_on_page_seconds: null, scroll_depth: null },
+      ...counts,
+      path: '/b',
+      pageviews: 1,
+      entries: 0,
+      exits: 0,
+      exit_rate: 0,
+      time_on_page_seconds: null,
+      scroll_depth: null,
     },
   ]
   // A whole day, and a part of one.
@@ -166,7 +185,8 @@ test('a page that is seen twice counts with both views, and a page without a lea
     expect([range, rows]).toEqual([range, expected])
   }
   expect(await ask<PageReport>('pages?days=1&limit=1', apiKey)).toMatchObject({
-    ...{ sort: 'pageviews', order: 'desc' },
+    sort: 'pageviews',
+    order: 'desc',
     rows: [{ path: '/a' }],
   })
 })

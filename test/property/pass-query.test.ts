@@ -7,7 +7,12 @@ import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
 import { passedParametersMax, passedQueryBytesMax } from '../../schemas/limits/ingest-limits.ts'
 
 const params = trackingParamsOf({
-  ...{ linkId: 12, postId: 34, utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
+  linkId: 12,
+  postId: 34,
+  utmSource: 'svc',
+  utmMedium: 'social',
+  utmCampaign: '',
+  utmContent: '',
 })
 const there = 'https://example.com/sale?size=m&a[]=1&utm_source=svc&svc_link_id=12#top'
 
@@ -55,12 +60,10 @@ const character = fc.oneof(
 )
 const queries = fc.array(character, { maxLength: 40 }).map((parts) => parts.join(''))
 const destinations = fc.constantFrom(
-  ...[
-    'https://example.com',
-    'https://example.com/a?size=m&y=a;b=c#f?x=1',
-    'http://[::1]:81/?a[]=1&Ref=2',
-    'https://bücher.example/ü?ö#ä',
-  ],
+  'https://example.com',
+  'https://example.com/a?size=m&y=a;b=c#f?x=1',
+  'http://[::1]:81/?a[]=1&Ref=2',
+  'https://bücher.example/ü?ö#ä',
 )
 
 /** How some readers divide a query; names as PHP and those that ignore case know them. */

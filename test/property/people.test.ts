@@ -70,7 +70,9 @@ function makeHistory(
     const source = random(3) === 0 ? one(['news', 'ads', 'blog']) : null
     const name = random(3) === 0 ? one(['Ann', 'Ben', 'Zoë']) : ''
     const sent = {
-      ...{ event_type: type, event_name: `e${nth}`, client_event_id: `c${nth}` },
+      event_type: type,
+      event_name: `e${nth}`,
+      client_event_id: `c${nth}`,
       occurred_at: new Date(at).toISOString(),
       ...(browser !== null && { anonymous_id: browser, session_id: session }),
       ...(email !== null && { email: random(2) === 0 ? email : ` ${email.toUpperCase()} ` }),
@@ -182,10 +184,16 @@ async function shownPeople(workspace: TestWorkspace): Promise<ModelPerson[]> {
     const journey = await asker.journey(named)
     expect(journey.person).toEqual(person)
     shown.push({
-      ...{ who: person.email ?? person.anonymous_id!, browsers: [...journey.anonymous_ids].sort() },
-      ...{ name: person.full_name, sessions: person.session_count, events: person.event_count },
-      ...{ conversions: person.conversion_count, firstSource: person.first_source, lastSource: person.source },
-      ...{ firstAt: Date.parse(person.first_seen_at), lastAt: Date.parse(person.last_seen_at) },
+      who: person.email ?? person.anonymous_id!,
+      browsers: [...journey.anonymous_ids].sort(),
+      name: person.full_name,
+      sessions: person.session_count,
+      events: person.event_count,
+      conversions: person.conversion_count,
+      firstSource: person.first_source,
+      lastSource: person.source,
+      firstAt: Date.parse(person.first_seen_at),
+      lastAt: Date.parse(person.last_seen_at),
       ids: journey.events.map(({ id }) => id),
     })
   }

@@ -70,7 +70,9 @@ test('what is chosen is each id once, found or told at the place where it first 
   await fc.assert(
     fc.asyncProperty(arbitraryAccounts, arbitraryMedia, ids, ids, captions, async (accounts, media, a, m, c) => {
       const choice = await readChoice(tablesOf(accounts, media), 1, {
-        ...{ accountIds: a, mediaIds: m, captions: c },
+        accountIds: a,
+        mediaIds: m,
+        captions: c,
         thread: [],
       })
       for (const [sent, rows, found, code] of [
@@ -97,7 +99,9 @@ test('a post is ready where an account is connected and every platform alone tak
   await fc.assert(
     fc.asyncProperty(arbitraryAccounts, arbitraryMedia, ids, ids, captions, async (accounts, media, a, m, c) => {
       const choice = await readChoice(tablesOf(accounts, media), 1, {
-        ...{ accountIds: a, mediaIds: m, captions: c },
+        accountIds: a,
+        mediaIds: m,
+        captions: c,
         thread: [],
       })
       const content = { ...choice, baseCaption: 'base', firstComment: 'c'.repeat(1300) }

@@ -41,8 +41,15 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
   const at = paidAt(number)
   if (provider === 'stripe') {
     const charge = {
-      ...{ id: `ch ${number}`, payment_intent: id, customer: `cus ${number % 2}`, created: at / 1000, captured: true },
-      ...{ currency: 'usd', amount: cents, amount_captured: cents, amount_refunded: 0 },
+      id: `ch ${number}`,
+      payment_intent: id,
+      customer: `cus ${number % 2}`,
+      created: at / 1000,
+      captured: true,
+      currency: 'usd',
+      amount: cents,
+      amount_captured: cents,
+      amount_refunded: 0,
     }
     const event = (type: string, created: number, object: object) => ({
       type,
@@ -72,8 +79,13 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
     const of = { currency_code: 'USD', customer_id: 'ctm' }
     const adjusted = (action: string, status: string, moment: number) =>
       event('adjustment.updated', iso(wonAt(number)), {
-        ...{ id: `${id} ${action}`, action, status, transaction_id: id, ...of },
-        ...{ created_at: iso(moment), totals: { total: String(wonCents) } },
+        id: `${id} ${action}`,
+        action,
+        status,
+        transaction_id: id,
+        ...of,
+        created_at: iso(moment),
+        totals: { total: String(wonCents) },
       })
     return [
       ...(wonCents > 0
@@ -99,7 +111,9 @@ function eventsOf({ provider, cents, refunds, tellsTotals, wonCents }: Payment, 
   return [
     { id, type: 'payment', value_cents: cents, currency: 'USD', occurred_at: iso(at) },
     ...refunds.map((value, refund) => ({
-      ...{ type: 'refund', currency: 'USD', occurred_at: iso(refundedAt(number, refund)) },
+      type: 'refund',
+      currency: 'USD',
+      occurred_at: iso(refundedAt(number, refund)),
       ...(tellsTotals ? { id, value_cents: totals[refund] } : { id: `r${refund}`, payment_id: id, value_cents: value }),
     })),
   ]

@@ -18,7 +18,14 @@ const day2000 = Date.UTC(2000, 0, 1)
 const day2100 = Date.UTC(2100, 0, 1)
 
 const enumMaxima: Record<string, number> = {
-  ...{ event_type: 3, kind: 7, device: 4, way: 1, metric: 4, category: 11, verification_method: 2, reported_by: 3 },
+  event_type: 3,
+  kind: 7,
+  device: 4,
+  way: 1,
+  metric: 4,
+  category: 11,
+  verification_method: 2,
+  reported_by: 3,
 }
 const enumsFromOne = new Set(['event_type', 'kind', 'category', 'reported_by'])
 

@@ -40,7 +40,11 @@ const names: Partial<Record<Kind, readonly string[]>> = {
   autocapture: ['button_click'],
 }
 const properties = [
-  ...['{}', '{"plan":"pro","n":1}', '{"plan":"<b>x</b>"}', '{"plan":{"a":[1,"é"]}}', '{"plan":null}'],
+  '{}',
+  '{"plan":"pro","n":1}',
+  '{"plan":"<b>x</b>"}',
+  '{"plan":{"a":[1,"é"]}}',
+  '{"plan":null}',
   '{"plan":2.5,"n":"1"}',
   JSON.stringify({ plan: '‮😀'.repeat(150) }),
 ] as const
@@ -78,8 +82,18 @@ export const sites: fc.Arbitrary<Site> = fc.record({
 
 /** Steps as a funnel's query has them. */
 export const steps = fc.constantFrom(
-  ...['path:/', 'path:/', 'path:/a', 'path:/a', 'path:/b', 'path:/p/*', 'path:*'],
-  ...['event:signup', 'event:purchase', 'event:sign\\*up', 'event:*click', 'event:pageview'],
+  'path:/',
+  'path:/',
+  'path:/a',
+  'path:/a',
+  'path:/b',
+  'path:/p/*',
+  'path:*',
+  'event:signup',
+  'event:purchase',
+  'event:sign\\*up',
+  'event:*click',
+  'event:pageview',
 )
 
 export function isOf(text: string, { kind: its, path, event_name }: EventRow): boolean {

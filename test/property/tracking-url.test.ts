@@ -9,7 +9,12 @@ import {
 } from '../../schemas/event/tracking-url.ts'
 
 const link: LinkParameters = {
-  ...{ linkId: 12, postId: 34, utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
+  linkId: 12,
+  postId: 34,
+  utmSource: 'svc',
+  utmMedium: 'social',
+  utmCampaign: '',
+  utmContent: '',
 }
 const params = trackingParamsOf(link)
 const added = 'utm_source=svc&utm_medium=social&svc_link_id=12&svc_post_id=34'
@@ -35,11 +40,27 @@ test.each([
 })
 
 test.each([
-  ...['ftp://example.com', 'javascript:alert(1)', '//example.com', 'https:/example.com', 'https:example.com'],
-  ...['https://', 'https:///a', 'https://?x=1', 'https://user@example.com', 'https://a:b@example.com/', 'https://:80'],
-  ...['https://exa mple.com', 'https://example.com:99999', 'https://example.com/\r\nX: y'],
-  ...[' https://example.com', 'https://example.com\t', 'https://1.2.3.4.5', 'https://%00.example', 'example.com'],
-  ...['data:text/html,https://a', 'https://example.com\\@evil.example/'],
+  'ftp://example.com',
+  'javascript:alert(1)',
+  '//example.com',
+  'https:/example.com',
+  'https:example.com',
+  'https://',
+  'https:///a',
+  'https://?x=1',
+  'https://user@example.com',
+  'https://a:b@example.com/',
+  'https://:80',
+  'https://exa mple.com',
+  'https://example.com:99999',
+  'https://example.com/\r\nX: y',
+  ' https://example.com',
+  'https://example.com\t',
+  'https://1.2.3.4.5',
+  'https://%00.example',
+  'example.com',
+  'data:text/html,https://a',
+  'https://example.com\\@evil.example/',
 ])('%j is no destination', (destination) => {
   expect(destinationProblem(destination)).not.toBeNull()
 })
@@ -48,8 +69,12 @@ test('parameters of empty values are left out, and so is a post that there isnâ€
   const none = { ...link, postId: null, utmSource: '', utmMedium: '' }
   expect(trackingParamsOf(none)).toEqual({ svc_link_id: '12' })
   expect(trackingParamsOf({ ...link, utmCampaign: 'c', utmContent: 'd' })).toEqual({
-    ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: 'c', utm_content: 'd' },
-    ...{ svc_link_id: '12', svc_post_id: '34' },
+    utm_source: 'svc',
+    utm_medium: 'social',
+    utm_campaign: 'c',
+    utm_content: 'd',
+    svc_link_id: '12',
+    svc_post_id: '34',
   })
 })
 
@@ -58,7 +83,14 @@ const piece = fc.oneof(
   fc.tuple(anyText, anyText).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
   fc.stringMatching(/^[!$'()*+,\-./0-9:;=@A-Z[\]^_`a-z{|}~%]{0,12}$/),
   fc.constantFrom(
-    ...['utm_source=x', 'svc_link_id=99', 'utm%5Fmedium=y', 'utm_campaign=z', '', 'svc_post_id', 'a=1', 'a=2'],
+    'utm_source=x',
+    'svc_link_id=99',
+    'utm%5Fmedium=y',
+    'utm_campaign=z',
+    '',
+    'svc_post_id',
+    'a=1',
+    'a=2',
   ),
 )
 const host = fc.constantFrom('example.com', 'example.com:8443', 'bÃ¼cher.example', '[::1]:81', 'xn--bcher-kva.example')
@@ -75,7 +107,10 @@ const utm = fc.string({ unit: 'grapheme', maxLength: 12 })
 const links = fc.record({
   linkId: fc.integer({ min: 1, max: 2 ** 40 }),
   postId: fc.option(fc.integer({ min: 1, max: 2 ** 40 })),
-  ...{ utmSource: utm, utmMedium: utm, utmCampaign: utm, utmContent: utm },
+  utmSource: utm,
+  utmMedium: utm,
+  utmCampaign: utm,
+  utmContent: utm,
 })
 
 describe('of any destination and link', () => {

@@ -18,7 +18,10 @@ export function setUpAlerts(stores: TestStores) {
   async function sendAll(inMs = 1000, pg = stores.pg): Promise<void> {
     const { signal, ...job } = jobContext({ pg, ch: stores.ch }, Date.now() + inMs)
     const context = {
-      ...{ ...job, box: stores.box, apiHost: testApiHost, chat: makeChatPoster(chats.agent, job.clock) },
+      ...job,
+      box: stores.box,
+      apiHost: testApiHost,
+      chat: makeChatPoster(chats.agent, job.clock),
       mailer: makeMailer(readSmtpUrl(mails.url)!, readMailFrom('Figures <reports@example.com>')!),
     }
     await sendAlerts(context, { stopping: signal, giveUp: signal })

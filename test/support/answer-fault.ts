@@ -6,7 +6,8 @@ import { problems } from '../../schemas/errors/problems.ts'
 import { type ApiOperation, apiDocument } from './api-requests.ts'
 
 const ajv = new Ajv2020({
-  ...{ strict: true, strictTypes: false },
+  strict: true,
+  strictTypes: false,
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, binary: true },
 })
 ajv.addKeyword('components')
@@ -30,8 +31,13 @@ function closed(schema: object): object {
 
 /** Answers that any path may give, whatever stands in the document: those from before there is an operation. */
 const atAnyPath = [
-  ...[problems.not_found, problems.method_not_allowed, refusals.badFraming, refusals.manyHosts],
-  ...[refusals.bodyTooLarge, refusals.encoding, unread.headTooLarge],
+  problems.not_found,
+  problems.method_not_allowed,
+  refusals.badFraming,
+  refusals.manyHosts,
+  refusals.bodyTooLarge,
+  refusals.encoding,
+  unread.headTooLarge,
 ].map(({ status, detail }) => `${status} ${JSON.stringify({ detail })}`)
 
 /** The answer's fault; undefined where it is as the document says. */

@@ -188,7 +188,8 @@ async function idOf(response: Response): Promise<number> {
 
 /** The operation that a post needs before it can be … */
 const preparations: Readonly<Record<string, string>> = {
-  ...{ reschedule_post: 'schedule', unschedule_post: 'schedule' },
+  reschedule_post: 'schedule',
+  unschedule_post: 'schedule',
   return_post: 'submit',
 }
 
@@ -231,7 +232,7 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Made
   if (operationId(operation) === 'remove_company_profile_media') {
     await asker.stores.pg.query(
       'INSERT INTO company_profile_media (workspace_id, media_id, role) VALUES ($1, $2, $3)',
-      [...[asker.workspaceId, values['media_id'], 'logo']],
+      [asker.workspaceId, values['media_id'], 'logo'],
     )
   }
   return values
@@ -265,8 +266,13 @@ export function neededNames(path: string): string[] {
 
 /** Members of bodies that name other objects, or the state of one. But for `bodyNames` none need be there. */
 export const references = [
-  ...['media_id', 'post_id', 'social_account_id'],
-  ...['media_ids', 'social_account_ids', 'platform_captions', 'updated_at'],
+  'media_id',
+  'post_id',
+  'social_account_id',
+  'media_ids',
+  'social_account_ids',
+  'platform_captions',
+  'updated_at',
 ]
 
 /** The example of the body without references; undefined where there is none, or where it is a form. */

@@ -73,7 +73,8 @@ export async function startApi(
     metrics: makeMetrics('test', false),
     rateLimiter: options.rateLimiter ?? makeRateLimiter({ redis: undefined, limits: noLimit, clock: systemClock }),
     signInLimiter: makeSignInLimiter(undefined),
-    ...{ box: stores.box, hashes: stores.hashes },
+    box: stores.box,
+    hashes: stores.hashes,
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     mailBox: makeSecretBox(stores.secretKey ?? '', accountMailPurpose),
     accountBox: makeSecretBox(stores.secretKey ?? '', accountCredentialsPurpose),
@@ -133,7 +134,9 @@ export function setUpApi(options: TestApiOptions = {}): {
 /** As the dashboard has them, to go over all. */
 export function operationsOfSessions(stores: Pick<TestStores, 'pg' | 'ch' | 'box'>): readonly Operation[] {
   return makeSessionOperations(stores, stores.box, {
-    ...{ accountBox: stores.box, appBox: stores.box, signInLimiter: makeSignInLimiter(undefined) },
+    accountBox: stores.box,
+    appBox: stores.box,
+    signInLimiter: makeSignInLimiter(undefined),
   })
 }
 

@@ -129,7 +129,9 @@ export async function startBluesky(): Promise<BlueskyServer> {
     },
   })
   return Object.assign(server, {
-    ...{ state, records, blobs },
+    state,
+    records,
+    blobs,
     remove: (record: MadeRecord) => {
       removed.push(...records.splice(records.indexOf(record), 1))
     },

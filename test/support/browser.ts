@@ -41,9 +41,16 @@ export async function openUndriven(
   const child = spawn(
     executable,
     [
-      ...['--headless=new', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage'],
-      ...[`--user-data-dir=${folder}`, `--user-agent=${userAgentOf(majorVersion)}`],
-      ...[`--proxy-server=127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>', url],
+      '--headless=new',
+      '--no-sandbox',
+      '--no-first-run',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      `--user-data-dir=${folder}`,
+      `--user-agent=${userAgentOf(majorVersion)}`,
+      `--proxy-server=127.0.0.1:${proxyPort}`,
+      '--proxy-bypass-list=<-loopback>',
+      url,
     ],
     { env: { ...process.env, ...env }, stdio: 'ignore' },
   )
@@ -92,11 +99,24 @@ export function userAgentOf(majorVersion: number | string, name: 'Chrome' | 'Hea
  * processor's time of a context. The last starts a process for a page that mostly isn't opened: a ninth of it.
  */
 const unwantedFeatures = [
-  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades', 'LensOverlay'],
-  ...['HttpsFirstBalancedModeAutoEnable', 'MediaRouter', 'PaintHolding', 'ThirdPartyStoragePartitioning'],
-  ...['AvoidCorsURLLoaderRestartOnRedirect', 'TcpPortRandomizationWin', 'OptimizationHints', 'AimEnabled'],
-  ...['NetworkTimeServiceQuerying', 'PreconnectToSearch'],
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'SpareRendererForSitePerProcess'],
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'HttpsFirstBalancedModeAutoEnable',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'TcpPortRandomizationWin',
+  'OptimizationHints',
+  'AimEnabled',
+  'NetworkTimeServiceQuerying',
+  'PreconnectToSearch',
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'SpareRendererForSitePerProcess',
 ]
 
 /** As people's browsers are: with a back-forward cache, and without a mark of being driven. */

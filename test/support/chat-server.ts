@@ -95,7 +95,10 @@ async function startChatServer(): Promise<ChatServer> {
     return dispatch({ ...options, origin: url, headers: { ...(options.headers as object), host } }, handler)
   })
   const state: ChatServer = {
-    ...{ agent: redirecting, messages: [], asked: 0, instead: null },
+    agent: redirecting,
+    messages: [],
+    asked: 0,
+    instead: null,
     close: async () => {
       await agent.destroy()
       server.closeAllConnections()

@@ -39,7 +39,8 @@ export async function svcOn(stores: TestStores, ...words: string[]) {
   const { code, out, err } = await runSvc([...words, '--json'], {
     ...storeSettings(stores),
     // Platforms of tests are on this machine.
-    ...{ API_HOST: testApiHost, ALLOW_PRIVATE_TARGETS: 'true' },
+    API_HOST: testApiHost,
+    ALLOW_PRIVATE_TARGETS: 'true',
   })
   return { code, err, json: out === '' ? undefined : JSON.parse(out) }
 }

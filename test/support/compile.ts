@@ -19,12 +19,20 @@ const smallCache = 1_000
 const testValues: Values = {
   'clickhouse/embedded/in-flight.ts': { endWaitMs: 5_000 },
   'schemas/limits/log-limits.ts': {
-    ...{ logFileBytes: testLogFileBytes, segmentAgeMs: 60, markSpacingMs: 50 },
+    logFileBytes: testLogFileBytes,
+    segmentAgeMs: 60,
+    markSpacingMs: 50,
   },
   'schemas/limits/event-limits.ts': { bodyDeadlineMs: 4_000 },
   'schemas/limits/ingest-limits.ts': {
-    ...{ keyPollMs: 1_000, agentCacheMax: smallCache, hostCacheMax: smallCache, addressCacheMax: smallCache },
-    ...{ visitorCacheMax: smallCache, countryCacheMax: smallCache, linkTableMax: 10_000, postTableMax: 10_000 },
+    keyPollMs: 1_000,
+    agentCacheMax: smallCache,
+    hostCacheMax: smallCache,
+    addressCacheMax: smallCache,
+    visitorCacheMax: smallCache,
+    countryCacheMax: smallCache,
+    linkTableMax: 10_000,
+    postTableMax: 10_000,
   },
   'schemas/limits/bot-limits.ts': { dnsKnownMax: smallCache },
   'schemas/limits/replay-limits.ts': { replaySessionsCountedMax: smallCache },

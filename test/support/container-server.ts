@@ -163,7 +163,9 @@ export function makeContainers(rules: ContainerRules) {
 
   const shown = ({ id, text, repliedTo, createdAt }: MadePost) => ({
     ...(posts.some((post) => post.id === repliedTo) && { replied_to: { id: repliedTo } }),
-    ...{ id, [rules.text]: rules.shown(text), timestamp: createdAt.toISOString().replace(/\.\d+Z/, '+0000') },
+    id,
+    [rules.text]: rules.shown(text),
+    timestamp: createdAt.toISOString().replace(/\.\d+Z/, '+0000'),
     permalink: rules.permalink(id),
     ...rules.counts(),
   })

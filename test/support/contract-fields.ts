@@ -72,10 +72,32 @@ function boundsOf(text: string): { min?: number; max?: number } {
 
 /** Fields that our answers, and a link's request, have beyond the contract's. */
 const added = [
-  ...['object_id', 'channel', 'bounce_rate', 'average_session_seconds', 'clicks', 'click_counts', 'click_lists'],
-  ...['currency', 'visits', 'revenue', 'performance', 'expires_at', 'expired_url', 'targets', 'tags'],
-  ...['engagement', 'password', 'has_password', 'preview', 'thread', 'first_comment', 'review', 'key', 'updated_at'],
-  ...['feed_id', 'domain'],
+  'object_id',
+  'channel',
+  'bounce_rate',
+  'average_session_seconds',
+  'clicks',
+  'click_counts',
+  'click_lists',
+  'currency',
+  'visits',
+  'revenue',
+  'performance',
+  'expires_at',
+  'expired_url',
+  'targets',
+  'tags',
+  'engagement',
+  'password',
+  'has_password',
+  'preview',
+  'thread',
+  'first_comment',
+  'review',
+  'key',
+  'updated_at',
+  'feed_id',
+  'domain',
 ]
 
 /** Faults of an object's schema, as sentences. `isRequest`: a default makes a field optional there. */

@@ -85,7 +85,9 @@ export async function startDiscord(): Promise<DiscordServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/discord\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, messages, agent: hosts.agent },
+    state,
+    messages,
+    agent: hosts.agent,
     close: async () => {
       hosts.end()
       await close()

@@ -14,8 +14,13 @@ import type { TestStores } from './stores.ts'
 export function engagementReader({ pg, secretKey }: Pick<TestStores, 'pg' | 'secretKey'>, clock: Clock) {
   const metrics = makeMetrics('pipeline', false)
   const context = {
-    ...{ pg, clock, box: makeCredentialsBox(secretKey), renewals: makeRenewals(), log: makeLog('test', 'silent') },
-    ...{ sleep, fetching: { agent: undefined as never, allowPrivate: true } },
+    pg,
+    clock,
+    box: makeCredentialsBox(secretKey),
+    renewals: makeRenewals(),
+    log: makeLog('test', 'silent'),
+    sleep,
+    fetching: { agent: undefined as never, allowPrivate: true },
     metrics: makePipelineMetrics(metrics),
   }
   const stopping = new AbortController()

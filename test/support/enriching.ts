@@ -33,7 +33,7 @@ export interface Around {
 
 /** Without more, no address is looked up, and no link or post is anybody's. */
 export function makeEnrich(more: Partial<EnricherOptions> = {}) {
-  const enricher = makeEnricher({ ...{ secretKey, salts, countries: null, ownership: noOwnership }, ...more })
+  const enricher = makeEnricher({ secretKey, salts, countries: null, ownership: noOwnership, ...more })
   /** A copy of what comes out: the enricher uses its rows again. */
   return (event: EventLike, { sender, workspace }: Around = {}): Enriched =>
     structuredClone(

@@ -47,7 +47,13 @@ export function makeFeedReader(stores: Pick<TestStores, 'pg'>, pg = stores.pg, h
   const stopping = new AbortController()
   const { signal } = stopping
   const context = {
-    ...{ pg, clock, apiHost: '', shortUrlHost, isMailSetUp: true, holdBefore, log: makeLog('test', 'silent') },
+    pg,
+    clock,
+    apiHost: '',
+    shortUrlHost,
+    isMailSetUp: true,
+    holdBefore,
+    log: makeLog('test', 'silent'),
     metrics: makePipelineMetrics(makeMetrics('test', false)),
     fetching: { agent: makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 }), allowPrivate: true },
   }

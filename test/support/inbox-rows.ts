@@ -6,8 +6,16 @@ type Named = Pick<InboxRow, 'event_id' | 'workspace_id' | 'occurred_at' | 'recei
 /** An identify without an e-mail, where nothing else is said. */
 export function makeInboxRow(row: Named & Partial<InboxRow>): InboxRow {
   return {
-    ...{ event_type: 'identify', event_name: 'identify', email: null, anonymous_id: '', full_name: '', properties: {} },
-    ...{ source: '', medium: '', campaign: '', content: '' },
+    event_type: 'identify',
+    event_name: 'identify',
+    email: null,
+    anonymous_id: '',
+    full_name: '',
+    properties: {},
+    source: '',
+    medium: '',
+    campaign: '',
+    content: '',
     ...row,
   }
 }

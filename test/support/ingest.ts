@@ -70,7 +70,12 @@ export async function startIngest(
   /** Root of the tracking interface. */
   const url = `${service.url}/api/v1/growth`
   return {
-    ...{ port, url, key, workspaceId, child, stop },
+    port,
+    url,
+    key,
+    workspaceId,
+    child,
+    stop,
     get log() {
       return service.log
     },

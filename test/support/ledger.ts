@@ -119,7 +119,10 @@ export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs =
   }
 
   return {
-    ...{ told, prefix, tookMs, failures },
+    told,
+    prefix,
+    tookMs,
+    failures,
     /** 202s so far. */
     get acknowledged() {
       return tookMs.length

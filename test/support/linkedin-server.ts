@@ -64,8 +64,14 @@ export interface LinkedinServer extends ProviderServer {
 }
 
 const allScopes = [
-  ...['openid', 'profile', 'w_member_social', 'w_organization_social', 'r_organization_social'],
-  ...['w_member_social_feed', 'w_organization_social_feed', 'r_organization_social_feed'],
+  'openid',
+  'profile',
+  'w_member_social',
+  'w_organization_social',
+  'r_organization_social',
+  'w_member_social_feed',
+  'w_organization_social_feed',
+  'r_organization_social_feed',
 ]
 /** The real one has 4 MiB. */
 const partBytes = 100_000
@@ -78,13 +84,14 @@ const invalid = (message: string) => refused(422, 'UNPROCESSABLE_ENTITY', messag
 
 export async function startLinkedin(): Promise<LinkedinServer> {
   const state = {
-    ...{
-      token: linkedinToken,
-      refreshToken: linkedinApp.refresh_token,
-      scopes: [...allScopes, 'r_organization_admin'],
-    },
-    ...{ uploadUrl: 'https://www.linkedin.com/dms-uploads', canPlay: true, isAway: false },
-    ...{ reactions: {} as Readonly<Record<string, number>>, comments: 0 },
+    token: linkedinToken,
+    refreshToken: linkedinApp.refresh_token,
+    scopes: [...allScopes, 'r_organization_admin'],
+    uploadUrl: 'https://www.linkedin.com/dms-uploads',
+    canPlay: true,
+    isAway: false,
+    reactions: {} as Readonly<Record<string, number>>,
+    comments: 0,
   }
   const posts: MadePost[] = []
   const comments: MadeComment[] = []
@@ -115,8 +122,11 @@ export async function startLinkedin(): Promise<LinkedinServer> {
   function addAsset(kind: 'image' | 'video', owner: string, sizes: number[]) {
     made += 1
     const asset: Asset = {
-      ...{ owner, bytesMax: Math.max(...sizes), parts: sizes.map(() => undefined) },
-      ...{ isReady: false, pollsLeft: kind === 'video' ? 1 : 0 },
+      owner,
+      bytesMax: Math.max(...sizes),
+      parts: sizes.map(() => undefined),
+      isReady: false,
+      pollsLeft: kind === 'video' ? 1 : 0,
     }
     const urn = `urn:li:${kind}:C5${made}`
     assets.set(urn, asset)
@@ -141,7 +151,9 @@ export async function startLinkedin(): Promise<LinkedinServer> {
       starts.map((first, at) => lasts[at]! - first + 1),
     )
     const uploadInstructions = urls.map((uploadUrl, at) => ({
-      ...{ uploadUrl, firstByte: starts[at], lastByte: lasts[at] },
+      uploadUrl,
+      firstByte: starts[at],
+      lastByte: lasts[at],
     }))
     return { status: 200, body: { value: { video: urn, uploadToken: '', uploadInstructions } } }
   }
@@ -299,7 +311,9 @@ export async function startLinkedin(): Promise<LinkedinServer> {
     apps: new Map([[linkedinApp.client_id, { secret: linkedinApp.client_secret, redirect: testRedirect }]]),
     scopes: [...allScopes, 'r_organization_admin'],
     tokens: (scope) => ({
-      ...{ access_token: state.token, expires_in: 5_184_000, refresh_token: state.refreshToken },
+      access_token: state.token,
+      expires_in: 5_184_000,
+      refresh_token: state.refreshToken,
       scope: scope.replaceAll(' ', ','),
     }),
   })
@@ -368,7 +382,11 @@ export async function startLinkedin(): Promise<LinkedinServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(api|www)\.linkedin\.com$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, comments, agent: hosts.agent, signIn },
+    state,
+    posts,
+    comments,
+    agent: hosts.agent,
+    signIn,
     bytesOf: (urn: string) => Buffer.concat(assets.get(urn)!.parts.map((part) => part!)),
     close: async () => {
       hosts.end()

@@ -150,7 +150,12 @@ export async function openLog(
     recovered.newestEnd,
   )
   return {
-    ...{ writer, sealed, unused, recovered, setAside, claims },
+    writer,
+    sealed,
+    unused,
+    recovered,
+    setAside,
+    claims,
     pathOf: (file: number) => files.pathOf(file),
     /** Waits for what goes on in the background, so that the folder can be opened anew without a close: as after a kill. */
     abandon: () => files.settle(),

@@ -56,13 +56,11 @@ export const mailLogin = { user: 'reports', password: 'pa55word' }
 
 export async function startMailServer({ needsLogin = true } = {}): Promise<MailServer> {
   const server = new SMTPServer({
-    ...{
-      authOptional: !needsLogin,
-      allowInsecureAuth: true,
-      disabledCommands: ['STARTTLS'],
-      logger: false,
-      closeTimeout: 100,
-    },
+    authOptional: !needsLogin,
+    allowInsecureAuth: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    closeTimeout: 100,
     onAuth: ({ username, password }, _, done) => {
       const isGood = username === mailLogin.user && password === mailLogin.password
       return isGood ? done(null, { user: username }) : done(new Error('Invalid login'))
@@ -86,7 +84,10 @@ export async function startMailServer({ needsLogin = true } = {}): Promise<MailS
   server.on('error', () => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const state: MailServer = {
-    ...{ port: (server.server.address() as AddressInfo).port, mails: [], behave: 'accept', asked: 0 },
+    port: (server.server.address() as AddressInfo).port,
+    mails: [],
+    behave: 'accept',
+    asked: 0,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
   return state

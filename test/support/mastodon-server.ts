@@ -52,8 +52,12 @@ export async function startMastodon(): Promise<MastodonServer> {
 
   const statusShown = ({ id, mediaIds, inReplyTo, createdAt }: MadeStatus) => ({
     in_reply_to_id: statuses.some((one) => one.id === inReplyTo) ? inReplyTo : null,
-    ...{ id, created_at: createdAt, uri: `https://social.test/users/shop/statuses/${id}` },
-    ...{ url: `https://social.test/@shop/${id}`, visibility: 'public', content: '<p>…</p>' },
+    id,
+    created_at: createdAt,
+    uri: `https://social.test/users/shop/statuses/${id}`,
+    url: `https://social.test/@shop/${id}`,
+    visibility: 'public',
+    content: '<p>…</p>',
     ...state.counts,
     media_attachments: mediaIds.map((one) => ({ id: one, type: 'image' })),
   })
@@ -134,10 +138,13 @@ export async function startMastodon(): Promise<MastodonServer> {
     'GET /api/v2/instance': () => ({
       status: 200,
       body: {
-        ...{ domain: 'social.test', version: '4.5.0' },
+        domain: 'social.test',
+        version: '4.5.0',
         configuration: {
           statuses: {
-            ...{ max_characters: state.maxCharacters, max_media_attachments: 4, characters_reserved_per_url: 23 },
+            max_characters: state.maxCharacters,
+            max_media_attachments: 4,
+            characters_reserved_per_url: 23,
           },
           media_attachments: { image_size_limit: state.imageBytes, video_size_limit: 103_809_024 },
         },
@@ -165,7 +172,10 @@ export async function startMastodon(): Promise<MastodonServer> {
   }
   const apps = new Map<string, RegisteredApp>()
   const pages = makeOAuthPages({
-    ...{ page: () => `${server.url}/oauth/authorize`, apps, scopes, takesProof: true },
+    page: () => `${server.url}/oauth/authorize`,
+    apps,
+    scopes,
+    takesProof: true,
     tokens: (scope) => ({ access_token: state.token, token_type: 'Bearer', scope, created_at: 1_780_000_000 }),
   })
   function register({ json }: Asking): Answered {
@@ -182,7 +192,8 @@ export async function startMastodon(): Promise<MastodonServer> {
   const open: Routes = {
     'POST /api/v1/apps': register,
     'GET /oauth/authorize': () => ({
-      ...{ status: 200, headers: { 'content-type': 'text/html' } },
+      status: 200,
+      headers: { 'content-type': 'text/html' },
       body: '<form method="post"><button>Authorize</button><button name="deny" value="1">Deny</button></form>',
     }),
     'POST /oauth/authorize': ({ query, bytes }) => {

@@ -82,20 +82,16 @@ export function exif(orientation: number, order: 'II' | 'MM' = 'II'): Buffer {
     order === 'II' ? tiff.writeUIntLE(value, at, bytes) : tiff.writeUIntBE(value, at, bytes)
   tiff.write(order, 0, 'latin1')
   for (const [value, at, bytes] of [
-    ...[
-      [42, 2, 2],
-      [8, 4, 4],
-      [2, 8, 2],
-      [0x010f, 10, 2],
-      [2, 12, 2],
-      [4, 14, 4],
-    ],
-    ...[
-      [0x0112, 22, 2],
-      [3, 24, 2],
-      [1, 26, 4],
-      [orientation, 30, 2],
-    ],
+    [42, 2, 2],
+    [8, 4, 4],
+    [2, 8, 2],
+    [0x010f, 10, 2],
+    [2, 12, 2],
+    [4, 14, 4],
+    [0x0112, 22, 2],
+    [3, 24, 2],
+    [1, 26, 4],
+    [orientation, 30, 2],
   ] as const) {
     write(value!, at!, bytes!)
   }

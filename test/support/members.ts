@@ -54,7 +54,9 @@ export function setUpMembers({ stores, api, now = Date.now }: Served) {
     people += 1
     const address = `198.51.${100 + (people >> 8)}.${people & 255}`
     return api.ask(path, {
-      ...{ method: 'POST', body: new URLSearchParams(fields), headers: { 'X-Forwarded-For': address, ...headers } },
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { 'X-Forwarded-For': address, ...headers },
     })
   }
 

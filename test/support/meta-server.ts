@@ -74,8 +74,13 @@ export interface MetaServer extends ProviderServer {
 }
 
 const allPermissions = [
-  ...['pages_manage_posts', 'pages_read_engagement', 'instagram_basic', 'instagram_content_publish'],
-  ...['threads_manage_insights', 'pages_manage_engagement', 'instagram_manage_comments'],
+  'pages_manage_posts',
+  'pages_read_engagement',
+  'instagram_basic',
+  'instagram_content_publish',
+  'threads_manage_insights',
+  'pages_manage_engagement',
+  'instagram_manage_comments',
 ]
 /** The real one's are of some MB. */
 const partBytes = 100_000
@@ -89,8 +94,13 @@ export async function startMeta(
   fetchFile: FetchFile = () => Promise.reject(new Error('no files')),
 ): Promise<MetaServer> {
   const state: MetaServer['state'] = {
-    ...{ pageToken, permissions: [...allPermissions], canPlay: true },
-    ...{ threadsToken, renewable: [] as string[], isAway: false, appSecret: undefined },
+    pageToken,
+    permissions: [...allPermissions],
+    canPlay: true,
+    threadsToken,
+    renewable: [] as string[],
+    isAway: false,
+    appSecret: undefined,
     counts: { facebook: {}, instagram: {}, threads: {} } as MetaServer['state']['counts'],
   }
   const posts: MadePost[] = []
@@ -101,8 +111,17 @@ export async function startMeta(
   const nextId = () => String(++ids)
 
   const threads = makeContainers({
-    ...{ user: threadsUser.id, text: 'text', textMax: 500, status: 'status', reason: 'error_message', itemsMax: 20 },
-    ...{ imageTypes: /^image\/(jpeg|png)$/, describesVideos: true, fetchFile, nextId, canPlay: () => state.canPlay },
+    user: threadsUser.id,
+    text: 'text',
+    textMax: 500,
+    status: 'status',
+    reason: 'error_message',
+    itemsMax: 20,
+    imageTypes: /^image\/(jpeg|png)$/,
+    describesVideos: true,
+    fetchFile,
+    nextId,
+    canPlay: () => state.canPlay,
     types: { image: 'IMAGE', video: 'VIDEO', videoAlone: 'VIDEO' },
     takesReplies: true,
     counts: () => ({}),
@@ -112,15 +131,17 @@ export async function startMeta(
   })
 
   const instagram = makeContainers({
-    ...{
-      user: instagramUser.id,
-      text: 'caption',
-      textMax: 2200,
-      status: 'status_code',
-      reason: 'status',
-      itemsMax: 10,
-    },
-    ...{ imageTypes: /^image\/jpeg$/, describesVideos: false, fetchFile, nextId, canPlay: () => state.canPlay },
+    user: instagramUser.id,
+    text: 'caption',
+    textMax: 2200,
+    status: 'status_code',
+    reason: 'status',
+    itemsMax: 10,
+    imageTypes: /^image\/jpeg$/,
+    describesVideos: false,
+    fetchFile,
+    nextId,
+    canPlay: () => state.canPlay,
     types: { image: undefined, video: 'VIDEO', videoAlone: 'REELS' },
     takesReplies: false,
     counts: () => state.counts.instagram,
@@ -134,12 +155,18 @@ export async function startMeta(
 
   const apps = new Map([[metaApp.id, { secret: metaApp.secret, redirect: testRedirect }]])
   const signIn = makeOAuthPages({
-    ...{ page: () => 'https://www.facebook.com/v25.0/dialog/oauth', apps, separator: ',', tail: '#_=_' },
+    page: () => 'https://www.facebook.com/v25.0/dialog/oauth',
+    apps,
+    separator: ',',
+    tail: '#_=_',
     scopes: ['pages_show_list', ...allPermissions],
     tokens: () => ({ access_token: shortToken, token_type: 'bearer', expires_in: 5_000 }),
   })
   const signInToThreads = makeOAuthPages({
-    ...{ page: () => 'https://threads.net/oauth/authorize', apps, separator: ',', tail: '#_' },
+    page: () => 'https://threads.net/oauth/authorize',
+    apps,
+    separator: ',',
+    tail: '#_',
     scopes: ['threads_basic', 'threads_content_publish'],
     tokens: () => ({ access_token: shortToken, user_id: threadsUser.id }),
   })
@@ -240,7 +267,9 @@ export async function startMeta(
       return invalid('metric must be one of the following values')
     }
     const data = names.map((name) => ({
-      ...{ name, period: 'lifetime', values: [{ value: state.counts.threads[name] ?? 0 }] },
+      name,
+      period: 'lifetime',
+      values: [{ value: state.counts.threads[name] ?? 0 }],
       id: `${id}/insights/${name}/lifetime`,
     }))
     return ok({ data })
@@ -430,9 +459,15 @@ export async function startMeta(
   const { close } = server
   const hosts = hostsHere(/^https:\/\/graph\.(facebook\.com|threads\.net)$/, server.url, () => state.isAway)
   return Object.assign(server, {
-    ...{ state, posts, comments, threads: threads.posts, instagram: instagram.posts, agent: hosts.agent },
+    state,
+    posts,
+    comments,
+    threads: threads.posts,
+    instagram: instagram.posts,
+    agent: hosts.agent,
     nodeOptions: hosts.nodeOptions,
-    ...{ signIn, signInToThreads },
+    signIn,
+    signInToThreads,
     close: async () => {
       hosts.end()
       await close()

@@ -29,9 +29,14 @@ export function setUpApps(api: TestApi, host: string) {
     const { client_id: clientId } = (await answer.json()) as { client_id: string }
     const verifier = randomBytes(32).toString('base64url')
     const asked = new URLSearchParams({
-      ...{ response_type: 'code', client_id: clientId, redirect_uri: callback, state: 's t&1' },
-      ...{ code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256' },
-      ...{ resource: `${host}/mcp`, ...more },
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: callback,
+      state: 's t&1',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      resource: `${host}/mcp`,
+      ...more,
     })
     return { clientId, verifier, asked }
   }
@@ -67,8 +72,13 @@ export function setUpApps(api: TestApi, host: string) {
 
   const exchange = ({ clientId, verifier }: PlayedApp, code: string, more: Record<string, string> = {}) =>
     post('/oauth/token', {
-      ...{ grant_type: 'authorization_code', code, client_id: clientId, code_verifier: verifier },
-      ...{ redirect_uri: callback, resource: `${host}/mcp`, ...more },
+      grant_type: 'authorization_code',
+      code,
+      client_id: clientId,
+      code_verifier: verifier,
+      redirect_uri: callback,
+      resource: `${host}/mcp`,
+      ...more,
     })
 
   const refresh = ({ clientId }: Pick<PlayedApp, 'clientId'>, token: string) =>

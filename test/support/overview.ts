@@ -67,12 +67,10 @@ async function answerOf(
   const workspace = await readWorkspace(stores.pg, workspaceId)
   return handle({
     workspace: { ...workspace!, plan_key: workspace!.plan_key! },
-    ...{
-      actor: { type: 'api_key', id: 1, name: 'test' },
-      scopes: ['analytics:read'],
-      interface: 'rest',
-      onCommit: () => {},
-    },
+    actor: { type: 'api_key', id: 1, name: 'test' },
+    scopes: ['analytics:read'],
+    interface: 'rest',
+    onCommit: () => {},
     config: {
       apiHost: 'https://api.example.com',
       shortUrlHost: 'https://api.example.com/l',
@@ -81,13 +79,14 @@ async function answerOf(
       answerDeadlineMs: 120_000,
       mediaBytesMax: { starter: 0, growth: 0, scale: 0 },
     },
-    ...{
-      stores: { readTxt: async () => [], ...stores },
-      clock: fixedClock(moment),
-      log: pino({ level: 'silent' }),
-      requestId: 'test',
-      address: '',
-    },
-    ...{ path: undefined, query: query.value, body: undefined, prepared: undefined },
+    stores: { readTxt: async () => [], ...stores },
+    clock: fixedClock(moment),
+    log: pino({ level: 'silent' }),
+    requestId: 'test',
+    address: '',
+    path: undefined,
+    query: query.value,
+    body: undefined,
+    prepared: undefined,
   })
 }

@@ -59,7 +59,8 @@ export async function startPinterest(): Promise<PinterestServer> {
     page: () => 'https://www.pinterest.com/oauth/',
     apps: new Map([[pinterestApp.client_id, { secret: pinterestApp.client_secret, redirect: testRedirect }]]),
     scopes: ['user_accounts:read', 'boards:read', 'boards:write', 'pins:read', 'pins:write'],
-    ...{ separator: ',', isBasic: true },
+    separator: ',',
+    isBasic: true,
     tokens: (scope) => ({ access_token: state.token, refresh_token: state.refreshToken, token_type: 'bearer', scope }),
   })
 
@@ -194,7 +195,10 @@ export async function startPinterest(): Promise<PinterestServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(api\.pinterest\.com|pinterest-media-upload\..*)$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, pins, agent: hosts.agent, signIn },
+    state,
+    pins,
+    agent: hosts.agent,
+    signIn,
     close: async () => {
       hosts.end()
       await close()

@@ -125,7 +125,11 @@ async function readAsking(request: IncomingMessage): Promise<Asking> {
     return ':id'
   })
   return {
-    ...{ step: `${request.method} ${path}`, id, query: searchParams, headers, bytes },
+    step: `${request.method} ${path}`,
+    id,
+    query: searchParams,
+    headers,
+    bytes,
     token: /^Bearer (\S+)$/.exec(headers['authorization'] ?? '')?.[1],
     json: type.startsWith('application/json') ? JSON.parse(bytes.toString('utf8')) : undefined,
     form: type.startsWith('multipart/form-data') ? await readForm(bytes, headers) : undefined,

@@ -33,8 +33,12 @@ export function runPublisher(
   const publisher = startPublisher({
     sleep,
     fetching: { agent, allowPrivate: true },
-    ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
-    ...{ box: makeCredentialsBox(stores.secretKey), renewals: makeRenewals() },
+    pg: stores.pg,
+    media: stores.media,
+    clock: systemClock,
+    log: makeLog('test', 'silent'),
+    box: makeCredentialsBox(stores.secretKey),
+    renewals: makeRenewals(),
     holdBefore,
     isMailSetUp: true,
     mediaUrl: makeMediaUrls(stores.secretKey, apiHost, systemClock),
@@ -97,8 +101,12 @@ export async function schedulePost(
   { title = 'A post', caption, accounts, media = [], captions = {}, thread = [], firstComment }: DuePost,
 ): Promise<number> {
   const made = await ask<ShownPost>('POST', '/v1/posts', {
-    ...{ title, base_caption: caption, social_account_ids: accounts, media_ids: media },
-    ...{ platform_captions: captions, thread },
+    title,
+    base_caption: caption,
+    social_account_ids: accounts,
+    media_ids: media,
+    platform_captions: captions,
+    thread,
     ...(firstComment !== undefined && { first_comment: firstComment }),
   })
   if (made.status !== 200) throw new Error(`the post wasn't made: ${JSON.stringify(made.body)}`)

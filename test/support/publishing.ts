@@ -58,8 +58,14 @@ export function makeLink(
 
 /** All but the workspace of a link that nobody chose a key for. */
 export const newLink = {
-  ...{ label: 'a', destinationUrl: 'https://example.com/sale', postId: null, socialAccountId: null },
-  ...{ utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },
+  label: 'a',
+  destinationUrl: 'https://example.com/sale',
+  postId: null,
+  socialAccountId: null,
+  utmSource: 'svc',
+  utmMedium: 'social',
+  utmCampaign: '',
+  utmContent: '',
 }
 
 export interface MadeMedia {

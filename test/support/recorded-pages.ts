@@ -14,12 +14,17 @@ export const recordedElement = (
   attributes: object,
   ...childNodes: unknown[]
 ): MadeNode => ({
-  ...{ type: 2, id, tagName, attributes, childNodes },
+  type: 2,
+  id,
+  tagName,
+  attributes,
+  childNodes,
 })
 
 /** The document has the id 1, its body 3. */
 export const recordedPage = (...body: unknown[]): MadeNode => ({
-  ...{ type: 0, id: 1 },
+  type: 0,
+  id: 1,
   childNodes: [recordedElement(2, 'html', {}, recordedElement(3, 'body', {}, ...body))],
 })
 

@@ -39,9 +39,15 @@ export interface MadeChunk {
 export function makeChunk(key: string, chunk: MadeChunk = {}): Record<string, unknown> {
   const { session = 's1', browser = 'browser-1', page = 'p1', sequence = 0, at = Date.now() - 10_000 } = chunk
   return {
-    ...{ tracking_key: key, anonymous_id: browser, session_id: session, page_id: page, sequence },
-    ...{ url: chunk.url ?? 'https://example.com/pricing?a=b', timezone: 'Europe/Berlin' },
-    ...{ sent_at: new Date().toISOString(), events: pack(chunk.events ?? madeEvents(at)) },
+    tracking_key: key,
+    anonymous_id: browser,
+    session_id: session,
+    page_id: page,
+    sequence,
+    url: chunk.url ?? 'https://example.com/pricing?a=b',
+    timezone: 'Europe/Berlin',
+    sent_at: new Date().toISOString(),
+    events: pack(chunk.events ?? madeEvents(at)),
   }
 }
 
@@ -69,10 +75,26 @@ export async function insertChunks(ch: TestStores['ch'], rows: readonly MadeRow[
   for (const [index, row] of rows.entries()) {
     const events = madeEvents(at)
     const whole = {
-      ...{ id: nextId++, visitor: '1', sequence: index, duration_ms: 4_000, event_count: 3, clicks: 1, bytes: 100 },
-      ...{ json_bytes: JSON.stringify(events).length, device: 'desktop', country: 'DE', page_id: 'p1' },
-      ...{ session_id: `s${row.session}`, anonymous_id: 'browser-1', path: '/', url: 'https://example.com/' },
-      ...{ browser: 'Chrome', os: 'Windows', events: pack(events), at, ...row },
+      id: nextId++,
+      visitor: '1',
+      sequence: index,
+      duration_ms: 4_000,
+      event_count: 3,
+      clicks: 1,
+      bytes: 100,
+      json_bytes: JSON.stringify(events).length,
+      device: 'desktop',
+      country: 'DE',
+      page_id: 'p1',
+      session_id: `s${row.session}`,
+      anonymous_id: 'browser-1',
+      path: '/',
+      url: 'https://example.com/',
+      browser: 'Chrome',
+      os: 'Windows',
+      events: pack(events),
+      at,
+      ...row,
     }
     const { at: occurredAt, ...columns } = whole
     const names = Object.keys(columns)

@@ -47,7 +47,10 @@ export async function startSearchConsole(): Promise<SearchConsoleServer> {
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const jwk: JsonWebKey = publicKey.export({ format: 'jwk' })
   const state: SearchConsoleServer['state'] = {
-    ...{ rows: [], finalThrough: '9999-12-31', now: Date.now, isRevoked: false },
+    rows: [],
+    finalThrough: '9999-12-31',
+    now: Date.now,
+    isRevoked: false,
     sites: { [ownSite]: 'siteRestrictedUser', [otherSite]: 'siteFullUser' },
   }
   const tokens = new Set<string>()
@@ -124,7 +127,11 @@ export async function startSearchConsole(): Promise<SearchConsoleServer> {
       dimensions[0] === 'date' ? (one.keys[0]! < other.keys[0]! ? -1 : 1) : other.clicks - one.clicks,
     )
     const rows = all.slice(startRow, startRow + rowLimit).map(({ keys, clicks, impressions, positions }) => ({
-      ...{ keys, clicks, impressions, ctr: clicks / impressions, position: positions / impressions },
+      keys,
+      clicks,
+      impressions,
+      ctr: clicks / impressions,
+      position: positions / impressions,
     }))
     return { status: 200, body: { ...(rows.length > 0 && { rows }), responseAggregationType: 'byProperty' } }
   }
@@ -141,10 +148,18 @@ export async function startSearchConsole(): Promise<SearchConsoleServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(oauth2|searchconsole)\.googleapis\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, privateKey: pem, nodeOptions: hosts.nodeOptions },
+    state,
+    privateKey: pem,
+    nodeOptions: hosts.nodeOptions,
     keyFile: JSON.stringify({
-      ...{ type: 'service_account', project_id: 'project-7', private_key_id: 'key-1', private_key: pem },
-      ...{ client_email: email, client_id: '77', token_uri: tokenUrl, universe_domain: 'googleapis.com' },
+      type: 'service_account',
+      project_id: 'project-7',
+      private_key_id: 'key-1',
+      private_key: pem,
+      client_email: email,
+      client_id: '77',
+      token_uri: tokenUrl,
+      universe_domain: 'googleapis.com',
     }),
     close: async () => {
       hosts.end()

@@ -33,8 +33,13 @@ export async function startService(
     stdio: ['ignore', 'ignore', stderr, 'ipc'],
     execArgv: [],
     env: {
-      ...{ PATH: process.env['PATH'], PORT: '0', DATA_DIR: stores.dataDir, SECRET_KEY: stores.secretKey },
-      ...{ DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl, CLICKHOUSE_URL: stores.clickhouseUrl },
+      PATH: process.env['PATH'],
+      PORT: '0',
+      DATA_DIR: stores.dataDir,
+      SECRET_KEY: stores.secretKey,
+      DATABASE_URL: stores.databaseUrl,
+      REDIS_URL: stores.redisUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
       ...env,
     },
   })

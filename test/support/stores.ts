@@ -71,7 +71,12 @@ export async function freshStoresOn(shared: SharedStores, options: StoreOptions 
   const secretKey = randomBytes(32).toString('hex')
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
   return {
-    ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
+    databaseUrl,
+    redisUrl,
+    clickhouseUrl,
+    pg,
+    ch,
+    dataDir,
     share: (_, work) => work(),
     box: makeSecretBox(sharedSecret, 'tests'),
     media: makeFileStorage(join(dataDir, 'media')),

@@ -115,7 +115,8 @@ async function openNodeOf<Row extends { id: number }>(
     observeSync: () => {},
   })
   return {
-    ...{ stream, counts },
+    stream,
+    counts,
     get setAside() {
       return setAside
     },

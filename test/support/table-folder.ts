@@ -38,7 +38,10 @@ export async function until(isDone: () => boolean): Promise<void> {
 /** Stands for a table of Postgres, which ours know by a few functions only. It can be away, and counts look-ups. */
 export function fakeTable<Row>(rows: Row[]) {
   const table = {
-    ...{ rows, isDown: false, finds: 0, notify: () => {} },
+    rows,
+    isDown: false,
+    finds: 0,
+    notify: () => {},
     find: async (isIt: (row: Row) => boolean) => {
       table.finds++
       await turn()

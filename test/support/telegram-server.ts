@@ -138,7 +138,9 @@ export async function startTelegram(): Promise<TelegramServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/api\.telegram\.org$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, messages, agent: hosts.agent },
+    state,
+    messages,
+    agent: hosts.agent,
     close: async () => {
       hosts.end()
       await close()

@@ -73,9 +73,17 @@ export async function startTiktok(): Promise<TiktokServer> {
     const begun: TiktokPost[] = []
     const name = `shop${++made}`
     const creator: TiktokCreator = {
-      ...{ openId: `-000${name}`, username: name, nickname: `The ${name}`, hasScope: true },
-      ...{ accessToken: `act.${name}`, refreshToken: `rft.${name}`, isAudited: true, levels: [...levels] },
-      ...{ failReasons: [], polls: 0, begun },
+      openId: `-000${name}`,
+      username: name,
+      nickname: `The ${name}`,
+      hasScope: true,
+      accessToken: `act.${name}`,
+      refreshToken: `rft.${name}`,
+      isAudited: true,
+      levels: [...levels],
+      failReasons: [],
+      polls: 0,
+      begun,
       posts: () => begun.filter((post) => isWhole(post) && post.failReason === undefined),
     }
     creators.push(creator)
@@ -94,7 +102,8 @@ export async function startTiktok(): Promise<TiktokServer> {
     page: () => 'https://www.tiktok.com/v2/auth/authorize/',
     apps: new Map([[tiktokApp.client_key, { secret: tiktokApp.client_secret, redirect: testRedirect }]]),
     scopes: ['user.info.basic', 'video.publish'],
-    ...{ separator: ',', idField: 'client_key' },
+    separator: ',',
+    idField: 'client_key',
     tokens: (scope) => ({ access_token: creators[0]!.accessToken, refresh_token: creators[0]!.refreshToken, scope }),
   })
 
@@ -132,14 +141,24 @@ export async function startTiktok(): Promise<TiktokServer> {
 
   const showCreator = (_: Asking, { username, nickname, levels }: TiktokCreator) =>
     ok({
-      ...{ creator_username: username, creator_nickname: nickname, creator_avatar_url: 'https://x' },
-      ...{ privacy_level_options: levels, comment_disabled: false, duet_disabled: true, stitch_disabled: false },
+      creator_username: username,
+      creator_nickname: nickname,
+      creator_avatar_url: 'https://x',
+      privacy_level_options: levels,
+      comment_disabled: false,
+      duet_disabled: true,
+      stitch_disabled: false,
       max_video_post_duration_sec: 300,
     })
 
   const fields = [
-    ...['title', 'privacy_level', 'disable_comment', 'disable_duet', 'disable_stitch'],
-    ...['brand_content_toggle', 'brand_organic_toggle'],
+    'title',
+    'privacy_level',
+    'disable_comment',
+    'disable_duet',
+    'disable_stitch',
+    'brand_content_toggle',
+    'brand_organic_toggle',
   ]
 
   function begin({ json }: Asking, creator: TiktokCreator): Answered {
@@ -159,8 +178,13 @@ export async function startTiktok(): Promise<TiktokServer> {
     if (!(size > 0 && size <= 4000 * mega) || !(isSingle || isChunked)) return invalid('The chunk size is invalid')
     const publish_id = `v_pub_file~v2-1.${++made}`
     creator.begun.push({
-      ...{ publishId: publish_id, info, upload: { size, chunk, count }, received: Buffer.alloc(0) },
-      ...{ pollsLeft: creator.polls, failReason: creator.failReasons.shift(), postId: undefined },
+      publishId: publish_id,
+      info,
+      upload: { size, chunk, count },
+      received: Buffer.alloc(0),
+      pollsLeft: creator.polls,
+      failReason: creator.failReasons.shift(),
+      postId: undefined,
     })
     const upload_url = `https://${uploadHost}/video/?upload_id=${publish_id}&upload_token=Xza123`
     return ok({ publish_id, upload_url })
@@ -223,7 +247,10 @@ export async function startTiktok(): Promise<TiktokServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(open|open-upload)\.tiktokapis\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ addCreator, creatorOf, agent: hosts.agent, signIn },
+    addCreator,
+    creatorOf,
+    agent: hosts.agent,
+    signIn,
     close: async () => {
       hosts.end()
       await close()

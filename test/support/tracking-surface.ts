@@ -65,7 +65,12 @@ async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
     trustedProxies: ['127.0.0.0/8'],
   })
   Object.assign(surface, {
-    ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
+    browser,
+    pg,
+    ch,
+    folder,
+    front,
+    demoScriptUrl: undefined,
     makeWorkspace: () => askShared<TestWorkspace>('workspace'),
     shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`),
     overview: async ({ apiKey, workspaceId }) => {

@@ -139,7 +139,15 @@ export async function startVisit(
       .filter(({ request, event }) => request.status === 202 && (name === undefined || event.event_name === name))
       .map(({ event }) => event)
   return {
-    ...{ workspace, context, page, network, scriptUrl, snippet, complaints, sendings, sent },
+    workspace,
+    context,
+    page,
+    network,
+    scriptUrl,
+    snippet,
+    complaints,
+    sendings,
+    sent,
     site: (host, pages) => network.serve(host, siteOf(pages, snippet)),
     expectSent: async (name, count = 1) => {
       await expect.poll(() => sent(name).length, { message: `${name} sent` }).toBeGreaterThanOrEqual(count)

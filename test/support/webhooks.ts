@@ -28,7 +28,10 @@ export interface TestSenderOptions {
 export function startTestSender(stores: TestStores, options: TestSenderOptions = {}): Sender {
   const { allowPrivate = true, dnsServers } = options
   return startSender({
-    ...{ pg: stores.pg, box: stores.box, clock: systemClock, log: makeLog('test', 'silent') },
+    pg: stores.pg,
+    box: stores.box,
+    clock: systemClock,
+    log: makeLog('test', 'silent'),
     metrics: makePipelineMetrics(makeMetrics('test', false)),
     agent: makeGuardedAgent({ allowPrivate, connectMs: 5_000, ...(dnsServers && { dnsServers }) }),
   })

@@ -72,7 +72,8 @@ const invalid = (message: string): Answered => ({
   status: 400,
   body: {
     errors: [{ message, parameters: {} }],
-    ...{ title: 'Invalid Request', detail: 'One or more parameters to your request was invalid.' },
+    title: 'Invalid Request',
+    detail: 'One or more parameters to your request was invalid.',
     type: 'https://api.x.com/2/problems/invalid-request',
   },
 })
@@ -223,7 +224,11 @@ export async function startX(): Promise<XServer> {
     const isLocked = (id: string) => posts.some((post) => post.id === id)
     const absent = ids.filter((id) => !found.some((post) => post.id === id))
     const errors = absent.map((id) => ({
-      ...{ value: id, resource_id: id, resource_type: 'tweet', parameter: 'ids', detail: 'Could not find tweet.' },
+      value: id,
+      resource_id: id,
+      resource_type: 'tweet',
+      parameter: 'ids',
+      detail: 'Could not find tweet.',
       type: `https://api.x.com/2/problems/${isLocked(id) ? 'not-authorized-for-resource' : 'resource-not-found'}`,
     }))
     const isAsked = query.get('tweet.fields') === 'public_metrics'
@@ -276,12 +281,16 @@ export async function startX(): Promise<XServer> {
     signedFields(asking, roots(), state.keys, nonces) ? route!(asking) : problem(401, 'Unauthorized', 'Unauthorized')
   const server: ProviderServer = await startProviderServer({
     ...Object.fromEntries(Object.entries(routes).map(([step, route]) => [step, signed(route)])),
-    ...{ 'POST /oauth/request_token': giveRequestToken, 'POST /oauth/access_token': giveAccessToken },
+    'POST /oauth/request_token': giveRequestToken,
+    'POST /oauth/access_token': giveAccessToken,
   })
   const { close } = server
   const hosts = hostsHere(/^https:\/\/api\.x\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, posts, media, agree },
+    state,
+    posts,
+    media,
+    agree,
     close: async () => {
       hosts.end()
       await close()

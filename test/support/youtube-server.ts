@@ -5,7 +5,9 @@ import { makeOAuthPages, type OAuthPages, testRedirect } from './oauth-pages.ts'
 import { type Answered, type Asking, type ProviderServer, startProviderServer } from './provider-server.ts'
 
 export const googleClient = {
-  ...{ client_id: '77-app.apps.googleusercontent.com', client_secret: 'GOCSPX-secret', refresh_token: '1//refresh' },
+  client_id: '77-app.apps.googleusercontent.com',
+  client_secret: 'GOCSPX-secret',
+  refresh_token: '1//refresh',
 }
 export const channel = { id: 'UCshop-_1', title: 'The Shop', customUrl: '@theshop', uploads: 'UUshop-_1' }
 
@@ -60,15 +62,15 @@ const ok = (body: object): Answered => ({ status: 200, body })
 
 export async function startYoutube(): Promise<YoutubeServer> {
   const state: YoutubeServer['state'] = {
-    ...{ refreshToken: googleClient.refresh_token, scopes: ['youtube.upload', 'youtube.readonly'], expiresIn: 3599 },
-    ...{
-      tokens: new Set<string>(),
-      hasChannel: true,
-      isAudited: true,
-      polls: 0,
-      outcome: { uploadStatus: 'processed' },
-      statistics: { viewCount: '0', likeCount: '0', favoriteCount: '0', commentCount: '0' },
-    },
+    refreshToken: googleClient.refresh_token,
+    scopes: ['youtube.upload', 'youtube.readonly'],
+    expiresIn: 3599,
+    tokens: new Set<string>(),
+    hasChannel: true,
+    isAudited: true,
+    polls: 0,
+    outcome: { uploadStatus: 'processed' },
+    statistics: { viewCount: '0', likeCount: '0', favoriteCount: '0', commentCount: '0' },
   }
   const videos: MadeVideo[] = []
   const sessions: Session[] = []
@@ -78,7 +80,8 @@ export async function startYoutube(): Promise<YoutubeServer> {
     page: () => 'https://accounts.google.com/o/oauth2/v2/auth',
     apps: new Map([[googleClient.client_id, { secret: googleClient.client_secret, redirect: testRedirect }]]),
     scopes: state.scopes.map((name) => scopesUrl + name),
-    ...{ takesProof: true, more: { access_type: 'offline', prompt: 'consent' } },
+    takesProof: true,
+    more: { access_type: 'offline', prompt: 'consent' },
     sends: { iss: 'https://accounts.google.com' },
     tokens: (scope) => ({ access_token: 'ya29.first', refresh_token: state.refreshToken, scope, expires_in: 3599 }),
   })
@@ -152,8 +155,13 @@ export async function startYoutube(): Promise<YoutubeServer> {
     // The moment at which the upload began may be the video's.
     const publishedAt = new Date(Date.now() - 5 * 60_000).toISOString()
     session.video = {
-      ...{ id, title: snippet.title, description: snippet.description.trim(), bytes: session.received, publishedAt },
-      ...{ status: { ...status, privacyStatus, ...state.outcome }, pollsLeft: state.polls },
+      id,
+      title: snippet.title,
+      description: snippet.description.trim(),
+      bytes: session.received,
+      publishedAt,
+      status: { ...status, privacyStatus, ...state.outcome },
+      pollsLeft: state.polls,
     }
     videos.unshift(session.video)
   }
@@ -214,7 +222,10 @@ export async function startYoutube(): Promise<YoutubeServer> {
   const { close } = server
   const hosts = hostsHere(/^https:\/\/(oauth2|www)\.googleapis\.com$/, server.url, () => false)
   return Object.assign(server, {
-    ...{ state, videos, agent: hosts.agent, signIn },
+    state,
+    videos,
+    agent: hosts.agent,
+    signIn,
     close: async () => {
       hosts.end()
       await close()

@@ -120,6 +120,17 @@ export function fewCases(files: readonly ProjectFile[]): string[] {
     })
 }
 
+/** `...{ a, b }` within `{ }` says no more than `a, b`. */
+export function spreadLiterals(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && !isGenerated(path))
+    .flatMap((file) => {
+      const tokens = codeOf(file)
+      const spreads = tokens.filter(({ value }, at) => value === '...' && tokens[at + 1]?.value === '{')
+      return spreads.map(({ line }) => `${file.path}:${line} spreads a literal: write its properties out`)
+    })
+}
+
 export function leftNotes(files: readonly ProjectFile[]): string[] {
   return files.flatMap((file) => eachMatch(file, /\b(TO[D]O|FIX[M]E|X[X]X)\b/, 'is left to be done: do it or drop it'))
 }

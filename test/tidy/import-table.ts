@@ -65,29 +65,25 @@ export const rooms: readonly Room[] = [
   {
     at: 'web/dashboard/',
     may: [
-      ...[
-        'web/generated/world.json',
-        'schemas/figure-texts.ts',
-        'schemas/install-snippet.ts',
-        // The page of a click map says which bounds left something out.
-        'schemas/limits/click-map-limits.ts',
-        'schemas/limits/link-target-limits.ts',
-        'schemas/limits/overview-limits.ts',
-        // A file of search terms has as many rows as the API lists.
-        'schemas/limits/search-limits.ts',
-        'schemas/limits/series-limits.ts',
-        'schemas/link-ways.ts',
-        'schemas/csv-delimiter.ts',
-        'schemas/role-with-article.ts',
-        'schemas/shared-pages.ts',
-      ],
-      ...[
-        'schemas/reference/account-fields.ts',
-        'schemas/reference/campaign-query.ts',
-        'schemas/reference/commented-platforms.ts',
-        'schemas/reference/currencies.ts',
-        'schemas/reference/links-in-text.ts',
-      ],
+      'web/generated/world.json',
+      'schemas/figure-texts.ts',
+      'schemas/install-snippet.ts',
+      // The page of a click map says which bounds left something out.
+      'schemas/limits/click-map-limits.ts',
+      'schemas/limits/link-target-limits.ts',
+      'schemas/limits/overview-limits.ts',
+      // A file of search terms has as many rows as the API lists.
+      'schemas/limits/search-limits.ts',
+      'schemas/limits/series-limits.ts',
+      'schemas/link-ways.ts',
+      'schemas/csv-delimiter.ts',
+      'schemas/role-with-article.ts',
+      'schemas/shared-pages.ts',
+      'schemas/reference/account-fields.ts',
+      'schemas/reference/campaign-query.ts',
+      'schemas/reference/commented-platforms.ts',
+      'schemas/reference/currencies.ts',
+      'schemas/reference/links-in-text.ts',
     ],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],
   },
@@ -107,8 +103,12 @@ export const bootstrapFiles = /^(start\/[^/]+|runtime\/folder-lock)\.mjs$/
 
 /** Files that production doesn't run, `npm start` and builds do: packages that only these import are development dependencies. */
 export const beyondProduction = [
-  ...['start/', 'web/', 'clickhouse/embedded-server.ts', 'clickhouse/embedded/'],
-  ...['schemas/generate.ts', 'schemas/generate-crawlers.ts'],
+  'start/',
+  'web/',
+  'clickhouse/embedded-server.ts',
+  'clickhouse/embedded/',
+  'schemas/generate.ts',
+  'schemas/generate-crawlers.ts',
 ]
 
 /** Packages that come with another one, by that one's name, so that they have its door. */
@@ -135,8 +135,12 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
-    ...['runtime/http/trusted-proxy.ts', 'runtime/http/network-of.ts', 'runtime/outbound/public-address.ts'],
-    ...['ingest/enrich/countries.ts', 'ingest/verify/address-ranges.ts', 'schemas/exclusions.ts'],
+    'runtime/http/trusted-proxy.ts',
+    'runtime/http/network-of.ts',
+    'runtime/outbound/public-address.ts',
+    'ingest/enrich/countries.ts',
+    'ingest/verify/address-ranges.ts',
+    'schemas/exclusions.ts',
   ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
@@ -152,8 +156,13 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'robots-parser': ['pipeline/profile/robots-rules.ts'],
   tldts: ['ingest/enrich/hosts.ts', 'schemas/reference/caption-lengths.ts', 'schemas/generate-crawlers.ts'],
   undici: [
-    ...['cli/replay/send.ts', 'cli/bots/fetch-text.ts', 'runtime/outbound/', 'pipeline/webhooks/'],
-    ...['pipeline/publishing/request.ts', 'pipeline/profile/fetch-page.ts', 'pipeline/feeds/fetch-feed.ts'],
+    'cli/replay/send.ts',
+    'cli/bots/fetch-text.ts',
+    'runtime/outbound/',
+    'pipeline/webhooks/',
+    'pipeline/publishing/request.ts',
+    'pipeline/profile/fetch-page.ts',
+    'pipeline/feeds/fetch-feed.ts',
   ],
   '@rrweb/record': ['web/script/replay/main.ts'],
   '@rrweb/replay': ['web/player/'],
@@ -179,6 +188,15 @@ export const tools: Readonly<Record<string, string>> = {
   vitest: 'package.json',
 }
 export const testPackages = [
-  ...['@modelcontextprotocol/sdk', '@paddle/paddle-node-sdk', 'autocannon', 'busboy', 'fast-check', 'playwright-core'],
-  ...['smtp-server', 'standardwebhooks', 'stripe', 'swagger-typescript-api', 'vitest'],
+  '@modelcontextprotocol/sdk',
+  '@paddle/paddle-node-sdk',
+  'autocannon',
+  'busboy',
+  'fast-check',
+  'playwright-core',
+  'smtp-server',
+  'standardwebhooks',
+  'stripe',
+  'swagger-typescript-api',
+  'vitest',
 ]

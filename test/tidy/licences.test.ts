@@ -13,8 +13,16 @@ test('every package that production, `npm start` or our pages run has a permissi
 })
 
 test.each([
-  ...['AGPL-3.0-or-later', 'GPL-2.0', 'SSPL-1.0', 'UNLICENSED', 'SEE LICENSE IN LICENSE.md', 'MIT AND GPL-3.0', ''],
-  ...[undefined, [], { type: 'LGPL-3.0' }],
+  'AGPL-3.0-or-later',
+  'GPL-2.0',
+  'SSPL-1.0',
+  'UNLICENSED',
+  'SEE LICENSE IN LICENSE.md',
+  'MIT AND GPL-3.0',
+  '',
+  undefined,
+  [],
+  { type: 'LGPL-3.0' },
 ])('the check of licences refuses %j', (licence) => {
   expect(unfreeLicences([{ name: 'offender', licence }])).toHaveLength(1)
 })

@@ -48,7 +48,8 @@ describe('a list of addresses', () => {
   ])('that holds anything else is refused as a whole: %s', (problem, ...texts) => {
     for (const text of texts)
       expect([text, readAddressList(text, at)]).toEqual([
-        ...[text, { ok: false, problem: expect.stringContaining(problem) }],
+        text,
+        { ok: false, problem: expect.stringContaining(problem) },
       ])
   })
 })
@@ -69,8 +70,12 @@ describe('the lists that ship', () => {
     const table = makeAddressListTable({ folder: '/nowhere', clock: systemClock, log: pino({ level: 'silent' }) })
     await table.start()
     const seen = {
-      ...{ googlebot: '66.249.66.1 2001:4860:4801:10::1', bingbot: '157.55.39.1', gptbot: '20.171.206.7' },
-      ...{ anthropic: '216.73.217.42', perplexitybot: '3.224.62.45', applebot: '17.241.75.9' },
+      googlebot: '66.249.66.1 2001:4860:4801:10::1',
+      bingbot: '157.55.39.1',
+      gptbot: '20.171.206.7',
+      anthropic: '216.73.217.42',
+      perplexitybot: '3.224.62.45',
+      applebot: '17.241.75.9',
       meta: '173.252.79.9 2a03:2880:22ff:4::face:b00c',
     }
     for (const [name, addresses] of Object.entries(seen)) {

@@ -13,17 +13,28 @@ const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.co
 
 /** HTTP libraries and products of somebody's, by their names on short links. */
 const programs = {
-  ...{ 'curl/8.5.0': 'curl', 'Wget/1.21.4': 'Wget', 'axios/1.6.0': 'axios', node: 'node', undici: 'undici' },
-  ...{ 'python-requests/2.31.0': 'python-requests', 'Python-urllib/3.12': 'Python-urllib' },
-  ...{ 'python-httpx/0.27': 'python-httpx', 'Python/3.12 aiohttp/3.9': 'Python', 'Java/17.0.10': 'Java' },
-  ...{ 'Go-http-client/2.0': 'Go-http-client', 'okhttp/4.12.0': 'okhttp', 'GuzzleHttp/7': 'GuzzleHttp' },
-  ...{ 'Apache-HttpClient/4.5.14 (Java/11.0.1)': 'Apache-HttpClient', 'Java-http-client/17.0.10': 'Java-http-client' },
-  ...{ 'libwww-perl/6.67': 'libwww-perl', 'Faraday v2.9.0': 'Faraday', 'Dart/3.3 (dart:io)': 'Dart', Ruby: 'Ruby' },
-  ...{
-    'node-fetch/1.0 (+https://github.com/bitinn/node-fetch)': 'node-fetch',
-    'PostmanRuntime/7.36': 'PostmanRuntime',
-  },
-  ...{ 'Acme-Backend/2.1 (+https://acme.example)': 'Acme-Backend' },
+  'curl/8.5.0': 'curl',
+  'Wget/1.21.4': 'Wget',
+  'axios/1.6.0': 'axios',
+  node: 'node',
+  undici: 'undici',
+  'python-requests/2.31.0': 'python-requests',
+  'Python-urllib/3.12': 'Python-urllib',
+  'python-httpx/0.27': 'python-httpx',
+  'Python/3.12 aiohttp/3.9': 'Python',
+  'Java/17.0.10': 'Java',
+  'Go-http-client/2.0': 'Go-http-client',
+  'okhttp/4.12.0': 'okhttp',
+  'GuzzleHttp/7': 'GuzzleHttp',
+  'Apache-HttpClient/4.5.14 (Java/11.0.1)': 'Apache-HttpClient',
+  'Java-http-client/17.0.10': 'Java-http-client',
+  'libwww-perl/6.67': 'libwww-perl',
+  'Faraday v2.9.0': 'Faraday',
+  'Dart/3.3 (dart:io)': 'Dart',
+  Ruby: 'Ruby',
+  'node-fetch/1.0 (+https://github.com/bitinn/node-fetch)': 'node-fetch',
+  'PostmanRuntime/7.36': 'PostmanRuntime',
+  'Acme-Backend/2.1 (+https://acme.example)': 'Acme-Backend',
 }
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36'
 const explorer = 'Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; chromeframe/19.0.1084.52)'
@@ -72,10 +83,19 @@ describe('a user agent on the tracking endpoint', () => {
     const sender = { userAgent: googlebot, address: '10.0.0.1' }
     const visit = botVisitOf({ ...event, ip: '192.0.2.9' }, { sender })
     expect(visit).toMatchObject({
-      ...{ workspace_id: 7, occurred_at: now, received_at: now, client_event_id: 'c', path: '/a' },
-      ...{ category: botCategories.search, verified: botVerified.unknown, reported_by: botReporters.track },
-      ...{ url: 'https://example.com/a?gclid=', referrer: 'https://other.example/' },
-      ...{ user_agent: googlebot, bot_name: 'Googlebot', operator: 'Google' },
+      workspace_id: 7,
+      occurred_at: now,
+      received_at: now,
+      client_event_id: 'c',
+      path: '/a',
+      category: botCategories.search,
+      verified: botVerified.unknown,
+      reported_by: botReporters.track,
+      url: 'https://example.com/a?gclid=',
+      referrer: 'https://other.example/',
+      user_agent: googlebot,
+      bot_name: 'Googlebot',
+      operator: 'Google',
     })
     expect(visit.ip_hash).toBe(botVisitOf({ ip: '192.0.2.9' }, { sender: { userAgent: googlebot } }).ip_hash)
   })
@@ -186,8 +206,15 @@ describe('the bots endpoint', () => {
     const { rows, bots, rejected, isBatch } = read({ ...visit, ...more, ...at })
     expect({ rejected, isBatch }).toEqual({ rejected: [], isBatch: false })
     expect(rows[0]).toMatchObject({
-      ...{ workspace_id: 7, occurred_at: now - 1000, reported_by: botReporters.bots_endpoint, client_event_id: 'v-1' },
-      ...{ method: 'HEAD', status_code: 404, response_ms: 13, path: '/a', url: 'https://example.com/a?b=c' },
+      workspace_id: 7,
+      occurred_at: now - 1000,
+      reported_by: botReporters.bots_endpoint,
+      client_event_id: 'v-1',
+      method: 'HEAD',
+      status_code: 404,
+      response_ms: 13,
+      path: '/a',
+      url: 'https://example.com/a?b=c',
     })
     const googles = { name: 'Googlebot', operator: 'Google', category: 'search' }
     expect(bots).toEqual([{ ...googles, verified: null, verification_method: 'none' }])

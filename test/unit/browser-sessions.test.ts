@@ -72,7 +72,10 @@ describe('a journey in a URL', () => {
   })
 
   test.each([
-    ...['', '?svc_j=', '?svc_j=guest.1795262400000.1795262400000', `?xsvc_j=${browser}.${session}`],
+    '',
+    '?svc_j=',
+    '?svc_j=guest.1795262400000.1795262400000',
+    `?xsvc_j=${browser}.${session}`,
     `?svc_j=${'1'.repeat(500)}.${session}`,
   ])('is none in /%s', (query) => {
     expect(read(`https://shop.example/${query}`, now)).toBeUndefined()

@@ -8,7 +8,9 @@ const message = (name: string, hostile: string): Message => {
   const row = { label: plain(hostile), value: '1,234,567', note: plain(hostile) }
   const rows = Array.from({ length: 7 }, () => row)
   return {
-    ...{ name: plain(name), headline: 'Nov 9 – 15, 2026', reason: '' },
+    name: plain(name),
+    headline: 'Nov 9 – 15, 2026',
+    reason: '',
     note: 'No figures are kept from before Oct 3, 2026: the plan says so.',
     linkText: 'All figures',
     dashboardUrl: 'https://api.example.com/dashboard?start=2026-11-09&end=2026-11-15',

@@ -31,11 +31,35 @@ test.each([
 })
 
 test.each([
-  ...['', 'x', 'localhost', '1.1', '01.2.3.4', '999.1.1.1', '8.8.8.8 ', '8.8.8.8:80', '[2a02:8070::1]'],
+  '',
+  'x',
+  'localhost',
+  '1.1',
+  '01.2.3.4',
+  '999.1.1.1',
+  '8.8.8.8 ',
+  '8.8.8.8:80',
+  '[2a02:8070::1]',
   // Addresses of a household, of a machine, of documentation, of nobody.
-  ...['10.0.0.1', '192.168.1.1', '172.16.5.4', '127.0.0.1', '169.254.1.1', '100.64.0.1', '192.0.2.1', '198.51.100.7'],
-  ...['203.0.113.9', '224.0.0.1', '255.255.255.255', '::', '::1', 'fe80::1', 'fe80::1%eth0', 'fd00::1', 'ff02::1'],
-  ...['2001:db8::1', '2a02:8070::1/32'],
+  '10.0.0.1',
+  '192.168.1.1',
+  '172.16.5.4',
+  '127.0.0.1',
+  '169.254.1.1',
+  '100.64.0.1',
+  '192.0.2.1',
+  '198.51.100.7',
+  '203.0.113.9',
+  '224.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fd00::1',
+  'ff02::1',
+  '2001:db8::1',
+  '2a02:8070::1/32',
 ])('has none for what is no public address: %j', (address) => {
   expect(countries.of(address)).toBe(noCountry)
 })
@@ -63,7 +87,8 @@ test.each([
   [
     'GeoLite2',
     {
-      ...{ country, city: { names: { de: 'Köln', en: 'Cologne' } } },
+      country,
+      city: { names: { de: 'Köln', en: 'Cologne' } },
       subdivisions: [{ iso_code: 'NW', names: { en: 'North Rhine-Westphalia' } }, { iso_code: 'K' }],
     },
     { region: 'DE-NW', regionName: 'North Rhine-Westphalia', city: 'Cologne' },
@@ -103,11 +128,24 @@ function tinyDatabase(below: Value, above: Value): Buffer {
   tree.writeUIntBE(1 + 16 + records[0]!.length, 3, 3)
   const metadata = [
     Buffer.from([0xe9]),
-    ...[encode('node_count'), number(0xc1, 1), encode('record_size'), number(0xa1, 24)],
-    ...[encode('ip_version'), number(0xa1, 4), encode('database_type'), encode('Test')],
-    ...[encode('languages'), encode([]), encode('binary_format_major_version'), number(0xa1, 2)],
-    ...[encode('binary_format_minor_version'), number(0xa1, 0), encode('build_epoch'), number(0xc1, 1)],
-    ...[encode('description'), encode({})],
+    encode('node_count'),
+    number(0xc1, 1),
+    encode('record_size'),
+    number(0xa1, 24),
+    encode('ip_version'),
+    number(0xa1, 4),
+    encode('database_type'),
+    encode('Test'),
+    encode('languages'),
+    encode([]),
+    encode('binary_format_major_version'),
+    number(0xa1, 2),
+    encode('binary_format_minor_version'),
+    number(0xa1, 0),
+    encode('build_epoch'),
+    number(0xc1, 1),
+    encode('description'),
+    encode({}),
   ]
   const mark = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
   return Buffer.concat([tree, Buffer.alloc(16), ...records, mark, ...metadata])

@@ -35,10 +35,15 @@ test('a day of another month is the same one or its last', () => {
 
 test('arrows go by days and weeks, page keys by months, other keys nowhere', () => {
   expect(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'].map((key) => dayByKey(key, '2026-03-01'))).toEqual([
-    ...['2026-02-28', '2026-03-02', '2026-02-22', '2026-03-08'],
+    '2026-02-28',
+    '2026-03-02',
+    '2026-02-22',
+    '2026-03-08',
   ])
   expect(['PageUp', 'PageDown', 'Home'].map((key) => dayByKey(key, '2026-03-31'))).toEqual([
-    ...['2026-02-28', '2026-04-30', undefined],
+    '2026-02-28',
+    '2026-04-30',
+    undefined,
   ])
 })
 

@@ -9,7 +9,11 @@ const offset = -3_600_000
 function chunk(page_id: string, sequence: number, at: number, events: string): Chunk {
   const started_at = new Date(begin + at).toISOString()
   return {
-    ...{ id: 1, page_id, sequence, url: `https://example.com/${page_id}`, started_at },
+    id: 1,
+    page_id,
+    sequence,
+    url: `https://example.com/${page_id}`,
+    started_at,
     events: events.split(' ').map((event) => {
       const [type, after] = event.split('@').map(Number)
       return { type: type!, timestamp: begin + at + offset + after!, data: {} }

@@ -28,7 +28,8 @@ describe('an event time', () => {
     ['2026/11/20T00:00:00Z', 'invalid date separator, expected `-`'],
     ['2026-02-29T00:00:00.000Z', 'day value is outside expected range'],
     ...['24:00:00.000Z', '12:34:60.000Z', '12:3x:00.000Z', '12:34:56 01:00', '12:34:56+24:00'].map((time) => [
-      ...[`2026-11-20T${time}`, 'unexpected extra characters at the end of the input'],
+      `2026-11-20T${time}`,
+      'unexpected extra characters at the end of the input',
     ]),
   ])('that is none is refused: %j', (text, problem) => {
     expect(parseEventTime(text!, 'UTC')).toBeNaN()
@@ -40,7 +41,8 @@ describe('an event time', () => {
   test('of the year 0 is refused', () => {
     expect(parseEventTime('0000-01-01T00:00:00.000Z', 'UTC')).toBeNaN()
     expect(explainEventTime(loc, '0000-01-01T00:00:00.000Z')).toMatchObject({
-      ...{ type: 'datetime_parsing', msg: 'Input should be a valid datetime, year 0 is out of range' },
+      type: 'datetime_parsing',
+      msg: 'Input should be a valid datetime, year 0 is out of range',
     })
   })
 

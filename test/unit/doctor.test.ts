@@ -28,7 +28,10 @@ test.each([
 ] as const)('a Redis with %j is told of', async (differs, check, outcome, text) => {
   const info = { maxmemory_policy: 'noeviction', maxmemory: '0', used_memory: '1', aof_enabled: '1', role: 'master' }
   const probe = (fields: Record<string, string>): RedisProbe => ({
-    ...{ ping: async () => {}, now: async () => Date.now(), info: async () => fields, close: () => {} },
+    ping: async () => {},
+    now: async () => Date.now(),
+    info: async () => fields,
+    close: () => {},
     readClaims: async () => ({ since: null, claims: 0 }),
   })
   const config = readConfig({})

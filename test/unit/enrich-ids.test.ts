@@ -52,8 +52,26 @@ describe('the visitor', () => {
   })
 
   test.each([
-    ...['', '  ', 'anonymous', 'Guest', 'distinct_id', 'distinctid', 'id', 'not_authenticated', 'email', 'undefined'],
-    ...['NULL', 'none', 'NaN', 'true', 'false', '0', '-1', '[object Object]', ' null ', `null${' '.repeat(30)}`],
+    '',
+    '  ',
+    'anonymous',
+    'Guest',
+    'distinct_id',
+    'distinctid',
+    'id',
+    'not_authenticated',
+    'email',
+    'undefined',
+    'NULL',
+    'none',
+    'NaN',
+    'true',
+    'false',
+    '0',
+    '-1',
+    '[object Object]',
+    ' null ',
+    `null${' '.repeat(30)}`,
     ' '.repeat(40),
   ])('has no id where the id is nobody’s: %j', (id) => {
     expect(visitorOf({ anonymous_id: id })).toBe(visitorOf({}))
@@ -103,9 +121,18 @@ describe('the e-mail', () => {
       return enriched.stream === 'events' && enriched.side
     }
     expect(sideOf({ event_type: 'identify', event_name: 'identify' })).toEqual({
-      ...{ event_id: 0, workspace_id: 7, event_type: 'identify', event_name: 'identify', ...own },
-      ...{ email: 'ada@example.com', full_name: 'Ada', medium: 'none', campaign: '', content: '' },
-      ...{ occurred_at: now, received_at: now },
+      event_id: 0,
+      workspace_id: 7,
+      event_type: 'identify',
+      event_name: 'identify',
+      ...own,
+      email: 'ada@example.com',
+      full_name: 'Ada',
+      medium: 'none',
+      campaign: '',
+      content: '',
+      occurred_at: now,
+      received_at: now,
     })
     const paid = { event_type: 'conversion', event_name: 'paid', email: null, full_name: null } as const
     expect(sideOf(paid)).toMatchObject({ event_type: 'conversion', email: null, full_name: '' })

@@ -5,10 +5,9 @@ import { type EventLike, makeEnrich, rowOf } from '../support/enriching.ts'
 
 test.each<[string, number]>([
   ['pageview', kinds.pageview],
-  ...[
-    ...['link_click', 'outbound_click', 'button_click', 'form_submit'],
-    ...['file_download', 'not_found', 'site_search'],
-  ].map((name): [string, number] => [name, kinds.autocapture]),
+  ...['link_click', 'outbound_click', 'button_click', 'form_submit', 'file_download', 'not_found', 'site_search'].map(
+    (name): [string, number] => [name, kinds.autocapture],
+  ),
   ['web_vital', kinds.web_vital],
   ['page_leave', kinds.page_leave],
   ...['signup', 'Pageview', 'constructor', 'toString', '__proto__'].map((name): [string, number] => [
@@ -40,8 +39,15 @@ describe('a web vital', () => {
   })
 
   test.each([
-    ...[null, {}, { metric: 'TTFB', value: 1 }, { metric: 'none', value: 1 }, { metric: 'constructor', value: 1 }],
-    ...[{ metric: 1, value: 1 }, { metric: 'LCP' }, { metric: 'LCP', value: '2500' }, { metric: 'LCP', value: null }],
+    null,
+    {},
+    { metric: 'TTFB', value: 1 },
+    { metric: 'none', value: 1 },
+    { metric: 'constructor', value: 1 },
+    { metric: 1, value: 1 },
+    { metric: 'LCP' },
+    { metric: 'LCP', value: '2500' },
+    { metric: 'LCP', value: null },
   ])('that is none stays an event without a metric: %j', (properties) => {
     expect(vital(properties)).toEqual(none)
   })
@@ -66,12 +72,18 @@ test('leaving a page has its engagement and depth, within the range of their col
 test('what one event leaves behind is not seen in the next', () => {
   const used = makeEnrich()
   used({
-    ...{ event_name: 'web_vital', properties: { metric: 'LCP', value: 1 }, email: 'a@example.com', title: 't' },
-    ...{
-      url: 'https://example.com/?utm_source=a&utm_campaign=c&utm_content=d&gclid=1',
-      referrer: 'https://a.example/',
-    },
-    ...{ anonymous_id: 'a', session_id: 's', screen_width: 5, language: 'de', timezone: 'UTC', client_event_id: 'x' },
+    event_name: 'web_vital',
+    properties: { metric: 'LCP', value: 1 },
+    email: 'a@example.com',
+    title: 't',
+    url: 'https://example.com/?utm_source=a&utm_campaign=c&utm_content=d&gclid=1',
+    referrer: 'https://a.example/',
+    anonymous_id: 'a',
+    session_id: 's',
+    screen_width: 5,
+    language: 'de',
+    timezone: 'UTC',
+    client_event_id: 'x',
   })
   const plain = makeEnrich()({ event_name: 'plain' })
   expect(used({ event_name: 'plain' })).toEqual(plain)

@@ -18,22 +18,31 @@ describe('a visit without a campaign comes from its referrer', () => {
   })
 
   test.each([
-    ...['https://www.example.com/other', 'https://example.com/', 'http://shop.example.com:8080/x'],
-    ...['https://WWW.EXAMPLE.COM/', '', 'not a url', '/local?u=https://google.com/', 'https://'],
-    ...['https://exa mple.com/', 'about:blank'],
+    'https://www.example.com/other',
+    'https://example.com/',
+    'http://shop.example.com:8080/x',
+    'https://WWW.EXAMPLE.COM/',
+    '',
+    'not a url',
+    '/local?u=https://google.com/',
+    'https://',
+    'https://exa mple.com/',
+    'about:blank',
   ])('unless it is of the same site, or no site at all: %j', (referrer) => {
     expect(sourceOf({ referrer })).toBe('direct / none')
   })
 
   test.each([
-    ...[
-      'https://checkout.stripe.com/c/pay/cs_1',
-      'https://www.paypal.com/',
-      'https://Accounts.Google.com/',
-      'https://shop.app/',
-    ],
-    ...['https://login.microsoftonline.com/', 'https://appleid.apple.com/', 'https://acme.eu.auth0.com/login'],
-    ...['https://www.mollie.com/checkout/', 'https://eu.adyen.link/', 'https://store.lemonsqueezy.com/checkout/'],
+    'https://checkout.stripe.com/c/pay/cs_1',
+    'https://www.paypal.com/',
+    'https://Accounts.Google.com/',
+    'https://shop.app/',
+    'https://login.microsoftonline.com/',
+    'https://appleid.apple.com/',
+    'https://acme.eu.auth0.com/login',
+    'https://www.mollie.com/checkout/',
+    'https://eu.adyen.link/',
+    'https://store.lemonsqueezy.com/checkout/',
   ])('nor from a page of payment or sign-in, to which the site had sent it: %s', (referrer) => {
     expect(sourceOf({ referrer })).toBe('direct / none')
     expect(sourceOf({ referrer, source: 'partner' })).toBe('partner / none')
@@ -44,7 +53,11 @@ describe('a visit without a campaign comes from its referrer', () => {
     const pages = [
       'stripe.com',
       'docs.stripe.com',
-      ...['auth0.com', 'community.auth0.com', 'developer.paypal.com', 'www.okta.com', 'github.com'],
+      'auth0.com',
+      'community.auth0.com',
+      'developer.paypal.com',
+      'www.okta.com',
+      'github.com',
       'paypal.com.evil.example',
     ]
     expect(pages.map((host) => sourceOf({ referrer: `https://${host}/` }))).toEqual(

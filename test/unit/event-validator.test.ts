@@ -18,8 +18,11 @@ test('an event is taken with its required fields alone, with every field, with n
   const more = ['content', 'anonymous_id', 'session_id', 'title', 'language', 'timezone', 'user_agent', 'ip']
   const full = {
     ...Object.fromEntries([...texts, ...more].map((field) => [field, 'x'])),
-    ...{ event_type: 'conversion', properties: { a: { b: [1, null, true, 'x'] } }, screen_width: 1440 },
-    ...{ occurred_at: '2026-11-20T12:00:00Z', sent_at: '2026-11-20T12:00:00Z' },
+    event_type: 'conversion',
+    properties: { a: { b: [1, null, true, 'x'] } },
+    screen_width: 1440,
+    occurred_at: '2026-11-20T12:00:00Z',
+    sent_at: '2026-11-20T12:00:00Z',
   }
   const empty = Object.fromEntries(Object.keys(full).map((field) => [field, null]))
   for (const body of [event, { ...full, ...event }, { ...empty, ...event }]) expect(validateTrack(body)).toBeNull()
@@ -77,8 +80,13 @@ describe('an event is refused', () => {
   test('naming all faults, in the order of the fields, what is forbidden last, and nothing of an empty text', () => {
     const wrong = { value_cents: 1, ip: 1, sent_at: 'x', properties: 1, url: 1, event_name: '', event_type: 'x' }
     expect(brief(validateTrack({ ...wrong, title: 'ok', occurred_at: '' }))).toEqual([
-      ...['tracking_key missing', 'event_type literal_error', 'event_name string_too_short', 'url string_type'],
-      ...['properties dict_type', 'sent_at datetime_from_date_parsing', 'ip string_type'],
+      'tracking_key missing',
+      'event_type literal_error',
+      'event_name string_too_short',
+      'url string_type',
+      'properties dict_type',
+      'sent_at datetime_from_date_parsing',
+      'ip string_type',
       'value_cents extra_forbidden',
     ])
   })
@@ -147,7 +155,8 @@ test('bot visits come one at a time or as a list, and are checked one by one', (
   expect(brief(validateBots({ user_agent: 1 }))).toEqual(missing)
   expect(validateBotVisit(visit, 0)).toBeNull()
   expect(brief(validateBotVisit({ ...visit, status_code: 99, response_ms: -1, method: 'x'.repeat(17) }, 2))).toEqual([
-    ...['visits.2.method string_too_long', 'visits.2.status_code greater_than_equal'],
+    'visits.2.method string_too_long',
+    'visits.2.status_code greater_than_equal',
     'visits.2.response_ms greater_than_equal',
   ])
 })

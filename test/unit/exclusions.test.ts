@@ -27,8 +27,10 @@ function reasonBy(
   readPageUrl(url, page)
   const stored = (name: keyof Exclusions) => (written[name] ?? []).map((text) => entryOf(name, text))
   const rules = {
-    ...{ addresses: stored('addresses'), countries: stored('countries') },
-    ...{ paths: stored('paths'), hostnames: stored('hostnames') },
+    addresses: stored('addresses'),
+    countries: stored('countries'),
+    paths: stored('paths'),
+    hostnames: stored('hostnames'),
   }
   return makeExclusionMatcher(rules).reasonFor({ address, country, url: page.url, path: page.path })
 }

@@ -8,7 +8,12 @@ import { away, fakeTable, setUpTableFolder, turn, until } from '../support/table
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`
 const rowOf = (name: string, workspace_id: number, retires_at: Date | null = null): KeyRow => ({
-  ...{ key: keyOf(name), workspace_id, timezone: 'Europe/Berlin', replay_share: 0, exclusions: null, retires_at },
+  key: keyOf(name),
+  workspace_id,
+  timezone: 'Europe/Berlin',
+  replay_share: 0,
+  exclusions: null,
+  retires_at,
 })
 const { pathOf, started } = setUpTableFolder()
 
@@ -86,7 +91,10 @@ test('the rules of a workspace hold without Postgres, too, and are read anew onl
   const found = () => table.find(keyOf('a'))?.exclusions
   const reason = (address: string) => found()?.reasonFor({ address, country: '', url: '', path: '' })
   expect([reason('192.0.2.1'), reason('192.0.2.2'), table.exclusionsOf(1), table.exclusionsOf(2)]).toEqual([
-    ...['address', null, found(), null],
+    'address',
+    null,
+    found(),
+    null,
   ])
   const before = found()
   const reads = store.lists

@@ -13,9 +13,35 @@ const taken: [number, string[]][] = [
   [-7, ['\t-7\r\n']],
 ]
 const refused = [
-  ...['- 1', '+ 1', '++1', '+-1', '-+1', '-', '+', '-_1', '1__0', '_1', '1_', '1.0_0'],
-  ...['.0', '.', '', '1.', '1.5', '1e3', '0x1', '1,0', '1 2', 'NaN', 'Infinity'],
-  ...['\ufeff1', '\u0663', '\uff11', '1\0', '\u001c1', '\u200b1'],
+  '- 1',
+  '+ 1',
+  '++1',
+  '+-1',
+  '-+1',
+  '-',
+  '+',
+  '-_1',
+  '1__0',
+  '_1',
+  '1_',
+  '1.0_0',
+  '.0',
+  '.',
+  '',
+  '1.',
+  '1.5',
+  '1e3',
+  '0x1',
+  '1,0',
+  '1 2',
+  'NaN',
+  'Infinity',
+  '\ufeff1',
+  '\u0663',
+  '\uff11',
+  '1\0',
+  '\u001c1',
+  '\u200b1',
 ]
 
 describe('an integer field', () => {
@@ -48,7 +74,10 @@ describe('an integer field', () => {
 test('an id in a path may be written with its type; what no row can have is no row, never a neighbour', () => {
   const id = idInPath('post')
   expect(['12', 'post_12', '+12', '9007199254740991'].map((text) => id.parse(text))).toEqual([
-    ...[12, 12, 12, Number.MAX_SAFE_INTEGER],
+    12,
+    12,
+    12,
+    Number.MAX_SAFE_INTEGER,
   ])
   for (const text of ['post_', 'media_12', 'twelve', '', '1.5', 'post_post_1', '12_post'])
     expect([text, id.safeParse(text).success]).toEqual([text, false])
@@ -63,7 +92,10 @@ test.each([idInBody('post'), idOrNull('post', '')])(
   'an id in a body that JSON can’t carry exactly is no row either, and a fraction is none',
   (id) => {
     expect([12, 'post_12', -1, Number.MAX_SAFE_INTEGER].map((value) => id.parse(value))).toEqual([
-      ...[12, 12, -1, Number.MAX_SAFE_INTEGER],
+      12,
+      12,
+      -1,
+      Number.MAX_SAFE_INTEGER,
     ])
     for (const value of [2 ** 53, -(2 ** 53), 1e20, '9007199254740993', `post_${'9'.repeat(400)}`])
       expect([value, id.parse(value)]).toEqual([value, 0])

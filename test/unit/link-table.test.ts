@@ -10,15 +10,33 @@ import { away, fakeTable, setUpTableFolder, until } from '../support/table-folde
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (id: number) => String(id).padStart(8, '0')
 const lasting = {
-  ...{ expires_at: null, expired_url: null, tracking_params: {}, targets: [], password_hash: null, preview: null },
+  expires_at: null,
+  expired_url: null,
+  tracking_params: {},
+  targets: [],
+  password_hash: null,
+  preview: null,
 }
 const targetOf = (id: number, postId: number | null = null) => ({
-  ...{ id, workspaceId: 1, postId, url: `https://example.com/${id}` },
-  ...{ expiresAt: null, expiredUrl: null, targets: [], passwordHash: null, preview: null },
+  id,
+  workspaceId: 1,
+  postId,
+  url: `https://example.com/${id}`,
+  expiresAt: null,
+  expiredUrl: null,
+  targets: [],
+  passwordHash: null,
+  preview: null,
 })
 const rowOf = (id: number, at = now, more = ''): LinkRow => ({
-  ...{ attribution_key: keyOf(id), id, workspace_id: 1, post_id: null, domain_id: null, ...lasting },
-  ...{ tracking_url: `https://example.com/${id}${more}`, updated_at: new Date(at) },
+  attribution_key: keyOf(id),
+  id,
+  workspace_id: 1,
+  post_id: null,
+  domain_id: null,
+  ...lasting,
+  tracking_url: `https://example.com/${id}${more}`,
+  updated_at: new Date(at),
 })
 const urlOf = (table: LinkTable, id: number) => table.find(keyOf(id))?.url
 const { pathOf, started } = setUpTableFolder()

@@ -20,7 +20,8 @@ function makeStore() {
       asked.push(key)
       return new Promise((resolve) => waiting.set(key, resolve))
     },
-    ...{ clock: fixedClock(0), log: makeLog('test', 'silent') },
+    clock: fixedClock(0),
+    log: makeLog('test', 'silent'),
   })
   return { lookUps, asked, answer: (key: string, found: string | null) => waiting.get(key)!(found) }
 }

@@ -8,15 +8,26 @@ describe('SMTP_URL', () => {
   test('has the usual ports, and a password in which signs are escaped', () => {
     expect(smtp('smtp://mail.example.com')).toMatchObject({ port: 587, isSecure: false, login: undefined })
     expect(smtp('smtps://a%40b.c:p%2F%23@[::1]/')).toEqual({
-      ...{ host: '::1', port: 465, isSecure: true, login: { user: 'a@b.c', password: 'p/#' } },
+      host: '::1',
+      port: 465,
+      isSecure: true,
+      login: { user: 'a@b.c', password: 'p/#' },
     })
     expect(readConfig({ SMTP_URL: '' }).smtpServer).toBeUndefined()
   })
 
   test.each([
-    ...['secret', 'http://u:secret@h', 'smtp:secret', 'smtp://'],
-    ...['smtp://u@h', 'smtp://:secret@h', 'smtp://u:secret#@h'],
-    ...['smtp://u:sec%ret@h', 'smtp://u:secret@h/x', 'smtp://u:secret@h?tls=off', 'smtp://u:secret@h:99999'],
+    'secret',
+    'http://u:secret@h',
+    'smtp:secret',
+    'smtp://',
+    'smtp://u@h',
+    'smtp://:secret@h',
+    'smtp://u:secret#@h',
+    'smtp://u:sec%ret@h',
+    'smtp://u:secret@h/x',
+    'smtp://u:secret@h?tls=off',
+    'smtp://u:secret@h:99999',
   ])('%s is refused without showing it', (url) => {
     const read = () => smtp(url)
     expect(read).toThrow(/^SMTP_URL must /)

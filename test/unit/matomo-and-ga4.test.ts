@@ -21,24 +21,27 @@ const second = (nth: number) => 1_710_000_000 + nth
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 /** As the reporting API answers it: numbers are texts in some versions. */
 const visit = (actionDetails: readonly object[], fields: object = {}) => ({
-  ...{ idSite: '1', idVisit: '771', visitIp: '193.0.0.0', visitorId: 'e280af5191b64f18', siteCurrency: 'EUR' },
-  ...{ referrerType: 'search', referrerName: 'Google', referrerUrl: 'https://www.google.com/', languageCode: 'de-de' },
-  ...{
-    deviceType: 'Smartphone',
-    operatingSystem: 'iOS 17.2',
-    operatingSystemName: 'iOS',
-    browserName: 'Mobile Safari',
-  },
-  ...{
-    country: 'Germany',
-    countryCode: 'de',
-    regionCode: 'BE',
-    region: 'Berlin',
-    city: 'Berlin',
-    resolution: '390x844',
-    lastActionTimestamp: second(90),
-    ...fields,
-  },
+  idSite: '1',
+  idVisit: '771',
+  visitIp: '193.0.0.0',
+  visitorId: 'e280af5191b64f18',
+  siteCurrency: 'EUR',
+  referrerType: 'search',
+  referrerName: 'Google',
+  referrerUrl: 'https://www.google.com/',
+  languageCode: 'de-de',
+  deviceType: 'Smartphone',
+  operatingSystem: 'iOS 17.2',
+  operatingSystemName: 'iOS',
+  browserName: 'Mobile Safari',
+  country: 'Germany',
+  countryCode: 'de',
+  regionCode: 'BE',
+  region: 'Berlin',
+  city: 'Berlin',
+  resolution: '390x844',
+  lastActionTimestamp: second(90),
+  ...fields,
   actionDetails,
 })
 const page = {
@@ -51,8 +54,12 @@ const page = {
 
 test('a visit of Matomo has its pages, how long they were looked at, and where it came from', () => {
   const common = {
-    ...{ anonymous_id: 'e280af5191b64f18', session_id: 'matomo-771', language: 'de-de', screen_width: 390 },
-    ...{ url: page.url, title: 'Pricing' },
+    anonymous_id: 'e280af5191b64f18',
+    session_id: 'matomo-771',
+    language: 'de-de',
+    screen_width: 390,
+    url: page.url,
+    title: 'Pricing',
   }
   const visitor = {
     country: 'de',
@@ -72,21 +79,30 @@ test('a visit of Matomo has its pages, how long they were looked at, and where i
   expect(eventsOf(mapped)).toEqual([
     {
       event: {
-        ...{ ...common, event_name: 'pageview', referrer: 'https://www.google.com/' },
-        ...{ client_event_id: 'matomo-771-a51', occurred_at: timeOf(second(0)) },
+        ...common,
+        event_name: 'pageview',
+        referrer: 'https://www.google.com/',
+        client_event_id: 'matomo-771-a51',
+        occurred_at: timeOf(second(0)),
       },
       visitor,
     },
     {
       event: {
-        ...{ ...common, event_name: 'page_leave', properties: { engagement_ms: 30_000 } },
-        ...{ client_event_id: 'matomo-771-a51-leave', occurred_at: timeOf(second(30)) },
+        ...common,
+        event_name: 'page_leave',
+        properties: { engagement_ms: 30_000 },
+        client_event_id: 'matomo-771-a51-leave',
+        occurred_at: timeOf(second(30)),
       },
       visitor,
     },
     {
       event: {
-        ...{ ...common, event_name: 'pageview', client_event_id: 'matomo-771-a52', occurred_at: timeOf(second(30)) },
+        ...common,
+        event_name: 'pageview',
+        client_event_id: 'matomo-771-a52',
+        occurred_at: timeOf(second(30)),
       },
       visitor,
     },
@@ -180,7 +196,9 @@ test('a campaign of Matomo is the source where no other is known; other websites
   expect(
     arrival({ referrerName: 'spring', campaignSource: 'ads', campaignMedium: 'cpc', campaignName: 'May' }),
   ).toEqual({
-    ...{ source: 'ads', medium: 'cpc', campaign: 'May' },
+    source: 'ads',
+    medium: 'cpc',
+    campaign: 'May',
   })
   const map = makeMatomoMapper()
   map(visit([page]))
@@ -215,20 +233,34 @@ test('objects come out of a list one by one, or of lines, whatever their texts h
 
 /** As `bq extract` writes it: whole numbers are texts, and what is NULL isn't there. */
 const row = (event_name: string, parameters: Record<string, string | number> = {}, fields: object = {}) => ({
-  ...{ event_date: '20240309', event_timestamp: '1710000000123456', event_name, user_pseudo_id: '123.456' },
+  event_date: '20240309',
+  event_timestamp: '1710000000123456',
+  event_name,
+  user_pseudo_id: '123.456',
   event_params: Object.entries({
-    ...{ ga_session_id: 1_709_999_999, ga_session_number: 2, page_location: 'https://example.com/a?utm_source=x' },
-    ...{ page_title: 'A', page_referrer: 'https://www.google.com/', ...parameters },
+    ga_session_id: 1_709_999_999,
+    ga_session_number: 2,
+    page_location: 'https://example.com/a?utm_source=x',
+    page_title: 'A',
+    page_referrer: 'https://www.google.com/',
+    ...parameters,
   }).map(([key, value]) => ({
     key,
     value: typeof value === 'number' ? { int_value: String(value) } : { string_value: value },
   })),
   device: {
-    ...{ category: 'desktop', operating_system: 'Macintosh', language: 'en-us' },
+    category: 'desktop',
+    operating_system: 'Macintosh',
+    language: 'en-us',
     web_info: { browser: 'Chrome', browser_version: '122.0.0.0', hostname: 'example.com' },
   },
-  ...{ geo: { country: 'Türkiye', region: '(not set)', city: 'Ankara' }, stream_id: '9', platform: 'WEB' },
-  ...{ batch_page_id: '1710000000000', batch_ordering_id: '1', batch_event_index: '1', ...fields },
+  geo: { country: 'Türkiye', region: '(not set)', city: 'Ankara' },
+  stream_id: '9',
+  platform: 'WEB',
+  batch_page_id: '1710000000000',
+  batch_ordering_id: '1',
+  batch_event_index: '1',
+  ...fields,
 })
 const fromGa4 = makeGa4Mapper()
 const ga4Event = (...given: Parameters<typeof row>) => eventsOf(fromGa4(row(...given)))[0]!.event
@@ -237,9 +269,15 @@ test('a page view of Google Analytics has its page, visitor, session and time, a
   expect(eventsOf(fromGa4(row('page_view')))).toEqual([
     {
       event: {
-        ...{ event_name: 'pageview', url: 'https://example.com/a?utm_source=x', referrer: 'https://www.google.com/' },
-        ...{ title: 'A', anonymous_id: '123.456', session_id: '123.456.1709999999', language: 'en-us' },
-        ...{ occurred_at: '2024-03-09T16:00:00.123Z', client_event_id: expect.stringMatching(/^ga4-[\w-]{43}$/) },
+        event_name: 'pageview',
+        url: 'https://example.com/a?utm_source=x',
+        referrer: 'https://www.google.com/',
+        title: 'A',
+        anonymous_id: '123.456',
+        session_id: '123.456.1709999999',
+        language: 'en-us',
+        occurred_at: '2024-03-09T16:00:00.123Z',
+        client_event_id: expect.stringMatching(/^ga4-[\w-]{43}$/),
       },
       visitor: { country: 'TR', city: 'Ankara', device: 'desktop', browser: 'Chrome', os: 'macOS' },
     },
@@ -248,7 +286,8 @@ test('a page view of Google Analytics has its page, visitor, session and time, a
 
 test('events of Google Analytics become ours where there are such; key events are conversions, by the names that are given', () => {
   expect(ga4Event('user_engagement', { engagement_time_msec: 4200 })).toMatchObject({
-    ...{ event_name: 'page_leave', properties: { engagement_ms: 4200 } },
+    event_name: 'page_leave',
+    properties: { engagement_ms: 4200 },
   })
   expect(ga4Event('scroll', { percent_scrolled: 90 })).toMatchObject({ properties: { scroll_depth: 90 } })
   const away = { link_url: 'https://other.example/', link_domain: 'other.example', outbound: 'true' }
@@ -257,17 +296,23 @@ test('events of Google Analytics become ours where there are such; key events ar
   const [click, leave] = clicked.map(({ event }) => event)
   const id = click!['client_event_id']
   expect(leave).toEqual({
-    ...{ ...click, event_name: 'page_leave', properties: { engagement_ms: 40_000 }, client_event_id: `${id}-leave` },
+    ...click,
+    event_name: 'page_leave',
+    properties: { engagement_ms: 40_000 },
+    client_event_id: `${id}-leave`,
   })
   expect(ga4Event('file_download', { file_name: 'a.pdf' })).toMatchObject({
-    ...{ event_name: 'file_download', properties: { name: 'a.pdf' } },
+    event_name: 'file_download',
+    properties: { name: 'a.pdf' },
   })
   expect(ga4Event('view_plan', { plan: 'pro', seats: 3, session_engaged: '1' })).toMatchObject({
-    ...{ event_name: 'view_plan', properties: { plan: 'pro', seats: 3 } },
+    event_name: 'view_plan',
+    properties: { plan: 'pro', seats: 3 },
   })
   const order = { ecommerce: { transaction_id: 'T-1', purchase_revenue: 10 } }
   expect(ga4Event('purchase', { currency: 'EUR' }, order)).toMatchObject({
-    ...{ event_type: 'conversion', properties: { transaction_id: 'T-1', currency: 'EUR' } },
+    event_type: 'conversion',
+    properties: { transaction_id: 'T-1', currency: 'EUR' },
   })
   const chosen = makeGa4Mapper(['view_plan'])
   expect(eventsOf(chosen(row('view_plan')))[0]!.event).toMatchObject({ event_type: 'conversion' })
@@ -298,8 +343,11 @@ test('rows of Google Analytics have the same id in every export, and each its ow
   // Before there were the batch's numbers.
   const old = { batch_page_id: null, batch_ordering_id: null, batch_event_index: null }
   const ids = [
-    ...[idOf('page_view'), idOf('page_view', {}, { batch_event_index: '2' }), idOf('scroll')],
-    ...[idOf('page_view', {}, old), idOf('page_view', { page_title: 'B' }, old)],
+    idOf('page_view'),
+    idOf('page_view', {}, { batch_event_index: '2' }),
+    idOf('scroll'),
+    idOf('page_view', {}, old),
+    idOf('page_view', { page_title: 'B' }, old),
   ]
   expect(new Set(ids).size).toBe(ids.length)
 })

@@ -47,12 +47,19 @@ describe.each([
     const clock = fixedClock(now)
     const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`
     const row = (name: string, retires_at: Date | null = null): KeyRow => ({
-      ...{ key: keyOf(name), workspace_id: 1, timezone: 'UTC', replay_share: 0, exclusions: null, retires_at },
+      key: keyOf(name),
+      workspace_id: 1,
+      timezone: 'UTC',
+      replay_share: 0,
+      exclusions: null,
+      retires_at,
     })
     const { rows, find, listen } = fakeTable([row('old', new Date(now + hour))])
     const keys = await started(
       makeKeyTable({
-        ...{ file: pathOf('keys.json'), clock, log: silent },
+        file: pathOf('keys.json'),
+        clock,
+        log: silent,
         listKeys: async () => rows.slice(0, 1),
         findKey: (key) => find((each) => each.key === key),
         listen,

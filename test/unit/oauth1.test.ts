@@ -4,11 +4,13 @@ import { oauth1Header } from '../../pipeline/publishing/oauth1.ts'
 test('a request is signed as the example of X’s documentation is', () => {
   const header = oauth1Header(
     {
-      ...{ method: 'POST', url: 'https://api.x.com/1.1/statuses/update.json' },
+      method: 'POST',
+      url: 'https://api.x.com/1.1/statuses/update.json',
       parameters: { status: 'Hello Ladies + Gentlemen, a signed OAuth request!', include_entities: 'true' },
     },
     {
-      ...{ apiKey: 'xvz1evFS4wEEPTGEFPHBog', apiKeySecret: 'kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw' },
+      apiKey: 'xvz1evFS4wEEPTGEFPHBog',
+      apiKeySecret: 'kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw',
       token: '370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb',
       tokenSecret: 'LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE',
     },

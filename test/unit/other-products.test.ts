@@ -16,13 +16,29 @@ const eventOf = (mapped: Mapped) => eventsOf(mapped)[0]!.event
 
 /** As Umami Cloud exports the table. */
 const umamiRow = {
-  ...{ website_id: '5c5c1a52-0000-4000-8000-000000000001', session_id: '1d1c7f4e-0000-4000-8000-00000000000a' },
-  ...{ visit_id: '9b0e6a10-0000-4000-8000-00000000000b', event_id: '7a2f11aa-0000-4000-8000-00000000000c' },
-  ...{ hostname: 'example.com', browser: 'ios', os: 'iOS', device: 'mobile', screen: '390x844', language: 'de-DE' },
-  ...{ country: 'DE', region: 'DE-BE', city: 'Berlin', url_path: '/app/#/orders' },
-  ...{ url_query: 'utm_source=newsletter&utm_medium=email', utm_source: 'newsletter', utm_medium: 'email' },
-  ...{ referrer_path: '/search', referrer_query: 'q=a', referrer_domain: 'duckduckgo.com', page_title: 'Orders' },
-  ...{ event_type: '1', created_at: '2024-03-05 14:22:31' },
+  website_id: '5c5c1a52-0000-4000-8000-000000000001',
+  session_id: '1d1c7f4e-0000-4000-8000-00000000000a',
+  visit_id: '9b0e6a10-0000-4000-8000-00000000000b',
+  event_id: '7a2f11aa-0000-4000-8000-00000000000c',
+  hostname: 'example.com',
+  browser: 'ios',
+  os: 'iOS',
+  device: 'mobile',
+  screen: '390x844',
+  language: 'de-DE',
+  country: 'DE',
+  region: 'DE-BE',
+  city: 'Berlin',
+  url_path: '/app/#/orders',
+  url_query: 'utm_source=newsletter&utm_medium=email',
+  utm_source: 'newsletter',
+  utm_medium: 'email',
+  referrer_path: '/search',
+  referrer_query: 'q=a',
+  referrer_domain: 'duckduckgo.com',
+  page_title: 'Orders',
+  event_type: '1',
+  created_at: '2024-03-05 14:22:31',
 }
 
 test('a page view of Umami has its page, referrer, visitor, visit and time, and what was known of the visitor', () => {
@@ -52,7 +68,9 @@ test('rows of older Umamis have neither visit nor host, and NULL as databases wr
     ...old
   } = { ...umamiRow, referrer_domain: '\\N', created_at: '2023-03-05 14:22:31.123+02' }
   expect(eventOf(fromUmami(old, 'https://shop.example'))).toMatchObject({
-    ...{ occurred_at: '2023-03-05 14:22:31.123+02:00', session_id: undefined, referrer: undefined },
+    occurred_at: '2023-03-05 14:22:31.123+02:00',
+    session_id: undefined,
+    referrer: undefined,
     url: expect.stringMatching(/^https:\/\/shop\.example\/app/),
   })
   expect(eventOf(fromUmami(old, undefined))).toMatchObject({ url: expect.stringMatching(/^\/app/) })
@@ -74,21 +92,33 @@ test('own events of Umami keep their name, measurements become vitals, links and
 
 /** As posthog-js sends it and a batch export writes it. */
 const posthogRow = (event: string, properties: object = {}, row: object = {}) => ({
-  ...{ uuid: '018f9f3e-8c1b-7d52-9a71-5f1b0f7f2a10', event, distinct_id: '018f9f3e-0000-7000-8000-00000000000d' },
-  ...{ person_id: 'b6f1', timestamp: '2024-05-22T17:09:29.220000Z', team_id: 1, elements_chain: '' },
+  uuid: '018f9f3e-8c1b-7d52-9a71-5f1b0f7f2a10',
+  event,
+  distinct_id: '018f9f3e-0000-7000-8000-00000000000d',
+  person_id: 'b6f1',
+  timestamp: '2024-05-22T17:09:29.220000Z',
+  team_id: 1,
+  elements_chain: '',
   properties: {
-    ...{ $os: 'Mac OS X', $browser: 'Chrome', $device_type: 'Desktop', $browser_language: 'en-US', token: 'phc_x' },
-    ...{ $current_url: 'https://example.com/pricing?utm_source=x', $host: 'example.com', $pathname: '/pricing' },
-    ...{ $session_id: '018f9f3e-1111', $device_id: '018f9f3e-2222', $referrer: '$direct', $screen_width: 1728 },
-    ...{
-      $ip: '193.0.6.139',
-      $geoip_country_code: 'NL',
-      $geoip_city_name: 'Amsterdam',
-      $geoip_subdivision_1_code: 'NH',
-      $geoip_subdivision_1_name: 'North Holland',
-      utm_source: 'x',
-      title: 'Pricing',
-    },
+    $os: 'Mac OS X',
+    $browser: 'Chrome',
+    $device_type: 'Desktop',
+    $browser_language: 'en-US',
+    token: 'phc_x',
+    $current_url: 'https://example.com/pricing?utm_source=x',
+    $host: 'example.com',
+    $pathname: '/pricing',
+    $session_id: '018f9f3e-1111',
+    $device_id: '018f9f3e-2222',
+    $referrer: '$direct',
+    $screen_width: 1728,
+    $ip: '193.0.6.139',
+    $geoip_country_code: 'NL',
+    $geoip_city_name: 'Amsterdam',
+    $geoip_subdivision_1_code: 'NH',
+    $geoip_subdivision_1_name: 'North Holland',
+    utm_source: 'x',
+    title: 'Pricing',
     ...properties,
   },
   ...row,
@@ -109,8 +139,13 @@ test('a page view of PostHog has its page, visitor, session and time, and what w
         client_event_id: 'posthog-018f9f3e-8c1b-7d52-9a71-5f1b0f7f2a10',
       },
       visitor: {
-        ...{ country: 'NL', region: 'NH', regionName: 'North Holland', city: 'Amsterdam' },
-        ...{ device: 'desktop', browser: 'Chrome', os: 'macOS' },
+        country: 'NL',
+        region: 'NH',
+        regionName: 'North Holland',
+        city: 'Amsterdam',
+        device: 'desktop',
+        browser: 'Chrome',
+        os: 'macOS',
       },
     },
   ])
@@ -124,7 +159,10 @@ test('an event of a server is its distinct_id’s, and has address and user agen
     $lib: 'posthog-node',
   })
   expect(eventOf(fromPosthog(posthogRow('plan changed', {}, { distinct_id: 'user-1', properties })))).toMatchObject({
-    ...{ event_name: 'plan changed', anonymous_id: 'user-1', ip: '193.0.6.139', user_agent: 'Mozilla/5.0' },
+    event_name: 'plan changed',
+    anonymous_id: 'user-1',
+    ip: '193.0.6.139',
+    user_agent: 'Mozilla/5.0',
     properties: { plan: 'pro' },
   })
 })
@@ -133,7 +171,8 @@ test('PostHog’s own events become ours where there are such, and are left out 
   const of = (event: string, properties?: object) => eventOf(fromPosthog(posthogRow(event, properties)))
   const left = { $prev_pageview_duration: 12.5, $prev_pageview_max_scroll_percentage: 0.4 }
   expect(of('$pageleave', left)).toMatchObject({
-    ...{ event_name: 'page_leave', properties: { engagement_ms: 12_500, scroll_depth: 40 } },
+    event_name: 'page_leave',
+    properties: { engagement_ms: 12_500, scroll_depth: 40 },
   })
   const click = { $event_type: 'click', $el_text: 'Buy' }
   expect(of('$autocapture', click)).toMatchObject({ event_name: 'button_click', properties: { text: 'Buy' } })
@@ -142,7 +181,10 @@ test('PostHog’s own events become ours where there are such, and are left out 
   expect(of('$autocapture', { $event_type: 'submit' })).toMatchObject({ event_name: 'form_submit' })
   const set = { $set: { email: 'ada@example.com', name: 'Ada' }, $anon_distinct_id: 'anon-1' }
   expect(of('$identify', set)).toMatchObject({
-    ...{ event_type: 'identify', email: 'ada@example.com', full_name: 'Ada', anonymous_id: '018f9f3e-2222' },
+    event_type: 'identify',
+    email: 'ada@example.com',
+    full_name: 'Ada',
+    anonymous_id: '018f9f3e-2222',
     properties: { user_id: '018f9f3e-0000-7000-8000-00000000000d' },
   })
   const vitals = eventsOf(
@@ -158,11 +200,24 @@ test('PostHog’s own events become ours where there are such, and are left out 
 
 /** As ClickHouse writes a row of `events_v2` with ids as texts. */
 const plausibleRow = {
-  ...{ name: 'pageview', site_id: '7', hostname: 'example.com', pathname: '/pricing', user_id: '16538233444512345678' },
-  ...{ session_id: '9876543210987654321', timestamp: '2026-03-05 14:22:31', referrer: 'duckduckgo.com/a' },
-  ...{ referrer_source: 'DuckDuckGo', utm_source: '', utm_medium: 'email', country_code: 'DE', screen_size: 'Laptop' },
-  ...{ subdivision1_code: 'DE-BE', operating_system: 'Mac', browser: 'Mobile Safari' },
-  ...{ 'meta.key': ['author'], 'meta.value': ['Ada'] },
+  name: 'pageview',
+  site_id: '7',
+  hostname: 'example.com',
+  pathname: '/pricing',
+  user_id: '16538233444512345678',
+  session_id: '9876543210987654321',
+  timestamp: '2026-03-05 14:22:31',
+  referrer: 'duckduckgo.com/a',
+  referrer_source: 'DuckDuckGo',
+  utm_source: '',
+  utm_medium: 'email',
+  country_code: 'DE',
+  screen_size: 'Laptop',
+  subdivision1_code: 'DE-BE',
+  operating_system: 'Mac',
+  browser: 'Mobile Safari',
+  'meta.key': ['author'],
+  'meta.value': ['Ada'],
 }
 const ofPlausible = (fields: object) => makePlausibleMapper()({ ...plausibleRow, ...fields })
 
@@ -170,9 +225,14 @@ test('a page view of Plausible has its page, referrer, visitor, session and time
   expect(eventsOf(ofPlausible({}))).toEqual([
     {
       event: {
-        ...{ event_name: 'pageview', url: 'https://example.com/pricing', referrer: 'https://duckduckgo.com/a' },
-        ...{ anonymous_id: plausibleRow.user_id, session_id: plausibleRow.session_id },
-        ...{ occurred_at: '2026-03-05 14:22:31Z', medium: 'email', properties: { author: 'Ada' } },
+        event_name: 'pageview',
+        url: 'https://example.com/pricing',
+        referrer: 'https://duckduckgo.com/a',
+        anonymous_id: plausibleRow.user_id,
+        session_id: plausibleRow.session_id,
+        occurred_at: '2026-03-05 14:22:31Z',
+        medium: 'email',
+        properties: { author: 'Ada' },
       },
       visitor: { country: 'DE', region: 'DE-BE', device: 'desktop', browser: 'Safari', os: 'macOS' },
     },

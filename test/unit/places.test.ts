@@ -32,7 +32,9 @@ test('a city’s key has its region or country, and labels have names where ther
   const keys = [cityKey('Washington, D.C.', 'US-DC', 'US'), cityKey('Monaco', '', 'MC'), cityKey('', 'US-DC', 'US')]
   expect(keys).toEqual(['Washington, D.C., US-DC', 'Monaco, MC', ''])
   expect([cityLabel(keys[0]!, 'District of Columbia'), cityLabel(keys[0]!, ''), cityLabel(keys[1]!, '')]).toEqual([
-    ...['Washington, D.C., District of Columbia', 'Washington, D.C., US-DC', 'Monaco, Monaco'],
+    'Washington, D.C., District of Columbia',
+    'Washington, D.C., US-DC',
+    'Monaco, Monaco',
   ])
   expect([regionLabel('DE-BE', ''), regionLabel('DE-BE', 'Land Berlin')]).toEqual(['DE-BE', 'Land Berlin, Germany'])
 })
@@ -44,7 +46,8 @@ test('headers of region and city stand beside those of a country that are known,
 })
 
 const placeOf = (country: string, region: string, city: string): Place => ({
-  ...{ country, area: areaOf(country, { region, city }) },
+  country,
+  area: areaOf(country, { region, city }),
 })
 const known: Record<string, Place> = {
   '91.12.0.1': placeOf('DE', 'BE', 'Berlin'),

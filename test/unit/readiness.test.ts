@@ -4,7 +4,13 @@ import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 
 const asset = (at: number, more: object = {}) => ({
-  ...{ at, id: 100 + at, content_type: 'image/jpeg', size_bytes: 1000, alt_text: 'Text', width: 100, height: 100 },
+  at,
+  id: 100 + at,
+  content_type: 'image/jpeg',
+  size_bytes: 1000,
+  alt_text: 'Text',
+  width: 100,
+  height: 100,
   ...more,
 })
 const film = (at: number, more: object = {}) => asset(at, { content_type: 'video/mp4', ...more })
@@ -12,14 +18,25 @@ const many = (count: number, make = asset) => Array.from({ length: count }, (_, 
 
 const account = (platform: Platform, more: object = {}) =>
   ({
-    ...{ at: 0, id: 1, platform, handle: 'h', display_name: 'n', status: 'connected', external_id: null },
-    ...{ connection_type: 'simulated', health_status: 'ok', health_message: '', provider_metadata: {} },
+    at: 0,
+    id: 1,
+    platform,
+    handle: 'h',
+    display_name: 'n',
+    status: 'connected',
+    external_id: null,
+    connection_type: 'simulated',
+    health_status: 'ok',
+    health_message: '',
+    provider_metadata: {},
     ...more,
   }) as Parameters<typeof judgeReadiness>[0]['accounts'][0]
 
 type Part = Parameters<typeof judgeReadiness>[0]['thread'][number]
 const partOf = (part: string | Partial<Part>): Part => ({
-  ...{ text: 'b', media: [], captions: new Map() },
+  text: 'b',
+  media: [],
+  captions: new Map(),
   ...(typeof part === 'string' ? { text: part } : part),
 })
 
@@ -32,7 +49,11 @@ function codes(
   firstComment: string | null = null,
 ) {
   const { issues } = judgeReadiness({
-    ...{ baseCaption, firstComment, thread: thread.map(partOf), media, accounts: [account(platform)] },
+    baseCaption,
+    firstComment,
+    thread: thread.map(partOf),
+    media,
+    accounts: [account(platform)],
     captions: new Map(Object.entries(captions)),
   })
   return issues.map(({ code }) => code)
@@ -162,13 +183,21 @@ test('Telegram takes a shorter caption under media, and no image whose sides are
 
 test('an account whose calls fail is told of with what it says, and stops nothing', () => {
   const { issues, targets } = judgeReadiness({
-    ...{ baseCaption: 'a', firstComment: null, thread: [], media: [], captions: new Map() },
+    baseCaption: 'a',
+    firstComment: null,
+    thread: [],
+    media: [],
+    captions: new Map(),
     accounts: [account('x', { health_status: 'error', health_message: 'Token expired', at: 3, id: 9 })],
   })
   expect(issues).toEqual([
     {
       loc: ['body', 'social_account_ids', 3],
-      ...{ code: 'account_unhealthy', message: 'Token expired', platform: 'x', accountId: 9, input: 9 },
+      code: 'account_unhealthy',
+      message: 'Token expired',
+      platform: 'x',
+      accountId: 9,
+      input: 9,
     },
   ])
   expect(targets.map(({ isValid }) => isValid)).toEqual([true])

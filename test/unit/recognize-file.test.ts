@@ -30,8 +30,9 @@ test.each([
   expect(toldOf(text, name)).toContain(told)
 })
 
-test.each([
-  ...['', ' ', '{"event_name":', 'no json at all', '{"event_name":"a"}', '[]', '\u0000\u0001', 'a,b,c\n1,2,3'],
-])('a file that isn’t recognized is read as the command says: %j', (text) => {
-  expect(recognize(Buffer.from(text), 'a.jsonl')).toBeUndefined()
-})
+test.each(['', ' ', '{"event_name":', 'no json at all', '{"event_name":"a"}', '[]', '\u0000\u0001', 'a,b,c\n1,2,3'])(
+  'a file that isn’t recognized is read as the command says: %j',
+  (text) => {
+    expect(recognize(Buffer.from(text), 'a.jsonl')).toBeUndefined()
+  },
+)

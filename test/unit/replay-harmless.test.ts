@@ -24,7 +24,11 @@ test('entries that are no objects are left out of a snapshot and of a change', (
     texts: 'x',
   }
   expect(harmless(change(hostile))!.data).toEqual({
-    ...{ source: 0, adds: [{ node: { type: 3 } }], attributes: [{ attributes: 7 }], texts: [], removes: [] },
+    source: 0,
+    adds: [{ node: { type: 3 } }],
+    attributes: [{ attributes: 7 }],
+    texts: [],
+    removes: [],
   })
 })
 
@@ -41,7 +45,10 @@ test('names and addresses that are no texts are replaced', () => {
   const noText = { toString: 1 }
   const node = { type: 2, tagName: noText, attributes: { href: noText }, childNodes: { length: 3 } }
   expect(harmless(snapshotOf(node))!.data['node']).toEqual({
-    ...{ type: 2, tagName: 'div', attributes: { href: '#' }, childNodes: [] },
+    type: 2,
+    tagName: 'div',
+    attributes: { href: '#' },
+    childNodes: [],
   })
 })
 

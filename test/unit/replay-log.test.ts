@@ -26,8 +26,13 @@ describe('a line of the Combined Log Format', () => {
   test('is read with its time in UTC', () => {
     const line = '192.0.2.7 - ada [17/May/2015:10:05:03 -0230] "GET /a?b=c HTTP/1.1" 304 - "http://x.test/" "A B/1.0"'
     expect(parseLogLine(line)).toEqual({
-      ...{ address: '192.0.2.7', time: Date.UTC(2015, 4, 17, 12, 35, 3), method: 'GET', target: '/a?b=c', status: 304 },
-      ...{ referrer: 'http://x.test/', agent: 'A B/1.0' },
+      address: '192.0.2.7',
+      time: Date.UTC(2015, 4, 17, 12, 35, 3),
+      method: 'GET',
+      target: '/a?b=c',
+      status: 304,
+      referrer: 'http://x.test/',
+      agent: 'A B/1.0',
     })
   })
 

@@ -16,8 +16,20 @@ const afterMasking = (event: unknown) => {
 }
 
 test.each([
-  ...['placeholder', 'alt', 'title', 'value', 'label', 'content', 'aria-label', 'aria-valuetext', 'data-name'],
-  ...['DATA-X', 'user-name', 'tooltip', 'for', 'text'],
+  'placeholder',
+  'alt',
+  'title',
+  'value',
+  'label',
+  'content',
+  'aria-label',
+  'aria-valuetext',
+  'data-name',
+  'DATA-X',
+  'user-name',
+  'tooltip',
+  'for',
+  'text',
 ])('%s is masked in a snapshot, in added nodes and in changes', (name) => {
   const node = { type: 2, attributes: { class: 'keep me', [name]: secret }, childNodes: [] }
   const snapshot = { type: 2, timestamp: 1, data: { node: { type: 0, childNodes: [structuredClone(node)] } } }
@@ -34,14 +46,27 @@ test.each([
 
 test('states that styles depend on stay, and code is dropped', () => {
   const attributes = {
-    ...{ 'aria-expanded': 'true', 'data-state': 'open', 'data-theme': 'dark', 'data-user': 'ada', id: 'x' },
-    ...{ onclick: 'alert(1)', onMouseOver: 'x()', srcdoc: '<p>Ada</p>', style: 'color: red', width: 3 },
+    'aria-expanded': 'true',
+    'data-state': 'open',
+    'data-theme': 'dark',
+    'data-user': 'ada',
+    id: 'x',
+    onclick: 'alert(1)',
+    onMouseOver: 'x()',
+    srcdoc: '<p>Ada</p>',
+    style: 'color: red',
+    width: 3,
   }
   const event = { type: 2, timestamp: 1, data: { node: { attributes } } }
   afterMasking(event)
   expect(event.data.node.attributes).toEqual({
-    ...{ 'aria-expanded': 'true', 'data-state': 'open', 'data-theme': 'dark', 'data-user': '***', id: 'x' },
-    ...{ style: 'color: red', width: 3 },
+    'aria-expanded': 'true',
+    'data-state': 'open',
+    'data-theme': 'dark',
+    'data-user': '***',
+    id: 'x',
+    style: 'color: red',
+    width: 3,
   })
 })
 
@@ -61,17 +86,35 @@ const attributesAfter = (attributes: Record<string, unknown>) => {
 
 test('a page’s look stays: classes, styles, sizes, addresses and drawings', () => {
   const look = {
-    ...{ id: 'x', class: 'a b', href: 'https://example.com/a?b', src: '/p.png', srcset: '/p.png 1x, /q.png 2x' },
-    ...{ type: 'text', role: 'tab', width: '10', colspan: '2', d: 'M0 0h24', viewBox: '0 0 24 24', fill: 'red' },
-    ...{ 'stroke-width': '2', points: '1,2', 'xlink:href': '#icon', rr_width: '5px', rr_scrollTop: 7, style: 'top: 0' },
+    id: 'x',
+    class: 'a b',
+    href: 'https://example.com/a?b',
+    src: '/p.png',
+    srcset: '/p.png 1x, /q.png 2x',
+    type: 'text',
+    role: 'tab',
+    width: '10',
+    colspan: '2',
+    d: 'M0 0h24',
+    viewBox: '0 0 24 24',
+    fill: 'red',
+    'stroke-width': '2',
+    points: '1,2',
+    'xlink:href': '#icon',
+    rr_width: '5px',
+    rr_scrollTop: 7,
+    style: 'top: 0',
   }
   expect(attributesAfter({ ...look }).attributes).toEqual(look)
 })
 
 test('an address keeps no mail address, no number and no picture', () => {
   const { attributes } = attributesAfter({
-    ...{ href: 'mailto:ada@example.com?subject=Hi', 'xlink:href': 'tel:+4930123', poster: ' SMS:123' },
-    ...{ src: 'data:image/png;base64,QWRh', srcset: '/a.png 1x, data:image/png;base64,QWRh 2x' },
+    href: 'mailto:ada@example.com?subject=Hi',
+    'xlink:href': 'tel:+4930123',
+    poster: ' SMS:123',
+    src: 'data:image/png;base64,QWRh',
+    srcset: '/a.png 1x, data:image/png;base64,QWRh 2x',
   })
   expect(attributes).toEqual({ href: 'mailto:', 'xlink:href': 'tel:', poster: 'SMS:', src: 'data:,', srcset: 'data:,' })
 })
@@ -104,7 +147,8 @@ test('texts are masked wherever they stand, except for those of styles', () => {
   const shadow = { type: 2, tagName: 'x-a', isShadowHost: true, childNodes: [{ ...text, isShadow: true }] }
   expect(afterMasking(snapshotOf(shadow))).not.toMatch(/Ada|42/)
   const mutation = {
-    ...{ source: 0, attributes: [] },
+    source: 0,
+    attributes: [],
     adds: [
       { parentId: 1, node: { ...text } },
       { parentId: 2, node: { type: 3, textContent: 'p { top: 0 }' } },

@@ -11,8 +11,13 @@ const before = { ...metrics, visitors: 1_000, bounce_rate: 55, revenue_cents: 0 
 
 function write(changes: Partial<Record<keyof Report, unknown>> = {}) {
   const report = {
-    ...{ every: 'monthly', first: '2026-10-01', last: '2026-10-31', workspace: { name: 'Acme', currency: 'JPY' } },
-    ...{ metrics: { ...metrics, previous: before }, top_pages: [], top_sources: [] },
+    every: 'monthly',
+    first: '2026-10-01',
+    last: '2026-10-31',
+    workspace: { name: 'Acme', currency: 'JPY' },
+    metrics: { ...metrics, previous: before },
+    top_pages: [],
+    top_sources: [],
     ...changes,
   } as unknown as Report
   return composeMail({

@@ -5,14 +5,24 @@ import { makeRouteTable } from '../../api/transports/route-table.ts'
 
 function operation(method: Operation['http']['method'], path: Operation['http']['path']): Operation {
   return defineOperation({
-    ...{ name: `test.${method}`, http: { method, path }, summary: '', tag: '', effect: 'read' as const },
-    ...{ scope: 'posts:read' as const, input: {}, output: z.null(), handle: async () => null },
+    name: `test.${method}`,
+    http: { method, path },
+    summary: '',
+    tag: '',
+    effect: 'read' as const,
+    scope: 'posts:read' as const,
+    input: {},
+    output: z.null(),
+    handle: async () => null,
   })
 }
 
 const table = makeRouteTable([
-  ...[operation('GET', '/v1/posts'), operation('POST', '/v1/posts'), operation('POST', '/v1/posts/preview')],
-  ...[operation('GET', '/v1/posts/{post_id}'), operation('POST', '/v1/posts/{post_id}/schedule')],
+  operation('GET', '/v1/posts'),
+  operation('POST', '/v1/posts'),
+  operation('POST', '/v1/posts/preview'),
+  operation('GET', '/v1/posts/{post_id}'),
+  operation('POST', '/v1/posts/{post_id}/schedule'),
 ])
 
 test.each<[string, string[], object]>([

@@ -47,7 +47,10 @@ describe('a range that is refused', () => {
 
   it('names each parameter that is no date', () => {
     const wrong = (name: string, input: string, error: string) => ({
-      ...{ type: 'datetime_from_date_parsing', loc: ['query', name], input, ctx: { error } },
+      type: 'datetime_from_date_parsing',
+      loc: ['query', name],
+      input,
+      ctx: { error },
       msg: `Input should be a valid datetime or date, ${error}`,
     })
     expect(errors({ start: 'yesterday', end: '2026-13-01' })).toEqual([

@@ -40,6 +40,10 @@ test('each secret has 160 bits, and apps read it with the service and the accoun
     '/stats.example.com:a+b@example.com',
   ])
   expect(Object.fromEntries(uri.searchParams)).toEqual({
-    ...{ issuer: 'stats.example.com', secret: made, algorithm: 'SHA1', digits: '6', period: '30' },
+    issuer: 'stats.example.com',
+    secret: made,
+    algorithm: 'SHA1',
+    digits: '6',
+    period: '30',
   })
 })

@@ -125,7 +125,9 @@ describe('order', () => {
   test('of a list: too long alone, its items before too short, each at its place', () => {
     const of = (...list: string[]) => typesAt({ a: 1, b: '', list })
     expect([of('x', 'y', 'z', 'w'), of('x'), of('xx')].flat()).toEqual([
-      ...['list too_long', 'list.0 string_too_short', 'list too_short'],
+      'list too_long',
+      'list.0 string_too_short',
+      'list too_short',
     ])
     const eleven = { l: Array.from({ length: 11 }, () => 'x') }
     const places = errorsOf('body', z.object({ l: z.array(z.int()) }), eleven).map(({ loc }) => loc[2])

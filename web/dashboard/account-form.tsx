@@ -40,7 +40,9 @@ export function AccountForm({ renewed, signIns: known, made, close }: AccountFor
       verb={signsIn ? `Sign in with ${name}` : renewed ? 'Connect again' : 'Connect'}
       about={`${platform} ${signsIn}`}
       waiting={`Asking ${name} …`}
-      {...{ close, made, submit }}
+      close={close}
+      made={made}
+      submit={submit}
     >
       {renewed === undefined && (
         <label>
@@ -55,7 +57,7 @@ export function AccountForm({ renewed, signIns: known, made, close }: AccountFor
         </label>
       )}
       {!signsIn && <p>{help}</p>}
-      <Fields key={`${platform} ${signsIn}`} {...{ platform, renewed, signsIn }} />
+      <Fields key={`${platform} ${signsIn}`} platform={platform} renewed={renewed} signsIn={signsIn} />
       {offersSignIn && (
         <button type="button" class="link" onClick={() => setToken(!hasToken)}>
           {hasToken ? `Sign in with ${name}` : 'Connect with a token'}
@@ -107,7 +109,7 @@ function Fields({ platform, renewed, signsIn }: FieldsProps) {
         {(Object.keys(required) as AccountField[])
           .filter((field) => askedBefore.includes(field))
           .map((field) => (
-            <OneField key={field} {...{ field, renewed }} meaning={required[field]} isRequired />
+            <OneField key={field} field={field} renewed={renewed} meaning={required[field]} isRequired />
           ))}
       </>
     )
@@ -119,7 +121,13 @@ function Fields({ platform, renewed, signsIn }: FieldsProps) {
       {fields
         .filter((field) => isAsked(platform, field))
         .map((field) => (
-          <OneField key={field} {...{ field, renewed }} meaning={required[field]} isRequired={field in required} />
+          <OneField
+            key={field}
+            field={field}
+            renewed={renewed}
+            meaning={required[field]}
+            isRequired={field in required}
+          />
         ))}
       {isLong ? (
         <label>

@@ -35,7 +35,8 @@ export function Accounts({ timezone }: { timezone: string }) {
     <Panel
       title="Accounts"
       action={may('workspace:manage') && ['Connect an account', () => setForm({})]}
-      {...{ failure, refusal }}
+      failure={failure}
+      refusal={refusal}
     >
       <p role="status" class={made ? 'good' : 'unseen'}>
         {made && (
@@ -47,7 +48,14 @@ export function Accounts({ timezone }: { timezone: string }) {
       {answer?.length === 0 && <p class="empty">No account is connected yet. Posts are published through accounts.</p>}
       <ul>
         {answer?.map((account) => (
-          <OneAccount key={account.id} {...{ account, timezone, isKnown }} renew={() => renew(account)} {...{ end }} />
+          <OneAccount
+            key={account.id}
+            account={account}
+            timezone={timezone}
+            isKnown={isKnown}
+            renew={() => renew(account)}
+            end={end}
+          />
         ))}
       </ul>
       {form && isKnown && (

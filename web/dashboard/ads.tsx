@@ -35,7 +35,7 @@ export function Ads({ metrics, currency, add }: AdsProps) {
           </thead>
           <tbody>
             {campaigns.map((one) => (
-              <Row key={JSON.stringify([one.source, one.campaign])} {...{ currency, add }} of={one} />
+              <Row key={JSON.stringify([one.source, one.campaign])} currency={currency} add={add} of={one} />
             ))}
           </tbody>
         </table>

@@ -19,7 +19,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
   const [revoked, revoke] = useState<Key>()
   const { answer, failure } = useAnswer<Answer>('/api-keys')
   return (
-    <Panel title="API keys" action={['Make a key', () => setMaking(true)]} {...{ failure, refusal }}>
+    <Panel title="API keys" action={['Make a key', () => setMaking(true)]} failure={failure} refusal={refusal}>
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.api_key} name="key">
           The key <bdi>{one.name}</bdi>.
@@ -42,7 +42,7 @@ export function ApiKeys({ timezone }: { timezone: string }) {
             <span class="label">
               {key.last_used_at === null ? 'never used' : `used ${time(key.last_used_at, timezone)}`}
             </span>
-            <KeyState {...{ timezone }} of={key} />
+            <KeyState timezone={timezone} of={key} />
             {key.revoked_at === null && (
               <button type="button" class="danger" aria-label={`Revoke ${key.name}`} onClick={() => revoke(key)}>
                 Revoke
@@ -85,11 +85,12 @@ interface KeyFormProps {
 function KeyForm({ scopes, made, close }: KeyFormProps) {
   const submit = (data: FormData) =>
     send<Made>('POST', '/api-keys', {
-      ...{ name: data.get('name'), scopes: data.getAll('scopes') },
+      name: data.get('name'),
+      scopes: data.getAll('scopes'),
       ...expiryIn(data),
     })
   return (
-    <FormDialog title="Make a key" verb="Create" {...{ close, made, submit }}>
+    <FormDialog title="Make a key" verb="Create" close={close} made={made} submit={submit}>
       <label>
         Name
         <input name="name" placeholder="What is it for?" maxLength={120} required />

@@ -61,16 +61,17 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
 }
 /** Behind the key G. */
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
-  ...{
-    o: '/dashboard',
-    v: '/dashboard/events',
-    f: '/dashboard/funnels',
-    e: '/dashboard/retention',
-    p: '/dashboard/people',
-    r: '/dashboard/replays',
-  },
+  o: '/dashboard',
+  v: '/dashboard/events',
+  f: '/dashboard/funnels',
+  e: '/dashboard/retention',
+  p: '/dashboard/people',
+  r: '/dashboard/replays',
   s: '/dashboard/posts',
-  ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings', w: allWorkspacesPath },
+  l: '/dashboard/links',
+  c: '/dashboard/company',
+  t: '/dashboard/settings',
+  w: allWorkspacesPath,
 }
 const secondKeyWithinMs = 1_500
 /** Until a page follows another role. */

@@ -19,7 +19,7 @@ export function AuditLog({ timezone }: { timezone: string }) {
       {answer?.length === 0 && <p class="empty">No changes yet.</p>}
       <ul>
         {answer?.map((event) => (
-          <OneEvent key={event.id} {...{ event, timezone }} />
+          <OneEvent key={event.id} event={event} timezone={timezone} />
         ))}
       </ul>
       {pager}

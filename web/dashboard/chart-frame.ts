@@ -33,8 +33,10 @@ export function styleOf(name: string): string {
 export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSteps }: Frame) {
   const font = `12px ${getComputedStyle(document.body).fontFamily}`
   const axis = {
-    ...{ font, stroke: styleOf('--muted') },
-    ...{ grid: { stroke: styleOf('--line'), width: 1 }, ticks: { show: false } },
+    font,
+    stroke: styleOf('--muted'),
+    grid: { stroke: styleOf('--line'), width: 1 },
+    ticks: { show: false },
   }
   return {
     width: host.clientWidth,
@@ -139,7 +141,8 @@ function timeOf(bucket: ChartBucket | undefined, timeZone: string): string {
   if (bucket === undefined) return ''
   const day = { weekday: 'short', month: 'short', day: 'numeric' } as const
   const format = new Intl.DateTimeFormat(undefined, {
-    ...{ timeZone, ...day },
+    timeZone,
+    ...day,
     ...(isHour(bucket) && { hour: '2-digit', minute: '2-digit' }),
   })
   return format.format(Date.parse(bucket.start))

@@ -141,7 +141,12 @@ function textsOf(of: Chartable, currency: string): ValueTexts {
 
 /** Seconds. A session counts for two local days at most. */
 const durationSteps = [
-  ...[1, 2, 5, 10, 15, 30],
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_200].map((minutes) => minutes * 60),
 ]
 

@@ -33,7 +33,9 @@ export function ChannelForm({ of: channel, close, made }: FormProps) {
     <FormDialog
       title={channel === undefined ? 'Add a channel' : 'Change this channel'}
       verb={channel === undefined ? 'Add' : 'Save'}
-      {...{ close, made, submit }}
+      close={close}
+      made={made}
+      submit={submit}
     >
       <label>
         Name

@@ -27,7 +27,7 @@ export function ChatChannels({ timezone }: { timezone: string }) {
     channels.some(({ contents }) => contents.some(({ asked }) => asked?.state === 'waiting'))
   const { answer, failure } = useAnswer<Answer>('/chat-channels', { isHurried })
   return (
-    <Panel title="Chat channels" action={['Add a channel', () => edit('new')]} {...{ failure, refusal }}>
+    <Panel title="Chat channels" action={['Add a channel', () => edit('new')]} failure={failure} refusal={refusal}>
       <p class="note">
         Channels of Slack, Discord, Microsoft Teams and Google Chat get the reports at the same hour as recipients of
         mail. Those that chose conversions or payments are told of them within a minute or two.
@@ -36,7 +36,9 @@ export function ChatChannels({ timezone }: { timezone: string }) {
         {answer?.channels.map((channel) => (
           <OneChannel
             key={channel.id}
-            {...{ channel, timezone, done }}
+            channel={channel}
+            timezone={timezone}
+            done={done}
             change={() => edit(channel)}
             remove={() => remove(channel)}
           />
@@ -97,7 +99,7 @@ function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
             <span class="label">
               {one.content === 'conversions' ? namesText(channel.conversion_names) : contentNames[one.content]}
             </span>
-            {isSent && (isReport(one) || one.asked) && <ReportState {...{ timezone }} of={one} />}
+            {isSent && (isReport(one) || one.asked) && <ReportState timezone={timezone} of={one} />}
             {isSent && !is_disabled && (
               <button
                 type="button"

@@ -54,7 +54,7 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
           Replays
         </button>
       </form>
-      <ViewControls {...{ view, go, timezone, ...opening }} isFiltered={false}>
+      <ViewControls view={view} go={go} timezone={timezone} {...opening} isFiltered={false}>
         <Choice
           label="Device"
           options={devices}
@@ -67,7 +67,9 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
         </label>
       </ViewControls>
       <ViewDialogs
-        {...{ view, timezone, go }}
+        view={view}
+        timezone={timezone}
+        go={go}
         opened={hasCalendar ? 'calendar' : undefined}
         close={() => showCalendar(false)}
       />
@@ -90,13 +92,16 @@ export function ClickMapPage({ search, workspace: { timezone }, navigate }: Page
               <p class="empty">No recording began on this page, so it can’t be drawn. The list has its elements.</p>
             ) : (
               <MappedPage
-                {...{ map: shown, page: shown.page, hasBands, chosen: indexOf(chosen) }}
+                map={shown}
+                page={shown.page}
+                hasBands={hasBands}
+                chosen={indexOf(chosen)}
                 marked={indexOf(hovered) ?? indexOf(chosen)}
               />
             )}
             <Remarks {...shown} />
           </section>
-          <Elements map={shown} {...{ chosen, hover }} choose={chooseElement} />
+          <Elements map={shown} chosen={chosen} hover={hover} choose={chooseElement} />
           <ScrollDepth {...shown} />
         </div>
       )}
@@ -157,7 +162,7 @@ function Elements({ map: { elements, clicks, page }, chosen, choose, hover }: El
                 <tr key={selector} onMouseEnter={() => hover(selector)} onMouseLeave={() => hover(undefined)}>
                   <th scope="row" title={selector}>
                     {page === null ? (
-                      <Named {...{ selector, text }} />
+                      <Named selector={selector} text={text} />
                     ) : (
                       <button
                         type="button"
@@ -165,7 +170,7 @@ function Elements({ map: { elements, clicks, page }, chosen, choose, hover }: El
                         aria-pressed={selector === chosen}
                         onClick={() => choose(selector === chosen ? undefined : selector)}
                       >
-                        <Named {...{ selector, text }} />
+                        <Named selector={selector} text={text} />
                       </button>
                     )}
                   </th>

@@ -29,7 +29,7 @@ export function ComparedChart({ view, metrics, isStale, ...chart }: ComparedChar
   const { answer: notes, failure } = useAnswer<readonly Note[]>(`/notes?${notesQuestionOf(view)}`, { againMs: notesMs })
   return (
     <Chart {...chart} {...(notes && { notes })} before={compared.isStale ? undefined : compared.answer?.traffic_series}>
-      <Notes {...{ notes, failure, range }} />
+      <Notes notes={notes} failure={failure} range={range} />
     </Chart>
   )
 }

@@ -51,7 +51,8 @@ export function ConnectPage({ search, navigate }: Pick<PageProps, 'search' | 'na
         </p>
         {made !== undefined && made.sign_in_id !== null && (
           <Choices
-            {...{ made, isAsking }}
+            made={made}
+            isAsking={isAsking}
             choose={(choice) => ask('choose', { sign_in_id: made.sign_in_id, choice })}
           />
         )}

@@ -13,7 +13,7 @@ export function ConnectedApps({ timezone }: { timezone: string }) {
   const [ended, end] = useState<Apps[number]>()
   const { answer, failure } = useAnswer<Apps>('/connected-apps')
   return (
-    <Panel title="Connected apps" {...{ failure, refusal }}>
+    <Panel title="Connected apps" failure={failure} refusal={refusal}>
       {answer?.length === 0 && (
         <p class="empty">
           Assistants such as Claude or ChatGPT connect by signing in here. <a href="/guides/mcp">How</a>

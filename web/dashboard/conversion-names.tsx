@@ -33,7 +33,7 @@ interface FormProps {
 export function NamesForm({ of: { id, conversion_names }, close, made }: FormProps) {
   const submit = (data: FormData) => send('PATCH', `/report-recipients/${id}`, { conversion_names: namesIn(data) })
   return (
-    <FormDialog title="Choose conversions" verb="Save" {...{ close, made, submit }}>
+    <FormDialog title="Choose conversions" verb="Save" close={close} made={made} submit={submit}>
       <NamesField chosen={conversion_names} />
     </FormDialog>
   )

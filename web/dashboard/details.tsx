@@ -41,7 +41,7 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
   }
   return (
     <Dialog title={kind.title} close={close}>
-      <ListTable {...{ kind, view, currency }} add={addAndClose} />
+      <ListTable kind={kind} view={view} currency={currency} add={addAndClose} />
     </Dialog>
   )
 }

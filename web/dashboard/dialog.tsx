@@ -93,7 +93,7 @@ export function Removal({ path, close, done, ...question }: RemovalProps) {
     done(await send('DELETE', path))
     closeThis()
   }
-  return <Confirm {...question} {...{ close, confirmed }} />
+  return <Confirm {...question} close={close} confirmed={confirmed} />
 }
 
 interface FormDialogProps<Made> extends DialogProps {

@@ -52,7 +52,7 @@ export function EventProperties({ event, view, currency, add, navigate, close }:
           <PageLink path={writeEvents(view, { ...readEvents(''), of: event, property })} navigate={navigate}>
             Over time
           </PageLink>
-          <ListTable key={property} {...{ kind, view, currency }} add={addAndClose} />
+          <ListTable key={property} kind={kind} view={view} currency={currency} add={addAndClose} />
         </>
       )}
     </Dialog>

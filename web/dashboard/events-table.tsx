@@ -90,7 +90,9 @@ export function EventsTable(props: EventsTableProps) {
       )}
       {isAwaited && <p class="empty awaited">…</p>}
       {lines?.length === 0 && <p class="empty">Nothing in this range.</p>}
-      {lines !== undefined && lines.length > 0 && <Rows {...{ ...props, lines, heading, sort, setSort }} />}
+      {lines !== undefined && lines.length > 0 && (
+        <Rows {...props} lines={lines} heading={heading} sort={sort} setSort={setSort} />
+      )}
       {answer && isCut(answer) && <p class="note">The top {answer.rows.length}. Add a filter to see others.</p>}
     </section>
   )
@@ -203,7 +205,7 @@ function Rows({ events: { of }, lines, chosen = [], heading, sort, setSort, chan
                     </span>
                   </th>
                   {eventColumnNames.map((name) => (
-                    <Figure key={name} {...{ name, row }} />
+                    <Figure key={name} name={name} row={row} />
                   ))}
                 </tr>
               )

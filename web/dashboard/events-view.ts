@@ -116,8 +116,11 @@ function drawOf(text: string): number {
 }
 
 export const eventColumns = {
-  ...{ events: 'Events', visitors: 'Visitors', visitor_share: 'Share' },
-  ...{ sessions: 'Sessions', conversions: 'Conversions' },
+  events: 'Events',
+  visitors: 'Visitors',
+  visitor_share: 'Share',
+  sessions: 'Sessions',
+  conversions: 'Conversions',
 } as const
 export type EventColumn = keyof typeof eventColumns
 export const eventColumnNames = Object.keys(eventColumns) as EventColumn[]

@@ -57,7 +57,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
   return (
     <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}
-      <ViewControls {...{ view, go, timezone, ...opening }} isCompared>
+      <ViewControls view={view} go={go} timezone={timezone} {...opening} isCompared>
         <Choice
           label="Length of the buckets"
           options={intervalsOf(view)}
@@ -71,7 +71,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
           choose={(next) => change({ figure: next })}
         />
       </ViewControls>
-      <ViewDialogs {...{ view, timezone, opened, go }} close={() => open(undefined)} />
+      <ViewDialogs view={view} timezone={timezone} opened={opened} go={go} close={() => open(undefined)} />
       {shown?.series && chosen && chosen.length > 0 && (
         <>
           <SeriesChart
@@ -91,7 +91,11 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
         </>
       )}
       <EventsTable
-        {...{ events, lines, chosen, change, isStale }}
+        events={events}
+        lines={lines}
+        chosen={chosen}
+        change={change}
+        isStale={isStale}
         answer={shown}
         isAwaited={shown === undefined && !failure}
       />

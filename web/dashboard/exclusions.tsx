@@ -95,7 +95,14 @@ function RulesForm({ rules, close, made }: FormProps) {
     return send<Rules>('PATCH', '/exclusions', Object.fromEntries(changed))
   }
   return (
-    <FormDialog title="Leave traffic out" intro={<p>One entry a line.</p>} verb="Save" {...{ close, made, submit }}>
+    <FormDialog
+      title="Leave traffic out"
+      intro={<p>One entry a line.</p>}
+      verb="Save"
+      close={close}
+      made={made}
+      submit={submit}
+    >
       {lists.map(({ name, title, meaning }) => (
         <label key={name}>
           <b>{title}</b> {meaning}

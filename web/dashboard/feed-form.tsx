@@ -26,14 +26,15 @@ export function FeedForm({ feed, close, made }: FormProps) {
     const settings = {
       // Those of the feed stay, where the form was faster than their list.
       ...(accounts && { social_account_ids: data.getAll('accounts').map(Number) }),
-      ...{ mode: String(data.get('mode')), template: String(data.get('template')) },
+      mode: String(data.get('mode')),
+      template: String(data.get('template')),
       shortens_links: data.has('shortens_links'),
     }
     if (before) return send<Feed>('PATCH', `/feeds/${before.id}`, settings)
     return send<Feed>('POST', '/feeds', { url: data.get('url'), ...settings, posts_newest: data.has('posts_newest') })
   }
   return (
-    <FormDialog title={before ? 'Change a feed' : 'Add a feed'} verb="Save" {...{ close, made, submit }}>
+    <FormDialog title={before ? 'Change a feed' : 'Add a feed'} verb="Save" close={close} made={made} submit={submit}>
       <label>
         Address of the feed, or of its site
         <input name="url" type="url" required readOnly={before !== undefined} defaultValue={before?.url ?? ''} />

@@ -63,7 +63,7 @@ export function FilterForm({ overview, add, close }: FilterFormProps) {
             ))}
           </select>
         ) : (
-          <TextValue {...{ name, overview }} changed={() => setRefusal('')} />
+          <TextValue name={name} overview={overview} changed={() => setRefusal('')} />
         )}
         <button type="submit">Filter</button>
       </form>

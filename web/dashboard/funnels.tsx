@@ -35,10 +35,10 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
   return (
     <main>
       {failure && question !== undefined && <Failure {...failure} />}
-      <ViewControls {...{ view, go, timezone: workspace.timezone, ...opening }} />
-      <ViewDialogs {...{ view, timezone: workspace.timezone, opened, go, close }} />
-      <SavedFunnels {...{ funnel, change }} />
-      <FunnelSteps {...{ view, funnel, change }} />
+      <ViewControls view={view} go={go} timezone={workspace.timezone} {...opening} />
+      <ViewDialogs view={view} timezone={workspace.timezone} opened={opened} go={go} close={close} />
+      <SavedFunnels funnel={funnel} change={change} />
+      <FunnelSteps view={view} funnel={funnel} change={change} />
       <section class="panel" aria-label="Funnel" aria-busy={isStale && question !== undefined}>
         <h2>
           Visitors step by step<span class="label">{withinLabel(funnel.within)}</span>

@@ -30,7 +30,7 @@ export function Goals({ view, add }: GoalsProps) {
   const mayChange = may('analytics:write')
   const most = Math.max(1, ...(answer?.rows ?? []).map(({ visitors }) => visitors))
   return (
-    <Panel title="Goals" label="Visitors" {...{ failure, refusal }} isBusy={isStale}>
+    <Panel title="Goals" label="Visitors" failure={failure} refusal={refusal} isBusy={isStale}>
       {answer === undefined && !failure && <p class="empty awaited">…</p>}
       {answer?.rows.length === 0 && (
         <p class="empty">
@@ -42,7 +42,7 @@ export function Goals({ view, add }: GoalsProps) {
         <ul>
           {answer?.rows.map((row) => (
             <li key={row.id} class="goal">
-              <Reached {...{ row, most, add }} />
+              <Reached row={row} most={most} add={add} />
               {mayChange && (
                 <ChangeButtons name={row.name} ends="Remove" change={() => edit(row)} end={() => remove(row)} />
               )}
@@ -101,7 +101,7 @@ function Reached({ row, most, add }: { row: Row; most: number; add: GoalsProps['
   // No filter knows the properties of single pages: one by the page alone would choose others, too.
   if (property && kind === 'path')
     return (
-      <div class="row" {...{ title }}>
+      <div class="row" title={title}>
         {figures}
       </div>
     )
@@ -141,7 +141,9 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
       String(data.get(field)),
     ) as [string, string, string, string]
     const goal = {
-      ...{ kind, value: typedValue(value), name: name.trim() || value.slice(0, nameLengthMax) },
+      kind,
+      value: typedValue(value),
+      name: name.trim() || value.slice(0, nameLengthMax),
       property: property + propertyValue === '' ? null : { name: property, value: typedValue(propertyValue) },
     }
     return before ? send('PATCH', `/goals/${before.id}`, changesOf(goal, before)) : send('POST', '/goals', goal)
@@ -150,7 +152,9 @@ function GoalForm({ view, edited, made, close }: GoalFormProps) {
     <FormDialog
       title={before ? 'Change the goal' : 'Add goal'}
       verb={before ? 'Save' : 'Add'}
-      {...{ close, made, submit }}
+      close={close}
+      made={made}
+      submit={submit}
     >
       <Suggestions view={view} />
       <label>

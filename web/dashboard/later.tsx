@@ -31,7 +31,9 @@ export function Later<Props extends object>({ load, props }: LaterProps<Props>) 
   if (since !== undefined)
     return (
       <Failure
-        {...{ since, isRefused: false, isMissing: false }}
+        since={since}
+        isRefused={false}
+        isMissing={false}
         isFinal
         text="the page’s script couldn’t be loaded. Reload the page"
       />

@@ -82,7 +82,10 @@ function campaignOf(link: Changed | undefined): Campaign {
 export function destinationProps({ destination, type, settle }: DestinationState) {
   return {
     type: 'url' as const,
-    ...{ placeholder: 'https://example.com/', value: destination, required: true, onChange: settle },
+    placeholder: 'https://example.com/',
+    value: destination,
+    required: true,
+    onChange: settle,
     onInput: ({ currentTarget }: { currentTarget: { value: string } }) => type(currentTarget.value),
   }
 }

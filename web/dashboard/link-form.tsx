@@ -70,7 +70,8 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
   const submit = (data: FormData) => {
     const before = {
       ...link,
-      ...{ expires_at: shownEnd(link.expires_at, timezone), expired_url: link.expired_url ?? '' },
+      expires_at: shownEnd(link.expires_at, timezone),
+      expired_url: link.expired_url ?? '',
       tags: link.tags.join(', '),
     }
     const targets = takeTargets(data)
@@ -87,7 +88,7 @@ export function EditLink({ link: { id, ...fields }, timezone, close }: EditProps
     })
   }
   return (
-    <FormDialog title="Change the link" verb="Save" {...{ close, submit }}>
+    <FormDialog title="Change the link" verb="Save" close={close} submit={submit}>
       <label>
         Label
         <input name="label" defaultValue={link.label} required />

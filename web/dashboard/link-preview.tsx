@@ -7,7 +7,9 @@ type Texts = Readonly<Record<keyof typeof fields, string>>
 
 export function PreviewFields({ of = null }: { readonly of?: LinkPreview | null }) {
   const [texts, setTexts] = useState<Texts>({
-    ...{ title: of?.title ?? '', description: of?.description ?? '', image_url: of?.image_url ?? '' },
+    title: of?.title ?? '',
+    description: of?.description ?? '',
+    image_url: of?.image_url ?? '',
   })
   const isFilled = Object.values(texts).some((text) => text !== '')
   const propsOf = (field: keyof Texts) => ({

@@ -28,7 +28,8 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
   const q = soughtLinks(search)
   const domain = chosenDomain(search)
   const query = new URLSearchParams({
-    ...{ include: 'clicks', status },
+    include: 'clicks',
+    status,
     ...(tag !== undefined && { tag }),
     ...(domain !== undefined && { domain }),
     ...(q && { q }),
@@ -44,9 +45,9 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
       {may('links:write') && <NewLink timezone={workspace.timezone} />}
       <section class="panel paged" aria-label="Links" aria-busy={isAwaited}>
         <ArchiveTabs title="Links" search={search} navigate={navigate} />
-        <ChosenTag {...{ search, navigate }} />
+        <ChosenTag search={search} navigate={navigate} />
         <LinkSearch search={search}>
-          <DomainFilter {...{ search, navigate }} />
+          <DomainFilter search={search} navigate={navigate} />
           {may('links:write') && <ImportLinks />}
         </LinkSearch>
         {answer?.length === 0 && !isStale && (
@@ -62,7 +63,16 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
         )}
         <ul>
           {!isStale &&
-            answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, status, search, navigate }} />)}
+            answer?.map((link) => (
+              <OneLink
+                key={link.id}
+                link={link}
+                workspace={workspace}
+                status={status}
+                search={search}
+                navigate={navigate}
+              />
+            ))}
         </ul>
         {pager}
       </section>
@@ -88,7 +98,8 @@ function NewLink({ timezone }: { readonly timezone: string }) {
     const names = [...ownFields, 'expires_at', 'expired_url', 'key', 'domain']
     const filled = names.map((name) => [name, data.get(name)]).filter(([, value]) => value)
     const sent = await send('POST', '/links', {
-      ...{ label: data.get('label'), destination_url: data.get('destination') },
+      label: data.get('label'),
+      destination_url: data.get('destination'),
       ...Object.fromEntries(filled),
       ...ownUtm(destination.destination),
       ...(targets.length > 0 && { targets }),
@@ -179,9 +190,9 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
           </>
         )}
       </details>
-      <TagChips tags={link.tags} {...{ search, navigate }} />
+      <TagChips tags={link.tags} search={search} navigate={navigate} />
       <Copy text={link.post_url} label="Copy short link" />
-      {isEdited && <EditLink {...{ link, timezone: workspace.timezone }} close={() => edit(false)} />}
+      {isEdited && <EditLink link={link} timezone={workspace.timezone} close={() => edit(false)} />}
     </li>
   )
 }

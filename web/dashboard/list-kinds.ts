@@ -97,7 +97,11 @@ function ofOverview(
   rowOf: (row: Record<string, unknown>) => Omit<ListRow, 'figures'>,
 ): ListKind {
   return {
-    ...{ title, filter, columns: names, limitMax: isShared ? rowsOfKeysMax : 1_000, isOfOverview: true },
+    title,
+    filter,
+    columns: names,
+    limitMax: isShared ? rowsOfKeysMax : 1_000,
+    isOfOverview: true,
     ask: (limit) => `/analytics/${limit > rowsOfKeysMax ? 'lists' : 'overview'}?include=${member}&limit=${limit}`,
     rowsOf: (answer) =>
       ((answer[member] ?? []) as readonly Record<string, unknown>[]).map((row) => ({
@@ -110,7 +114,10 @@ function ofOverview(
 function ofSessions(title: string, by: BreakdownName): ListKind {
   const names = ['visitors', 'sessions', 'bounce_rate', 'average_session_seconds'] as const
   return {
-    ...{ title, columns: names, limitMax: 1_000, isOfOverview: false },
+    title,
+    columns: names,
+    limitMax: 1_000,
+    isOfOverview: false,
     filter: filterNames.find((name) => name === by),
     ask: (limit) => `/analytics/breakdown?by=${by}&limit=${limit}`,
     rowsOf: ({ rows }) =>
@@ -136,7 +143,11 @@ export const sources: ListKind = {
   ...sessionsBy('Source', 'source'),
 }
 const pageReport: ListKind = {
-  ...{ title: 'Page report', heading: 'Page', filter: 'path', limitMax: 1_000, isOfOverview: false },
+  title: 'Page report',
+  heading: 'Page',
+  filter: 'path',
+  limitMax: 1_000,
+  isOfOverview: false,
   columns: [
     ...(['pageviews', 'visitors', 'sessions', 'entries', 'exits', 'exit_rate', 'bounce_rate'] as const),
     ...(['time_on_page_seconds', 'scroll_depth', 'conversions', 'revenue_cents'] as const),
@@ -146,7 +157,9 @@ const pageReport: ListKind = {
     `/analytics/pages?limit=${limit}&sort=${by}&order=${isRising ? 'asc' : 'desc'}`,
   rowsOf: (answer) =>
     (answer as unknown as PageReport).rows.map(({ path, title, time_on_page_seconds, scroll_depth, ...figures }) => ({
-      ...{ key: path, label: path || namelessOf('path'), title: `${title}\n${path}` },
+      key: path,
+      label: path || namelessOf('path'),
+      title: `${title}\n${path}`,
       figures: {
         ...figures,
         ...(time_on_page_seconds !== null && { time_on_page_seconds }),
@@ -187,12 +200,17 @@ export const hostnames = ofSessions('Hostnames', 'hostname')
 export const screens = ofSessions('Screens', 'screen')
 export const languages = ofSessions('Languages', 'language')
 export const eventNames: ListKind = {
-  ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false, isOfEvents: true },
+  title: 'Events',
+  filter: 'event',
+  limitMax: 1_000,
+  isOfOverview: false,
+  isOfEvents: true,
   columns: ['visitors', 'events', 'sessions', 'conversions'],
   ask: (limit) => `/analytics/events?limit=${limit}`,
   rowsOf: (answer) =>
     (answer as unknown as EventNames).rows.map(({ event, visitors, events, sessions, conversions }) => ({
-      ...{ key: event, label: event === '' ? namelessOf('event') : event },
+      key: event,
+      label: event === '' ? namelessOf('event') : event,
       figures: { visitors, events, sessions, conversions },
     })),
 }
@@ -201,13 +219,18 @@ export const eventNames: ListKind = {
 export function valuesOf(event: string, property: string): ListKind {
   const question = new URLSearchParams({ name: event, property })
   return {
-    ...{ title: `${property} of ${event}`, heading: property, limitMax: 1_000, isOfOverview: false },
-    ...{ filter: 'event_property', valuesOf: { event, property } },
+    title: `${property} of ${event}`,
+    heading: property,
+    limitMax: 1_000,
+    isOfOverview: false,
+    filter: 'event_property',
+    valuesOf: { event, property },
     columns: ['visitors', 'visitor_share', 'events', 'conversions'],
     ask: (limit) => `/analytics/events?${question}&limit=${limit}`,
     rowsOf: (answer) =>
       (answer as unknown as EventNames).rows.map(({ value, visitors, visitor_share, events, conversions }) => ({
-        ...{ key: value ?? '', label: value || '(empty)' },
+        key: value ?? '',
+        label: value || '(empty)',
         figures: { visitors, visitor_share, events, conversions },
       })),
   }

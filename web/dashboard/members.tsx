@@ -33,7 +33,7 @@ export function Members({ timezone }: { timezone: string }) {
   const isHurried = ({ invitations }: Answer) => invitations.some(({ mail }) => mail === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/members', { isHurried })
   return (
-    <Panel title="Members" action={['Invite a member', () => setInviting(true)]} {...{ failure, refusal }}>
+    <Panel title="Members" action={['Invite a member', () => setInviting(true)]} failure={failure} refusal={refusal}>
       {answer && <RequiredFactor isRequired={answer.is_second_factor_required} members={answer.members} done={done} />}
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.url} name="link">
@@ -63,7 +63,7 @@ export function Members({ timezone }: { timezone: string }) {
               <span>{member.role}</span>
             ) : (
               <>
-                <RoleOf {...{ member, done }} />
+                <RoleOf member={member} done={done} />
                 <button
                   type="button"
                   class="danger"
@@ -242,7 +242,7 @@ function InviteForm({ isMailed, isFactorRequired, made, close }: InviteFormProps
     return 'refusal' in sent ? sent : { made: { ...sent.made, email } }
   }
   return (
-    <FormDialog title="Invite a member" verb="Make the link" {...{ close, made, submit }}>
+    <FormDialog title="Invite a member" verb="Make the link" close={close} made={made} submit={submit}>
       <label>
         E-mail
         <input name="email" type="email" placeholder="name@example.com" required />

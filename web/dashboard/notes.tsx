@@ -116,7 +116,9 @@ function NoteForm({ note, day, made, close }: NoteFormProps) {
     <FormDialog
       title={before ? 'Change the note' : 'Add a note'}
       verb={before ? 'Save' : 'Add'}
-      {...{ close, made, submit }}
+      close={close}
+      made={made}
+      submit={submit}
     >
       <label>
         What happened

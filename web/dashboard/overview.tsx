@@ -83,7 +83,9 @@ export function OverviewPage({ view: chosenView, workspace, go, navigate }: Page
     openSaved: () => open('saved'),
   }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
-  const dialogs = <ViewDialogs {...{ view, timezone: workspace.timezone, opened, overview: answer, go, close }} />
+  const dialogs = (
+    <ViewDialogs view={view} timezone={workspace.timezone} opened={opened} overview={answer} go={go} close={close} />
+  )
   const wasShown = useRef(false)
   // Dialogs over the page stay open while the answer comes.
   if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {
@@ -92,7 +94,7 @@ export function OverviewPage({ view: chosenView, workspace, go, navigate }: Page
     return (
       <main>
         <Failure {...failure} />
-        <Controls {...{ view, go, workspace, live: undefined, ...opening }} />
+        <Controls view={view} go={go} workspace={workspace} live={undefined} {...opening} />
         {dialogs}
         {!failure.isRefused && <NoFigures />}
       </main>
@@ -105,9 +107,19 @@ export function OverviewPage({ view: chosenView, workspace, go, navigate }: Page
   return (
     <main aria-busy={isStale}>
       {failure && <Failure {...failure} />}
-      <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
+      <Controls view={view} go={go} workspace={workspace} live={answer.metrics.live_visitors} {...opening} />
       {dialogs}
-      {!isNew && <Figures {...{ answer, view, workspace, go, navigate, goToDays, isStale }} />}
+      {!isNew && (
+        <Figures
+          answer={answer}
+          view={view}
+          workspace={workspace}
+          go={go}
+          navigate={navigate}
+          goToDays={goToDays}
+          isStale={isStale}
+        />
+      )}
       {isNew &&
         (isJustFilled(workspace.id) ? <Computing /> : <Install snippet={answer.snippet} workspaceId={workspace.id} />)}
     </main>
@@ -153,12 +165,16 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
       {metrics.previous === null && view.compare !== 'none' && (
         <p class="note">No comparison: the previous period isn’t kept in full.</p>
       )}
-      <Cards {...{ metrics, currency }} chosen={view.card} choose={(card) => go({ ...view, card })} />
+      <Cards metrics={metrics} currency={currency} chosen={view.card} choose={(card) => go({ ...view, card })} />
       <ComparedChart
         points={traffic_series}
         of={view.card}
         label={chartLabels[view.card]}
-        {...{ view, metrics, isStale, currency, timezone }}
+        view={view}
+        metrics={metrics}
+        isStale={isStale}
+        currency={currency}
+        timezone={timezone}
         asOf={metrics.as_of}
         zoom={goToDays}
       />
@@ -181,7 +197,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}
           {...common}
         />
-        <PageFlowPanel {...{ view, go, navigate }} />
+        <PageFlowPanel view={view} go={go} navigate={navigate} />
         <Lists tabs={panelTabs.countries} kinds={[kinds.countries, kinds.regions, kinds.cities]} {...common} />
         <Lists
           tabs={panelTabs.devices}
@@ -189,8 +205,8 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           {...common}
         />
         <Lists tabs={panelTabs.events} kinds={[kinds.eventNames]} {...common} />
-        <Goals {...{ view, add }} />
-        <Ads {...{ metrics, currency, add }} />
+        <Goals view={view} add={add} />
+        <Ads metrics={metrics} currency={currency} add={add} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
         {!isShared && <Recent events={answer.recent_events} timezone={timezone} />}
@@ -215,7 +231,7 @@ interface ControlsProps extends Omit<PageProps, 'navigate'> {
 
 function Controls({ view, go, live, workspace: { timezone }, ...opening }: ControlsProps) {
   return (
-    <ViewControls {...{ view, go, timezone, ...opening }} isCompared>
+    <ViewControls view={view} go={go} timezone={timezone} {...opening} isCompared>
       {live !== undefined && (
         <span class="live">
           <span aria-hidden="true">●</span> {number(live)} now

@@ -88,7 +88,9 @@ function People({ search, workspace: { timezone, currency }, navigate }: PeopleP
                 {answer.map((person) => (
                   <PersonRow
                     key={personAddress(person)}
-                    {...{ person, timezone, currency }}
+                    person={person}
+                    timezone={timezone}
+                    currency={currency}
                     open={() => navigate(personAddress(person))}
                   />
                 ))}

@@ -31,7 +31,7 @@ export function PostButtons({ isScheduled, isBusy, queue, timezone, networks, cl
           <button type="submit" value="schedule" disabled={isBusy}>
             Schedule
           </button>
-          <QueueButton {...{ queue, timezone }} type="submit" value="queue" disabled={isBusy} />
+          <QueueButton queue={queue} timezone={timezone} type="submit" value="queue" disabled={isBusy} />
         </>
       )}
       {mayPublish && (

@@ -22,8 +22,14 @@ interface ChangedProps extends Changed {
 }
 
 const names: Readonly<Record<keyof Draft, string>> = {
-  ...{ title: 'Title', base_caption: 'Caption', thread: 'Thread', first_comment: 'First comment', tags: 'Tags' },
-  ...{ scheduled_at: 'Time', social_account_ids: 'Accounts', media_ids: 'Images and videos' },
+  title: 'Title',
+  base_caption: 'Caption',
+  thread: 'Thread',
+  first_comment: 'First comment',
+  tags: 'Tags',
+  scheduled_at: 'Time',
+  social_account_ids: 'Accounts',
+  media_ids: 'Images and videos',
   platform_captions: 'Captions of single networks',
 }
 
@@ -79,7 +85,10 @@ function textOf(
   { title, base_caption, first_comment, thread, tags, platform_captions }: SentDraft,
 ) {
   const texts: Partial<Record<keyof SentDraft, string>> = {
-    ...{ title, base_caption, first_comment: first_comment ?? '', tags: tags.join(', ') },
+    title,
+    base_caption,
+    first_comment: first_comment ?? '',
+    tags: tags.join(', '),
     thread: thread.map(({ text }) => text).join('\n'),
     platform_captions: Object.values(platform_captions).join('\n'),
   }

@@ -99,7 +99,7 @@ function Changes({ post, readAt, workspace, queue, queued }: OpenedProps & { rea
   if (!may('posts:write')) return null
   if (edited) {
     const shown = edited.id === post.id ? post : edited
-    return <PostForm key={edited.id} post={shown} {...{ workspace, queue }} done={closeForm} />
+    return <PostForm key={edited.id} post={shown} workspace={workspace} queue={queue} done={closeForm} />
   }
   const { timezone } = workspace
   const isShownSomewhere = post.targets.some(isBegun)
@@ -118,9 +118,9 @@ function Changes({ post, readAt, workspace, queue, queued }: OpenedProps & { rea
           Try again
         </button>
       )}
-      <ReviewButtons {...{ post, seenAt, timezone, done }} />
+      <ReviewButtons post={post} seenAt={seenAt} timezone={timezone} done={done} />
       {mayPublish && queueable.includes(post.status) && (
-        <QueueButton {...{ queue, timezone }} type="button" onClick={addToQueue} />
+        <QueueButton queue={queue} timezone={timezone} type="button" onClick={addToQueue} />
       )}
       {actions
         .filter(({ states }) => mayChange && (states as readonly string[]).includes(post.status))
@@ -195,7 +195,7 @@ function Detail({ answer, failure, workspace }: Asked<PostWithAll> & { readonly 
         {targets.map(({ publish_result, engagement: told, status, ...target }) => (
           <li key={target.id} class="event target">
             <span class="name">
-              <AccountName {...{ target, handles }} /> {told && <OnNetwork told={told} timezone={timezone} />}
+              <AccountName target={target} handles={handles} /> {told && <OnNetwork told={told} timezone={timezone} />}
             </span>
             <span class={tones[status] ?? ''}>{status}</span>
             {thread.length > 0 && partsIn(publish_result) && (

@@ -37,20 +37,32 @@ let keys = 0
 /** A part that is in no thread yet. */
 export function newPart(more: Partial<DraftPart> = {}): DraftPart {
   keys += 1
-  return { ...{ text: '', media_ids: [], platform_captions: {} }, ...more, key: keys }
+  return { text: '', media_ids: [], platform_captions: {}, ...more, key: keys }
 }
 
 /** A new post. */
 export const fresh: Draft = {
-  ...{ title: '', base_caption: '', thread: [], first_comment: null, scheduled_at: null },
-  ...{ social_account_ids: [], media_ids: [], platform_captions: {}, tags: [] },
+  title: '',
+  base_caption: '',
+  thread: [],
+  first_comment: null,
+  scheduled_at: null,
+  social_account_ids: [],
+  media_ids: [],
+  platform_captions: {},
+  tags: [],
 }
 
 /** The editor's state of it. The time at which one failed is over. */
 export function draftOf(post: Post, timezone: string): Draft {
   const { title, base_caption, thread, first_comment, status, scheduled_at, targets, media_ids, tags } = post
   return {
-    ...{ title, base_caption, thread: thread.map(newPart), first_comment, media_ids, tags },
+    title,
+    base_caption,
+    thread: thread.map(newPart),
+    first_comment,
+    media_ids,
+    tags,
     scheduled_at: scheduled_at === null || status === 'failed' ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),

@@ -88,7 +88,9 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
           choose={chooseParts}
           files={(part, of, isFixed) => (
             <MediaFiles
-              {...{ of, isFixed, ids: part.media_ids }}
+              of={of}
+              isFixed={isFixed}
+              ids={part.media_ids}
               {...filesOf(part.key)}
               refuse={refuse}
               choose={(choice) =>
@@ -104,7 +106,7 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
           chosen={draft.social_account_ids}
           choose={(ids) => change({ social_account_ids: ids })}
         />
-        <FirstComment text={draft.first_comment} {...{ platforms, change }} />
+        <FirstComment text={draft.first_comment} platforms={platforms} change={change} />
         <MediaFiles
           ids={draft.media_ids}
           {...filesOf(0)}
@@ -126,12 +128,15 @@ export function PostForm({ post: given, at, workspace, queue, done }: PostFormPr
             onInput={(event) => change({ scheduled_at: event.currentTarget.value || null })}
           />
         </label>
-        {preview && <PreviewOf {...{ preview, isSaid, draft, change }} />}
+        {preview && <PreviewOf preview={preview} isSaid={isSaid} draft={draft} change={change} />}
         {!isSaid(previewRefusal) && <Refusal text={previewRefusal} />}
         <Refusal text={refusal} />
         {changed && (
           <ChangedMeanwhile
-            {...{ ...changed, timezone, mine: draft, base: saved.current!.draft }}
+            {...changed}
+            timezone={timezone}
+            mine={draft}
+            base={saved.current!.draft}
             load={() => takeIn(changed, false)}
             keep={() => takeIn(changed, true)}
           />

@@ -84,7 +84,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
         {ids.map((id) => (
           <li key={id}>
             <Shown id={id} />
-            <AltText {...{ id, altTexts, refuse }} />
+            <AltText id={id} altTexts={altTexts} refuse={refuse} />
             {!isFixed && (
               <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
                 Remove

@@ -112,7 +112,7 @@ type Part = Preview['targets'][number]['thread'][number]
 function Length({ part, limit }: { readonly part: Part; readonly limit: number }) {
   const { character_count, media_count: files } = part
   return (
-    <Count {...{ character_count, character_limit: limit }}>
+    <Count character_count={character_count} character_limit={limit}>
       {files > 0 && `, ${files} ${files === 1 ? 'file' : 'files'}`}
     </Count>
   )

@@ -115,7 +115,8 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
       {openedPost && (
         <Dialog title={openedPost.title} close={() => open(undefined)}>
           <OpenedPost
-            {...{ workspace, queue }}
+            workspace={workspace}
+            queue={queue}
             post={openedPost}
             queued={(at) => {
               const on = localMoment(at, workspace.timezone).slice(0, 10)

@@ -78,10 +78,13 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
         </div>
       )}
       {view === 'list' ? (
-        <List {...{ ...common, search, navigate }} />
+        <List {...common} search={search} navigate={navigate} />
       ) : (
         <Calendar
-          {...{ ...common, day, span: view, chosen }}
+          {...common}
+          day={day}
+          span={view}
+          chosen={chosen}
           go={(on, span = view) => go(span, on)}
           write={(on, at) => write({ at: at === undefined ? timeOfNew(on, now()) : `${on}T${at}` })}
         />
@@ -107,7 +110,8 @@ type Listed = (typeof ListedPost)['_output']
 function Calendar({ chosen, ...shown }: Shown & Omit<CalendarProps, 'posts'> & { readonly chosen: Chosen }) {
   const days = daysOfSpan(shown.span, shown.day)
   const times = new URLSearchParams({
-    ...{ scheduled_from: days[0]!, scheduled_before: dayAfter(days.at(-1)!, 1) },
+    scheduled_from: days[0]!,
+    scheduled_before: dayAfter(days.at(-1)!, 1),
     ...chosen,
   })
   const drafts = new URLSearchParams({ status: 'draft', ...chosen })
@@ -155,7 +159,7 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
               : `No post yet.${may('posts:write') ? ' Write one: it is a draft until it is given a time and scheduled.' : ''}`}
         </p>
       )}
-      <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} {...{ post, handles }} {...shown} />)}</ul>
+      <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} post={post} handles={handles} {...shown} />)}</ul>
       {pager}
     </section>
   )
@@ -174,7 +178,7 @@ function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; r
               {targets.map((target, at) => (
                 <Fragment key={target.id}>
                   {at > 0 && ', '}
-                  <AccountName {...{ target, handles }} />
+                  <AccountName target={target} handles={handles} />
                 </Fragment>
               ))}
             </span>

@@ -55,7 +55,10 @@ export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarPr
           : `Choose the first day and the last one, in ${timezone}.`}
       </p>
       <Month
-        {...{ pointed, today, point, pick }}
+        pointed={pointed}
+        today={today}
+        point={point}
+        pick={pick}
         isIn={(day) => (isHalf ? day >= min(from, pointed) && day <= max(from, pointed) : day >= from && day <= to)}
       />
       <form

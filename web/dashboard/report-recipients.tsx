@@ -18,7 +18,12 @@ export function Reports({ timezone }: { timezone: string }) {
   const isHurried = ({ recipients }: Answer) => recipients.some(({ asked }) => asked?.state === 'waiting')
   const { answer, failure } = useAnswer<Answer>('/report-recipients', { isHurried })
   return (
-    <Panel title="Reports by e-mail" action={['Add a recipient', () => setAdding(true)]} {...{ failure, refusal }}>
+    <Panel
+      title="Reports by e-mail"
+      action={['Add a recipient', () => setAdding(true)]}
+      failure={failure}
+      refusal={refusal}
+    >
       {answer?.is_mail_set_up === false && (
         <p class="note">
           Mail isn’t set up, so nothing is sent. Whoever runs the service sets <code>SMTP_URL</code> and{' '}
@@ -37,9 +42,9 @@ export function Reports({ timezone }: { timezone: string }) {
               <bdi>{recipient.email}</bdi>
             </span>
             <span class="label">{recipient.every}</span>
-            <ReportState {...{ timezone }} of={recipient} />
+            <ReportState timezone={timezone} of={recipient} />
             {switchNames.map((name) => (
-              <Switch key={name} of={recipient} {...{ name, done }} />
+              <Switch key={name} of={recipient} name={name} done={done} />
             ))}
             {recipient.conversions && (
               <button
@@ -132,11 +137,12 @@ function Switch({ of: recipient, name, done }: SwitchProps) {
 function RecipientForm({ made, close }: { made(recipient: unknown): void; close(): void }) {
   const submit = (data: FormData) =>
     send('POST', '/report-recipients', {
-      ...{ email: data.get('email'), every: data.get('every') },
+      email: data.get('email'),
+      every: data.get('every'),
       ...Object.fromEntries(switchNames.map((name) => [name, data.get(name) !== null])),
     })
   return (
-    <FormDialog title="Add a recipient" verb="Add" {...{ close, made, submit }}>
+    <FormDialog title="Add a recipient" verb="Add" close={close} made={made} submit={submit}>
       <label>
         E-mail
         <input name="email" type="email" placeholder="name@example.com" required />

@@ -131,7 +131,10 @@ const labels: Readonly<Record<string, string>> = {
   social_account_ids: 'Accounts',
   source_urls: 'Public pages',
   url: 'URL',
-  ...{ utm_source: 'Source', utm_medium: 'Medium', utm_campaign: 'Campaign', utm_content: 'Content' },
+  utm_source: 'Source',
+  utm_medium: 'Medium',
+  utm_campaign: 'Campaign',
+  utm_content: 'Content',
 }
 
 /** `["body", "source_urls", 0]` is `Public pages 1`. In the address a name has one value as a rule: it gets no number. */

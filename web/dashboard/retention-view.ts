@@ -106,12 +106,14 @@ export function fileRowsOf(answer: Retention): (string | number)[][] {
   const nameOf = cohortNames(answer)
   const columns = Array.from({ length: columnsOf(cohorts) }, (_, at) => at)
   const head = [
-    ...['First seen', 'Visitors'],
+    'First seen',
+    'Visitors',
     ...columns.map((at) => `${unit} ${at + 1} visitors`),
     ...columns.map((at) => `${unit} ${at + 1} share (%)`),
   ]
   const rows = cohorts.map((cohort) => [
-    ...[nameOf(cohort), cohort.visitors],
+    nameOf(cohort),
+    cohort.visitors,
     ...columns.map((at) => cohort.returned[at] ?? ''),
     ...columns.map((at) => shareText(cohort.returned[at], cohort.visitors)),
   ])

@@ -47,7 +47,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
   return (
     <main>
       {failure && <Failure {...failure} />}
-      <ViewControls {...{ view, go, timezone, ownRange, ...opening }} isFiltered={false}>
+      <ViewControls view={view} go={go} timezone={timezone} ownRange={ownRange} {...opening} isFiltered={false}>
         <select
           aria-label="Length of the buckets"
           value={interval}
@@ -60,7 +60,7 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
           ))}
         </select>
       </ViewControls>
-      <ViewDialogs {...{ view, timezone, opened, go }} close={() => showCalendar(false)} />
+      <ViewDialogs view={view} timezone={timezone} opened={opened} go={go} close={() => showCalendar(false)} />
       {view.filters.length > 0 && <p class="note">Filters change nothing here: cohorts are of all visitors.</p>}
       {answer && <KeptFrom {...answer} />}
       <section class="panel" aria-label="Retention" aria-busy={isStale}>

@@ -50,7 +50,7 @@ export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
       </ul>
       <Refusal text={refusal} />
       {maySave && <SaveForm what="this funnel" path="/funnels" content={sentOf(funnel)} done={done} />}
-      {edited && <ChangeFunnel {...{ edited, funnel }} close={() => setEdited(undefined)} />}
+      {edited && <ChangeFunnel edited={edited} funnel={funnel} close={() => setEdited(undefined)} />}
       {deleted && (
         <DeleteSaved
           title="Delete this funnel"
@@ -83,7 +83,7 @@ function ChangeFunnel({ edited, funnel, close }: ChangeFunnelProps) {
     )
   }
   return (
-    <FormDialog title="Change the funnel" verb="Save" {...{ close, submit }}>
+    <FormDialog title="Change the funnel" verb="Save" close={close} submit={submit}>
       <label>
         Name
         <input name="name" defaultValue={name} maxLength={120} required />

@@ -23,7 +23,7 @@ export function SavedRow({ name, children, apply, change, end }: SavedRowProps) 
         </span>
         <span class="name label">{children}</span>
       </button>
-      {may('analytics:write') && <ChangeButtons name={name} ends="Delete" {...{ change, end }} />}
+      {may('analytics:write') && <ChangeButtons name={name} ends="Delete" change={change} end={end} />}
     </li>
   )
 }

@@ -74,7 +74,12 @@ function SnippetForm({ snippet: before, close }: SnippetFormProps) {
     return send<Snippet>('PATCH', `/snippets/${before.id}`, changesOf(written, before))
   }
   return (
-    <FormDialog title={before ? 'Change the text' : 'Add a text'} verb={before ? 'Save' : 'Add'} {...{ close, submit }}>
+    <FormDialog
+      title={before ? 'Change the text' : 'Add a text'}
+      verb={before ? 'Save' : 'Add'}
+      close={close}
+      submit={submit}
+    >
       <label>
         Name
         <input name="name" placeholder="Hashtags of spring" defaultValue={before?.name} maxLength={60} required />

@@ -90,7 +90,7 @@ function ChangeView({ segment, filters, close }: ChangeViewProps) {
     return send('PATCH', `/segments/${id}`, changesOf(view, before))
   }
   return (
-    <FormDialog title="Change the view" verb="Save" {...{ close, submit }}>
+    <FormDialog title="Change the view" verb="Save" close={close} submit={submit}>
       <label>
         Name
         <input name="name" defaultValue={before.name} maxLength={120} required />

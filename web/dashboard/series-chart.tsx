@@ -64,7 +64,10 @@ export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesCha
           ...lines.map((line): UPlot.Series => {
             const { colour, isDashed } = lookOf(line.look)
             return {
-              ...{ label: line.label, stroke: styleOf(colour), width: 2, points: { show: hasPoints } },
+              label: line.label,
+              stroke: styleOf(colour),
+              width: 2,
+              points: { show: hasPoints },
               ...(isDashed && { dash: [6, 4] }),
               value: (_, value) => (value === null ? '' : number(value)),
             }

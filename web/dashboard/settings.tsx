@@ -39,7 +39,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const manages = may('workspace:manage')
   const sections: readonly Section[] = [
     {
-      ...{ id: 'site', title: 'Site' },
+      id: 'site',
+      title: 'Site',
       cards: (
         <>
           <div class="columns panels">
@@ -83,7 +84,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
       ),
     },
     {
-      ...{ id: 'publishing', title: 'Publishing' },
+      id: 'publishing',
+      title: 'Publishing',
       cards: (
         <>
           <Accounts timezone={timezone} />
@@ -92,7 +94,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
       ),
     },
     {
-      ...{ id: 'access', title: 'Access' },
+      id: 'access',
+      title: 'Access',
       cards: (
         <>
           {manages && <Members timezone={timezone} />}
@@ -104,7 +107,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
       ),
     },
     {
-      ...{ id: 'notifications', title: 'Notifications' },
+      id: 'notifications',
+      title: 'Notifications',
       cards: manages && (
         <>
           <Reports timezone={timezone} />
@@ -114,7 +118,8 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
       ),
     },
     {
-      ...{ id: 'developers', title: 'Developers' },
+      id: 'developers',
+      title: 'Developers',
       cards: (
         <>
           {manages && <ApiKeys timezone={timezone} />}
@@ -123,7 +128,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         </>
       ),
     },
-    { ...{ id: 'audit', title: 'Audit' }, cards: may('audit:read') && <AuditLog timezone={timezone} /> },
+    { id: 'audit', title: 'Audit', cards: may('audit:read') && <AuditLog timezone={timezone} /> },
   ]
   return <Sections name="Sections of the settings" failure={failure} sections={sections} />
 }

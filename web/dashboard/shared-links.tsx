@@ -18,7 +18,7 @@ export function SharedLinks({ timezone }: { timezone: string }) {
   const [revoked, revoke] = useState<Links[number]>()
   const { answer, failure } = useAnswer<Links>('/shared-links')
   return (
-    <Panel title="Shared links" action={['Make a link', () => setMaking(true)]} {...{ failure, refusal }}>
+    <Panel title="Shared links" action={['Make a link', () => setMaking(true)]} failure={failure} refusal={refusal}>
       {made.map((one) => (
         <ShownOnce key={one.id} secret={one.url} name="link">
           The link <bdi>{one.name}</bdi>.
@@ -39,7 +39,7 @@ export function SharedLinks({ timezone }: { timezone: string }) {
             <span class="label">
               {link.last_used_at === null ? 'never used' : `used ${time(link.last_used_at, timezone)}`}
             </span>
-            <KeyState {...{ timezone }} of={link} />
+            <KeyState timezone={timezone} of={link} />
             {link.revoked_at === null && (
               <button
                 type="button"
@@ -83,7 +83,8 @@ function LinkForm({ made, close }: { made(link: Made): void; close(): void }) {
     <FormDialog
       title="Make a link"
       verb="Create"
-      {...{ close, made }}
+      close={close}
+      made={made}
       submit={(data) => send<Made>('POST', '/shared-links', { name: data.get('name'), ...expiryIn(data) })}
     >
       <label>

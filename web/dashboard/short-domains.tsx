@@ -27,7 +27,12 @@ export function ShortDomains({ timezone }: { readonly timezone: string }) {
   const { answer, failure } = useAnswer<Domain[]>('/domains', { againMs: seldomMs })
   const mayChange = may('links:write')
   return (
-    <Panel title="Short domains" action={mayChange && ['Add a domain', () => edit('new')]} {...{ failure, refusal }}>
+    <Panel
+      title="Short domains"
+      action={mayChange && ['Add a domain', () => edit('new')]}
+      failure={failure}
+      refusal={refusal}
+    >
       {answer?.length === 0 && (
         <p class="empty">
           No domain yet. Short links can stand under a host of your own, such as go.example.com, which leads to this
@@ -125,7 +130,7 @@ function DomainForm({ edited, close, made }: FormProps) {
   }
   const title = before === undefined ? 'Add a short domain' : `Change ${before.host}`
   return (
-    <FormDialog title={title} verb={before === undefined ? 'Add' : 'Save'} {...{ close, made, submit }}>
+    <FormDialog title={title} verb={before === undefined ? 'Add' : 'Save'} close={close} made={made} submit={submit}>
       {before === undefined && (
         <label>
           Host

@@ -82,7 +82,15 @@ export function Lists(props: ListsProps) {
       {isMap && kind.filter !== undefined ? (
         <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
       ) : (
-        <Rows {...{ rows, kind, before, currency, add, metrics, lookInto }} />
+        <Rows
+          rows={rows}
+          kind={kind}
+          before={before}
+          currency={currency}
+          add={add}
+          metrics={metrics}
+          lookInto={lookInto}
+        />
       )}
       {rows !== undefined && rows.length > 0 && (
         <>
@@ -101,9 +109,16 @@ export function Lists(props: ListsProps) {
           )}
         </>
       )}
-      {opened && <Details kind={opened} {...{ view, currency, add }} close={() => open(undefined)} />}
+      {opened && <Details kind={opened} view={view} currency={currency} add={add} close={() => open(undefined)} />}
       {looked !== undefined && (
-        <EventProperties event={looked} {...{ view, currency, add, navigate }} close={() => lookInto(undefined)} />
+        <EventProperties
+          event={looked}
+          view={view}
+          currency={currency}
+          add={add}
+          navigate={navigate}
+          close={() => lookInto(undefined)}
+        />
       )}
     </section>
   )

@@ -104,7 +104,10 @@ function makeLink(address: string, { id, title, network, account }: Made) {
   const at = network === undefined ? '' : `${network.platform}${account === null ? '' : ` ${account.handle}`}: `
   const label = [...`${title}: ${at}${address.replace(/^https?:\/\//, '')}`].slice(0, labelLength).join('')
   return send<Link>('POST', '/links', {
-    ...{ label, destination_url: address, post_id: id, social_account_id: account?.id ?? null },
+    label,
+    destination_url: address,
+    post_id: id,
+    social_account_id: account?.id ?? null,
     ...ownUtm(address),
   })
 }
@@ -134,7 +137,8 @@ function rewritten<Draft extends Captions>(draft: Draft, place: Place, replace: 
   const shared = place === 'all' ? replace : (text: string) => text
   const thread = draft.thread.map((part) => ({
     ...part,
-    ...{ text: shared(part.text), platform_captions: captionsOf(part.text, part.platform_captions) },
+    text: shared(part.text),
+    platform_captions: captionsOf(part.text, part.platform_captions),
   }))
   const { base_caption: caption, platform_captions } = draft
   const captions = { base_caption: shared(caption), platform_captions: captionsOf(caption, platform_captions) }

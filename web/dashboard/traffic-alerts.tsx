@@ -16,7 +16,12 @@ export function TrafficAlerts({ timezone }: { timezone: string }) {
   const withLast = (text: string, at: string | null) =>
     at === null ? text : `${text}, the last one ${time(at, timezone)}`
   return (
-    <Panel title="Traffic alerts" action={answer && ['Set alerts', () => set(true)]} {...{ failure, refusal }}>
+    <Panel
+      title="Traffic alerts"
+      action={answer && ['Set alerts', () => set(true)]}
+      failure={failure}
+      refusal={refusal}
+    >
       {answer && (
         <Facts
           facts={[
@@ -55,11 +60,12 @@ function AlertsForm({ alerts: { spike_visitors, drop_hours }, close, made }: For
   const submit = (data: FormData) => {
     const numberOf = (name: string) => (data.get(name) === '' ? null : Number(data.get(name)))
     return send<Alerts>('PATCH', '/traffic-alerts', {
-      ...{ spike_visitors: numberOf('spike_visitors'), drop_hours: numberOf('drop_hours') },
+      spike_visitors: numberOf('spike_visitors'),
+      drop_hours: numberOf('drop_hours'),
     })
   }
   return (
-    <FormDialog title="Set alerts" verb="Save" {...{ close, made, submit }}>
+    <FormDialog title="Set alerts" verb="Save" close={close} made={made} submit={submit}>
       <label>
         Spike: visitors within five minutes. Leave empty for no alert.
         <input name="spike_visitors" type="number" min="1" defaultValue={spike_visitors ?? ''} />

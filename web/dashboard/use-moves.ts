@@ -152,7 +152,12 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
   })
 
   return {
-    ...{ shown, dragged, target, now, letGo, ...said },
+    shown,
+    dragged,
+    target,
+    now,
+    letGo,
+    ...said,
     /** With a finger. */
     press(post: Post, event: PointerEvent): void {
       if (isDraggable(post)) press(post, event)

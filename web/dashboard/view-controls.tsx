@@ -56,7 +56,7 @@ export function ViewControls(props: ViewControlsProps) {
             {view.filters.map(({ name, value }, at) => (
               <li key={`${name} ${value}`}>
                 <button type="button" onClick={() => go(withoutFilter(view, at))} title="Remove this filter">
-                  <FilterText {...{ name, value }} /> ×
+                  <FilterText name={name} value={value} /> ×
                 </button>
               </li>
             ))}

@@ -18,9 +18,17 @@ interface ViewDialogsProps {
 }
 
 export function ViewDialogs({ view, timezone, opened, overview, go, close }: ViewDialogsProps) {
-  if (opened === 'filter') return <FilterForm {...{ overview, close }} add={(filter) => go(withFilter(view, filter))} />
-  if (opened === 'saved') return <SavedViews {...{ view, go, close }} />
+  if (opened === 'filter')
+    return <FilterForm overview={overview} close={close} add={(filter) => go(withFilter(view, filter))} />
+  if (opened === 'saved') return <SavedViews view={view} go={go} close={close} />
   if (opened !== 'calendar') return null
   const today = localDay(Date.now(), timezone)
-  return <RangeCalendar {...{ days: view.days, timezone, close }} choose={(days) => go(withDays(view, days, today))} />
+  return (
+    <RangeCalendar
+      days={view.days}
+      timezone={timezone}
+      close={close}
+      choose={(days) => go(withDays(view, days, today))}
+    />
+  )
 }

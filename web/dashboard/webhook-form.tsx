@@ -37,12 +37,13 @@ export function WebhookForm({ made, close }: { made(endpoint: Made): void; close
   const submit = (data: FormData) => {
     const events = data.getAll('events')
     return send<Made>('POST', '/webhooks', {
-      ...{ url: data.get('url'), description: data.get('description') },
+      url: data.get('url'),
+      description: data.get('description'),
       ...(events.length > 0 && { events }),
     })
   }
   return (
-    <FormDialog title="Add an endpoint" verb="Add" {...{ close, made, submit }}>
+    <FormDialog title="Add an endpoint" verb="Add" close={close} made={made} submit={submit}>
       <label>
         URL
         <input name="url" type="url" placeholder="https://example.com/hooks" maxLength={2048} required />

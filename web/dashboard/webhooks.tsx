@@ -80,7 +80,8 @@ export function Webhooks({ timezone }: { timezone: string }) {
           {deliveries.answer?.map((delivery) => (
             <OneDelivery
               key={delivery.id}
-              {...{ delivery, timezone }}
+              delivery={delivery}
+              timezone={timezone}
               url={urlOf(delivery.webhook_endpoint_id)}
               again={async () => done(await send('POST', `/webhooks/deliveries/${delivery.id}/redeliver`))}
             />

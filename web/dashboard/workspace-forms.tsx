@@ -38,9 +38,12 @@ export function ChangeWorkspace({ close }: FormProps) {
     const data = new FormData(event.currentTarget as HTMLFormElement)
     const days = String(data.get('retention'))
     const wanted: Partial<Settings> = {
-      ...{ name: String(data.get('name')), timezone: String(data.get('timezone')) },
-      ...{ currency: String(data.get('currency')), retention_days: days === '' ? null : Number(days) },
-      ...{ replay_enabled: data.get('replay') !== null, replay_share: Number(data.get('replay_share')) },
+      name: String(data.get('name')),
+      timezone: String(data.get('timezone')),
+      currency: String(data.get('currency')),
+      retention_days: days === '' ? null : Number(days),
+      replay_enabled: data.get('replay') !== null,
+      replay_share: Number(data.get('replay_share')),
     }
     const changes = changesOf(wanted, filled!)
     if (Object.keys(changes).length === 0) return close()
@@ -112,7 +115,8 @@ export function AddWorkspace({ close }: FormProps) {
       close={close}
       submit={(data) =>
         send<{ id: number }>('POST', '/workspaces', {
-          ...{ name: data.get('name'), timezone: data.get('timezone') },
+          name: data.get('name'),
+          timezone: data.get('timezone'),
         })
       }
       made={({ id }) => void goToWorkspace(id)}

@@ -72,8 +72,13 @@ function load(
     const player = inThisDocument(
       () =>
         new Replayer(events as never[], {
-          ...{ root: document.body, mouseTail: false, showWarning: false, showDebug: false, speed: 1 },
-          ...{ pauseAnimation: true, blockClass: 'svc-block' },
+          root: document.body,
+          mouseTail: false,
+          showWarning: false,
+          showDebug: false,
+          speed: 1,
+          pauseAnimation: true,
+          blockClass: 'svc-block',
           // Without it rrweb refuses a document that isn't in a frame of its own. Nothing of canvases is played: harmless.ts.
           UNSAFE_replayCanvas: true,
         }),

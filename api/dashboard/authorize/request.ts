@@ -26,8 +26,14 @@ export interface RequestFault {
 }
 
 const names = [
-  ...['response_type', 'client_id', 'redirect_uri', 'state', 'scope'],
-  ...['code_challenge', 'code_challenge_method', 'resource'],
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'state',
+  'scope',
+  'code_challenge',
+  'code_challenge_method',
+  'resource',
 ] as const
 
 /** SHA-256 in base64url. */

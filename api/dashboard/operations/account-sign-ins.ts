@@ -171,7 +171,10 @@ function isFinished(signIn: Partial<FinishedSignIn> | null): signIn is FinishedS
 }
 
 export const makeSignInOperations = (connecting: Connecting) => [
-  ...[listPlatforms, makeBegin(connecting), makeFinish(connecting), makeChoose(connecting)],
+  listPlatforms,
+  makeBegin(connecting),
+  makeFinish(connecting),
+  makeChoose(connecting),
 ]
 
 type Prepared = { readonly id: number; readonly finished: FinishedSignIn; readonly signedIn: SignedIn }

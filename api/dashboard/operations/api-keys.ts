@@ -44,7 +44,11 @@ export const createOwnKey = defineOperation({
     await requireManaging(pg, workspace.id, actor)
     const granted = scopes.filter((scope) => wanted.includes(scope))
     const made = await createApiKey(pg, {
-      ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: granted, expiresAt },
+      workspaceId: workspace.id,
+      ownerId: actor.id,
+      name,
+      scopes: granted,
+      expiresAt,
     })
     return { id: made!.id, name, api_key: made!.apiKey }
   },
@@ -69,7 +73,10 @@ export const revokeOwnKey = defineOperation({
 
 export function serializeKey({ id, name, prefix, expires_at, revoked_at, last_used_at, created_at }: ListedApiKey) {
   return {
-    ...{ id, name, prefix, created_at: created_at.toISOString() },
+    id,
+    name,
+    prefix,
+    created_at: created_at.toISOString(),
     expires_at: expires_at?.toISOString() ?? null,
     revoked_at: revoked_at?.toISOString() ?? null,
     last_used_at: last_used_at?.toISOString() ?? null,

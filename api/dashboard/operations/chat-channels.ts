@@ -83,9 +83,15 @@ const addChannel = defineOperation({
     const known = await listChannelAddresses(pg, workspace.id)
     if (known.some((one) => isSame(box, one, address.href))) throw problem('chat_channel_known')
     const id = await insertChatChannel(pg, {
-      ...{ workspaceId: workspace.id, kind: told, name, contents, now: new Date(clock.now()) },
+      workspaceId: workspace.id,
+      kind: told,
+      name,
+      contents,
+      now: new Date(clock.now()),
       conversionNames: conversion_names,
-      ...{ address: box.seal(address.href), host: address.hostname, ending: endingOf(address) },
+      address: box.seal(address.href),
+      host: address.hostname,
+      ending: endingOf(address),
     })
     return { id }
   },
@@ -106,8 +112,11 @@ const updateChannel = defineOperation({
       pg,
       { id, workspaceId: workspace.id },
       {
-        ...{ name: body.name, contents: body.contents, conversionNames: body.conversion_names },
-        ...{ isEnabled: body.is_disabled === false || undefined, now: new Date(clock.now()) },
+        name: body.name,
+        contents: body.contents,
+        conversionNames: body.conversion_names,
+        isEnabled: body.is_disabled === false || undefined,
+        now: new Date(clock.now()),
       },
     )
     if (!isThere) throw problem('chat_channel_not_found')

@@ -175,7 +175,12 @@ const leave = defineOperation({
 })
 
 export const makeMemberOperations = (mailBox: SecretBox) => [
-  ...[listThem, makeInvite(mailBox), withdraw, update, remove, leave],
+  listThem,
+  makeInvite(mailBox),
+  withdraw,
+  update,
+  remove,
+  leave,
 ]
 
 /** Nobody sends its mail any more. */

@@ -40,7 +40,8 @@ export const previewFeed = defineOperation({
       const { title, entries } = found.feed
       const newest = entries.slice(-feedPreviewEntries).reverse()
       return {
-        ...{ url: found.url, title },
+        url: found.url,
+        title,
         entries: newest.map((entry) => {
           const texts = entry.texts()
           const { base } = captionsOf(template, texts, [])

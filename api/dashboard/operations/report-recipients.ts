@@ -65,7 +65,9 @@ const addRecipient = defineOperation({
     await holdWorkspace(pg, workspace.id)
     if ((await countRecipientsOf(pg, workspace.id)) >= reportRecipientsMax) throw problem('report_recipients_full')
     const id = await insertReportRecipient(pg, {
-      ...{ workspaceId: workspace.id, email: email.toLowerCase(), ...wanted },
+      workspaceId: workspace.id,
+      email: email.toLowerCase(),
+      ...wanted,
       createdAt: new Date(clock.now()),
     })
     if (id === null) throw problem('report_recipient_known')

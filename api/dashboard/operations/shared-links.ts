@@ -44,7 +44,11 @@ export const createSharedLink = defineOperation({
     if ((await countLiveSharedLinks(pg, workspace.id, new Date(now))) >= sharedLinksMax)
       throw problem('shared_links_full')
     const made = await createApiKey(pg, {
-      ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: [viewScope], expiresAt },
+      workspaceId: workspace.id,
+      ownerId: actor.id,
+      name,
+      scopes: [viewScope],
+      expiresAt,
     })
     // Browsers send no fragment: the token is in no log, and in no Referer.
     return { id: made!.id, name, url: `${config.apiHost}${sharedPath}#${made!.apiKey}` }

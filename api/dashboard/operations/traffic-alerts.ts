@@ -42,7 +42,9 @@ async function read(pg: Queryable, workspaceId: number): Promise<z.output<typeof
   const settings = await listAlertSettings(pg, workspaceId)
   const [spike, drop] = (['spike', 'drop'] as const).map((kind) => settings.find((one) => one.kind === kind))
   return {
-    ...{ spike_visitors: spike?.threshold ?? null, spike_told_at: spike?.told_at?.toISOString() ?? null },
-    ...{ drop_hours: drop?.threshold ?? null, drop_told_at: drop?.told_at?.toISOString() ?? null },
+    spike_visitors: spike?.threshold ?? null,
+    spike_told_at: spike?.told_at?.toISOString() ?? null,
+    drop_hours: drop?.threshold ?? null,
+    drop_told_at: drop?.told_at?.toISOString() ?? null,
   }
 }

@@ -87,8 +87,12 @@ export const updateOwnWorkspace = defineOperation({
   async handle({ body, workspace, stores: { pg } }) {
     const { name, timezone, currency, retention_days, replay_enabled, replay_share } = body
     const changed = await changeWorkspace(pg, workspace.id, {
-      ...{ name, timezone, currency, retentionDays: retention_days },
-      ...{ replayEnabled: replay_enabled, replayShare: replay_share },
+      name,
+      timezone,
+      currency,
+      retentionDays: retention_days,
+      replayEnabled: replay_enabled,
+      replayShare: replay_share,
     })
     return settingsOf(stillThere(changed), workspace)
   },

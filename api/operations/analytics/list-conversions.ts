@@ -139,7 +139,10 @@ function shownTouches(one: CreditedConversion, touches: readonly ShownTouch[]): 
   return own.slice(0, touchesOfConversionMax).map((touch) => ({
     event_id: touch.id,
     occurred_at: new Date(touch.at).toISOString(),
-    ...{ source: touch.source, medium: touch.medium, campaign: touch.campaign, content: touch.content },
+    source: touch.source,
+    medium: touch.medium,
+    campaign: touch.campaign,
+    content: touch.content,
     is_credited: touch === credited,
   }))
 }

@@ -77,7 +77,8 @@ export const listEventNames = defineOperation({
         : undefined
       return {
         range: shownRange(range),
-        ...{ visitors, properties },
+        visitors,
+        properties,
         rows: groups.map(({ value, last_ms, ...group }) => ({
           ...group,
           value: property === undefined ? null : value,
@@ -103,7 +104,8 @@ async function countBefore(ch: Reader, request: EventNamesRequest) {
 function seriesOf(buckets: readonly Bucket[], rows: number, counts: readonly BucketCount[]): EventNames['series'] {
   const found = new Map(counts.map(([row, start, events, visitors]) => [`${row} ${start}`, { events, visitors }]))
   return buckets.map(({ label, start, end }) => ({
-    ...{ label, ...timesOf({ start, end }) },
+    label,
+    ...timesOf({ start, end }),
     rows: Array.from({ length: rows }, (_, row) => found.get(`${row} ${start}`) ?? { events: 0, visitors: 0 }),
   }))
 }

@@ -12,12 +12,23 @@ type List<Name extends keyof AnalyticsOverview> = NonNullable<AnalyticsOverview[
 
 export function sourceRows(groups: readonly SessionGroup[], revenue: RevenueByKey, limit: number): List<'top_sources'> {
   const rowOf = (source: string, medium: string) => ({
-    ...{ source, medium, channel: channelOf(source, medium) },
-    ...{ visitors: 0, sessions: 0, pageviews: 0, events: 0, conversions: 0, revenue_cents: 0 },
+    source,
+    medium,
+    channel: channelOf(source, medium),
+    visitors: 0,
+    sessions: 0,
+    pageviews: 0,
+    events: 0,
+    conversions: 0,
+    revenue_cents: 0,
   })
   const rows = groups.map(({ key, detail, visitors, sessions, pageviews, events, conversions }) => ({
     ...rowOf(key, detail),
-    ...{ visitors, sessions, pageviews, events, conversions },
+    visitors,
+    sessions,
+    pageviews,
+    events,
+    conversions,
   }))
   return withRevenue(rows, revenue, {
     keyOf: ({ source, medium }) => pairKey(source, medium),
@@ -32,7 +43,12 @@ export function pageRows(
   revenue: RevenueByKey,
 ): List<'top_pages'> {
   return pages.map(({ path, pageviews, visitors, sessions, conversions, entries, bounces }) => ({
-    ...{ path, title: titles.get(path) ?? '', pageviews, visitors, sessions, conversions },
+    path,
+    title: titles.get(path) ?? '',
+    pageviews,
+    visitors,
+    sessions,
+    conversions,
     revenue_cents: revenue.get(path) ?? 0,
     bounce_rate: perCent(bounces, entries),
   }))
@@ -56,12 +72,20 @@ export function breakdownRows(
   limit: number,
 ): List<'devices'> {
   const rowOf = (key: string) => ({
-    ...{ key, label: key === 'unknown' ? 'Unknown' : labelOf(key) },
-    ...{ visitors: 0, sessions: 0, pageviews: 0, conversions: 0, revenue_cents: 0 },
+    key,
+    label: key === 'unknown' ? 'Unknown' : labelOf(key),
+    visitors: 0,
+    sessions: 0,
+    pageviews: 0,
+    conversions: 0,
+    revenue_cents: 0,
   })
   const rows = groups.map(({ key, visitors, sessions, pageviews, conversions }) => ({
     ...rowOf(key),
-    ...{ visitors, sessions, pageviews, conversions },
+    visitors,
+    sessions,
+    pageviews,
+    conversions,
   }))
   return withRevenue(rows, revenue, { keyOf: ({ key }) => key, rowOf, limit })
 }

@@ -22,7 +22,11 @@ const BreakdownQuery = z.object({
 })
 
 const labels: Partial<Record<BreakdownName, (key: string, regionName: string) => string>> = {
-  ...{ device: deviceLabel, country: countryLabel, region: regionLabel, city: cityLabel, language: languageName },
+  device: deviceLabel,
+  country: countryLabel,
+  region: regionLabel,
+  city: cityLabel,
+  language: languageName,
   screen: (key) => screenClasses.find((its) => its.key === key)?.label ?? key,
 }
 
@@ -52,7 +56,10 @@ export const readAnalyticsBreakdown = defineOperation({
         range: shownRange(range),
         by,
         rows: groups.map(({ key, region_name, visitors, sessions, bounces, duration_ms }) => ({
-          ...{ key, label: labelOf(key, region_name), visitors, sessions },
+          key,
+          label: labelOf(key, region_name),
+          visitors,
+          sessions,
           bounce_rate: perCent(bounces, sessions),
           average_session_seconds: Math.round(duration_ms / sessions / 10) / 100,
         })),

@@ -34,8 +34,12 @@ export const readAnalyticsFunnel = defineOperation({
       const range = rangeOf(query, rows.timezone, clock.now())
       const isOfSession = within === 'session'
       const counts = await readFunnel(stores.ch, {
-        ...{ ...rows, ...readableSpan(range, rows, clock.now()), filters: filtersOf(query) },
-        ...{ steps, isOfSession, withinMs: isOfSession ? funnelSessionHours * hourMs : Number(within) * dayMs },
+        ...rows,
+        ...readableSpan(range, rows, clock.now()),
+        filters: filtersOf(query),
+        steps,
+        isOfSession,
+        withinMs: isOfSession ? funnelSessionHours * hourMs : Number(within) * dayMs,
         latest: latestEventAt(rows.timezone, clock.now()),
       })
       return { range: shownRange(range), within, steps: shownSteps(steps, counts) }
@@ -50,7 +54,9 @@ function shownSteps(steps: readonly FunnelStep[], counts: readonly StepCount[]):
     const visitors = visitorsOf(at)
     const before = visitorsOf(Math.max(0, at - 1))
     return {
-      ...{ kind, value, visitors },
+      kind,
+      value,
+      visitors,
       share_of_first: perCent(visitors, visitorsOf(0)),
       share_of_previous: perCent(visitors, before),
       dropped: before - visitors,

@@ -22,13 +22,21 @@ export function readGlance(context: Omit<FigureContext, 'scopes' | 'config'>): P
       const range = rangeOf({ days: glanceDays }, timezone, now)
       const buckets = bucketsOf(range)
       const { current, previous, series, liveVisitors } = await readOverview(stores.ch, {
-        ...{ workspaceId: workspace.id, range, buckets, now, ...rowsOf(build) },
+        workspaceId: workspace.id,
+        range,
+        buckets,
+        now,
+        ...rowsOf(build),
         readableFrom: readableFrom({ ...workspace, timezone }, now),
-        ...{ limit: 1, pageLimit: 1, filters: undefined, parts: new Set(['totals'] as const) },
+        limit: 1,
+        pageLimit: 1,
+        filters: undefined,
+        parts: new Set(['totals'] as const),
       })
       return {
         live_visitors: liveVisitors,
-        ...{ visitors: current.visitors, pageviews: current.pageviews },
+        visitors: current.visitors,
+        pageviews: current.pageviews,
         previous: previous === undefined ? null : { visitors: previous.visitors, pageviews: previous.pageviews },
         days: buckets.map(({ label }, at) => ({ day: label, visitors: series[at]!.visitors })),
       }

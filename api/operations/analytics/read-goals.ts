@@ -34,14 +34,17 @@ export const readAnalyticsGoals = defineOperation({
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())
       const request = {
-        ...{ ...rows, filters: filtersOf(query) },
+        ...rows,
+        filters: filtersOf(query),
         goals: goals.map(stepOf),
       }
       const countsOf = (span: Span) => readGoals(stores.ch, { ...request, ...readableSpan(span, rows, clock.now()) })
       const isCompared = range.isCompared && range.previous.start >= rows.since
       const [counts, before] = await Promise.all([countsOf(range), isCompared ? countsOf(range.previous) : null])
       const figures = goals.map(({ created_at: _, ...goal }, at) => ({
-        ...{ ...goal, object_id: `goal_${goal.id}`, ...shownCounts(counts, at) },
+        ...goal,
+        object_id: `goal_${goal.id}`,
+        ...shownCounts(counts, at),
         previous: before && shownCounts(before, at),
       }))
       const order = (one: (typeof figures)[number], other: typeof one) =>

@@ -149,13 +149,27 @@ async function answerOverview(
   const pageLimit = isAdvised ? Math.max(query.limit, advicePages) : query.limit
   const [figures, snippet, earnings, newContacts, previousContacts] = await Promise.all([
     readOverview(stores.ch, {
-      ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit, pageLimit },
-      ...{ ...rowsOf(build), filters, parts: parts as ReadonlySet<OverviewPart> },
+      workspaceId: workspace.id,
+      range,
+      buckets,
+      now,
+      readableFrom: oldest,
+      limit,
+      pageLimit,
+      ...rowsOf(build),
+      filters,
+      parts: parts as ReadonlySet<OverviewPart>,
     }),
     readSnippet(context),
     parts.has('revenue')
       ? readEarnings(stores, {
-          ...{ workspace, range, buckets, oldest, limit, filters, build: rowsOf(build).build },
+          workspace,
+          range,
+          buckets,
+          oldest,
+          limit,
+          filters,
+          build: rowsOf(build).build,
         })
       : noEarnings,
     parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range, oldest) : null,
@@ -169,13 +183,18 @@ async function answerOverview(
   return {
     metrics: { ...metrics, ad_campaigns: metrics.ad_campaigns.slice(0, query.limit) },
     ...listsOf(figures, buckets, {
-      ...{ revenue: earnings.current, limit: query.limit },
+      revenue: earnings.current,
+      limit: query.limit,
       contacts: await readContactsOfEvents(stores.pg, workspace.id, figures.recentEvents),
     }),
     recommendations: isAdvised
       ? recommend({
-          ...{ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined },
-          ...{ pages: figures.pages.slice(0, advicePages), pageVitals: figures.pageVitals.slice(0, advicePages) },
+          ...figures,
+          metrics,
+          currency: workspace.currency,
+          hasEvents: build !== undefined,
+          pages: figures.pages.slice(0, advicePages),
+          pageVitals: figures.pageVitals.slice(0, advicePages),
           isOver: range.end <= Math.min(now, asOf + comparedLagMaxMs),
           revenue: earnings.current,
         })
@@ -207,8 +226,11 @@ function metricsOf(
   const { current, previous, botVisits, linkClicks } = figures
   return {
     ...countersOf(current, {
-      ...{ newContacts, botVisits: botVisits?.current ?? null, linkClicks: linkClicks?.current ?? null },
-      ...{ revenue: earnings.current, spending: earnings.spending },
+      newContacts,
+      botVisits: botVisits?.current ?? null,
+      linkClicks: linkClicks?.current ?? null,
+      revenue: earnings.current,
+      spending: earnings.spending,
     }),
     ad_campaigns: [...earnings.campaigns],
     live_visitors: figures.liveVisitors,
@@ -220,12 +242,11 @@ function metricsOf(
       previous === undefined
         ? null
         : countersOf(previous, {
-            ...{
-              newContacts: previousContacts,
-              botVisits: botVisits?.previous ?? null,
-              linkClicks: linkClicks?.previous ?? null,
-            },
-            ...{ revenue: earnings.previous, spending: earnings.previousSpending },
+            newContacts: previousContacts,
+            botVisits: botVisits?.previous ?? null,
+            linkClicks: linkClicks?.previous ?? null,
+            revenue: earnings.previous,
+            spending: earnings.previousSpending,
           }),
     previous_range: previous === undefined ? null : timesOf(range.previous),
   }

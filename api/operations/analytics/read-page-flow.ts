@@ -13,7 +13,8 @@ import { perCent } from './metrics.ts'
 import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 
 const PageFlowQuery = z.object({
-  ...{ ...filterParameters, path: pageOfFlow },
+  ...filterParameters,
+  path: pageOfFlow,
   ...rangeParameters,
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each side.' }),
 })
@@ -39,7 +40,10 @@ export const readAnalyticsPageFlow = defineOperation({
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, now)
       const { asOf, before, after, ...counts } = await readPageFlow(stores.ch, {
-        ...{ ...rows, ...readableSpan(range, rows, now), page, limit: query.limit },
+        ...rows,
+        ...readableSpan(range, rows, now),
+        page,
+        limit: query.limit,
         // A session with the page needs no filter that chooses it by the page.
         filters: filtersOf({ ...query, path: unwanted }),
         latest: latestEventAt(rows.timezone, now),

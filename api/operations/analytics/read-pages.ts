@@ -54,8 +54,17 @@ export const readAnalyticsPages = defineOperation({
         const filters = filtersOf(query)
         const revenue = await readPageEarnings(stores, { workspace, range, oldest: since, build, filters })
         const pages = await readPages(stores.ch, {
-          ...{ workspaceId: workspace.id, build, timezone, cells, endsNow: range.endsNow, filters, sort, order, limit },
-          ...{ ...readableSpan(range, { since, timezone }, now), revenue: greatest(revenue) },
+          workspaceId: workspace.id,
+          build,
+          timezone,
+          cells,
+          endsNow: range.endsNow,
+          filters,
+          sort,
+          order,
+          limit,
+          ...readableSpan(range, { since, timezone }, now),
+          revenue: greatest(revenue),
         })
         return { range: shownRange(range), sort, order, rows: pages.map((page) => shownPage(page, revenue)) }
       }),
@@ -79,7 +88,13 @@ function shownPage(page: PageGroup, revenue: RevenueByKey) {
   const { path, title, pageviews, visitors, sessions, entries, bounces, exits, conversions } = page
   const { engaged_ms, timed_views, depths, scrolled } = page
   return {
-    ...{ path, title, pageviews, visitors, sessions, entries, exits },
+    path,
+    title,
+    pageviews,
+    visitors,
+    sessions,
+    entries,
+    exits,
     // A session that goes on after the range may have its exit there.
     exit_rate: Math.min(100, perCent(exits, sessions)),
     bounce_rate: perCent(bounces, entries),

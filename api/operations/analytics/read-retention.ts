@@ -23,7 +23,8 @@ const defaults = retentionCohortsDefault
 const RetentionQuery = z.object({
   ...rangeParameters,
   days: laxInt({
-    ...{ ge: 1, le: overviewDaysMax },
+    ge: 1,
+    le: overviewDaysMax,
     description: `Local days up to now. Without a range: ${defaults.day} days, ${defaults.week} weeks or ${defaults.month} months.`,
   }),
   interval: z

@@ -75,7 +75,10 @@ async function answer({ query, workspace, stores, clock }: SearchContext): Promi
     state: stateOfAll(sites),
     data_through: dataThrough === null ? null : dateOfDay(dataThrough),
     sites: sites.map((site) => ({
-      ...{ site: site.site, state: searchStateOf(site), data_through: site.data_through, last_error: site.last_error },
+      site: site.site,
+      state: searchStateOf(site),
+      data_through: site.data_through,
+      last_error: site.last_error,
     })),
     range: { start: dateOfDay(asked.from), end: dateOfDay(asked.to), timezone: searchTimeZone },
     totals: shown(totals),

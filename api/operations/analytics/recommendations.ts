@@ -52,9 +52,17 @@ const comparedDevices = new Set(['desktop', 'mobile', 'tablet'])
 const adviceEachMax = 3
 
 const rules = [
-  ...[noPageviews, fallOfVisitors, fallOfConversions, poorVitals],
-  ...[noConversions, bouncingPages, weakDevices, idleCampaigns],
-  ...[convertingSources, untaggedLinks, assistants],
+  noPageviews,
+  fallOfVisitors,
+  fallOfConversions,
+  poorVitals,
+  noConversions,
+  bouncingPages,
+  weakDevices,
+  idleCampaigns,
+  convertingSources,
+  untaggedLinks,
+  assistants,
 ]
 const priorities = ['high', 'medium', 'low'] as const
 

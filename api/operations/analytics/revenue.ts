@@ -32,10 +32,19 @@ const none: RevenueByKey = new Map()
 /** Where nobody asks for any. */
 export const noEarnings: Earnings = {
   current: {
-    ...{ ...noTotals, buckets: new Map(), sources: none, campaigns: none, pages: none },
-    ...{ devices: none, browsers: none, countries: none },
+    ...noTotals,
+    buckets: new Map(),
+    sources: none,
+    campaigns: none,
+    pages: none,
+    devices: none,
+    browsers: none,
+    countries: none,
   },
-  ...{ previous: noTotals, spending: null, previousSpending: null, campaigns: [] },
+  previous: noTotals,
+  spending: null,
+  previousSpending: null,
+  campaigns: [],
 }
 
 export interface EarningsRequest {
@@ -58,7 +67,9 @@ export async function readEarnings(stores: Pick<Stores, 'pg' | 'ch'>, request: E
   const of = (span: Span): RevenueRequest => ({ ...periodOf(span, request), currency: workspace.currency, payments })
   const [current, previous] = [of(range), of(range.previous)]
   const adsOf = ({ workspaceId, currency, ...span }: RevenueRequest) => ({
-    ...{ workspaceId, currency, ...daysOf(span, range.timeZone) },
+    workspaceId,
+    currency,
+    ...daysOf(span, range.timeZone),
   })
   const bucketStarts = buckets.map(({ start }) => start)
   const [figures, totals, spending, previousSpending, campaigns] = await Promise.all([
@@ -69,7 +80,10 @@ export async function readEarnings(stores: Pick<Stores, 'pg' | 'ch'>, request: E
     filters ? [] : listAdCampaigns(pg, adsOf(current), limit),
   ])
   return {
-    ...{ current: figures, previous: totals, spending, previousSpending },
+    current: figures,
+    previous: totals,
+    spending,
+    previousSpending,
     campaigns: campaigns.map((one) => ({
       ...one,
       revenue_cents: figures.campaigns.get(pairKey(one.source, one.campaign)) ?? 0,

@@ -26,7 +26,11 @@ export const listAudit = defineOperation({
   output: z.array(AuditEventResource),
   async handle({ query: { limit, before_id, action, actor_id, actor_type }, workspace, stores: { pg } }) {
     const events = await listAuditEvents(pg, workspace.id, {
-      ...{ limit, beforeId: before_id, action, actorId: actor_id, actorType: actor_type },
+      limit,
+      beforeId: before_id,
+      action,
+      actorId: actor_id,
+      actorType: actor_type,
     })
     return events.map((event) => ({
       ...event,

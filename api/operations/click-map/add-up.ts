@@ -44,8 +44,11 @@ export function addUp(views: readonly VisitorsView[]): Figures {
       }
       if (element === undefined) continue
       const known = elements.get(element.selector) ?? {
-        ...{ text: element.text, visitors: new Set<string>() },
-        ...{ clicks: 0, dead: 0, rage: 0 },
+        text: element.text,
+        visitors: new Set<string>(),
+        clicks: 0,
+        dead: 0,
+        rage: 0,
       }
       elements.set(element.selector, known)
       known.visitors.add(view.visitor)
@@ -57,7 +60,10 @@ export function addUp(views: readonly VisitorsView[]): Figures {
   const shown = shownElements(elements, clicks)
   const indexes = new Map<string | undefined, number>(shown.map(({ selector }, index) => [selector, index]))
   return {
-    ...{ visitors: new Set(views.map(({ visitor }) => visitor)).size, clicks, dead_clicks: dead, rage_clicks: rage },
+    visitors: new Set(views.map(({ visitor }) => visitor)).size,
+    clicks,
+    dead_clicks: dead,
+    rage_clicks: rage,
     cut_clicks: views.reduce((sum, { cutClicks }) => sum + cutClicks, 0),
     elements: shown,
     points: points.map(({ x, y, selector }) => ({ x, y, element: indexes.get(selector) ?? null })),
@@ -70,8 +76,13 @@ function shownElements(elements: ReadonlyMap<string, Element>, all: number): Cli
     .sort(([nameA, a], [nameB, b]) => b.clicks - a.clicks || (nameA < nameB ? -1 : 1))
     .slice(0, clickMapElementsMax)
     .map(([selector, { text, visitors, clicks, dead, rage }]) => ({
-      ...{ selector, text, clicks, visitors: visitors.size, share: perCent(clicks, all) },
-      ...{ dead_clicks: dead, rage_clicks: rage },
+      selector,
+      text,
+      clicks,
+      visitors: visitors.size,
+      share: perCent(clicks, all),
+      dead_clicks: dead,
+      rage_clicks: rage,
     }))
 }
 

@@ -50,7 +50,11 @@ export const readClickMap = defineOperation({
       const start = Math.max(range.start, readable)
       const path = readablePath(query.path)
       const request = {
-        ...{ workspaceId: workspace.id, start, end: Math.max(start, range.end), path, viewport: query.device },
+        workspaceId: workspace.id,
+        start,
+        end: Math.max(start, range.end),
+        path,
+        viewport: query.device,
         withinMs: answerDeadlineMs * clickMapShareOfAnswer,
       }
       const waitMs = answerDeadlineMs * clickMapWaitShareOfAnswer
@@ -58,7 +62,11 @@ export const readClickMap = defineOperation({
       return {
         range: shownRange(range),
         readable_from: new Date(readable).toISOString(),
-        ...{ path, device: query.device, page_views: views.length, viewports, has_more: hasMore },
+        path,
+        device: query.device,
+        page_views: views.length,
+        viewports,
+        has_more: hasMore,
         cut_page_views: views.filter(({ isCut }) => isCut).length,
         ...addUp(views),
         page: mappedPage(views),
@@ -73,7 +81,10 @@ function mappedPage(views: readonly ReadPageView[]): ClickMap['page'] {
   if (newest?.snapshot === undefined) return null
   const { chunkId, width, height } = newest.snapshot
   return {
-    ...{ replay_id: newest.session, chunk_id: chunkId, recorded_at: new Date(newest.startedAt).toISOString() },
-    ...{ width, height },
+    replay_id: newest.session,
+    chunk_id: chunkId,
+    recorded_at: new Date(newest.startedAt).toISOString(),
+    width,
+    height,
   }
 }

@@ -52,8 +52,10 @@ export async function readPageViews(ch: Reader, request: PageViewsRequest): Prom
   const until = performance.now() + request.withinMs
   const found = await readPageLoads(ch, {
     ...request,
-    ...{ limit: clickMapLooksMax + 1, chunksMax: clickMapViewChunksMax },
-    ...{ chunkBytesMin: clickMapChunkBytesMin, bytesMax: clickMapBytesMax },
+    limit: clickMapLooksMax + 1,
+    chunksMax: clickMapViewChunksMax,
+    chunkBytesMin: clickMapChunkBytesMin,
+    bytesMax: clickMapBytesMax,
   })
   const loads = found.slice(0, clickMapLooksMax).map(shortened)
   const views: ReadPageView[] = []

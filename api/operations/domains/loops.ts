@@ -89,7 +89,8 @@ async function nextOf(places: readonly OwnPlace[], { workspace, stores }: LoopCo
     ...links
       .filter(({ workspace_id }) => workspace_id === workspace.id)
       .flatMap(({ destination_url, expired_url, targets }) => [
-        ...[destination_url, expired_url],
+        destination_url,
+        expired_url,
         ...targets.map((target) => target.destination_url),
       ]),
   ]

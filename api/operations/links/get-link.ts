@@ -104,7 +104,9 @@ function shownLists(lists: readonly ListedClicks[], days: readonly Day[]) {
     browsers: of('browser').map(({ name, clicks }) => ({ browser: name, clicks })),
     systems: of('system').map(({ name, clicks }) => ({ system: name, clicks })),
     cities: of('city').map(({ name, region_name, clicks }) => ({
-      ...{ city: name, label: cityLabel(name, region_name), clicks },
+      city: name,
+      label: cityLabel(name, region_name),
+      clicks,
     })),
     ways: of('way').map(({ name, clicks }) => ({ way: name as LinkWay, clicks })),
   }

@@ -115,7 +115,9 @@ async function readKnown(rows: readonly LinkRow[], domains: Domains, { workspace
   const keyless = rows
     .filter(({ sent }) => keyOf(sent) === null)
     .map(({ sent: { label, destination_url, domain } }) => ({
-      ...{ label, destination_url, domain_id: idOf({ domain }, domains) },
+      label,
+      destination_url,
+      domain_id: idOf({ domain }, domains),
     }))
   const byKey = new Map<string, KnownId & { readonly url: string | null }>()
   const byName = new Map<string, KnownId>()

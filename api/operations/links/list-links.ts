@@ -46,7 +46,12 @@ export const listLinks = defineOperation({
     const { query, workspace, stores, config } = context
     const { limit = linksListedMax, before_id, status, tag, domain, q: text, include } = query
     const links = await readLinks(stores.pg, workspace.id, {
-      ...{ limit, beforeId: before_id, isArchived: status === 'archived', tag, domain, text },
+      limit,
+      beforeId: before_id,
+      isArchived: status === 'archived',
+      tag,
+      domain,
+      text,
     })
     const shown = links.map((link) => serializeLink(link, config.shortUrlHost))
     if (include === undefined || shown.length === 0) return shown

@@ -38,7 +38,11 @@ export const uploadMedia = defineOperation({
     const media = await insertMedia(pg, {
       workspaceId: workspace.id,
       altText: alt_text,
-      ...{ filename, originalFilename, contentType, bytes, sha256 },
+      filename,
+      originalFilename,
+      contentType,
+      bytes,
+      sha256,
       width: size?.width ?? null,
       height: size?.height ?? null,
     })

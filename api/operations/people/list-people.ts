@@ -69,7 +69,9 @@ export const listPeople = defineOperation({
     const q = query.q?.trim() || undefined
     const [contacts, isOfVisitors] = await Promise.all([
       listContacts(stores.pg, workspace.id, {
-        ...{ limit: query.limit, q, since: rows.since },
+        limit: query.limit,
+        q,
+        since: rows.since,
         before: before.contact,
       }),
       q === undefined || isOriginOfVisitors(stores.ch, rows, q),
@@ -90,7 +92,9 @@ export const listPeople = defineOperation({
     ])
     const contactOf = new Map(shown.map((contact) => [contact.id, contact]))
     const revenue = await sumRevenueOfPeople(stores.pg, {
-      ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
+      workspaceId: workspace.id,
+      currency: workspace.currency,
+      since: rows.since,
       contactIds: [...contactOf.keys()],
       anonymousIds: [...visitors.values()].flatMap(({ anonymousId }) => anonymousId || []),
     })

@@ -99,7 +99,11 @@ async function journeyOfContact(
   )
   const own = bindings.filter(({ contactId }) => contactId === contact.id)
   const asked: PaymentsRequest = {
-    ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
+    workspaceId: workspace.id,
+    currency: workspace.currency,
+    since,
+    contactIds: [contact.id],
+    anonymousIds: [],
   }
   const [payments, sums] = await Promise.all([listPaymentsOfPeople(pg, asked), sumRevenueOfPeople(pg, asked)])
   const [shown] = await readableContacts({ pg, ch }, [contact], rows)
@@ -108,7 +112,8 @@ async function journeyOfContact(
     person,
     anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],
     ...countsOf(person),
-    ...{ first_touch: serializeTouch(contact.firstTouch), last_touch: serializeTouch(contact.lastTouch) },
+    first_touch: serializeTouch(contact.firstTouch),
+    last_touch: serializeTouch(contact.lastTouch),
     events: serializeEvents(events, new Map(events.map(({ id }) => [id, contact.id]))),
     revenue: serializePayments(payments),
   }
@@ -130,8 +135,11 @@ async function journeyOfVisitor(
     readEventsOfVisitor(ch, rows, visitor.visitor, { since: rows.since, ...newest }),
   )
   const asked: PaymentsRequest = {
-    ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
-    ...{ contactIds: [], anonymousIds: visitor.anonymousId === '' ? [] : [visitor.anonymousId] },
+    workspaceId: workspace.id,
+    currency: workspace.currency,
+    since: rows.since,
+    contactIds: [],
+    anonymousIds: visitor.anonymousId === '' ? [] : [visitor.anonymousId],
   }
   const [payments, sums] = await Promise.all([listPaymentsOfPeople(pg, asked), sumRevenueOfPeople(pg, asked)])
   const person = serializeVisitor(visitor, sums)
@@ -139,7 +147,8 @@ async function journeyOfVisitor(
     person,
     anonymous_ids: [person.anonymous_id!],
     ...countsOf(person),
-    ...{ first_touch: serializeTouch(visitor.firstTouch), last_touch: serializeTouch(visitor.lastTouch) },
+    first_touch: serializeTouch(visitor.firstTouch),
+    last_touch: serializeTouch(visitor.lastTouch),
     events: serializeEvents(events, await readContactsOfEvents(pg, workspace.id, events)),
     revenue: serializePayments(payments),
   }

@@ -15,18 +15,32 @@ export function serializeTouch(touch: Touch | null): Journey['first_touch'] {
 export function serializeVisitor(visitor: VisitorSums & VisitorTexts, revenue: RevenueOfPeople): Person {
   const { sessions, events, conversions, firstAt, lastAt, anonymousId } = visitor
   return {
-    ...{ id: null, object_id: null, kind: 'anonymous', contact_id: null },
+    id: null,
+    object_id: null,
+    kind: 'anonymous',
+    contact_id: null,
     anonymous_id: anonymousId || nameOfVisitor(visitor.visitor),
-    ...{ email: null, full_name: '', company: '' },
+    email: null,
+    full_name: '',
+    company: '',
     ...touchFields(visitor),
-    ...{ session_count: sessions, event_count: events, conversion_count: conversions },
+    session_count: sessions,
+    event_count: events,
+    conversion_count: conversions,
     total_revenue_cents: (anonymousId && revenue.ofBrowsers.get(anonymousId)) || 0,
-    ...{ first_seen_at: shownTime(firstAt), last_seen_at: shownTime(lastAt) },
+    first_seen_at: shownTime(firstAt),
+    last_seen_at: shownTime(lastAt),
   }
 }
 
 export function serializePayments(payments: readonly PaymentOfPerson[]): Journey['revenue'] {
   return payments.map(({ id, provider, valueCents, currency, occurredAt, source, campaign }) => ({
-    ...{ id, provider, value_cents: valueCents, currency, occurred_at: shownTime(occurredAt), source, campaign },
+    id,
+    provider,
+    value_cents: valueCents,
+    currency,
+    occurred_at: shownTime(occurredAt),
+    source,
+    campaign,
   }))
 }

@@ -33,7 +33,10 @@ export const listPosts = defineOperation({
   async handle({ query: { status, review, limit, before_id, ...times }, workspace: { id, timezone }, stores: { pg } }) {
     const { scheduled_from: from, scheduled_before: before } = times
     const posts = await readPosts(pg, id, {
-      ...{ limit, beforeId: before_id, status, review },
+      limit,
+      beforeId: before_id,
+      status,
+      review,
       scheduledFrom: from && requireDate(from, timezone, ['query', 'scheduled_from']),
       scheduledBefore: before && requireDate(before, timezone, ['query', 'scheduled_before']),
     })

@@ -24,7 +24,8 @@ export const previewPost = defineOperation({
     const choice = await readChoice(pg, workspace.id, namedIn(body))
     const { issues: found, targets } = judgeReadiness({
       ...choice,
-      ...{ baseCaption: body.base_caption, firstComment: body.first_comment },
+      baseCaption: body.base_caption,
+      firstComment: body.first_comment,
     })
     const late = scheduledAt ? judgeTime(scheduledAt, clock.now(), body.scheduled_at?.sent) : []
     const issues = [...late, ...choice.unknown, ...found]
@@ -44,7 +45,8 @@ export const previewPost = defineOperation({
           media_count: choice.thread[at]!.media.length,
         })),
         first_comment: comment && {
-          ...{ text: comment.caption, character_count: comment.characterCount },
+          text: comment.caption,
+          character_count: comment.characterCount,
           character_limit: providers[account.platform].commentLengthMax!,
         },
         valid: isValid,

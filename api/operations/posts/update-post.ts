@@ -57,7 +57,9 @@ export const updatePost = defineOperation({
     if (!isPublished) requireStaysReady(post, body, { ...choice, baseCaption, firstComment })
     const fields: PostFields = {
       title: body.title ?? post.title,
-      ...{ baseCaption, thread: threadOf(choice), firstComment },
+      baseCaption,
+      thread: threadOf(choice),
+      firstComment,
       scheduledAt: time.scheduledAt,
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     }
@@ -92,7 +94,8 @@ function requirePublishedKept({ targets, thread }: Post, { social_account_ids, t
 function isSamePart(stored: ThreadPart, sent: ThreadPart | undefined, begun: ReadonlySet<string>): boolean {
   if (sent === undefined) return false
   const shownOf = ({ text, media_ids, platform_captions }: ThreadPart) => ({
-    ...{ text, media_ids: [...new Set(media_ids)] },
+    text,
+    media_ids: [...new Set(media_ids)],
     captions: new Map(Object.entries(platform_captions).filter(([name, caption]) => caption !== '' && begun.has(name))),
   })
   return isDeepStrictEqual(shownOf(sent), shownOf(stored))
@@ -102,12 +105,17 @@ function isSamePart(stored: ThreadPart, sent: ThreadPart | undefined, begun: Rea
 function isAsStored(post: Post, fields: PostFields, choice: Choice): boolean {
   const { title, base_caption, thread, first_comment, scheduled_at, tags, media_ids, targets } = post
   const stored: PostFields = {
-    ...{ title, baseCaption: base_caption, firstComment: first_comment, scheduledAt: scheduled_at, tags },
+    title,
+    baseCaption: base_caption,
+    firstComment: first_comment,
+    scheduledAt: scheduled_at,
+    tags,
     thread: thread.map(({ text, platform_captions }) => ({ text, platform_captions })),
   }
   const files = [media_ids, ...thread.map((part) => part.media_ids)]
   const chosen = targets.map(({ social_account_id: accountId, caption_override: captionOverride }) => ({
-    ...{ accountId, captionOverride },
+    accountId,
+    captionOverride,
   }))
   return isDeepStrictEqual([fields, mediaOf(choice), targetsOf(choice)], [stored, files, chosen])
 }

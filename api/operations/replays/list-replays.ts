@@ -43,9 +43,15 @@ export const listReplays = defineOperation({
     const start = Math.max(range.start, readableFrom(workspace, clock.now()))
     const times = await timesOf(context)
     const rows = await readReplays(stores.ch, {
-      ...{ workspaceId: workspace.id, start, end: Math.max(start, range.end), times },
-      ...{ beforeId: query.before_id, sessionId: query.session_id, path: query.path && readablePath(query.path) },
-      ...{ durationMsMin: (query.min_seconds ?? 0) * 1000, limit: query.limit },
+      workspaceId: workspace.id,
+      start,
+      end: Math.max(start, range.end),
+      times,
+      beforeId: query.before_id,
+      sessionId: query.session_id,
+      path: query.path && readablePath(query.path),
+      durationMsMin: (query.min_seconds ?? 0) * 1000,
+      limit: query.limit,
     })
     return serializeReplays(stores.pg, workspace.id, rows)
   },

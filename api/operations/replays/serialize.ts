@@ -18,13 +18,21 @@ export async function serializeReplays(
           visitors.map((visitor) => ({ workspaceId, visitor })),
         )
   return rows.map((row) => ({
-    ...{ id: row.id, object_id: `replay_${row.id}`, session_id: row.sessionId, anonymous_id: row.anonymousId },
+    id: row.id,
+    object_id: `replay_${row.id}`,
+    session_id: row.sessionId,
+    anonymous_id: row.anonymousId,
     contact_id: contactAt(bindings, row.visitor, row.endedAt),
     started_at: new Date(row.startedAt).toISOString(),
     duration_ms: row.endedAt - row.startedAt,
-    ...{ pages: row.pages, entry_path: row.entryPath, clicks: row.clicks },
-    ...{ device: row.device, browser: row.browser, country: row.country },
-    ...{ bytes: row.bytes, event_count: row.eventCount },
+    pages: row.pages,
+    entry_path: row.entryPath,
+    clicks: row.clicks,
+    device: row.device,
+    browser: row.browser,
+    country: row.country,
+    bytes: row.bytes,
+    event_count: row.eventCount,
   }))
 }
 

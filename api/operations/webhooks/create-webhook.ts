@@ -29,7 +29,10 @@ export const createWebhook = defineOperation({
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const endpoint = await insertWebhookEndpoint(pg, {
       workspaceId: workspace.id,
-      ...{ url, events: [...new Set(events)], description, secret: box.seal(secret) },
+      url,
+      events: [...new Set(events)],
+      description,
+      secret: box.seal(secret),
     })
     return { ...serializeEndpoint(endpoint), secret }
   },

@@ -177,8 +177,11 @@ const InvoiceEvent = z.object({
 function readInvoice({ created, data: { object: invoice } }: z.output<typeof InvoiceEvent>) {
   const details = invoice.parent?.subscription_details ?? invoice.subscription_details
   const references = {
-    ...{ payment: invoice.payment_intent, charge: invoice.charge, invoice: invoice.id },
-    ...{ subscription: invoice.subscription ?? details?.subscription, customer: invoice.customer },
+    payment: invoice.payment_intent,
+    charge: invoice.charge,
+    invoice: invoice.id,
+    subscription: invoice.subscription ?? details?.subscription,
+    customer: invoice.customer,
   }
   const own = { ...details?.metadata, ...invoice.metadata }
   return { references: referencesOf(references), payer: payerOf([invoice.customer_email], [], own), toldAt: created }

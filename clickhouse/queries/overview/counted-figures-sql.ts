@@ -39,7 +39,10 @@ function countedPart(periods: readonly PeriodSql[], selection: Selection | undef
   const visitors = 'uniqExactIf(visitor,is_present)'
   const sessions = 'uniqExactIf(cityHash64(visitor,session,begin_day),is_present)'
   const figures: Partial<Record<FigureName, string>> = {
-    ...{ visitors, sessions, bucket_visitors: visitors, bucket_sessions: sessions },
+    visitors,
+    sessions,
+    bucket_visitors: visitors,
+    bucket_sessions: sessions,
     ...Object.fromEntries(summed.map((name) => [name, `sum(counted.${name})`])),
   }
   const hasEventRows = eventSpans(periods).length > 0
@@ -152,10 +155,19 @@ function seenRows(period: PeriodSql, periods: readonly PeriodSql[], selection: S
   const ofRow = isOfRow(periods)
   const { pageviews, events } = wantedOf(selection)
   const columns = rowsOf({
-    ...{ kind: 'kind', key: 'toString(key)', detail: 'toString(detail)', day: 'day', at: 'at', period: 'period' },
-    ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
+    kind: 'kind',
+    key: 'toString(key)',
+    detail: 'toString(detail)',
+    day: 'day',
+    at: 'at',
+    period: 'period',
+    visitor: 'visitor',
+    session: 'session',
+    begin_day: 'begin_day',
     is_present: `toUInt8(visitor!=0 AND (kind=${converting} OR sessions>0) AND ${ofRow})`,
-    ...{ begun: 'begun', bounces: 'bounces', duration_ms: 'duration_ms' },
+    begun: 'begun',
+    bounces: 'bounces',
+    duration_ms: 'duration_ms',
     conversions: `if(kind=${all} AND NOT ${ofRow},0,conversions)`,
     pageviews: `if(${ofRow},${pageviews},0)`,
     events: `if(${ofRow},${events},0)`,
@@ -174,15 +186,22 @@ function ownRows(period: PeriodSql, periods: readonly PeriodSql[], selection: Se
   const ofAll = (value: string) => `if(kind=${all},${value},0)`
   const ofAllRows = (value: string) => `if(kind=${all} AND ${ofRow},${value},0)`
   const columns = rowsOf({
-    ...{ kind: 'kind', key: "''", detail: "''", day: 'day', at: 'at', period: 'period' },
-    ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
+    kind: 'kind',
+    key: "''",
+    detail: "''",
+    day: 'day',
+    at: 'at',
+    period: 'period',
+    visitor: 'visitor',
+    session: 'session',
+    begin_day: 'begin_day',
     is_present: `toUInt8(visitor!=0 AND ${ofRow})`,
-    ...{ begun: ofAll('nth_day=1'), bounces: ofAll('is_bounce'), duration_ms: ofAll('session_ms') },
-    ...{
-      conversions: ofAllRows('day_conversions'),
-      pageviews: ofAllRows('day_views'),
-      events: ofAllRows('day_events'),
-    },
+    begun: ofAll('nth_day=1'),
+    bounces: ofAll('is_bounce'),
+    duration_ms: ofAll('session_ms'),
+    conversions: ofAllRows('day_conversions'),
+    pageviews: ofAllRows('day_views'),
+    events: ofAllRows('day_events'),
     samples: '0',
   })
   return `SELECT ${columns} FROM (SELECT *,toUnixTimestamp64Milli(first_at) AS at,toUInt8(${period.number}) AS period,
@@ -195,10 +214,20 @@ function eventRows(periods: readonly PeriodSql[], selection: Selection | undefin
   const { wantedPathSql, wantedEventSql } = selection ?? {}
   const isView = "event_kind='pageview'"
   const columns = rowsOf({
-    ...{ kind: 'of.1', key: 'of.2', detail: "''", day: 'day', at: 'at', period: periodSql },
-    ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
+    kind: 'of.1',
+    key: 'of.2',
+    detail: "''",
+    day: 'day',
+    at: 'at',
+    period: periodSql,
+    visitor: 'visitor',
+    session: 'session',
+    begin_day: 'begin_day',
     is_present: `toUInt8(visitor!=0 AND (of.1!=${page} OR ${isView}))`,
-    ...{ begun: '0', bounces: '0', duration_ms: '0', conversions: `(of.1=${all} AND event_kind='conversion')` },
+    begun: '0',
+    bounces: '0',
+    duration_ms: '0',
+    conversions: `(of.1=${all} AND event_kind='conversion')`,
     pageviews: `(of.1!=${converting} AND ${isView}${wantedPathSql ? ` AND ${wantedPathSql('path')}` : ''})`,
     events: `(of.1=${all}${wantedEventSql ? ` AND ${wantedEventSql('name')}` : ''})`,
     samples: `(of.1=${page} AND is_sample)`,

@@ -37,8 +37,17 @@ export function ownDays(days: string, period: PeriodSql, selection: Selection | 
   const { wantedPathSql, wantedEventSql } = selection ?? {}
   const columns = [
     ...namesOf(selection),
-    ...['nth_day', 'source', 'medium', 'device', 'browser', 'country', 'entry_path'],
-    ...['session_pageviews', 'session_ms', 'is_bounce', 'day_conversions'],
+    'nth_day',
+    'source',
+    'medium',
+    'device',
+    'browser',
+    'country',
+    'entry_path',
+    'session_pageviews',
+    'session_ms',
+    'is_bounce',
+    'day_conversions',
     ...(wantedPathSql
       ? wantedViews(wantedPathSql)
       : ['day_pageviews AS day_views', 'session_pageviews AS session_views']),

@@ -58,14 +58,14 @@ export function cutStartParts(period: PeriodSql): string[] {
     number,
     `kind, key, detail, ${bucket} AS bucket`,
     {
-      ...{
-        begun: 'sum(b.begun)',
-        bounces: 'sum(b.bounces)',
-        duration_ms: 'sum(b.duration_ms)',
-        conversions: 'sum(b.conversions)',
-      },
-      ...{ visitors: `uniqExactIf(visitor, ${isOfEntry})`, sessions: `countIf(${isOfEntry})` },
-      ...{ pageviews: `sumIf(b.pageviews, ${isOfEntry})`, events: `sumIf(b.events, ${isOfEntry})` },
+      begun: 'sum(b.begun)',
+      bounces: 'sum(b.bounces)',
+      duration_ms: 'sum(b.duration_ms)',
+      conversions: 'sum(b.conversions)',
+      visitors: `uniqExactIf(visitor, ${isOfEntry})`,
+      sessions: `countIf(${isOfEntry})`,
+      pageviews: `sumIf(b.pageviews, ${isOfEntry})`,
+      events: `sumIf(b.events, ${isOfEntry})`,
     },
     `FROM (${begunIn}) AS b GROUP BY kind, key, detail, bucket`,
   )
@@ -84,7 +84,8 @@ export function cutStartParts(period: PeriodSql): string[] {
     number,
     `kind, key, detail, ${bucket} AS bucket`,
     {
-      ...{ visitors: 'countIf(is_new)', sessions: 'countIf(is_resumed)' },
+      visitors: 'countIf(is_new)',
+      sessions: 'countIf(is_resumed)',
       ...ofBucket(period, `countIf(is_new AND ${inBucket})`, `countIf(is_resumed AND ${inBucket})`),
     },
     `FROM (SELECT kind, key, detail, day,

@@ -48,14 +48,18 @@ export function periodParams({ number, pieces, cells }: PeriodSql): Record<strin
   const closed = closedDays(days, cells)
   const open = openDays(days, cells)
   const values = {
-    ...{ start, end, since: sinceDay, closed_from: closed.from, closed_to: Math.max(0, closed.to) },
-    ...{
-      open_from: open.from,
-      open_to: Math.max(0, open.to),
-      stale: staleDays(days, cells),
-      sessions_from: countedFromSessions(pieces, cells) ?? 0,
-    },
-    ...{ cut_start_end: cutStart?.end ?? start, cut_end_start: cutEnd?.start ?? end, cut_end_day: cutEnd?.day ?? 0 },
+    start,
+    end,
+    since: sinceDay,
+    closed_from: closed.from,
+    closed_to: Math.max(0, closed.to),
+    open_from: open.from,
+    open_to: Math.max(0, open.to),
+    stale: staleDays(days, cells),
+    sessions_from: countedFromSessions(pieces, cells) ?? 0,
+    cut_start_end: cutStart?.end ?? start,
+    cut_end_start: cutEnd?.start ?? end,
+    cut_end_day: cutEnd?.day ?? 0,
     last_day: Math.max(days.to, cutEnd?.day ?? 0),
   }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${name}_${number}`, value]))
@@ -100,7 +104,10 @@ export function termsOf({ number, hasDayBuckets }: PeriodSql) {
   const at = (name: string) => `fromUnixTimestamp64Milli(${value(name, 'Int64')}, 'UTC')`
   const bucket = 'roundDown(day,{bucket_days:Array(UInt16)})'
   return {
-    ...{ day, at, value, since: day('since') },
+    day,
+    at,
+    value,
+    since: day('since'),
     /** Kind `all` alone is divided. */
     bucket: hasDayBuckets ? `if(kind=${all},${bucket},0)` : '0',
     /** Who was seen since then isn't new to the bucket. */

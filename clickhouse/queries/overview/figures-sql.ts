@@ -85,7 +85,8 @@ function cellsPart(periods: readonly PeriodSql[]): string[] {
       `kind,seen.key AS key,seen.detail AS detail,${choose((period) => termsOf(period).bucket)} AS bucket`,
       {
         ...plainSums,
-        ...{ visitors: visitors(since), sessions: `if(day>${since},seen.fresh,seen.sessions)` },
+        visitors: visitors(since),
+        sessions: `if(day>${since},seen.fresh,seen.sessions)`,
         ...inBuckets(closed[0]!, 'kind', visitors),
         is_cut: 'is_cut',
       },
@@ -131,7 +132,8 @@ function sessionsPart(periods: readonly PeriodSql[]): string[] {
       {
         ...plainSums,
         ...(cutDays.length > 0 && { ...ifCounted('pageviews'), ...ifCounted('events'), ...ifCounted('samples') }),
-        ...{ visitors: `seen.prev_day<${since}`, sessions: `if(day>${since},seen.fresh,seen.sessions)` },
+        visitors: `seen.prev_day<${since}`,
+        sessions: `if(day>${since},seen.fresh,seen.sessions)`,
         ...inBuckets(some[0]!, 'seen.kind', (before) => `seen.prev_day<${before}`),
       },
       `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild} AND ${either('days')} AND ${either('which')}`,

@@ -41,10 +41,16 @@ export async function readChosenSessions<Session extends NamedSession>(
      WHERE (visitor, session) IN (SELECT toUInt64(pair.1), toUInt64(pair.2)
        FROM (SELECT arrayJoin(arrayZip({visitors:Array(String)}, {sessions:Array(String)})) AS pair))`,
     {
-      ...{ ...selection.params, ...calendar, workspace: workspaceId, build },
-      ...{ visitors: sessions.map(({ visitor }) => visitor), sessions: sessions.map(({ session }) => session) },
-      ...{ first_day: localDayAt(from, timezone), last_day: localDayAt(to, timezone) },
-      ...{ from: from - 2 * dayMs, to: to + 3 * dayMs },
+      ...selection.params,
+      ...calendar,
+      workspace: workspaceId,
+      build,
+      visitors: sessions.map(({ visitor }) => visitor),
+      sessions: sessions.map(({ session }) => session),
+      first_day: localDayAt(from, timezone),
+      last_day: localDayAt(to, timezone),
+      from: from - 2 * dayMs,
+      to: to + 3 * dayMs,
     },
   )
   const key = (visitor: string, session: string, day: number) => `${visitor} ${session} ${day}`

@@ -79,7 +79,8 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
   const bots = of('bots')
   const hasBotsBefore = request.previous.start >= request.botsReadableFrom
   return {
-    ...{ botVisits: { ...bots, previous: hasBotsBefore ? bots.previous : null }, linkClicks: of('clicks') },
+    botVisits: { ...bots, previous: hasBotsBefore ? bots.previous : null },
+    linkClicks: of('clicks'),
     cutBefore: { pageviews: cut.current, events: cut.previous },
     liveVisitors: of('live').current,
   }

@@ -132,7 +132,9 @@ export async function askFigures(
     {
       ...(current && periodParams(current)),
       ...(previous && periodParams(previous)),
-      ...{ workspace: workspaceId, build, limit },
+      workspace: workspaceId,
+      build,
+      limit,
       ...(bucketDays === undefined
         ? { bucket_starts: buckets.map(({ start }) => start), hours_end: current?.pieces.end ?? 0 }
         : { bucket_days: bucketDays }),
@@ -155,12 +157,16 @@ function figuresOf(rows: readonly Row[], seriesOn: number, request: FiguresReque
     current: countsOf(rows, 0),
     previous: request.previous && countsOf(rows, 1),
     series: seriesOf(rows, seriesOn, request),
-    ...{ sources: groups(cellKinds.source), devices: groups(cellKinds.device) },
-    ...{ browsers: groups(cellKinds.browser), countries: groups(cellKinds.country) },
-    ...{ pages: pages(cellKinds.page), sampledPages: pages(sampledPage) },
+    sources: groups(cellKinds.source),
+    devices: groups(cellKinds.device),
+    browsers: groups(cellKinds.browser),
+    countries: groups(cellKinds.country),
+    pages: pages(cellKinds.page),
+    sampledPages: pages(sampledPage),
     areListsCut: rows.some(({ lists_cut }) => lists_cut > 0),
     folded: any!.folded.map(([from, through]) => ({ from, through })),
-    ...{ version: any!.version, asOf: any!.as_of },
+    version: any!.version,
+    asOf: any!.as_of,
   }
 }
 
@@ -179,9 +185,15 @@ function countsOf(rows: readonly Row[], period: number): Counts {
   const sum = (name: FigureName, list: number = cellKinds.all) =>
     rows.reduce((total, row) => total + (row.period === period && row.list === list ? figureOf(row, name) : 0), 0)
   return {
-    ...{ visitors: sum('visitors'), sessions: sum('sessions'), pageviews: sum('pageviews'), events: sum('events') },
-    ...{ conversions: sum('conversions'), converting: sum('visitors', cellKinds.converting) },
-    ...{ begun: sum('begun'), bounces: sum('bounces'), durationMs: sum('duration_ms') },
+    visitors: sum('visitors'),
+    sessions: sum('sessions'),
+    pageviews: sum('pageviews'),
+    events: sum('events'),
+    conversions: sum('conversions'),
+    converting: sum('visitors', cellKinds.converting),
+    begun: sum('begun'),
+    bounces: sum('bounces'),
+    durationMs: sum('duration_ms'),
   }
 }
 
@@ -192,26 +204,37 @@ function seriesOf(rows: readonly Row[], period: number, { buckets, bucketDays }:
   return buckets.map(({ start }, at) => {
     const row = byBucket.get(bucketDays === undefined ? start : bucketDays[at]!)
     return {
-      ...{ visitors: figureOf(row, 'bucket_visitors'), sessions: figureOf(row, 'bucket_sessions') },
-      ...{ pageviews: figureOf(row, 'pageviews'), conversions: figureOf(row, 'conversions') },
-      ...{ begun: figureOf(row, 'begun'), bounces: figureOf(row, 'bounces'), durationMs: figureOf(row, 'duration_ms') },
+      visitors: figureOf(row, 'bucket_visitors'),
+      sessions: figureOf(row, 'bucket_sessions'),
+      pageviews: figureOf(row, 'pageviews'),
+      conversions: figureOf(row, 'conversions'),
+      begun: figureOf(row, 'begun'),
+      bounces: figureOf(row, 'bounces'),
+      durationMs: figureOf(row, 'duration_ms'),
     }
   })
 }
 
 function groupOf(row: Row): SessionGroup {
   return {
-    ...{ key: row.key, detail: row.detail },
-    ...{ visitors: figureOf(row, 'visitors'), sessions: figureOf(row, 'sessions') },
-    ...{ pageviews: figureOf(row, 'pageviews'), events: figureOf(row, 'events') },
+    key: row.key,
+    detail: row.detail,
+    visitors: figureOf(row, 'visitors'),
+    sessions: figureOf(row, 'sessions'),
+    pageviews: figureOf(row, 'pageviews'),
+    events: figureOf(row, 'events'),
     conversions: figureOf(row, 'conversions'),
   }
 }
 
 function pageOf(row: Row): PageCounts {
   return {
-    ...{ path: row.key, pageviews: figureOf(row, 'pageviews'), visitors: figureOf(row, 'visitors') },
-    ...{ sessions: figureOf(row, 'sessions'), conversions: figureOf(row, 'conversions') },
-    ...{ entries: figureOf(row, 'begun'), bounces: figureOf(row, 'bounces') },
+    path: row.key,
+    pageviews: figureOf(row, 'pageviews'),
+    visitors: figureOf(row, 'visitors'),
+    sessions: figureOf(row, 'sessions'),
+    conversions: figureOf(row, 'conversions'),
+    entries: figureOf(row, 'begun'),
+    bounces: figureOf(row, 'bounces'),
   }
 }

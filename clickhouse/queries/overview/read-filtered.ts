@@ -38,7 +38,10 @@ export async function choose(
   let origins: (readonly [string, string])[] | undefined
   if (channel !== undefined) {
     const rows = await readOrigins(ch, `${inBuild} AND day>={from_day:UInt16} AND day<={to_day:UInt16} AND nth_day=1`, {
-      ...{ workspace: workspaceId, build, from_day: numbers[0], to_day: numbers.at(-1) },
+      workspace: workspaceId,
+      build,
+      from_day: numbers[0],
+      to_day: numbers.at(-1),
     })
     origins = rows
       .filter(({ source, medium }) => matchesFilter(channelOf(source, medium), channel))

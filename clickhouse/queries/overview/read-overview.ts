@@ -67,14 +67,19 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const chosen =
     filters &&
     (await choose(ch, {
-      ...{ workspaceId, build, timezone, filters },
-      ...{
-        from: Math.max(0, readable(Math.min(before?.start ?? range.start, now)) - dayMs),
-        to: Math.max(readable(pieces?.end ?? range.end), now) + dayMs,
-      },
+      workspaceId,
+      build,
+      timezone,
+      filters,
+      from: Math.max(0, readable(Math.min(before?.start ?? range.start, now)) - dayMs),
+      to: Math.max(readable(pieces?.end ?? range.end), now) + dayMs,
     }))
   const figuresRequest: FiguresRequest = {
-    ...{ workspaceId, build, buckets, bucketDays, limit },
+    workspaceId,
+    build,
+    buckets,
+    bucketDays,
+    limit,
     current: pieces && { ...period, number: 0, pieces, hasDayBuckets },
     previous: before && { ...period, number: 1, pieces: before, wanted: 'totals', hasDayBuckets: false },
   }
@@ -89,16 +94,26 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       isOfChosenSession(chosen, { build, folded, timezone, from: readable(from), to: readable(end) - 1 }))
   const newestFrom = startOfNewest(range, buckets, figures)
   const countsRequest = {
-    ...{ workspaceId, current: range, previous, now, readableFrom },
+    workspaceId,
+    current: range,
+    previous,
+    now,
+    readableFrom,
     cutBefore: isCutCounted ? undefined : before?.cutEnd,
-    ...{ botsReadableFrom: now - botRetentionDays * dayMs, folded },
+    botsReadableFrom: now - botRetentionDays * dayMs,
+    folded,
   }
   const [{ cutBefore, ...counts }, details, recentEvents] = await Promise.all([
     parts.has('totals') ? readCounts(ch, countsRequest) : noCounts,
     parts.has('details')
       ? readDetails(ch, {
-          ...{ workspaceId, build, folded, buckets, bucketDays },
-          ...{ pages: shown.pages, sampledPages: sampledPages.slice(0, pageLimit) },
+          workspaceId,
+          build,
+          folded,
+          buckets,
+          bucketDays,
+          pages: shown.pages,
+          sampledPages: sampledPages.slice(0, pageLimit),
           ...spansOf(pieces, cells, hasDayBuckets),
           chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? range.start), span: pieces },
         })
@@ -123,14 +138,17 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
 }
 
 const noCounts: OtherCounts = {
-  ...{ botVisits: null, linkClicks: null, liveVisitors: 0 },
+  botVisits: null,
+  linkClicks: null,
+  liveVisitors: 0,
   cutBefore: { pageviews: 0, events: 0 },
 }
 
 function noDetails(buckets: readonly Bucket[]): Details {
   return {
     vitals: { total: new Map(), series: buckets.map(() => new Map()) },
-    ...{ pageVitals: [], titles: new Map() },
+    pageVitals: [],
+    titles: new Map(),
   }
 }
 

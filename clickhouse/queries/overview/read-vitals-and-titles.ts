@@ -105,7 +105,8 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
       ),
     },
     pageVitals: sampledPages.map(({ path, pageviews }) => ({
-      ...{ path, pageviews },
+      path,
+      pageviews,
       metrics: new Map(
         named.filter(({ kind, key }) => kind === page && key === path).map((row) => [ofMetric(row), pageVitalOf(row)]),
       ),
@@ -121,9 +122,15 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
   const params: Record<string, unknown> = {
     ...seen.params,
     ...chosen?.isCounted.params,
-    ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to, stale_days: staleDays },
-    ...{ bucket_starts: buckets.map(({ start }) => start), bucket_days: bucketDays ?? [] },
-    ...{ chosen_start: chosen?.span?.start ?? 0, chosen_end: chosen?.span?.end ?? 0 },
+    workspace: workspaceId,
+    build,
+    from_day: days.from,
+    to_day: days.to,
+    stale_days: staleDays,
+    bucket_starts: buckets.map(({ start }) => start),
+    bucket_days: bucketDays ?? [],
+    chosen_start: chosen?.span?.start ?? 0,
+    chosen_end: chosen?.span?.end ?? 0,
     paths: [...new Set([...pages, ...sampledPages].map(({ path }) => path))],
   }
   for (const [at, { start, end }] of spans.entries()) {

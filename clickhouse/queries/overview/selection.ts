@@ -11,15 +11,24 @@ import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
 const entryColumns = {
-  ...{ source: 'source', medium: 'medium', campaign: 'campaign', entry_path: 'entry_path', exit_path: 'exit_path' },
-  ...{ device: 'device', browser: 'browser', os: systemKey, country: 'country' },
-  ...{ region: regionKey, city: cityOfSession },
+  source: 'source',
+  medium: 'medium',
+  campaign: 'campaign',
+  entry_path: 'entry_path',
+  exit_path: 'exit_path',
+  device: 'device',
+  browser: 'browser',
+  os: systemKey,
+  country: 'country',
+  region: regionKey,
+  city: cityOfSession,
 } as const satisfies Partial<Record<FilterName, string>>
 
 const eventName = 'toString(event_name)'
 /** Columns of `events`, for facts that rows of `sessions` don't know. */
 const eventColumns = {
-  ...{ hostname: [hostOfUrl('url'), "kind='pageview'"], event: [eventName, '1'] },
+  hostname: [hostOfUrl('url'), "kind='pageview'"],
+  event: [eventName, '1'],
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>
 
 /** SQL of an event's local day. Parameters: `Chosen.calendar`. */

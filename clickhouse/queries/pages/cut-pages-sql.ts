@@ -24,8 +24,11 @@ export async function cutPagesSql(ch: Reader, request: EventsOfRange): Promise<P
       ofPaths(isInRange),
     ],
     params: {
-      ...{ day_starts: starts, day_numbers: numbers, ...chosen.params },
-      ...{ first_day: localDayAt(start, timezone), last_day: localDayAt(end, timezone) },
+      day_starts: starts,
+      day_numbers: numbers,
+      ...chosen.params,
+      first_day: localDayAt(start, timezone),
+      last_day: localDayAt(end, timezone),
     },
   }
 }
@@ -48,12 +51,16 @@ function ofEvents(which: string): string {
     FROM (${ofDays}) GROUP BY pair`
   return pagePart(
     {
-      ...{ page: 'its_page', pageviews: 'sum(all_views)', conversions: 'sum(all_converted)' },
+      page: 'its_page',
+      pageviews: 'sum(all_views)',
+      conversions: 'sum(all_converted)',
       visitors: 'uniqExactIf(its_visitor,its_visitor!=0 AND all_views>0)',
       // After a silent day the session of a page begins anew.
       sessions: 'sumIf(length(arrayFilter(day->NOT has(days,toUInt16(day-1)),days)),its_visitor!=0)',
-      ...{ engaged_ms: 'sum(pairs.engaged_ms)', timed_views: 'sum(pairs.timed_views)' },
-      ...{ depths: 'sum(pairs.depths)', scrolled: 'sum(pairs.scrolled)' },
+      engaged_ms: 'sum(pairs.engaged_ms)',
+      timed_views: 'sum(pairs.timed_views)',
+      depths: 'sum(pairs.depths)',
+      scrolled: 'sum(pairs.scrolled)',
     },
     `FROM (${ofPairs}) AS pairs GROUP BY its_page`,
   )

@@ -18,8 +18,15 @@ const { page } = cellKinds
 
 /** Figures of a page, and the sums of its appearances that they are. */
 const plainSums = {
-  ...{ pageviews: 'pageviews', entries: 'begun', bounces: 'bounces', exits: 'exits', conversions: 'conversions' },
-  ...{ engaged_ms: 'engaged_ms', timed_views: 'timed_views', depths: 'depths', scrolled: 'scrolled' },
+  pageviews: 'pageviews',
+  entries: 'begun',
+  bounces: 'bounces',
+  exits: 'exits',
+  conversions: 'conversions',
+  engaged_ms: 'engaged_ms',
+  timed_views: 'timed_views',
+  depths: 'depths',
+  scrolled: 'scrolled',
 } as const satisfies Record<string, SumName>
 const sumsOf = (sqlOf: (sum: SumName) => string) =>
   Object.fromEntries(Object.entries(plainSums).map(([figure, sum]) => [figure, sqlOf(sum)]))
@@ -50,8 +57,12 @@ export async function dayPagesSql(
   return {
     parts: [...(isSome(closed) ? [cellsPart] : []), ...(isSome(open) || stale.length > 0 ? [sessionsPart] : [])],
     params: {
-      ...{ since: days.from, closed_from: closed.from, closed_to: Math.max(0, closed.to), stale },
-      ...{ open_from: open.from, open_to: Math.max(0, open.to) },
+      since: days.from,
+      closed_from: closed.from,
+      closed_to: Math.max(0, closed.to),
+      stale,
+      open_from: open.from,
+      open_to: Math.max(0, open.to),
     },
   }
 }
@@ -60,7 +71,9 @@ const sessionsSql = 'if(day>{since:UInt16},seen.fresh,seen.sessions)'
 
 const cellsPart = pagePart(
   {
-    ...{ page: 'cityHash64(seen.key)', name: 'toString(seen.key)', ...sumsOf((sum) => `seen.${sum}`) },
+    page: 'cityHash64(seen.key)',
+    name: 'toString(seen.key)',
+    ...sumsOf((sum) => `seen.${sum}`),
     visitors: 'arraySum((prev,n)->if(prev<{since:UInt16},n,0),seen.prev_days,seen.visitors)',
     sessions: sessionsSql,
   },
@@ -70,8 +83,11 @@ const cellsPart = pagePart(
 
 const sessionsPart = pagePart(
   {
-    ...{ page: 'cityHash64(seen.key)', name: 'toString(seen.key)', ...sumsOf((sum) => `sum(seen.${sum})`) },
-    ...{ visitors: 'countIf(seen.prev_day<{since:UInt16})', sessions: `sum(${sessionsSql})` },
+    page: 'cityHash64(seen.key)',
+    name: 'toString(seen.key)',
+    ...sumsOf((sum) => `sum(seen.${sum})`),
+    visitors: 'countIf(seen.prev_day<{since:UInt16})',
+    sessions: `sum(${sessionsSql})`,
   },
   `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild}
     AND (day>={open_from:UInt16} AND day<={open_to:UInt16} OR day IN {stale:Array(UInt16)}) AND seen.kind=${page} GROUP BY seen.key`,
@@ -92,7 +108,9 @@ async function chosenPart(ch: Reader, request: EventsOfRange, { from, to }: DayS
   const isWanted = selection.wantedPathSql ? ` AND ${selection.wantedPathSql('its_key')}` : ''
   const part = pagePart(
     {
-      ...{ page: 'cityHash64(its_key)', name: 'toString(its_key)', ...sumsOf((sum) => `sum(its_${sum})`) },
+      page: 'cityHash64(its_key)',
+      name: 'toString(its_key)',
+      ...sumsOf((sum) => `sum(its_${sum})`),
       visitors: 'uniqExactIf(visitor,its_pageviews>0)',
       // A session that goes on into a second day counts there as well where that is the first one.
       sessions: 'countIf(its_pageviews>0 AND (its_fresh>0 OR day={since:UInt16}))',
@@ -102,8 +120,12 @@ async function chosenPart(ch: Reader, request: EventsOfRange, { from, to }: DayS
   return {
     parts: [part],
     params: {
-      ...{ ...selection.params, ...calendar, since: from, until: to },
-      ...{ look_from: start - 3 * dayMs, look_to: end + 3 * dayMs },
+      ...selection.params,
+      ...calendar,
+      since: from,
+      until: to,
+      look_from: start - 3 * dayMs,
+      look_to: end + 3 * dayMs,
     },
   }
 }

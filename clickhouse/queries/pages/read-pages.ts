@@ -72,7 +72,11 @@ export async function readPages(ch: Reader, request: PagesRequest): Promise<Page
   )
   if (rows.length === 0) return []
   const titles = await readTitles(ch, {
-    ...{ workspaceId, build, pieces, cells, pages: rows },
+    workspaceId,
+    build,
+    pieces,
+    cells,
+    pages: rows,
     folded: rows[0]!.folded.map(([from, through]) => ({ from, through })),
   })
   return rows.map(({ folded: _, page: __, ...row }) => ({ ...row, title: titles.get(row.path) ?? '' }))

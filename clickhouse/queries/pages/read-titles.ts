@@ -45,8 +45,13 @@ export async function readTitles(ch: Reader, request: TitlesRequest): Promise<Re
   const rows = await ch.query<{ path: string; title: string }>(
     `SELECT page AS path,argMax(newest,moment) AS title FROM (${parts.join(' UNION ALL ')}) GROUP BY page`,
     {
-      ...{ ...seen.params, ...chosen.params, workspace: workspaceId, build },
-      ...{ from_day: days.from, to_day: days.to, stale_days: staleDays },
+      ...seen.params,
+      ...chosen.params,
+      workspace: workspaceId,
+      build,
+      from_day: days.from,
+      to_day: days.to,
+      stale_days: staleDays,
       ...Object.fromEntries(
         spans.flatMap(({ start, end }, at) => [
           [`from_${at}`, start],

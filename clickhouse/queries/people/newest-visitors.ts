@@ -47,8 +47,14 @@ export async function readNewestVisitors(ch: Reader, request: NewestVisitors): P
   const rows = await ch.query<FoundVisitor>(
     q === undefined ? newestSql(before) : searchSql,
     {
-      ...{ workspace: workspaceId, build, from_day: fromDay, since, limit, q: q ?? '' },
-      ...{ before: before.lastAt, before_visitor: before.visitor },
+      workspace: workspaceId,
+      build,
+      from_day: fromDay,
+      since,
+      limit,
+      q: q ?? '',
+      before: before.lastAt,
+      before_visitor: before.visitor,
     },
     q === undefined ? { settings: onOneThread } : {},
   )

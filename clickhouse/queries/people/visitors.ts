@@ -120,7 +120,10 @@ function sumOf(visitor: string, days: readonly VisitorDay[], firstDay: number): 
   const touched = days.filter(({ touchAt }) => touchAt > 0).sort((one, other) => one.day - other.day)
   const sum = (name: 'sessions' | 'events' | 'conversions') => read.reduce((total, day) => total + day[name], 0)
   return {
-    ...{ visitor, sessions: sum('sessions'), events: sum('events'), conversions: sum('conversions') },
+    visitor,
+    sessions: sum('sessions'),
+    events: sum('events'),
+    conversions: sum('conversions'),
     firstAt: Math.min(...read.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...days.map(({ lastAt }) => lastAt)),
     lastTouchAt: Math.max(0, ...touched.map(({ touchAt }) => touchAt)),
@@ -222,7 +225,8 @@ function hoursIn(workspaceId: number, places: readonly Place[]): BoundSql {
        SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
        FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))`,
     params: {
-      ...{ workspace: workspaceId, hours: places.map(({ hour }) => hour) },
+      workspace: workspaceId,
+      hours: places.map(({ hour }) => hour),
       visitors: places.map(({ visitor }) => visitor),
     },
   }

@@ -69,18 +69,33 @@ export default function recordPage(address: URL, key: string, isWanted: (session
     const now = Date.now()
     const recording = { tracking_key: key, page_id: makeId(), ...ids }
     const mine: Running = {
-      ...{ sender: new Sender(address, recording, pack, () => fail(mine)), startedAt: now, activeAt: now },
-      ...{ session: ids.session_id, stop: () => {}, sequence: 0, page: '', url: '' },
-      ...{ parts: [], characters: 0, timer: undefined },
+      sender: new Sender(address, recording, pack, () => fail(mine)),
+      startedAt: now,
+      activeAt: now,
+      session: ids.session_id,
+      stop: () => {},
+      sequence: 0,
+      page: '',
+      url: '',
+      parts: [],
+      characters: 0,
+      timer: undefined,
     }
     running = mine
     senders = [...senders.filter((one) => one.hasChunks), mine.sender]
     const stop = record({
       emit: guard((event: eventWithTime) => take(mine, event)),
-      ...{ blockClass: 'svc-block', blockSelector: blocked, maskTextSelector: '*' },
+      blockClass: 'svc-block',
+      blockSelector: blocked,
+      maskTextSelector: '*',
       maskTextFn: (text, element) => (isStyleElement(element) ? text : mask(text)),
-      ...{ maskAllInputs: true, maskInputFn: mask, slimDOMOptions: 'all', inlineImages: false },
-      ...{ recordCanvas: false, collectFonts: false, recordCrossOriginIframes: false },
+      maskAllInputs: true,
+      maskInputFn: mask,
+      slimDOMOptions: 'all',
+      inlineImages: false,
+      recordCanvas: false,
+      collectFonts: false,
+      recordCrossOriginIframes: false,
       sampling: { scroll: 150, input: 'last', media: 800 },
       // Nothing of ours may throw into the page.
       errorHandler: () => true,

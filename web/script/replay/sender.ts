@@ -84,7 +84,10 @@ export class Sender {
     if (body.length > packedCharactersMax) return -1
     if (this.isOver) return 0
     const { status, headers } = await fetch(this.address, {
-      ...{ method: 'POST', body, credentials: 'omit', keepalive: body.length < keepaliveCharactersMax },
+      method: 'POST',
+      body,
+      credentials: 'omit',
+      keepalive: body.length < keepaliveCharactersMax,
       signal: AbortSignal.timeout?.(deadlineMs),
     })
     if (status === 202) {

@@ -3,6 +3,7 @@
  * the workspace's visitors in parts. Folds meanwhile write to it as well, so a part that is done stays right; and a part to
  * come computes its visitors anew. A finished build takes the current one's place, and nothing of the old one is changed.
  */
+import { readMutations } from '../../clickhouse/mutations.ts'
 import { readSpanOfEvents } from '../../clickhouse/queries/event-span.ts'
 import { coverageRow } from '../../clickhouse/rollups/tables.ts'
 import {
@@ -24,7 +25,7 @@ import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { countDifferentDays } from './check.ts'
-import { deleteRows } from './delete-rows.ts'
+import { deleteRows, derivedTables } from './delete-rows.ts'
 import { derivePart, type Folding } from './fold.ts'
 import { lastClosedDay, writeCellsOf } from './write-cells.ts'
 
@@ -96,14 +97,15 @@ async function compare({ pg, ch }: Folding, current: FigureBuild, build: FigureB
   return countDifferentDays(ch, current, build, Math.max(0, localDayAt(keptFrom, build.timezone)))
 }
 
-/** Begins builds for workspaces whose timezone was changed, and deletes the rows of builds that were left. */
+/**
+ * Begins builds for workspaces whose timezone was changed, and deletes the rows of builds that were left. Mutations are
+ * begun only: folds go on, and a later call finds that no row is left.
+ */
 export async function beginAndDeleteBuilds({ pg, ch }: Folding): Promise<void> {
   await beginMovedBuilds(pg)
   const left = await listLeftBuilds(pg, leftBuildKeepMs)
-  if (left.length === 0) return
-  await deleteRows(ch, 'build IN {builds:Array(UInt32)}', { builds: left.map(({ build }) => build) })
-  await forgetBuilds(
-    pg,
-    left.map(({ build }) => build),
-  )
+  if (left.length === 0 || (await readMutations(ch, derivedTables)).mutations > 0) return
+  const builds = left.map(({ build }) => build)
+  if ((await deleteRows(ch, 'build IN {builds:Array(UInt32)}', { builds }, { waits: false })) > 0) return
+  await forgetBuilds(pg, builds)
 }

@@ -6,10 +6,11 @@ import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
 import { inPortions } from './group-by.ts'
 
-const tables = ['sessions', 'visitors', 'credits', 'cells'] as const
+/** Tables of derived rows. */
+export const derivedTables = ['sessions', 'visitors', 'credits', 'cells'] as const
 
 export interface DeletedRows {
-  readonly of?: readonly (typeof tables)[number][]
+  readonly of?: readonly (typeof derivedTables)[number][]
   /** False: mutations are begun only. */
   readonly waits?: boolean
 }
@@ -19,7 +20,7 @@ export async function deleteRows(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   condition: string,
   params: Record<string, unknown>,
-  { of = tables, waits = true }: DeletedRows = {},
+  { of = derivedTables, waits = true }: DeletedRows = {},
 ): Promise<number> {
   let rows = 0
   const sql = `workspace_id != 0 AND ${condition}`

@@ -19,9 +19,17 @@ export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal)
   const name = randomUUID()
   let timer: NodeJS.Timeout | undefined
   let prolonged: Promise<unknown> = Promise.resolve()
+  let isProlonging = false
   const prolong = () => leaseFold(pg, name, foldLeaseMs)
   const prolongBeside = () => {
-    prolonged = prolong().catch(() => {})
+    // One at a time: `release` waits for it.
+    if (isProlonging) return
+    isProlonging = true
+    prolonged = prolong()
+      .catch(() => {})
+      .finally(() => {
+        isProlonging = false
+      })
   }
   return {
     take: async () => {

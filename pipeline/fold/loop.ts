@@ -47,7 +47,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     try {
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
-      if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
+      if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now()).catch(warnOfCells)
       const renewedMs = isAllTaken ? await renewSome() : 0
       if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
       const isPeopleWorkDone = await refreshAndErasePeople({ work, clock, log, metrics })
@@ -65,12 +65,15 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     }
   }
 
+  /** Where cells can't be written, figures stay right: the days are counted from `sessions`. */
+  function warnOfCells(error: unknown): void {
+    if (signal.aborted || !(error instanceof RenewalError)) throw error
+    log.warn({ err: error.cause }, 'cells can not be written now; it is tried again later')
+  }
+
   let renewFrom = 0
 
-  /**
-   * Where it fails, figures stay right: the days are counted from `sessions`.
-   * @returns how long it took, in milliseconds
-   */
+  /** @returns how long it took, in milliseconds */
   async function renewSome(): Promise<number> {
     const startedAt = performance.now()
     if (startedAt < renewFrom) return 0
@@ -78,9 +81,8 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
     try {
       if (!(await renewCells(work))) return 0
     } catch (error) {
-      if (signal.aborted || !(error instanceof RenewalError)) throw error
+      warnOfCells(error)
       isFailed = true
-      log.warn({ err: error.cause }, 'stale cells can not be written anew now; it is tried again later')
     }
     const endedAt = performance.now()
     const tookMs = endedAt - startedAt

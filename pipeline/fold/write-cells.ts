@@ -73,15 +73,20 @@ export async function writeCells(
   }
 }
 
-/** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */
+/**
+ * Writes the cells of days that are over since the last time, and says so.
+ * @param now milliseconds since 1970
+ * @throws {RenewalError}
+ */
 export async function closeDays(work: Folding, now: number): Promise<void> {
   const { pg, ensureLease } = work
   const due = (await listOpenBuilds(pg)).filter(
     (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
   )
-  if (due.length === 0) return
-  const version = await writeCellsOf(work, due, (build) => lastClosedDay(build.timezone, now))
   for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
+    const version = await writeCellsOf(work, builds, () => day).catch((error) => {
+      throw new RenewalError(error)
+    })
     await ensureLease()
     await raiseCellsThrough(
       pg,
@@ -91,10 +96,10 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
   }
 }
 
-/** Stale cells couldn't be written, for its `cause`: others come first the next time. */
+/** Cells couldn't be written, for its `cause`. Of stale ones, others come first the next time. */
 export class RenewalError extends Error {
   constructor(cause: unknown) {
-    super('stale cells could not be written', { cause })
+    super('cells could not be written', { cause })
   }
 }
 

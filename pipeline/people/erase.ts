@@ -16,6 +16,7 @@
  */
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { readMutations } from '../../clickhouse/mutations.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
 import { findContactsByHash } from '../../postgres/tables/contacts.ts'
@@ -74,17 +75,13 @@ export async function eraseNext(work: Folding, now: number, log?: Log): Promise<
 
 /**
  * Whether a mutation is under way in a table that has something of people. The next step waits until all of them are done.
- * @throws where one fails, whoever began it: ClickHouse tries it again for ever, and does no later one
+ * @throws where one fails: it is never done
  */
 async function isDeleting(ch: Pick<ClickHouse, 'query'>, erasureId: number): Promise<boolean> {
-  const [under] = await ch.query<{ mutations: number; failure: string }>(
-    `SELECT count() AS mutations, anyIf(concat(table, ', ', mutation_id, ': ', latest_fail_reason), latest_fail_reason != '') AS failure
-     FROM system.mutations WHERE database = currentDatabase() AND NOT is_done
-       AND table IN ('events', 'person_events', 'replay_chunks', 'sessions', 'visitors', 'credits')`,
-  )
-  if (under!.failure !== '')
-    throw new Error(`erasure ${erasureId} waits, as a mutation of ClickHouse fails: ${under!.failure}`)
-  return under!.mutations > 0
+  const tables = ['events', 'person_events', 'replay_chunks', 'sessions', 'visitors', 'credits']
+  const { mutations, failure } = await readMutations(ch, tables)
+  if (failure !== '') throw new Error(`erasure ${erasureId} waits, as a mutation of ClickHouse fails: ${failure}`)
+  return mutations > 0
 }
 
 /** @returns whether the erasure is done */

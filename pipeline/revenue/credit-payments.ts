@@ -28,6 +28,7 @@ import {
   creditAgainMaxMs,
   creditedEach,
   creditFinalAfterMs,
+  creditRetryMs,
   creditRunMs,
 } from '../../schemas/limits/revenue-limits.ts'
 import { groupBy } from '../fold/group-by.ts'
@@ -41,7 +42,10 @@ export interface Crediting {
   readonly hashes: IdentityHashes
 }
 
-/** Credits due payments, for a bounded time. */
+/**
+ * Credits due payments, for a bounded time. A workspace whose payments can't be credited now keeps those of others from nothing.
+ * @throws what the first one failed by
+ */
 export async function creditRevenue(context: Crediting, signal: AbortSignal): Promise<void> {
   const { pg, clock } = context
   const end = clock.now() + creditRunMs
@@ -50,8 +54,18 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
     if (due.length === 0) return
     const keptFrom = keptFromOf(await listWorkspaces(pg), clock.now())
     const credited: CreditedPayment[] = []
+    const failures: unknown[] = []
     for (const [workspaceId, payments] of groupBy(due, (payment) => payment.workspaceId)) {
-      credited.push(...(await creditPayments(context, workspaceId, payments)))
+      try {
+        credited.push(...(await creditPayments(context, workspaceId, payments)))
+      } catch (error) {
+        failures.push(error)
+        const nextDue = clock.now() + creditRetryMs
+        await postponeCredits(
+          pg,
+          payments.map(({ id, due }) => ({ id, due, nextDue })),
+        )
+      }
     }
     const before = new Map(due.map((payment) => [payment.id, payment]))
     // The touch or the session may be deleted by now: the payment keeps its credit.
@@ -66,6 +80,7 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       pg,
       credited.filter((one) => !isKept(one)),
     )
+    if (failures.length > 0) throw failures[0]
   }
 }
 

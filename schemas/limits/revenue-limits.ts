@@ -28,6 +28,8 @@ export const creditFinalAfterMs = 30 * day
 export const creditEveryMs = 2 * second
 export const creditedEach = 200
 export const creditRunMs = 20 * second
+/** Until payments of a workspace whose credits couldn't be computed are tried again. */
+export const creditRetryMs = 30 * second
 /** Browsers of one payer that touches are looked for of. */
 export const payerBrowsersMax = 200
 /** Touches of a visitor on the day of a payment that are looked at: the newest. */

@@ -197,7 +197,12 @@ test('figures go on in the old timezone until those of the new one stand, while 
     `UPDATE figure_builds SET changed_at = changed_at - make_interval(secs => $1) WHERE state = 'left'`,
     [leftBuildKeepMs / 1000],
   )
-  await beginAndDeleteBuilds(work)
+  // A call begins to delete, and a later one finds that it is done: folds don't wait for it.
+  const left = async () => {
+    await beginAndDeleteBuilds(work)
+    return stores.pg.query(`SELECT build FROM figure_builds WHERE state = 'left'`)
+  }
+  await expect.poll(left).toEqual([])
   expect(await buildsWithRows()).toEqual([{ builds: 1 }])
   await expectAs(after)
 })

@@ -31,7 +31,12 @@ export async function firstOwn(same: string[], known: KnownIds, isWhole: boolean
   const found = same.find((id) => !others.has(id))
   if (found !== undefined) return found
   if (isWhole) return null
+  throw moreThanListed()
+}
+
+/** Where the publication may be among those that weren't looked through. */
+export function moreThanListed(): ProviderError {
   const said =
     'More was published since than can be looked through. Look there first: scheduling it again publishes it again'
-  throw new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
+  return new ProviderError({ kind: 'unknown', code: 'outcome_unknown' }, said)
 }

@@ -15,6 +15,7 @@ import {
 import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import type { Adapter, Call, PublishedMedia, Reach, ReplyTo } from './adapter.ts'
+import { moreThanListed } from './look-up.ts'
 import { formBody } from './media-body.ts'
 import { pollUntil } from './poll-until.ts'
 import { type Answer, askProvider, countIn, odd, textIn } from './request.ts'
@@ -77,7 +78,7 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
       if (recent.length < mastodonStatusesEach) return null
       below = `&max_id=${textIn(recent.at(-1)!, 'id')}`
     }
-    return null
+    throw moreThanListed()
   },
 
   async prepare(call, { media }) {

@@ -2,8 +2,12 @@
 import { providerPollMaxMs, providerPollMs } from '../../schemas/limits/publish-limits.ts'
 import { type Pausing, ProviderError } from './adapter.ts'
 
-/** A limit that the question meets is waited out: another upload would cost more. @throws on `signal`, the end of the attempt */
-export async function pollUntil({ sleep, signal }: Pausing, isDone: () => Promise<boolean>): Promise<void> {
+/**
+ * A limit that the question meets is waited out: another upload would cost more.
+ * @param isDone a number instead of false: the least milliseconds until the platform is to be asked again
+ * @throws on `signal`, the end of the attempt
+ */
+export async function pollUntil({ sleep, signal }: Pausing, isDone: () => Promise<boolean | number>): Promise<void> {
   let waitMs = providerPollMs
   let leastMs = 0
   for (;;) {
@@ -11,8 +15,9 @@ export async function pollUntil({ sleep, signal }: Pausing, isDone: () => Promis
     signal.throwIfAborted()
     waitMs = Math.min(2 * waitMs, providerPollMaxMs)
     try {
-      if (await isDone()) return
-      leastMs = 0
+      const answer = await isDone()
+      if (answer === true) return
+      leastMs = Number(answer)
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure.kind !== 'rate_limited') throw error
       leastMs = error.failure.retryAfterMs ?? 0

@@ -149,8 +149,7 @@ export function startPublisher(options: PublisherOptions): Publisher {
         isWell = false
       }
       // While there is more, the end of any attempt makes room for it.
-      const sooner = isMore ? [stopping.signal, ended.signal] : [stopping.signal]
-      await options.sleep(publishEveryMs, AbortSignal.any(sooner))
+      await options.sleep(publishEveryMs, isMore ? ended.signal : stopping.signal)
     }
   }
 
@@ -171,6 +170,8 @@ export function startPublisher(options: PublisherOptions): Publisher {
     }
   }
 
+  // Not AbortSignal.any: in Node 20 a signal that lasts keeps a trace of each signal made of it.
+  stopping.signal.addEventListener('abort', () => wake())
   const stopped = new AbortController()
   const taking = takeInLoop()
   void prolongInLoop(stopped.signal)

@@ -8,7 +8,6 @@
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
 import {
   providerClockOffMs,
-  providerPollMs,
   providerUploadMs,
   xPollMaxMs,
   xPostPagesMax,
@@ -17,8 +16,10 @@ import {
 } from '../../schemas/limits/publish-limits.ts'
 import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
 import { type Adapter, type Call, type ErrorKind, ProviderError, type PublishedMedia, type Reach } from './adapter.ts'
+import { moreThanListed } from './look-up.ts'
 import { formBody } from './media-body.ts'
 import { encodeParameters, type OAuth1Keys, oauth1Header } from './oauth1.ts'
+import { pollUntil } from './poll-until.ts'
 import { type Answer, askProvider, countIn, cutText, objectIn, odd, textIn } from './request.ts'
 import { isPostOf, isReplyOf } from './x-text.ts'
 
@@ -63,7 +64,7 @@ export const x: Adapter<XCredentials, string[]> = {
       token = meta['next_token']
       if (token === undefined) return null
     }
-    return null
+    throw moreThanListed()
   },
 
   async prepare(call, { media }) {
@@ -151,20 +152,25 @@ interface Processing {
   readonly error?: { readonly message?: string }
 }
 
-/** @param media the answer to the end of the upload: without `processing_info` the file is ready */
+/** @param media the answer to the end of the upload */
 async function waitUntilProcessed(call: Calling, id: string, media: Fields): Promise<void> {
-  let processing = media['processing_info'] as Processing | null | undefined
-  while (processing && processing.state !== 'succeeded') {
-    const { state, check_after_secs: seconds, error } = processing
-    if (state === 'failed') {
-      const message = `X can't process a file: ${cutText(String(error?.message ?? state))}`
-      throw new ProviderError({ kind: 'permanent', code: 'refused' }, message)
-    }
-    await call.sleep(Math.min(Math.max((Number(seconds) || 0) * 1000, providerPollMs), xPollMaxMs), call.signal)
-    call.signal.throwIfAborted()
+  if (readProcessing(media) === true) return
+  await pollUntil(call, async () => {
     const { body } = await ask(call, 'GET', '/2/media/upload', { query: { command: 'STATUS', media_id: id } })
-    processing = objectIn(body, 'data')['processing_info'] as Processing | null | undefined
+    return readProcessing(objectIn(body, 'data'))
+  })
+}
+
+/** @returns true: X has done with the file. Else the milliseconds until it is to be asked again */
+function readProcessing(media: Fields): true | number {
+  const processing = media['processing_info'] as Processing | null | undefined
+  // Without it the file is ready.
+  if (!processing || processing.state === 'succeeded') return true
+  if (processing.state === 'failed') {
+    const message = `X can't process a file: ${cutText(String(processing.error?.message ?? processing.state))}`
+    throw new ProviderError({ kind: 'permanent', code: 'refused' }, message)
   }
+  return Math.min((Number(processing.check_after_secs) || 0) * 1000, xPollMaxMs)
 }
 
 type More = Pick<Parameters<typeof askProvider>[0], 'headers' | 'json' | 'body' | 'deadlineMs'> & {

@@ -106,11 +106,14 @@ export function startSender(options: SenderOptions): Sender {
 
   /** Ends with a turn as well: its endpoint may have more. */
   async function pause(ms: number): Promise<void> {
+    if (signal.aborted) return
     const woken = new AbortController()
     wake = () => woken.abort()
-    await sleep(ms, AbortSignal.any([signal, woken.signal]))
+    await sleep(ms, woken.signal)
   }
 
+  // Not AbortSignal.any: in Node 20 a signal that lasts keeps a trace of each signal made of it.
+  signal.addEventListener('abort', () => wake())
   const running = run()
   return {
     close: async () => {

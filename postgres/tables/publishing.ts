@@ -216,12 +216,17 @@ export async function holdAccount(q: Queryable, accountId: number, holdMs: numbe
   )
 }
 
-/** Gives a claimed target back, with its state unchanged. */
+/**
+ * Gives a claimed target back, with its state unchanged. Where the platform may have been asked, the next attempt waits
+ * until the claim would have run out: a look-up at once might come before the platform has done with a request that was cut.
+ */
 export async function releaseTarget(q: Queryable, { targetId, holder }: Claim): Promise<void> {
-  await q.query(`UPDATE post_targets SET claimed_by = NULL, next_attempt_at = now() WHERE ${ownSql}`, [
-    targetId,
-    holder,
-  ])
+  await q.query(
+    `UPDATE post_targets SET claimed_by = NULL,
+       next_attempt_at = CASE WHEN sent_at IS NULL THEN now() ELSE next_attempt_at END
+     WHERE ${ownSql}`,
+    [targetId, holder],
+  )
 }
 
 /**

@@ -394,7 +394,7 @@ test(
   isLong ? 900_000 : 600_000,
 )
 
-test('without Redis posts are published, and what a stopped pipeline had under way is published by the next one at once', async () => {
+test('without Redis posts are published, and the next pipeline publishes what a stopped one had under way', async () => {
   const account = (await connectMastodon(stores, mine, mastodon)).json.id
   const pipeline = await start({ REDIS_URL: 'redis://127.0.0.1:1' })
   expect((await endedPost(ask, await schedulePost(ask, { caption: 'No Redis', accounts: [account] }))).status).toBe(

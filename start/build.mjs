@@ -17,6 +17,7 @@ import { root, say } from './root.mjs'
 
 const configFile = 'tsconfig.build.json'
 const dist = join(root, 'dist')
+const freshPrefix = 'dist.new-'
 const stampFile = join(dist, '.sources')
 
 /** True when no source was changed, added or removed since the last build. */
@@ -35,7 +36,10 @@ export function build({ isStrict, isChecked }) {
   const stamp = `${stampOf(timesOf)}\n${stampOf(textsOf)}`
   say('building')
   // Beside its place, and renamed: a running service goes on with the files of its own build.
-  const fresh = join(root, `dist.new-${process.pid}`)
+  const fresh = join(root, `${freshPrefix}${process.pid}`)
+  // Left by builds that were killed: the lock lets one build at a time.
+  for (const left of readdirSync(root).filter((name) => name.startsWith(freshPrefix)))
+    rmSync(join(root, left), { recursive: true, force: true })
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const options = ['-p', configFile, '--outDir', fresh, ...(isChecked ? [] : ['--noCheck'])]
   const { stdout, stderr, error } = spawnSync(process.execPath, [tsc, ...options], {

@@ -15,13 +15,20 @@ async function main(): Promise<void> {
   const product = makeProduct(config, folder)
 
   let stopping: Promise<void> | undefined
-  const stop = (why: string, exitCode: number) => {
+  const stop = (why: string, code: number) => {
     stopping ??= (async () => {
+      let exitCode = code
       say(why)
-      await product.stop()
-      folder.release()
-      say('stopped')
-      process.exit(exitCode)
+      try {
+        await product.stop()
+        say('stopped')
+      } catch (error) {
+        say(lineOf(error))
+        exitCode = 1
+      } finally {
+        folder.release()
+        process.exit(exitCode)
+      }
     })()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop('stopping', 0))

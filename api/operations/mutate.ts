@@ -51,6 +51,8 @@ export async function runMutation(given: Mutation, transaction: Postgres['transa
   const afterwards: Parameters<CallContext['onCommit']>[0][] = []
   const context = { ...given.context, onCommit: (work: (typeof afterwards)[number]) => void afterwards.push(work) }
   const outcome = await commit({ ...given, context }, transaction)
+  // A handler that refused has changed nothing.
+  if (outcome.problem !== undefined) return outcome
   for (const work of afterwards) {
     await work(transaction).catch((error: unknown) =>
       context.log.warn({ err: error }, 'a change was not tidied up after'),

@@ -36,9 +36,21 @@ export function watchCapacity(options: CapacityOptions): Capacity {
     options.log.warn({ reason }, reason === null ? 'events are taken again' : 'events are refused')
   }
 
-  const timer = setInterval(() => {
-    check().catch((error) => options.log.error({ err: error }, 'the free disk space could not be read'))
-  }, checkMs)
-  timer.unref()
-  return { refusal: () => reason, close: () => clearInterval(timer) }
+  let timer = setTimeout(look, 0)
+  let isClosed = false
+
+  async function look(): Promise<void> {
+    await check().catch((error) => options.log.error({ err: error }, 'the free disk space could not be read'))
+    if (isClosed) return
+    timer = setTimeout(look, checkMs)
+    timer.unref()
+  }
+
+  return {
+    refusal: () => reason,
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
 }

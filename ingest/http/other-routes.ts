@@ -7,6 +7,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { BrowserScript } from './browser-script.ts'
+import { beginRequest, type UnderWay } from './under-way.ts'
 
 export interface OtherRoutesOptions {
   readonly browserScript: BrowserScript
@@ -34,13 +35,12 @@ const preflightHeaders = {
   'Access-Control-Max-Age': '86400',
 }
 
-/** @param isClosing whether connections are to end behind their answers */
 export function makeOtherRoutes(
   options: OtherRoutesOptions,
-  isClosing: () => boolean,
+  underWay: UnderWay,
 ): Record<'preflight' | 'health' | 'metrics' | 'script' | 'shortDomain', Handler> {
   const { browserScript, observeAnswer, log } = options
-  const handler = (make: Make) => handlerOf(make, log, isClosing)
+  const handler = (make: Make) => handlerOf(make, log, underWay)
   return {
     preflight: handler(() => {
       observeAnswer(204)
@@ -77,21 +77,18 @@ export function makeOtherRoutes(
 /** The request is to be read before anything is waited for. */
 type Make = (request: HttpRequest) => HttpReply | Promise<HttpReply>
 
-function handlerOf(make: Make, log: Log, isClosing: () => boolean): Handler {
+function handlerOf(make: Make, log: Log, underWay: UnderWay): Handler {
   return (response, request) => {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     const headOnly = request.getMethod() === 'head'
     const acceptEncoding = request.getHeader('accept-encoding')
-    let isAborted = false
-    response.onAborted(() => {
-      isAborted = true
-    })
+    const once = beginRequest(response, underWay, () => {})
     const made = (async () => compressReply(await make(request), acceptEncoding))().catch((error) => {
       log.error({ err: error, requestId }, 'an answer could not be made')
       return jsonReply(500, { detail: 'Internal Server Error' })
     })
-    void made.then((reply) => {
-      if (!isAborted) sendReply(response, reply, { requestId, headOnly, closes: isClosing() })
-    })
+    void made.then((reply) =>
+      once(() => sendReply(response, reply, { requestId, headOnly, closes: underWay.isClosing })),
+    )
   }
 }

@@ -42,6 +42,7 @@ import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 import { isSentAhead } from './sent-ahead.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
+import { beginRequest, type UnderWay } from './under-way.ts'
 
 /** Outcome of a request for a link: the labels of the metric. */
 export type LinkOutcome =
@@ -75,7 +76,7 @@ export interface AskedPlace {
 }
 
 /** The request, or its head, is read before it returns. */
-type Answerer<Place> = (response: HttpResponse, request: HttpRequest, isClosing: () => boolean, place: Place) => void
+type Answerer<Place> = (response: HttpResponse, request: HttpRequest, underWay: UnderWay, place: Place) => void
 
 export interface Redirect {
   /** Answers a GET or HEAD. */
@@ -164,7 +165,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
   }
 
   /** Reads the request's head, which is gone after the first await. */
-  function open(response: HttpResponse, request: HttpRequest, isClosing: () => boolean) {
+  function open(response: HttpResponse, request: HttpRequest, underWay: UnderWay) {
     // All lines of a repeated header, as for events.
     head.read(request)
     const requestId = requestIdOf(head.requestId)
@@ -179,36 +180,27 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     }
     const answer = (reply: HttpReply, closes = false) => {
       observeAnswer(reply.status)
-      sendReply(response, reply, { requestId, headOnly: isHead, closes: closes || isClosing() })
+      sendReply(response, reply, { requestId, headOnly: isHead, closes: closes || underWay.isClosing })
     }
     return { asked, answer, requestId }
   }
 
-  const follow: Redirect['follow'] = (response, request, isClosing, { key, domain }) => {
-    const { asked, answer } = open(response, request, isClosing)
+  const follow: Redirect['follow'] = (response, request, underWay, { key, domain }) => {
+    const { asked, answer } = open(response, request, underWay)
     const place = linkPlace(key, domain?.id ?? null)
     const known = links.find(place)
     if (known !== undefined) return answer(replyTo(known, asked, domain))
     // Looked up now: later the connection may be gone.
     void asked.sender.address
-    let isAborted = false
-    response.onAborted(() => {
-      isAborted = true
-    })
-    void links.resolve(place).then((found) => {
-      if (!isAborted) answer(replyTo(found, asked, domain))
-    })
+    const once = beginRequest(response, underWay, () => {})
+    void links.resolve(place).then((found) => once(() => answer(replyTo(found, asked, domain))))
   }
-  const unlock: Redirect['unlock'] = (response, request, isClosing, { key, domain }) => {
+  const unlock: Redirect['unlock'] = (response, request, underWay, { key, domain }) => {
     const place = linkPlace(key, domain?.id ?? null)
-    const { asked, answer, requestId } = open(response, request, isClosing)
+    const { asked, answer, requestId } = open(response, request, underWay)
     void asked.sender.address
-    let isAborted = false
     let dropBody = () => {}
-    response.onAborted(() => {
-      isAborted = true
-      dropBody()
-    })
+    const once = beginRequest(response, underWay, () => dropBody())
     const receive = async (form: URLSearchParams) => {
       const found = links.find(place) ?? (await links.resolve(place))
       const reply = await replyToForm(found, asked, form, domain).catch((error) => {
@@ -216,31 +208,31 @@ export function makeRedirect(options: RedirectOptions): Redirect {
         countRequest('not_checked')
         return askReply(503, '', busyRetryMs)
       })
-      if (!isAborted) answer(reply)
+      once(() => answer(reply))
     }
     dropBody = readPost(response, head, formBounds, {
       refuse: (refusal: Refusal, isCut) => {
         const reply = refusalReply(refusal)
-        if (!isAborted) answer(isCut ? { ...reply, body: cuttingBody(refusal) } : reply, refusal.closes)
+        once(() => answer(isCut ? { ...reply, body: cuttingBody(refusal) } : reply, refusal.closes))
       },
       receive: (body) => void receive(new URLSearchParams(body.toString())),
     })
   }
-  function send(response: HttpResponse, request: HttpRequest, isClosing: () => boolean, reply: HttpReply): void {
+  function send(response: HttpResponse, request: HttpRequest, underWay: UnderWay, reply: HttpReply): void {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     observeAnswer(reply.status)
     sendReply(response, reply, {
       requestId,
       headOnly: request.getMethod() === 'head',
       // The body of a form isn't read.
-      closes: isClosing() || request.getMethod() === 'post',
+      closes: underWay.isClosing || request.getMethod() === 'post',
     })
   }
-  const leave: Redirect['leave'] = (response, request, isClosing, url) =>
-    send(response, request, isClosing, replyOfNone(url, 307))
-  const putOff: Redirect['putOff'] = (response, request, isClosing) => {
+  const leave: Redirect['leave'] = (response, request, underWay, url) =>
+    send(response, request, underWay, replyOfNone(url, 307))
+  const putOff: Redirect['putOff'] = (response, request, underWay) => {
     countRequest('unavailable')
-    send(response, request, isClosing, unavailableReply)
+    send(response, request, underWay, unavailableReply)
   }
   return { follow, unlock, leave, putOff }
 }

@@ -58,17 +58,16 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
   const { shortLinks, observeAnswer } = options
   const app = uws.App()
   const underWay: UnderWay = { requests: 0, isClosing: false }
-  const isClosing = () => underWay.isClosing
   const write = makeWriteAnswer(observeAnswer)
   const handle = makeTrackingHandler(options, write, underWay)
   const others = { ...options, shortDomain: makeDomainAnswer(shortLinks) }
-  const { preflight, health, metrics, script, shortDomain } = makeOtherRoutes(others, isClosing)
+  const { preflight, health, metrics, script, shortDomain } = makeOtherRoutes(others, underWay)
   const pixel = makePixel({ ...options, receiver: options.receivers.track }, underWay)
   const receiving = (endpoint: Endpoint) => ({
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
   })
-  const link = makeLinkRoute(shortLinks, isClosing)
+  const link = makeLinkRoute(shortLinks, underWay)
   const routes: Routes = {
     [`${root}/track`]: receiving('track'),
     [`${root}/track/batch`]: receiving('batch'),
@@ -81,9 +80,9 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     '/svc.js': { GET: script, HEAD: script },
     ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, link])),
   }
-  const unlessAtDomain = makeDomainSwitch(shortLinks, write, isClosing)
+  const unlessAtDomain = makeDomainSwitch(shortLinks, write, underWay)
   mount(app, write, routes, unlessAtDomain)
-  mountRest(app, write, routes, { ...shortLinks, isClosing, unlessAtDomain })
+  mountRest(app, write, routes, { ...shortLinks, underWay, unlessAtDomain })
   let listening: Listening | undefined
 
   return {
@@ -158,7 +157,7 @@ function mount(
 }
 
 interface RestOptions extends ShortLinks {
-  readonly isClosing: () => boolean
+  readonly underWay: UnderWay
   readonly unlessAtDomain: DomainSwitch
 }
 
@@ -169,7 +168,7 @@ function mountRest(
   app: ReturnType<typeof uws.App>,
   write: WriteAnswer,
   routes: Routes,
-  { redirect, paths, isClosing, unlessAtDomain }: RestOptions,
+  { redirect, paths, underWay, unlessAtDomain }: RestOptions,
 ): void {
   // Only to routes of the table, or to a key: a path may look like another host's address.
   const isRoute = (path: string) =>
@@ -183,7 +182,7 @@ function mountRest(
     const plain = path.slice(0, -1)
     if (path.endsWith('/') && isRoute(plain)) return sendWithoutSlash(response, request)
     const isRead = request.getMethod() === 'get' || request.getMethod() === 'head'
-    if (isRead && isBelowLinks(path)) return redirect.leave(response, request, isClosing, null)
+    if (isRead && isBelowLinks(path)) return redirect.leave(response, request, underWay, null)
     const headOnly = request.getMethod() === 'head'
     write(response, requestId, detail(404, trackingRefusals.not_found.detail), true, { headOnly })
   }

@@ -16,6 +16,7 @@ import { anyOrigin, type Handler } from './other-routes.ts'
 import type { AskedPlace, Redirect } from './redirect.ts'
 import { detail, type WriteAnswer } from './tracking-answer.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
+import type { UnderWay } from './under-way.ts'
 
 export interface ShortLinks {
   readonly redirect: Redirect
@@ -26,24 +27,24 @@ export interface ShortLinks {
 }
 
 /** The key under one of the installation's roots. */
-export function makeLinkRoute({ redirect }: ShortLinks, isClosing: () => boolean) {
+export function makeLinkRoute({ redirect }: ShortLinks, underWay: UnderWay) {
   const place = (request: HttpRequest): AskedPlace => ({ key: request.getParameter(0) ?? '', domain: null })
-  const follow: Handler = (response, request) => redirect.follow(response, request, isClosing, place(request))
-  const unlock: Handler = (response, request) => redirect.unlock(response, request, isClosing, place(request))
+  const follow: Handler = (response, request) => redirect.follow(response, request, underWay, place(request))
+  const unlock: Handler = (response, request) => redirect.unlock(response, request, underWay, place(request))
   return { GET: follow, HEAD: follow, POST: unlock }
 }
 
 /** Makes a function that lets a handler take the requests alone that aren't for a short domain. */
-export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: WriteAnswer, isClosing: () => boolean) {
+export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: WriteAnswer, underWay: UnderWay) {
   function answerAtDomain(domain: ShortDomain, response: HttpResponse, request: HttpRequest): void {
     const key = request.getUrl().slice(1)
     const method = request.getMethod()
     const isRead = method === 'get' || method === 'head'
     const isKey = isLinkKeyShaped(key)
-    if (isRead && isKey) return redirect.follow(response, request, isClosing, { key, domain })
-    if (method === 'post' && isKey) return redirect.unlock(response, request, isClosing, { key, domain })
+    if (isRead && isKey) return redirect.follow(response, request, underWay, { key, domain })
+    if (method === 'post' && isKey) return redirect.unlock(response, request, underWay, { key, domain })
     if (isRead && key.endsWith('/') && isLinkKeyShaped(key.slice(0, -1))) return sendWithoutSlash(response, request)
-    if (isRead) return redirect.leave(response, request, isClosing, key === '' ? domain.rootUrl : domain.notFoundUrl)
+    if (isRead) return redirect.leave(response, request, underWay, key === '' ? domain.rootUrl : domain.notFoundUrl)
     const refused = detail(405, trackingRefusals.method_not_allowed.detail)
     write(response, requestIdOf(request.getHeader('x-request-id')), refused, true, { allow: 'GET, HEAD' })
   }
@@ -54,7 +55,7 @@ export function makeDomainSwitch({ redirect, domainOf }: ShortLinks, write: Writ
       if (domain === undefined) return handler(response, request)
       if (domain === 'unavailable') {
         const isLink = request.getUrl() === '/' || isLinkKeyShaped(request.getUrl().slice(1).replace(/\/$/, ''))
-        return isLink ? redirect.putOff(response, request, isClosing) : handler(response, request)
+        return isLink ? redirect.putOff(response, request, underWay) : handler(response, request)
       }
       answerAtDomain(domain, response, request)
     }

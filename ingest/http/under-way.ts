@@ -1,4 +1,4 @@
-/** The requests of the tracking routes that aren't answered yet. A server that closes waits for them. */
+/** Requests that aren't answered yet, but for those that are answered at once. A server that closes waits for them. */
 import type { HttpResponse } from '../../runtime/http/uws.ts'
 
 export interface UnderWay {

@@ -46,6 +46,8 @@ export class ShipJournal {
   private isUnsure = false
   private bytes = 0
   private fd = -1
+  /** A sync failed, and the file wasn't written anew since. */
+  private mustRewrite = false
   /** Appends wait while it is set. */
   private rewriting: Promise<void> | undefined
 
@@ -102,7 +104,7 @@ export class ShipJournal {
   /** Durable when it resolves. */
   async freeze(manifest: Manifest): Promise<ManifestState> {
     const state: ManifestState = { manifest, loadedAt: 0, isCopied: !manifest.hasSides, needsRepair: false }
-    while (this.rewriting) await this.rewriting
+    await this.untilWritable()
     // In the state before it is in the file: a rewrite that begins meanwhile takes it along.
     this.states.set(manifest.id, state)
     const lines: Line[] = [{ t: 'frozen', m: manifest }]
@@ -118,7 +120,7 @@ export class ShipJournal {
 
   /** To be called before a mark is published. Durable when it resolves; an earlier, higher one stays. */
   async noteMark(lease: number, through: number): Promise<void> {
-    while (this.rewriting) await this.rewriting
+    await this.untilWritable()
     const before = this.markOf(lease)
     if (through <= before) return
     this.marks.set(lease, through)
@@ -131,13 +133,13 @@ export class ShipJournal {
 
   /** To be called before rows are inserted behind a published mark. Durable when it resolves. */
   async markNeedsRepair(state: ManifestState): Promise<void> {
-    while (this.rewriting) await this.rewriting
+    await this.untilWritable()
     state.needsRepair = true
     await this.appendSynced([{ t: 'repair', id: state.manifest.id }], () => {})
   }
 
   async markLoaded(state: ManifestState, now: number): Promise<void> {
-    while (this.rewriting) await this.rewriting
+    await this.untilWritable()
     state.loadedAt = now
     state.needsRepair = false
     this.append({ t: 'loaded', id: state.manifest.id, at: now })
@@ -145,14 +147,14 @@ export class ShipJournal {
   }
 
   async markCopied(state: ManifestState): Promise<void> {
-    while (this.rewriting) await this.rewriting
+    await this.untilWritable()
     state.isCopied = true
     this.append({ t: 'copied', id: state.manifest.id })
   }
 
   /** Forgets segments that lay in `file` of the folder or in files released before. Durable when it resolves. */
   async markReleased(folder: number, file: number): Promise<void> {
-    while (this.rewriting) await this.rewriting
+    await this.untilWritable()
     this.forget(folder, file)
     this.append({ t: 'released', folder, file })
     // Before the file is used again: a manifest must never point into another use of it.
@@ -211,7 +213,8 @@ export class ShipJournal {
       await this.sync()
     } catch (error) {
       undo()
-      // A file whose sync has failed isn't synced again.
+      // A file whose sync has failed isn't synced again: a later sync may succeed without the lines.
+      this.mustRewrite = true
       await this.rewrite()
       throw error
     }
@@ -225,6 +228,12 @@ export class ShipJournal {
     const bytes = Buffer.from(encodeLine(line))
     for (let at = 0; at < bytes.length; ) at += writeSync(this.fd, bytes, at)
     this.bytes += bytes.length
+  }
+
+  /** @throws where the file has to be written anew and can't be */
+  private async untilWritable(): Promise<void> {
+    while (this.rewriting) await this.rewriting
+    if (this.mustRewrite) await this.rewrite()
   }
 
   private async rewriteWhenLarge(): Promise<void> {
@@ -259,6 +268,7 @@ export class ShipJournal {
     this.fd = openSync(this.path, 'a')
     // With a long backlog the state alone may be large. Only bytes added to it count towards the next compaction.
     this.bytes = 0
+    this.mustRewrite = false
   }
 }
 

@@ -15,7 +15,7 @@ export type Stage = () => Promise<number>
 export class Stages {
   private readonly stopping = new AbortController()
   private readonly running: Promise<void>[] = []
-  private wakeUps: (() => void)[] = []
+  private readonly wakeUps = new Set<() => void>()
 
   constructor(
     private readonly log: Log,
@@ -29,7 +29,7 @@ export class Stages {
 
   /** There is more to do. */
   wake(): void {
-    for (const wakeUp of this.wakeUps.splice(0)) wakeUp()
+    for (const wakeUp of [...this.wakeUps]) wakeUp()
   }
 
   /** Resolves when no stage runs any more; each finishes the step that it is in. */
@@ -59,11 +59,13 @@ export class Stages {
 
   private pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined
-      this.wakeUps.push(() => {
+      const end = () => {
         clearTimeout(timer)
+        this.wakeUps.delete(end)
         resolve()
-      })
+      }
+      const timer = Number.isFinite(ms) ? setTimeout(end, ms) : undefined
+      this.wakeUps.add(end)
     })
   }
 }

@@ -24,7 +24,12 @@ export async function endLeftOver(pid: number, part: string, signal: NodeJS.Sign
   ]
   for (const [how, withinMs] of attempts) {
     if (!isRunning(pid, part)) return
-    process.kill(pid, how)
+    try {
+      process.kill(pid, how)
+    } catch (error) {
+      // It ended by itself in between.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
     for (let waitedMs = 0; waitedMs < withinMs && isRunning(pid, part); waitedMs += 50) {
       await new Promise((go) => setTimeout(go, 50))
     }

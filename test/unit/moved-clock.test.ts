@@ -85,7 +85,7 @@ describe.each([
     const saltAt = async (at: number) => {
       clock.set(at)
       const salt = salts.current(at)
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await new Promise((resolve) => setTimeout(resolve, 400))
       return salt
     }
     const before = salts.current(now)

@@ -53,11 +53,13 @@ export function ListTable({ kind, view, currency, add }: TableProps) {
     `${kind.ask(kind.limitMax, sort)}&${listQuestionOf(view)}`,
   )
   const [sought, seek] = useState('')
-  const [page, setPage] = useState(0)
+  const [chosenPage, setPage] = useState(0)
   const all = answer === undefined ? undefined : kind.rowsOf(answer)
   const found = (all ?? []).filter(({ label }) => label.toLowerCase().includes(sought))
   const rows = kind.isSortedByApi ? found : sorted(found, sort)
   const pages = Math.max(1, Math.ceil(rows.length / rowsOfPage))
+  // The list may be shorter by now than it was when the page was chosen.
+  const page = Math.min(chosenPage, pages - 1)
   const shownRows = rows.slice(page * rowsOfPage, (page + 1) * rowsOfPage)
   const columnNames = kind.columns
   return (

@@ -173,7 +173,7 @@ async function answerOverview(
         })
       : noEarnings,
     parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range, oldest) : null,
-    parts.has('totals') ? newContactsIn(stores.pg, workspace.id, range.previous, oldest) : null,
+    parts.has('totals') && range.isCompared ? newContactsIn(stores.pg, workspace.id, range.previous, oldest) : null,
   ])
   // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
   const isCommitted = foldedAsOf.version === figures.version

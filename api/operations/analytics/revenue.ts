@@ -74,9 +74,9 @@ export async function readEarnings(stores: Pick<Stores, 'pg' | 'ch'>, request: E
   const bucketStarts = buckets.map(({ start }) => start)
   const [figures, totals, spending, previousSpending, campaigns] = await Promise.all([
     readRevenueFigures(pg, current, bucketStarts),
-    readRevenueTotals(pg, previous),
+    range.isCompared ? readRevenueTotals(pg, previous) : noTotals,
     filters ? null : sumAdSpend(pg, adsOf(current)),
-    filters ? null : sumAdSpend(pg, adsOf(previous)),
+    filters || !range.isCompared ? null : sumAdSpend(pg, adsOf(previous)),
     filters ? [] : listAdCampaigns(pg, adsOf(current), limit),
   ])
   return {

@@ -50,6 +50,11 @@ const hostilities: Record<string, string> = {
   'has no localStorage': `Object.defineProperty(window, 'localStorage', { value: undefined }); Object.defineProperty(window, 'sessionStorage', { value: null })`,
   'throws on every use of storage': `for (const name of ['getItem', 'setItem', 'removeItem']) Storage.prototype[name] = () => { throw new Error('full') }`,
   'fills what the script keeps with nonsense': `for (const key of ['svc_aid', 'svc_sid', 'svc_first', 'svc_last', 'svc_queue']) localStorage.setItem(key, '{"a":[1,')`,
+  'has the toJSON of old Prototype.js':
+    'Array.prototype.toJSON = function () { return "[" + this.map((one) => JSON.stringify(one)) + "]" }',
+  'has elements in place of its title and referrer': `for (const name of ['title', 'referrer'])
+    document.head.append(Object.assign(document.createElement('img'), { name }))`,
+  'has an element in place of its title': `document.head.append(Object.assign(document.createElement('img'), { name: 'title' }))`,
   'has a toJSON on everything': 'Object.prototype.toJSON = () => { throw new Error("mine") }',
   'adds enumerable members to prototypes': 'Object.prototype.extra = () => 1; Array.prototype.extra = () => 2',
   'has broken the clock and chance': 'Date.now = () => NaN; Math.random = () => { throw new Error("no") }',
@@ -63,6 +68,8 @@ const recorded = [
   'has no localStorage',
   'throws on every use of storage',
   'fills what the script keeps with nonsense',
+  'has the toJSON of old Prototype.js',
+  'has an element in place of its title',
   'adds enumerable members to prototypes',
 ]
 

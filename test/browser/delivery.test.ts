@@ -264,10 +264,13 @@ test('several tabs opened at once are one visitor and one session', async (conte
   expect(new Set(rows.map(({ anonymous_id }) => anonymous_id)).size).toBe(1)
 })
 
-test('a page without a secure context, and one that refuses beacons, is recorded too', async (context) => {
+test('a page without a secure context, and one that refuses beacons or throws at them, is recorded too', async (context) => {
   const visit = await startVisit(surface, context)
-  visit.site('plain.example', { '/': {}, '/next': {} })
-  await visit.context.addInitScript('Navigator.prototype.sendBeacon = () => false')
+  visit.site('plain.example', { '/': {}, '/next': {}, '/last': {} })
+  await visit.context.addInitScript(`Navigator.prototype.sendBeacon = () => {
+    if (location.pathname === '/next') throw new Error('blocked')
+    return false
+  }`)
   await visit.page.goto('http://plain.example/')
   expect(await visit.page.evaluate(`isSecureContext`)).toBe(false)
   await visit.expectSent('pageview')
@@ -275,7 +278,10 @@ test('a page without a secure context, and one that refuses beacons, is recorded
   await visit.expectSent('pageview', 2)
   await visit.expectSent('page_leave')
   expect(tried(visit, 'page_leave')[0]!.request.status).toBe(202)
+  await visit.page.goto('http://plain.example/last')
+  await visit.expectSent('page_leave', 2)
+  await visit.expectSent('pageview', 3)
   const rows = await visit.stored()
-  expect(namesOf(rows)).toEqual(['pageview', 'pageview'])
+  expect(namesOf(rows)).toEqual(['pageview', 'pageview', 'pageview'])
   expect(new Set(rows.map(({ session }) => session)).size).toBe(1)
 })

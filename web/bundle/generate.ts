@@ -23,7 +23,7 @@ export async function bundleScripts(): Promise<Record<string, string>> {
   const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022', { isMangled: true, texts })
   const optional = await bundle('web/script/optional.ts', 'es2022', { isMangled: true, texts })
   return {
-    'web/generated/svc.js': `(SVC=>{${main}})`,
+    'web/generated/svc.js': `(SVC=>{try{${main}}catch{}})`,
     'web/generated/svc-replay.js': recorder,
     'web/generated/svc-late.js': withVitals(late),
     'web/generated/svc-optional.js': withVitals(optional),

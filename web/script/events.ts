@@ -51,7 +51,8 @@ export function record(
   isPassive?: boolean,
 ): void {
   if (isOpen === false) return
-  if (!isPassive) view.title = document.title.slice(0, titleLengthMax)
+  // A form or picture named `title` stands in the title's place.
+  if (!isPassive) view.title = (document.title + '').slice(0, titleLengthMax)
   const text = JSON.stringify({
     event_name: (name + '').slice(0, nameLengthMax),
     client_event_id: makeId(),

@@ -136,12 +136,10 @@ function call(...calls: Call[]): void {
   for (const [name, args] of calls) (target[name] as (...args: unknown[]) => void)(...args)
 }
 
-try {
-  // Unless the script stands in the page twice.
-  if (!target.journey) {
-    window.Svc = target
-    for (const name in api) target[name as 'page'] = guard(api[name as 'page'])
-    if (document.prerendering) on('prerenderingchange', start, true)
-    else start()
-  }
-} catch {}
+// Unless the script stands in the page twice.
+if (!target.journey) {
+  window.Svc = target
+  for (const name in api) target[name as 'page'] = guard(api[name as 'page'])
+  if (document.prerendering) on('prerenderingchange', start, true)
+  else start()
+}

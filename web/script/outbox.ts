@@ -51,10 +51,10 @@ export function put(event: QueuedEvent): void {
 
 /** Other tabs' events are among what was stored: whoever takes them deletes them first. */
 export function takeStored(): void {
-  const stored = readJson<QueuedEvent[]>('svc_queue') || []
+  const stored = readJson<{ events: QueuedEvent[] }>('svc_queue')?.events || []
   write('svc_queue', '')
   // Older events may have arrived, and wouldn't be known as repeats.
-  queue.unshift(...stored.filter((event) => isNear(Date.parse(event.occurred_at), Date.now())))
+  for (const event of stored) if (isNear(Date.parse(event.occurred_at), Date.now())) put(event)
   schedule()
 }
 
@@ -82,22 +82,29 @@ export async function send(): Promise<void> {
   if (wait) {
     // Without consent there is another queue by now.
     from.unshift(...batch)
-    if (document.hidden) sendAtEnd()
     wait += Math.min(2 ** failures, backoffSecondsMax) * Math.random()
   }
   schedule(wait * 1000)
+  if (failures && document.hidden) sendAtEnd()
 }
 
 /** The page is going, perhaps for good. */
 export function sendAtEnd(): void {
-  for (; isOpen && queue[0]; queue.splice(0, batchMax)) {
-    const isTaken = navigator.sendBeacon?.(...requestOf(queue.slice(0, batchMax)))
-    // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
-    if (!isTaken || failures || !navigator.onLine) {
-      const stored = readJson<QueuedEvent[]>('svc_queue') || []
-      write('svc_queue', JSON.stringify([...stored, ...queue.splice(0, storedMax - stored.length)]))
-      return
-    }
+  // Pages and add-ons replace `sendBeacon` by what throws, too.
+  try {
+    while (
+      isOpen &&
+      queue[0] &&
+      navigator.sendBeacon(...requestOf(queue.slice(0, batchMax))) &&
+      // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
+      !failures &&
+      navigator.onLine
+    )
+      queue.splice(0, batchMax)
+  } catch {}
+  if (isOpen && queue[0]) {
+    takeStored()
+    write('svc_queue', requestOf(queue.splice(0, storedMax))[1])
   }
 }
 
@@ -113,5 +120,7 @@ function requestOf(events: QueuedEvent[]): [url: string, body: string] {
     event.anonymous_id = event.anonymous_id || browserId()
     event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
   }
+  // Old Prototype.js gives all lists a `toJSON` that makes a text of them; a list's own one comes before.
+  ;(events as { toJSON?: unknown }).toJSON = 0
   return [base + 'api/v1/growth/track/batch', JSON.stringify({ events, tracking_key: key })]
 }

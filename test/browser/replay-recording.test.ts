@@ -187,7 +187,7 @@ test('where replay is off, or the session isn’t one of those, the recorder isn
   expect(askedFor(off, recorderUrl)).toEqual([])
 })
 
-test('a page that stays open is recorded from its first session on that is one of those', async (context) => {
+test('a page that stays open is recorded from its first session on that is one of those, once it isn’t too large', async (context) => {
   const workspace = await recordedWorkspace(surface, 50)
   const browser = '1'.repeat(30)
   const now = Date.now()
@@ -196,12 +196,17 @@ test('a page that stays open is recorded from its first session on that is one o
     `${times.find((time) => isChosen(`${time}.${browser}`, 50) === isWanted)!}.${now}`
   const visit = await startVisit(surface, context, { workspace })
   const ids = `<script>localStorage.svc_aid = '${browser}'; localStorage.svc_sid = '${stored(false)}'</script>`
-  visit.site(shop, { '/': { head: ids, main } })
+  visit.site(shop, { '/': { head: ids, main: `${main}<div id="large">${'<i></i>'.repeat(20_000)}</div>` } })
   await visit.page.goto(`${root}/`)
   await vi.waitFor(() => expect(askedFor(visit, /svc\.js\?late=.*&50=/).length).toBe(1), 60_000)
   await visit.page.waitForTimeout(2_000)
   expect(askedFor(visit, recorderUrl)).toEqual([])
   await visit.page.evaluate(`localStorage.svc_sid = '${stored(true)}'`)
+  // A page with so many elements would stand still while its snapshot is taken.
+  await vi.waitFor(() => expect(askedFor(visit, recorderUrl)).toHaveLength(1), 60_000)
+  await visit.page.waitForTimeout(2_000)
+  expect(askedFor(visit, /growth\/replay$/)).toEqual([])
+  await visit.page.evaluate(`document.querySelector('#large').remove()`)
   await untilChunks(visit)
 })
 

@@ -43,6 +43,8 @@ export const replayIdleMs = 18e5
 export const replayMsMax = 36e5
 export const replayCharactersMax = 1e7
 export const nextSessionMs = 1e3
+/** Elements of a page that is recorded: the snapshot of a larger one holds the page for seconds, and ingest refuses 50,000. */
+export const elementsMax = 2e4
 /** A chunk as sent, below the server's bound; a page that is larger isn't recorded. */
 export const packedCharactersMax = 1e6
 /** Tries of a chunk, and characters of all chunks that wait, as JSON: beyond either the recording ends. */

@@ -12,6 +12,7 @@ import type { eventWithTime } from '@rrweb/types'
 import {
   chunkCharactersMax,
   chunkMs,
+  elementsMax,
   lastChunkBytesMax,
   nextSessionMs,
   replayCharactersMax,
@@ -55,13 +56,14 @@ export default function recordPage(address: URL, key: string, isWanted: (session
   let hasFailed = false
   let waiting: number | undefined
 
-  /** Waits where there is consent and no session to record. */
+  /** Waits where there is consent and no session to record, or too large a page. */
   function begin(): void {
     clearTimeout(waiting)
     const ids = readIds()
     if (running || hasFailed || !ids) return
     const { session_id } = ids
-    if (session_id && session_id !== full && isWanted(session_id)) start({ ...ids, session_id })
+    const isLarge = document.getElementsByTagName('*').length > elementsMax
+    if (session_id && session_id !== full && isWanted(session_id) && !isLarge) start({ ...ids, session_id })
     else waiting = setTimeout(guard(begin), nextSessionMs)
   }
 

@@ -10,7 +10,8 @@ export const blocked = '[data-svc-block],.svc-block,[svc-no-capture],.svc-no-cap
 
 /** Each character but blanks becomes a star: layout stays about the same. */
 export function mask(text: string): string {
-  return text.replace(/\S/g, '*')
+  // By words: a letter at a time holds the page for a second where a text has millions.
+  return text.replace(/\S+/g, (word) => '*'.repeat(word.length))
 }
 
 /** A style element of HTML or SVG: its text is no text for people. */

@@ -4,6 +4,7 @@ import type { Postgres } from '../../postgres/client.ts'
 import { type InboxRow, insertInboxRows } from '../../postgres/tables/inbox.ts'
 import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import { demoPaymentsMax, demoPeopleMax } from '../../schemas/limits/seed-limits.ts'
+import type { RevenueFacts } from '../../schemas/revenue.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const firstNames = ['Ada', 'Ben', 'Chiara', 'Deniz', 'Emil', 'Fatou', 'Grace', 'Hiro', 'Ines', 'Jonas', 'Kofi', 'Lea']
@@ -45,23 +46,25 @@ export async function fillPeople({ pg, ch }: Stores, workspaceId: number, now: n
       tx,
       known.map((one, nth) => identified(one, nth, workspaceId)),
     )
-    for (const [nth, { id, anonymous_id, at }] of paying.entries()) {
-      const money = { valueCents: pricesCents[nth % pricesCents.length]!, currency: 'USD' }
-      const refundedAt = at + 2 * dayMs
-      const isRefunded = nth % refundedEach === 0 && refundedAt < now
-      const refunds = isRefunded ? [{ ...money, refund: `demo_${id}`, occurredAt: refundedAt }] : []
-      await recordRevenue(
-        tx,
-        { workspaceId, provider: 'custom', now },
-        {
-          payment: { id: `demo_${id}`, occurredAt: at, paid: money, refunds },
-          references: [`payment:demo_${id}`],
-          payer: { anonymousId: anonymous_id },
-          toldAt: at,
-        },
-      )
-    }
+    await recordRevenue(
+      tx,
+      { workspaceId, now },
+      paying.map((one, nth) => ({ provider: 'custom', facts: paidBy(one, nth, now) })),
+    )
   })
+}
+
+function paidBy({ id, anonymous_id, at }: Known, nth: number, now: number): RevenueFacts {
+  const money = { valueCents: pricesCents[nth % pricesCents.length]!, currency: 'USD' }
+  const refundedAt = at + 2 * dayMs
+  const isRefunded = nth % refundedEach === 0 && refundedAt < now
+  const refunds = isRefunded ? [{ ...money, refund: `demo_${id}`, occurredAt: refundedAt }] : []
+  return {
+    payment: { id: `demo_${id}`, occurredAt: at, paid: money, refunds },
+    references: [`payment:demo_${id}`],
+    payer: { anonymousId: anonymous_id },
+    toldAt: at,
+  }
 }
 
 function identified({ id, anonymous_id, kind, name, at }: Known, nth: number, workspace_id: number): InboxRow {

@@ -119,7 +119,7 @@ async function record(
   const facts = read.value
   if (facts === undefined) return 'done'
   await pg.transaction(async (tx) => {
-    const known = await recordRevenue(tx, { workspaceId, provider, now }, facts)
+    const known = await recordRevenue(tx, { workspaceId, now }, [{ provider, facts }])
     await tellPayments(tx, workspaceId, known, now)
   })
   return 'done'

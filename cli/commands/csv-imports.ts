@@ -3,9 +3,9 @@ import { customFields, readCustom } from '../../api/revenue/providers/custom.ts'
 import { replaceAdSpend } from '../../postgres/tables/ad-spend.ts'
 import { listOtherAmounts, recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
 import { replaceRates } from '../../postgres/tables/revenue-rates.ts'
+import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
 import { type Parsed, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { importLinesEach } from '../../schemas/limits/revenue-limits.ts'
-import type { RevenueFacts } from '../../schemas/revenue.ts'
 import { AdLine, RateLine, RevenueLine } from '../../schemas/revenue-imports.ts'
 import { auditCommand } from '../audit-command.ts'
 import { defineCommand, workspaceOption } from '../command.ts'
@@ -21,7 +21,7 @@ export const importRevenue = defineCommand({
     const pg = installation.postgres()
     const now = Date.now()
     const others: string[] = []
-    const lines = await importCsv<Line>({
+    const lines = await importCsv<ToldFacts>({
       path: argument,
       columns: ['provider', ...customFields],
       each: importLinesEach,
@@ -30,7 +30,7 @@ export const importRevenue = defineCommand({
       read: (line) => readLine(line, timezone),
       take: (some, firstOf) =>
         pg.transaction(async (tx) => {
-          for (const { provider, facts } of some) await recordRevenue(tx, { workspaceId, provider, now }, facts)
+          await recordRevenue(tx, { workspaceId, now }, some)
           others.push(...(await listOtherAmounts(tx, workspaceId, some)))
           if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'revenue.import', null, { lines: firstOf })
         }),
@@ -49,13 +49,8 @@ export const importRevenue = defineCommand({
 /** Ids that are shown of lines which changed nothing, though their amounts differ. */
 const firstOthers = 5
 
-interface Line {
-  readonly provider: string
-  readonly facts: RevenueFacts
-}
-
 /** A line is what a custom event is, and may name the provider whose payment it is. */
-function readLine(line: CsvLine, timezone: string): Parsed<Line> {
+function readLine(line: CsvLine, timezone: string): Parsed<ToldFacts> {
   const named = parsePart('body', RevenueLine, line)
   if (!named.ok) return named
   const event = readCustom({ type: 'payment', ...withNumbers(line, ['value_cents']) }, timezone)

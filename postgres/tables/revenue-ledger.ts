@@ -4,57 +4,58 @@
  * It is a function of the set of facts: their order, and how often each comes, change nothing. Held by
  * test/property/revenue-ledger.test.ts.
  */
-import type { Money, Payer, RevenueFacts } from '../../schemas/revenue.ts'
+import type { Payer, RevenueFacts } from '../../schemas/revenue.ts'
 import type { MoneyLine } from '../../schemas/told-conversions.ts'
 import type { Queryable } from '../client.ts'
-import { insertOutbox } from './outbox.ts'
+import { insertOutboxRows, type OutboxRow } from './outbox.ts'
+import { type Entry, entriesOf, gatherPayments, keyOf, type ToldFacts, type ToldPayment } from './told-payments.ts'
 
-export interface RevenueSource {
+interface Ledger {
   readonly workspaceId: number
-  readonly provider: string
   /** Milliseconds since 1970: nothing is dated later, and its UTC day is the import day. */
   readonly now: number
 }
 
 interface KnownPayment {
   readonly id: number
-  readonly isPaid: boolean
-  readonly refundedCents: number
-}
-
-interface Entry extends Money {
-  readonly entry: string
-  readonly totalCents: number | null
-  readonly occurredAt: number
+  readonly provider: string
+  readonly payment: string
+  readonly is_paid: boolean
+  readonly refunded_cents: number
 }
 
 /**
- * Run it in a transaction. Others of the workspace wait for its end.
+ * Run it in a transaction. Others of the workspace wait for its end. The number of statements doesn't grow with the facts.
  *
- * @returns the payment and the refunds that became known by it
+ * @returns the payments and the refunds that became known by them
  */
-export async function recordRevenue(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<MoneyLine[]> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('revenue', $1))`, [source.workspaceId])
-  await notePayers(tx, source, facts)
-  const entries = entriesOf(facts.payment, source.now)
-  if (entries.length === 0) return []
-  const before = await findOrMakePayment(tx, source, facts)
-  for (const entry of entries) await insertEntry(tx, source.workspaceId, before.id, entry)
-  await countTotals(tx, before.id)
+export async function recordRevenue(tx: Queryable, ledger: Ledger, told: readonly ToldFacts[]): Promise<MoneyLine[]> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('revenue', $1))`, [ledger.workspaceId])
+  for (const [provider, facts] of groupByProvider(told)) await notePayers(tx, ledger, provider, facts)
+  const payments = gatherPayments(told, ledger.now)
+  if (payments.size === 0) return []
+  const before = await findOrMakePayments(tx, ledger, [...payments.values()])
+  const ids = before.map(({ id }) => id)
+  await insertEntries(tx, ledger.workspaceId, before, payments)
+  await countTotals(tx, ids)
   await tx.query(
-    `UPDATE revenue_payments SET occurred_at = (
-       SELECT coalesce(min(occurred_at) FILTER (WHERE entry = 'payment'), min(occurred_at))
-       FROM revenue_entries WHERE payment_id = $1)
-     WHERE id = $1`,
-    [before.id],
+    `UPDATE revenue_payments p SET occurred_at = first.occurred_at
+     FROM (SELECT payment_id, coalesce(min(occurred_at) FILTER (WHERE entry = 'payment'), min(occurred_at)) AS occurred_at
+           FROM revenue_entries WHERE payment_id = ANY ($1::bigint[]) GROUP BY payment_id) AS first
+     WHERE p.id = first.payment_id`,
+    [ids],
   )
-  const changed = await enqueueEvents(tx, source.workspaceId, before)
-  return changed === undefined ? [] : linesOf(changed, source.provider, entries)
+  const changes = await enqueueEvents(tx, ledger.workspaceId, before)
+  return before.flatMap((known) => {
+    const changed = changes.get(known.id)
+    return changed === undefined ? [] : linesOf(changed, known.provider, payments.get(keyOf(known))!.entries)
+  })
 }
 
-interface ToldFacts {
-  readonly provider: string
-  readonly facts: RevenueFacts
+function groupByProvider(told: readonly ToldFacts[]): Map<string, RevenueFacts[]> {
+  const groups = new Map<string, RevenueFacts[]>()
+  for (const { provider, facts } of told) groups.set(provider, [...(groups.get(provider) ?? []), facts])
+  return groups
 }
 
 /** @returns ids of those whose amount or currency differs from the ledger's, in their order: the ledger keeps the first */
@@ -84,39 +85,60 @@ export async function listOtherAmounts(
  * The value of a total is the difference to the next lower one. A total that was told after a refund failed lacks the
  * failed one, whose own entry brings the money back.
  */
-async function countTotals(tx: Queryable, paymentId: number): Promise<void> {
+async function countTotals(tx: Queryable, paymentIds: readonly number[]): Promise<void> {
   await tx.query(
     `UPDATE revenue_entries e SET value_cents = anew.value_cents
-     FROM (SELECT id, lag(total, 1, 0::bigint) OVER (ORDER BY total, occurred_at, id) - total AS value_cents
-           FROM (SELECT id, occurred_at, total_cents + coalesce((
+     FROM (SELECT id, lag(total, 1, 0::bigint) OVER (PARTITION BY payment_id ORDER BY total, occurred_at, id) - total AS value_cents
+           FROM (SELECT id, payment_id, occurred_at, total_cents + coalesce((
                    SELECT sum(value_cents)::bigint FROM revenue_entries failed
-                   WHERE payment_id = $1 AND value_cents > 0 AND entry LIKE 'refund % failed' AND failed.occurred_at < told.occurred_at), 0) AS total
-                 FROM revenue_entries told WHERE payment_id = $1 AND total_cents IS NOT NULL) totals) anew
+                   WHERE payment_id = told.payment_id AND value_cents > 0 AND entry LIKE 'refund % failed'
+                     AND failed.occurred_at < told.occurred_at), 0) AS total
+                 FROM revenue_entries told WHERE payment_id = ANY ($1::bigint[]) AND total_cents IS NOT NULL) totals) anew
      WHERE e.id = anew.id AND e.value_cents != anew.value_cents`,
-    [paymentId],
+    [paymentIds],
   )
 }
 
-/** Facts about a payer go to each name that the event has for the payment or the customer. */
-async function notePayers(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<void> {
-  const { workspaceId, provider, now } = source
-  const told = Object.entries(fieldsOf(facts.payer)).filter(([, value]) => value)
-  if (told.length === 0 || facts.references.length === 0) return
-  const rows = facts.references.flatMap((reference) => told.map(([field, value]) => ({ reference, field, value })))
+/**
+ * Facts about a payer go to each name that the event has for the payment or the customer. The newest value counts, in a
+ * list of facts as in the table.
+ */
+async function notePayers(
+  tx: Queryable,
+  { workspaceId, now }: Ledger,
+  provider: string,
+  told: readonly RevenueFacts[],
+): Promise<void> {
+  const rows = told.flatMap(({ references, payer, toldAt }) =>
+    references.flatMap((reference) =>
+      Object.entries(fieldsOf(payer)).flatMap(([field, value]) =>
+        value ? [{ reference, field, value, at: Math.min(toldAt, now) }] : [],
+      ),
+    ),
+  )
+  if (rows.length === 0) return
   const changed = await tx.query<{ reference: string }>(
     `INSERT INTO revenue_payers AS known (workspace_id, provider, reference, field, value, told_at)
-     SELECT $1, $2, reference, field, value, to_timestamp($4::float8 / 1000)
-     FROM jsonb_to_recordset($3::jsonb) AS row (reference text, field text, value text)
+     SELECT DISTINCT ON (reference, field) $1::int, $2, reference, field, value, to_timestamp(at / 1000)
+     FROM jsonb_to_recordset($3::jsonb) AS row (reference text, field text, value text, at float8)
+     ORDER BY reference, field, at DESC, value DESC
      ON CONFLICT (workspace_id, provider, reference, field) DO UPDATE SET value = excluded.value, told_at = excluded.told_at
      WHERE (known.told_at, known.value) < (excluded.told_at, excluded.value)
      RETURNING reference`,
-    [workspaceId, provider, JSON.stringify(rows), Math.min(facts.toldAt, now)],
+    [workspaceId, provider, JSON.stringify(rows)],
   )
   if (changed.length === 0) return
-  await tx.query(
-    `UPDATE revenue_payments SET credit_due_at = now()
-     WHERE workspace_id = $1 AND provider = $2 AND refs && $3::text[] AND NOT is_payer_erased`,
+  // Each name by itself, and by the index of names alone: Postgres takes many at once for much of the table, and reads all of it.
+  const due = await tx.query<{ id: number }>(
+    `SELECT DISTINCT id FROM unnest($3::text[]) AS changed (reference)
+     CROSS JOIN LATERAL (SELECT * FROM revenue_payments WHERE refs && ARRAY[changed.reference] OFFSET 0) AS payment
+     WHERE workspace_id = $1 AND provider = $2 AND NOT is_payer_erased`,
     [workspaceId, provider, changed.map(({ reference }) => reference)],
+  )
+  if (due.length === 0) return
+  await tx.query(
+    'UPDATE revenue_payments SET credit_due_at = now() WHERE id = ANY ($1::bigint[]) AND NOT is_payer_erased',
+    [due.map(({ id }) => id)],
   )
 }
 
@@ -124,97 +146,73 @@ function fieldsOf({ email, userId, anonymousId }: Payer): Record<string, string 
   return { email, user_id: userId, anonymous_id: anonymousId }
 }
 
-async function findOrMakePayment(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<KnownPayment> {
-  const { workspaceId, provider, now } = source
-  const { id, occurredAt } = facts.payment!
-  const [row] = await tx.query<{ id: number }>(
+/** @returns them with what was known of them before, in the order in which they are told */
+async function findOrMakePayments(
+  tx: Queryable,
+  { workspaceId, now }: Ledger,
+  told: readonly ToldPayment[],
+): Promise<KnownPayment[]> {
+  const rows = told.map(({ provider, payment, references }) => ({ provider, payment, refs: [...references] }))
+  // The entries tell when it was paid.
+  const made = await tx.query<{ id: number }>(
     `INSERT INTO revenue_payments AS known (workspace_id, provider, payment, refs, occurred_at, import_day)
-     VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), (to_timestamp($6::float8 / 1000) AT TIME ZONE 'UTC')::date)
+     SELECT $1, provider, payment, refs, to_timestamp($3::float8 / 1000), (to_timestamp($3::float8 / 1000) AT TIME ZONE 'UTC')::date
+     FROM jsonb_to_recordset($2::jsonb) AS told (provider text, payment text, refs text[])
      ON CONFLICT (workspace_id, provider, payment) DO UPDATE SET
        refs = known.refs || ARRAY(SELECT told FROM unnest(excluded.refs) AS told WHERE told != ALL (known.refs)),
        credit_due_at = CASE WHEN NOT known.is_payer_erased THEN now() END
      RETURNING id`,
-    [workspaceId, provider, id, facts.references, Math.min(occurredAt, now), now],
+    [workspaceId, JSON.stringify(rows), now],
   )
-  const entries = await readEntries(tx, row!.id)
-  return { id: row!.id, ...entries }
-}
-
-async function readEntries(tx: Queryable, paymentId: number): Promise<Omit<KnownPayment, 'id'>> {
-  const [sums] = await tx.query<{ paid: number; refunded: number }>(
-    `SELECT count(*) FILTER (WHERE entry = 'payment') AS paid,
-       coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded
-     FROM revenue_entries WHERE payment_id = $1`,
-    [paymentId],
+  const known = await readPayments(
+    tx,
+    made.map(({ id }) => id),
   )
-  return { isPaid: sums!.paid > 0, refundedCents: sums!.refunded }
+  const byKey = new Map(known.map((payment) => [keyOf(payment), payment]))
+  return told.map((payment) => byKey.get(keyOf(payment))!)
 }
 
-/** Trials and full discounts are transactions of nothing: no payments. */
-function entriesOf(payment: RevenueFacts['payment'], now: number): Entry[] {
-  if (payment === undefined) return []
-  const { occurredAt, paid, refunds } = payment
-  const at = (moment: number) => Math.min(moment, now)
-  const entries = [
-    ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, occurredAt: at(occurredAt) }] : []),
-    ...refunds.map(({ refund, canTotalFall, valueCents, currency, occurredAt: refundedAt }) => ({
-      entry:
-        refund === undefined
-          ? `total ${valueCents}${canTotalFall ? ` at ${new Date(refundedAt).toISOString()}` : ''}`
-          : `refund ${refund}`,
-      totalCents: refund === undefined ? valueCents : null,
-      valueCents: -valueCents,
-      currency,
-      occurredAt: at(refundedAt),
-    })),
-  ]
-  return entries.filter(({ valueCents }) => valueCents !== 0)
-}
-
-/** A repeat may tell an earlier time of a refund; the amount is the first one's. */
-async function insertEntry(tx: Queryable, workspaceId: number, paymentId: number, entry: Entry): Promise<void> {
-  await tx.query(
-    `INSERT INTO revenue_entries AS known
-       (workspace_id, payment_id, entry, total_cents, value_cents, currency, occurred_at)
-     VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))
-     ON CONFLICT (payment_id, entry) DO UPDATE SET occurred_at = least(known.occurred_at, excluded.occurred_at)
-     WHERE excluded.occurred_at < known.occurred_at`,
-    [workspaceId, paymentId, entry.entry, entry.totalCents, entry.valueCents, entry.currency, entry.occurredAt],
-  )
-}
-
-interface PublishedPayment {
-  readonly id: number
-  readonly provider: string
-  readonly payment: string
+interface StoredPayment extends KnownPayment {
   readonly value_cents: number
-  readonly refunded_cents: number
-  readonly currency: string
+  /** Null where it has no entries yet. */
+  readonly currency: string | null
   readonly occurred_at: Date
 }
 
-/** Values of `revenue.refunded` add up to what was refunded in all, less what came back, in whatever order it becomes known. */
-async function enqueueEvents(
+/** Payments with the sums of their entries. */
+function readPayments(tx: Queryable, ids: readonly number[]): Promise<StoredPayment[]> {
+  return tx.query<StoredPayment>(
+    `SELECT p.id, provider, payment, p.occurred_at, min(currency) AS currency,
+       count(*) FILTER (WHERE entry = 'payment') > 0 AS is_paid,
+       coalesce(max(value_cents) FILTER (WHERE entry = 'payment'), 0)::bigint AS value_cents,
+       coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded_cents
+     FROM revenue_payments p LEFT JOIN revenue_entries e ON e.payment_id = p.id
+     WHERE p.id = ANY ($1::bigint[]) GROUP BY p.id`,
+    [ids],
+  )
+}
+
+/** In the order in which they are told: totals of one amount and time are counted by their ids. */
+async function insertEntries(
   tx: Queryable,
   workspaceId: number,
-  before: KnownPayment,
-): Promise<PaymentChange | undefined> {
-  const now = await readEntries(tx, before.id)
-  const refunded = now.refundedCents - before.refundedCents
-  if (now.isPaid === before.isPaid && refunded === 0) return undefined
-  const [payment] = await tx.query<PublishedPayment>(
-    `SELECT p.id, provider, payment, coalesce(max(value_cents) FILTER (WHERE entry = 'payment'), 0)::bigint AS value_cents,
-       coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded_cents,
-       min(currency) AS currency, p.occurred_at
-     FROM revenue_payments p JOIN revenue_entries e ON e.payment_id = p.id WHERE p.id = $1 GROUP BY p.id`,
-    [before.id],
+  payments: readonly KnownPayment[],
+  told: ReadonlyMap<string, ToldPayment>,
+): Promise<void> {
+  const rows = payments.flatMap((known) =>
+    [...told.get(keyOf(known))!.entries.values()].map((entry) => ({ ...entry, paymentId: known.id })),
   )
-  const { id, occurred_at, ...money } = payment!
-  const object = { id, object_id: `payment_${id}`, ...money, occurred_at: occurred_at.toISOString() }
-  const isNewlyPaid = now.isPaid && !before.isPaid
-  if (isNewlyPaid) await insertOutbox(tx, workspaceId, 'revenue.recorded', object)
-  if (refunded !== 0) await insertOutbox(tx, workspaceId, 'revenue.refunded', { ...object, refund_cents: refunded })
-  return { paidCents: isNewlyPaid ? money.value_cents : 0, refundedCents: refunded, currency: money.currency }
+  await tx.query(
+    `INSERT INTO revenue_entries AS known (workspace_id, payment_id, entry, total_cents, value_cents, currency, occurred_at)
+     SELECT $1, payment_id, entry, total_cents, value_cents, currency, to_timestamp(at / 1000)
+     FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS
+         ("paymentId" bigint, entry text, "totalCents" bigint, "valueCents" bigint, currency text, "occurredAt" float8))
+       WITH ORDINALITY AS told (payment_id, entry, total_cents, value_cents, currency, at, place)
+     ORDER BY place
+     ON CONFLICT (payment_id, entry) DO UPDATE SET occurred_at = least(known.occurred_at, excluded.occurred_at)
+     WHERE excluded.occurred_at < known.occurred_at`,
+    [workspaceId, JSON.stringify(rows)],
+  )
 }
 
 interface PaymentChange {
@@ -224,7 +222,40 @@ interface PaymentChange {
   readonly currency: string
 }
 
-function linesOf(changed: PaymentChange, provider: string, entries: readonly Entry[]): MoneyLine[] {
+/**
+ * Values of `revenue.refunded` add up to what was refunded in all, less what came back, in whatever order it becomes known.
+ * @returns what has changed, by payment
+ */
+async function enqueueEvents(
+  tx: Queryable,
+  workspaceId: number,
+  before: readonly KnownPayment[],
+): Promise<ReadonlyMap<number, PaymentChange>> {
+  const stored = await readPayments(
+    tx,
+    before.map(({ id }) => id),
+  )
+  const after = new Map(stored.map((payment) => [payment.id, payment]))
+  const changes = new Map<number, PaymentChange>()
+  const rows: OutboxRow[] = []
+  for (const known of before) {
+    const { id, is_paid, occurred_at, ...money } = after.get(known.id)!
+    const isNewlyPaid = is_paid && !known.is_paid
+    const refundedCents = money.refunded_cents - known.refunded_cents
+    if (!isNewlyPaid && refundedCents === 0) continue
+    const object = { id, object_id: `payment_${id}`, ...money, occurred_at: occurred_at.toISOString() }
+    if (isNewlyPaid) rows.push({ workspaceId, type: 'revenue.recorded', object })
+    if (refundedCents !== 0) {
+      rows.push({ workspaceId, type: 'revenue.refunded', object: { ...object, refund_cents: refundedCents } })
+    }
+    changes.set(id, { paidCents: isNewlyPaid ? money.value_cents : 0, refundedCents, currency: money.currency! })
+  }
+  await insertOutboxRows(tx, rows)
+  return changes
+}
+
+function linesOf(changed: PaymentChange, provider: string, told: ReadonlyMap<string, Entry>): MoneyLine[] {
+  const entries = [...told.values()]
   const { paidCents, refundedCents, currency } = changed
   const lastOf = (isWanted: (entry: Entry) => boolean) =>
     Math.max(...entries.filter(isWanted).map(({ occurredAt }) => occurredAt), 0)

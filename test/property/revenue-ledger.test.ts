@@ -1,6 +1,11 @@
 /** The ledger against a computation by hand: streams of providers' events, reordered, repeated, in parallel, and forged. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { readCustom } from '../../api/revenue/providers/custom.ts'
+import { readPaddle } from '../../api/revenue/providers/paddle.ts'
+import { readStripe } from '../../api/revenue/providers/stripe.ts'
+import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import type { ToldFacts } from '../../postgres/tables/told-payments.ts'
 import type { RevenueProvider } from '../../schemas/revenue.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type Connected, connectProvider, readLedger, sendEvent } from '../support/revenue.ts'
@@ -135,6 +140,20 @@ function byHand(payments: readonly Payment[]): string[] {
 
 const inParallel = 4
 
+const readers = { stripe: readStripe, paddle: readPaddle, custom: readCustom }
+
+function factsOf(provider: Tested, event: object): ToldFacts {
+  const read = readers[provider](event, 'UTC')
+  if (!read.ok) throw new Error(JSON.stringify(read.errors))
+  return { provider, facts: read.value! }
+}
+
+const readPayers = (workspaceId: number) =>
+  stores.pg.query(
+    'SELECT provider, reference, field, value FROM revenue_payers WHERE workspace_id = $1 ORDER BY 1, 2, 3',
+    [workspaceId],
+  )
+
 test('is the same for any order of the events, with repeats, and forged ones change nothing', async () => {
   const streams = fc.array(payment, { minLength: 1, maxLength: 4 }).chain((payments) => {
     const events = payments.flatMap((one, number) =>
@@ -144,10 +163,11 @@ test('is the same for any order of the events, with repeats, and forged ones cha
       const all = [...events, ...again.map((at) => events[at]!)]
       return fc.shuffledSubarray(all, { minLength: all.length })
     })
-    return fc.record({ payments: fc.constant(payments), sent, forged: fc.nat(events.length - 1) })
+    const each = fc.integer({ min: 1, max: events.length })
+    return fc.record({ payments: fc.constant(payments), sent, each, forged: fc.nat(events.length - 1) })
   })
   await fc.assert(
-    fc.asyncProperty(streams, async ({ payments, sent, forged }) => {
+    fc.asyncProperty(streams, async ({ payments, sent, each, forged }) => {
       const { workspaceId } = await makeWorkspace(stores)
       const connections = new Map<Tested, Connected>()
       for (const provider of ['stripe', 'paddle', 'custom'] as const) {
@@ -163,21 +183,31 @@ test('is the same for any order of the events, with repeats, and forged ones cha
         const statuses = await Promise.all(sent.slice(at, at + inParallel).map((one) => send(one)))
         expect(new Set(statuses)).toEqual(new Set([200]))
       }
-      const ledger = (await readLedger(stores, workspaceId)).map(
-        ({ payment, value_cents, occurred_at }) => `${payment}: ${value_cents} at ${occurred_at.toISOString()}`,
-      )
-      expect(ledger.sort()).toEqual(byHand(payments).sort())
-      const told = await stores.pg.query<{ type: string; cents: number }>(
-        `SELECT type, sum(coalesce(object ->> 'refund_cents', '1')::bigint)::bigint AS cents FROM outbox
-         WHERE workspace_id = $1 AND type LIKE 'revenue.%' GROUP BY type
-         HAVING sum(coalesce(object ->> 'refund_cents', '1')::bigint) != 0 ORDER BY type`,
-        [workspaceId],
-      )
-      const refunded = payments.flatMap(({ refunds }) => refunds).reduce((sum, each) => sum + each, 0)
-      expect(told).toEqual([
-        { type: 'revenue.recorded', cents: payments.length },
-        ...(refunded > 0 ? [{ type: 'revenue.refunded', cents: refunded }] : []),
-      ])
+      // As an import tells them: several at once, of all providers.
+      const { workspaceId: listed } = await makeWorkspace(stores)
+      for (let at = 0; at < sent.length; at += each) {
+        const facts = sent.slice(at, at + each).map(({ provider, event }) => factsOf(provider, event))
+        await stores.pg.transaction((tx) => recordRevenue(tx, { workspaceId: listed, now: Date.now() }, facts))
+      }
+      for (const id of [workspaceId, listed]) {
+        const ledger = (await readLedger(stores, id)).map(
+          ({ payment, value_cents, occurred_at }) => `${payment}: ${value_cents} at ${occurred_at.toISOString()}`,
+        )
+        expect(ledger.sort()).toEqual(byHand(payments).sort())
+        const told = await stores.pg.query<{ type: string; cents: number }>(
+          `SELECT type, sum(coalesce(object ->> 'refund_cents', '1')::bigint)::bigint AS cents FROM outbox
+           WHERE workspace_id = $1 AND type LIKE 'revenue.%' GROUP BY type
+           HAVING sum(coalesce(object ->> 'refund_cents', '1')::bigint) != 0 ORDER BY type`,
+          [id],
+        )
+        const refunded = payments.flatMap(({ refunds }) => refunds).reduce((sum, cents) => sum + cents, 0)
+        expect(told).toEqual([
+          { type: 'revenue.recorded', cents: payments.length },
+          ...(refunded > 0 ? [{ type: 'revenue.refunded', cents: refunded }] : []),
+        ])
+      }
+      const [payers, ofLists] = await Promise.all([readPayers(workspaceId), readPayers(listed)])
+      expect(ofLists).toEqual(payers)
     }),
     { numRuns: isLong ? 500 : 50 },
   )

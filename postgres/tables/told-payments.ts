@@ -1,0 +1,66 @@
+/** Payments with their entries, as facts of providers and imports tell them, before the ledger knows them. */
+import type { Money, RevenueFacts } from '../../schemas/revenue.ts'
+
+/** Facts of one provider. */
+export interface ToldFacts {
+  readonly provider: string
+  readonly facts: RevenueFacts
+}
+
+export interface Entry extends Money {
+  readonly entry: string
+  readonly totalCents: number | null
+  readonly occurredAt: number
+}
+
+/** All that is told of one payment. */
+export interface ToldPayment {
+  readonly provider: string
+  readonly payment: string
+  readonly references: Set<string>
+  /** By their names. */
+  readonly entries: Map<string, Entry>
+}
+
+/** The same for all that is told of a payment. */
+export const keyOf = ({ provider, payment }: { readonly provider: string; readonly payment: string }) =>
+  `${provider} ${payment}`
+
+/** A payment that is told twice is one. A repeat of an entry may tell an earlier time; the amount is the first one's. */
+export function gatherPayments(told: readonly ToldFacts[], now: number): Map<string, ToldPayment> {
+  const payments = new Map<string, ToldPayment>()
+  for (const { provider, facts } of told) {
+    const entries = entriesOf(facts.payment, now)
+    if (entries.length === 0) continue
+    const made: ToldPayment = { provider, payment: facts.payment!.id, references: new Set(), entries: new Map() }
+    const known = payments.get(keyOf(made)) ?? made
+    payments.set(keyOf(made), known)
+    for (const reference of facts.references) known.references.add(reference)
+    for (const entry of entries) {
+      const first = known.entries.get(entry.entry) ?? entry
+      known.entries.set(entry.entry, { ...first, occurredAt: Math.min(first.occurredAt, entry.occurredAt) })
+    }
+  }
+  return payments
+}
+
+/** Trials and full discounts are transactions of nothing: no payments. */
+export function entriesOf(payment: RevenueFacts['payment'], now: number): Entry[] {
+  if (payment === undefined) return []
+  const { occurredAt, paid, refunds } = payment
+  const at = (moment: number) => Math.min(moment, now)
+  const entries = [
+    ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, occurredAt: at(occurredAt) }] : []),
+    ...refunds.map(({ refund, canTotalFall, valueCents, currency, occurredAt: refundedAt }) => ({
+      entry:
+        refund === undefined
+          ? `total ${valueCents}${canTotalFall ? ` at ${new Date(refundedAt).toISOString()}` : ''}`
+          : `refund ${refund}`,
+      totalCents: refund === undefined ? valueCents : null,
+      valueCents: -valueCents,
+      currency,
+      occurredAt: at(refundedAt),
+    })),
+  ]
+  return entries.filter(({ valueCents }) => valueCents !== 0)
+}

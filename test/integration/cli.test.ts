@@ -145,6 +145,19 @@ describe('every command', () => {
     },
   )
 
+  test('takes a password from a pipe whose writer takes a moment, and goes on without end', async () => {
+    const { workspaceId } = await makeWorkspace(stores)
+    const words = ['owner', 'password', '--workspace', String(workspaceId)]
+    const env = environment()
+    const child = spawn(process.execPath, [await compileService('cli/svc.ts'), ...words], { env })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+    child.stdin.on('error', () => {})
+    setTimeout(() => child.stdin.write('long enough '.repeat(1_000)), 3_000)
+    const [code] = await once(child, 'close')
+    expect([code, said]).toEqual([1, expect.stringContaining('a password must have 10 to 200 characters')])
+  })
+
   test('says its version', async () => {
     const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
     expect(await svc('--version', {})).toMatchObject({ code: 0, out: `svc ${version}\n`, err: '' })

@@ -10,7 +10,7 @@ import { requireSecretKey } from '../postgres/tables/secret-key-check.ts'
 import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
 import type { Config } from '../runtime/config.ts'
 import { isFolderInUse } from '../runtime/folder-lock.mjs'
-import { commandPostgresDeadlineMs } from '../schemas/limits/store-limits.ts'
+import { clickhouseHelloDeadlineMs, commandPostgresDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { CommandFailed } from './command.ts'
 
 /** Fields of DATA_DIR/dev.json, written by `npm start`, that commands use. */
@@ -34,6 +34,11 @@ export interface Installation {
   readonly dataDir: string
   postgres(): Postgres
   clickhouse(): ClickHouse
+  /**
+   * The same, once it has answered: for statements that may take minutes.
+   * @throws StoreUnavailable within seconds where it hangs
+   */
+  answeringClickhouse(): Promise<ClickHouse>
   redisUrl(): string
   /** Root of the public tracking interface, without a slash at its end. */
   trackingUrl(): string
@@ -116,6 +121,11 @@ export function openInstallation(config: Config): Installation {
     clickhouse: () => {
       clickhouse ??= connectClickHouse(locate('CLICKHOUSE_URL', config.clickhouseUrl, 'clickhouse_url'))
       return clickhouse
+    },
+    answeringClickhouse: async () => {
+      const ch = installation.clickhouse()
+      await ch.query('SELECT 1', {}, { deadlineMs: clickhouseHelloDeadlineMs })
+      return ch
     },
     redisUrl: () => locate('REDIS_URL', config.redisUrl, 'redis_url'),
     trackingUrl: () => {

@@ -106,6 +106,8 @@ export const exportHistory = defineCommand({
       throw new CommandFailed('somebody’s events are being removed from this workspace: export it once that is done')
     }
     await refuseWhileErasing()
+    // Before the file is there.
+    await installation.answeringClickhouse()
     const startedAt = performance.now()
     const sink = openSink(options.text('out'), print)
     try {

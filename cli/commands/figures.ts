@@ -17,8 +17,9 @@ export const showFigures = defineCommand({
   options: {},
   async run({ installation }) {
     const pg = installation.postgres()
-    const [state, { asOf }, progress, builds] = await Promise.all([
-      readFoldState(pg),
+    // Alone: where Postgres hangs, the others would wait one behind another.
+    const state = await readFoldState(pg)
+    const [{ asOf }, progress, builds] = await Promise.all([
       readFoldedAsOf(pg),
       readFoldProgress(pg),
       listOpenBuilds(pg),

@@ -34,5 +34,5 @@ export const retryJobs = defineCommand({
     if (id !== undefined && asked.length === 0) throw new CommandFailed(`there is no job ${id} that was set aside`)
     return asked
   },
-  show: (asked) => `${asked.length} of them will be tried again by the pipeline`,
+  show: ({ length }) => (length === 0 ? 'nothing is set aside' : `jobs that the pipeline will try again: ${length}`),
 })

@@ -32,7 +32,8 @@ export const erasePeople = defineCommand({
     const { id: workspaceId } = await installation.workspace(options.id('workspace'))
     const secretKey = await installation.secretKey()
     if (secretKey === undefined) throw new CommandFailed('SECRET_KEY is needed to find what events have of a person')
-    const [pg, ch, hashes] = [installation.postgres(), installation.clickhouse(), makeIdentityHashes(secretKey)]
+    const [pg, ch] = [installation.postgres(), await installation.answeringClickhouse()]
+    const hashes = makeIdentityHashes(secretKey)
     const erasure = { ch, hashes, log: makeLog('svc', 'silent'), now: Date.now() }
     progress.running('merging what was sent before')
     await shortenInbox(pg, erasure, signal)

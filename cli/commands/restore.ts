@@ -25,18 +25,17 @@ export const restoreNumbers = defineCommand({
     'After a restore of Postgres: give out no number again that rows in ClickHouse have. The pipeline must be down.',
   options: {},
   async run({ installation }) {
-    const [stored] = await installation
-      .clickhouse()
-      .query<Record<'id' | 'version' | 'build' | keyof typeof identities, number>>(
-        `SELECT id, version, build, workspaces, links, posts, sites FROM
+    const ch = await installation.answeringClickhouse()
+    const [stored] = await ch.query<Record<'id' | 'version' | 'build' | keyof typeof identities, number>>(
+      `SELECT id, version, build, workspaces, links, posts, sites FROM
          (SELECT max(id) AS id FROM ${tables(streamed)}) AS received,
          (SELECT max(version) AS version, max(build) AS build FROM ${tables(derived)}) AS derived,
          (SELECT max(workspace_id) AS workspaces FROM ${tables(all)}) AS stored,
          (SELECT max(link_id) AS links, max(post_id) AS posts FROM ${tables(['events', 'link_clicks'])}) AS followed,
          (SELECT max(site) AS sites FROM search_days) AS searched`,
-        {},
-        { deadlineMs },
-      )
+      {},
+      { deadlineMs },
+    )
     const { id, version, build, ...numbers } = stored!
     const pg = installation.postgres()
     await raiseRestoredLeases(pg, Math.floor(id / segmentRowsMax), segmentLeaseSize)

@@ -210,7 +210,7 @@ export const deleteWorkspace = defineCommand({
   },
   async run({ options, installation, progress, signal }) {
     const id = options.id('workspace')!
-    const [pg, ch] = [installation.postgres(), installation.clickhouse()]
+    const pg = installation.postgres()
     if ((await readDeletion(pg, id)) === null) {
       const { name, slug } = await installation.workspace(id)
       const confirmed = options.text('yes', workspaceNameLengthMax) ?? (await askForName(id, name))
@@ -225,6 +225,7 @@ export const deleteWorkspace = defineCommand({
       if (doneAt !== null) return { workspace_id: id, requested_at: requestedAt, deleted_at: doneAt }
       signal.throwIfAborted()
       progress.running('keys and links have ended, and data is being deleted; the pipeline goes on if this stops')
+      const ch = await installation.answeringClickhouse()
       await deleteWorkspaces({ pg, ch, log: makeLog('svc', 'silent'), signal })
       await sleep(pauseMs, signal)
     }

@@ -25,11 +25,12 @@ export interface LeaseAboveMark {
 
 /** Leases whose largest stored id is above their mark. @param workspaceId only rows of this one */
 export async function findLeasesAboveMarks(
-  installation: Pick<Installation, 'postgres' | 'clickhouse'>,
+  installation: Pick<Installation, 'postgres' | 'answeringClickhouse'>,
   workspaceId?: number,
 ): Promise<LeaseAboveMark[]> {
   // Rows first: they are there before their mark is.
-  const stored = await installation.clickhouse().query<{ lease: number; through: number }>(
+  const ch = await installation.answeringClickhouse()
+  const stored = await ch.query<{ lease: number; through: number }>(
     `SELECT intDiv(id, ${idsOfLease}) AS lease, max(id) AS through FROM events
        WHERE ${workspaceSql(workspaceId)} GROUP BY lease ORDER BY lease`,
     {},

@@ -10,7 +10,7 @@ import { CommandFailed, type Invocation } from '../command.ts'
 /** Begins a build for the workspace of the option, or for each, and waits until all are done. */
 export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): Promise<FigureBuild[]> {
   const { options, installation, progress, signal } = invocation
-  const pg = installation.postgres()
+  const [pg, ch] = [installation.postgres(), await installation.answeringClickhouse()]
   const id = options.id('workspace')
   const workspaceIds =
     id === undefined
@@ -31,7 +31,7 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
     progress.running(
       `${counted(left.length, 'workspace')} left, workspace ${workspaceId}: ${partsDone} of ${parts || '?'} parts`,
     )
-    await whileLeased(pg, installation.clickhouse(), signal, async (work) => {
+    await whileLeased(pg, ch, signal, async (work) => {
       const { isAllTaken } = await fold(work)
       if (!isAllTaken) return
       await buildNextPart(work, Date.now(), ofOthers).catch((error: unknown) => {

@@ -7,6 +7,8 @@ export const postgresDeadlineMs = 5 * second
 export const commandPostgresDeadlineMs = 20 * second
 export const redisDeadlineMs = 2 * second
 export const clickhouseQueryDeadlineMs = 15 * second
+/** Within it a ClickHouse that works says so. Then a command asks it what may take minutes. */
+export const clickhouseHelloDeadlineMs = 10 * second
 /**
  * Shares of `ANSWER_DEADLINE_MS`. All statements of an answer in ClickHouse have one together. Each statement in Postgres has
  * one, and so has getting a connection.

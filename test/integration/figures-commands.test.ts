@@ -2,15 +2,17 @@
 import { beforeAll, expect, test } from 'vitest'
 import { cellColumns } from '../../clickhouse/rollups/cells.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from '../../pipeline/fold/build.ts'
-import { beginBuild, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
+import { beginBuild, listOpenBuilds, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { clickhouseHelloDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { svcOn } from '../support/command-line.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { closeDaysAt, foldAll, workOn } from '../support/fold.ts'
 import { makeTestWorkspace, type Overview, type TestWorkspace } from '../support/overview.ts'
 import { setUpStores } from '../support/stores.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const now = Date.parse('2026-11-20T14:25:00Z')
 const later = now + 30 * 60_000
@@ -205,6 +207,28 @@ test('figures go on in the old timezone until those of the new one stand, while 
   await expect.poll(left).toEqual([])
   expect(await buildsWithRows()).toEqual([{ builds: 1 }])
   await expectAs(after)
+})
+
+test('where ClickHouse hangs, commands whose statements may take minutes end within seconds, and begin nothing', async () => {
+  const proxy = await startTcpProxy(stores.clickhouseUrl)
+  try {
+    await proxy.set('hanging')
+    const commands = [
+      'restore numbers',
+      'restore marks',
+      'figures rebuild',
+      'events export',
+      'people erase --contact 1',
+    ]
+    const said = await Promise.all(
+      commands.map((command) => svcOn({ ...stores, clickhouseUrl: proxy.url }, ...command.split(' '))),
+    )
+    const late = expect.stringContaining(`no answer within ${clickhouseHelloDeadlineMs} ms`)
+    expect(said).toEqual(commands.map(() => ({ code: 1, err: late, json: undefined })))
+    expect(await listOpenBuilds(stores.pg)).not.toContainEqual(expect.objectContaining({ state: 'building' }))
+  } finally {
+    await proxy.close()
+  }
 })
 
 // The last ones of this file: rows of its stores aren't of figures any more.

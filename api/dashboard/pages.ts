@@ -135,10 +135,13 @@ export function plainPage(status: number, title: string, body: string): HttpRepl
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
+/** @param body its heading names the page in tabs and history, too */
 export function html(status: number, body: string, head = ''): HttpReply {
+  const heading = /<h1>(.*?)<\/h1>/.exec(body)?.[1] ?? 'Dashboard'
+  const title = heading.replaceAll(/<[^>]*>/g, '')
   return {
     status,
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },
-    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Dashboard</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">${headTags.style}${head}</head><body>${body}</body></html>`,
+    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">${headTags.style}${head}</head><body>${body}</body></html>`,
   }
 }

@@ -156,6 +156,7 @@ test('who is signed out is told how to sign in; a wrong password is told, the ri
   await page.click('text=Sign out')
   await page.waitForURL('**/dashboard/sign-in')
   expect(await page.textContent('main')).toContain('npx svc owner link')
+  expect(await page.title()).toBe('Sign in')
   await page.goto(`${api.url}/dashboard?days=7`)
   await page.waitForURL('**/dashboard/sign-in?next=%2Fdashboard%3Fdays%3D7')
   const email = `owner${mine.workspaceId}@example.com`

@@ -168,6 +168,37 @@ test('each card is a tab of the chart, whose values are the API’s', async (con
 test('by keyboard alone: a tab of a list, its details searched, sorted and filtered by, the range moved', async (context) => {
   const page = await signIn(context)
   await ready(page)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('main:focus')
+  // Alt and Enter leave a row's value out, as a click with Alt does.
+  await page.focus(`${list('Countries')} .row:has-text("Brazil")`)
+  await page.keyboard.press('Alt+Enter')
+  await page.waitForSelector('.chips >> text=country: not Brazil')
+  await page.keyboard.press('Escape')
+  await page.focus('text=As a table')
+  await page.keyboard.press('Enter')
+  // A table that is wider than its place is scrolled by the arrows, which move no range then.
+  await page.$eval('.chart .scrolled', (table) => {
+    table.style.width = '60px'
+  })
+  await page.focus('.chart .scrolled')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowLeft')
+  await page.focus('text=As a table')
+  await page.keyboard.press('Enter')
+  expect(new URL(page.url()).search).toBe('')
+  const turnKeys = async () => {
+    await page.focus('header >> text=Shortcuts')
+    await page.keyboard.press('Enter')
+    await page.focus('dialog input')
+    for (const key of ['Space', 'Escape', 'd']) await page.keyboard.press(key)
+  }
+  await turnKeys()
+  expect(new URL(page.url()).search).toBe('')
+  await turnKeys()
+  await page.waitForURL('**/dashboard?days=1')
+  await page.keyboard.press('m')
   await page.focus(`${list('Sources')} >> text=Campaigns`)
   await page.keyboard.press('Enter')
   await page.waitForSelector(`${list('Sources')} .row:has-text("may")`)
@@ -209,6 +240,16 @@ test('by keyboard alone: a tab of a list, its details searched, sorted and filte
   const light = await color()
   await page.emulateMedia({ colorScheme: 'dark' })
   await expect.poll(color).not.toBe(light)
+  // Where the system has the colours, too, the chosen card is told from others.
+  await page.emulateMedia({ forcedColors: 'active' })
+  const groundOf = (pressed: boolean) =>
+    page.evaluate(`getComputedStyle(document.querySelector('[data-card][aria-pressed="${pressed}"]')).backgroundColor`)
+  expect(await groundOf(true)).not.toBe(await groundOf(false))
+  await page.emulateMedia({ forcedColors: 'none' })
+  // A screen of 1,280 pixels at 400 %.
+  await page.setViewportSize({ width: 320, height: 256 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+  await page.setViewportSize({ width: 1280, height: 900 })
 })
 
 test('card and tabs stand in the address: reload, other pages and Back keep them', async (context) => {

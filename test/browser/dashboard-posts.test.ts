@@ -440,7 +440,7 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   const save = 'button:text-is("Save the draft")'
   await page.fill('text=Title', 'Mine again')
   await page.click(save)
-  await page.waitForSelector(`${save}:disabled`)
+  await page.waitForSelector(`${save}[aria-disabled="true"]:focus`)
   await page.fill('text=Tags', 'late')
   letGo()
   await page.waitForSelector('[role="alert"]:has-text("what you wrote since then isn’t saved yet")')
@@ -455,7 +455,7 @@ test('a new post that is scheduled while its editor writes on is changed as a sc
   const letGo = await holdRequests(page, '**/api/v1/posts/*/schedule')
   const schedule = 'form button:text-is("Schedule")'
   await page.click(schedule)
-  await page.waitForSelector(`${schedule}:disabled`)
+  await page.waitForSelector(`${schedule}[aria-disabled="true"]:focus`)
   await page.fill('text=Tags', 'late')
   letGo()
   await page.click('form button:text-is("Save")')

@@ -83,6 +83,13 @@ test('links lead to the sections, and an address with a section stays there whil
     await page.waitForSelector(`${links}[aria-current]:text-is("${title}")`)
     await expect.poll(() => isInSight(id)).toBe(true)
   }
+  // Each card's heading is below its section's, and no two buttons have one name.
+  const levels = await page.$$eval('main :is(h2, h3)', (all) =>
+    all.map((one) => one.matches('.section > h2') === (one.tagName === 'H2')),
+  )
+  expect(levels).not.toContain(false)
+  const names = await page.$$eval('main button', (all) => all.map((one) => one.ariaLabel ?? one.textContent))
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   await page.setViewportSize({ width: 390, height: 800 })
   const linksTop = await page
     .locator(links)

@@ -200,6 +200,12 @@ test('ranges: none of their events is no empty workspace; the series before; day
   await page.fill('input[name="from"]', '')
   expect(errors).toEqual([])
   await page.waitForSelector('dialog :text("Choose the first day and the last one")')
+  const next = 'dialog [aria-label="Next month"]'
+  await page.click('dialog [aria-label="Previous month"]')
+  await page.focus(next)
+  // At the last month it is off, and keeps the focus.
+  for (const key of ['Enter', 'Enter']) await page.keyboard.press(key)
+  await page.waitForSelector(`${next}[aria-disabled="true"]:focus`)
   await page.click('dialog [aria-label="Previous month"]')
   const days = await page.$$eval('dialog td button:not(.beside)', (all) =>
     all.map((one) => one.getAttribute('data-day')),

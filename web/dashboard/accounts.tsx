@@ -110,7 +110,12 @@ function OneAccount({ account, timezone, isKnown, renew, end }: OneAccountProps)
       <Health {...account} />
       {checkedAt && <span class="label">checked {time(checkedAt, timezone)}</span>}
       {may('workspace:manage') && !isSimulated && (
-        <button type="button" disabled={!isKnown} aria-label={`Connect again ${handle} on ${network}`} onClick={renew}>
+        <button
+          type="button"
+          aria-disabled={!isKnown}
+          aria-label={`Connect again ${handle} on ${network}`}
+          onClick={renew}
+        >
           Connect again
         </button>
       )}

@@ -5,7 +5,7 @@ import { figurePages } from '../../schemas/shared-pages.ts'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
-import { keepFocus } from './kept-focus.ts'
+import { focusMain, holdDisabled, keepFocus } from './kept-focus.ts'
 import { Later, type Page } from './later.tsx'
 import { type Joined, showRole } from './may.ts'
 import { OverviewPage } from './overview.tsx'
@@ -14,7 +14,7 @@ import { Failure, PageLink } from './parts.tsx'
 import { signOutSent, useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
 import { addressOf, isShared, pageAt } from './shared-page.ts'
-import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
+import { clickByAltEnter, focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WaitingCount } from './waiting-count.tsx'
@@ -113,6 +113,12 @@ function App() {
   return (
     <>
       <header>
+        <button type="button" class="skip" onClick={focusMain}>
+          Skip to the content
+        </button>
+        <p class="unseen" role="status">
+          {nameOf(pathname)}
+        </p>
         <h1>
           <WorkspaceName shown={workspace ?? current} joined={joined} showAll={() => navigate(allWorkspacesPath)} />
         </h1>
@@ -205,4 +211,6 @@ function placeOf() {
 }
 
 keepFocus()
+holdDisabled()
+clickByAltEnter()
 render(<App />, document.getElementById('app')!)

@@ -71,7 +71,7 @@ export function CalendarDay(props: CalendarDayProps) {
       ))}
       {shown.length < posts.length && (
         <button type="button" class="link" onClick={showWeek}>
-          {posts.length - shown.length} more
+          {posts.length - shown.length} more<span class="unseen"> on {dayInWords(on)}</span>
         </button>
       )}
     </li>

@@ -17,6 +17,7 @@ import {
   wholeOf,
   zoomTo,
 } from './chart-frame.ts'
+import { ChartTable } from './chart-table.tsx'
 import { brief, briefDuration, briefMoney, duration, money, number } from './format.ts'
 import { type NotesByBucket, notesByBucket } from './note-buckets.ts'
 import { drawMarks, showTip } from './note-marks.ts'
@@ -99,20 +100,17 @@ export function Chart(props: ChartProps) {
   return (
     <figure class="panel chart">
       <div ref={place} aria-hidden="true" style={{ minHeight: `${chartHeight}px` }} />
-      <div class="unseen">
-        <table>
-          <caption>{label}</caption>
-          <tbody>
-            {points.map((point, at) => (
-              <tr key={point.start}>
-                <th scope="row">{point.label}</th>
-                <td>{shown(figureOf(point))}</td>
-                {before?.[at] && <td>before: {shown(figureOf(before[at]))}</td>}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ChartTable caption={label}>
+        <tbody>
+          {points.map((point, at) => (
+            <tr key={point.start}>
+              <th scope="row">{point.label}</th>
+              <td>{shown(figureOf(point))}</td>
+              {before?.[at] && <td>before: {shown(figureOf(before[at]))}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </ChartTable>
       {children}
     </figure>
   )

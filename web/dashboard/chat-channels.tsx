@@ -104,7 +104,7 @@ function OneChannel({ channel, timezone, done, change, remove }: ChannelProps) {
               <button
                 type="button"
                 aria-label={`Send one now to ${name}, ${one.content}`}
-                disabled={one.asked?.state === 'waiting'}
+                aria-disabled={one.asked?.state === 'waiting'}
                 onClick={async () => done(await send('POST', `/report-recipients/${one.recipient_id}/send`))}
               >
                 Send one now

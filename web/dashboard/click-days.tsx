@@ -1,5 +1,6 @@
 /** Clicks of the last days as bars, each with its number on hover; the same numbers in a table for those who don't see them. */
 import { dayInWords } from './calendar-days.ts'
+import { ChartTable } from './chart-table.tsx'
 import { number } from './format.ts'
 
 interface ClickDaysProps {
@@ -33,19 +34,16 @@ export function ClickDays({ days }: ClickDaysProps) {
         <span>most in a day: {number(Math.max(...days.map(({ clicks }) => clicks)))}</span>
         <span>{dayInWords(days.at(-1)!.day, { dateStyle: 'medium' })}</span>
       </figcaption>
-      <div class="unseen">
-        <table>
-          <caption>Clicks by day</caption>
-          <tbody>
-            {days.map(({ day, clicks }) => (
-              <tr key={day}>
-                <th scope="row">{day}</th>
-                <td>{number(clicks)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ChartTable caption="Clicks by day">
+        <tbody>
+          {days.map(({ day, clicks }) => (
+            <tr key={day}>
+              <th scope="row">{day}</th>
+              <td>{number(clicks)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </ChartTable>
     </figure>
   )
 }

@@ -88,7 +88,7 @@ function Choices({ made: { platform, choices }, isAsking, choose }: ChoicesProps
           </label>
         ))}
       </fieldset>
-      <button type="submit" disabled={isAsking}>
+      <button type="submit" aria-disabled={isAsking}>
         Connect
       </button>
     </form>

@@ -77,7 +77,7 @@ export function ListTable({ kind, view, currency, add }: TableProps) {
         />
         <button
           type="button"
-          disabled={rows.length === 0}
+          aria-disabled={rows.length === 0}
           onClick={() => save(`${kind.title}.csv`, csvOf(kind, rows, currency))}
         >
           CSV
@@ -132,13 +132,13 @@ export function ListTable({ kind, view, currency, add }: TableProps) {
       )}
       {pages > 1 && (
         <div class="controls">
-          <button type="button" disabled={page === 0} onClick={() => setPage(page - 1)}>
+          <button type="button" aria-disabled={page === 0} onClick={() => setPage(page - 1)}>
             Back
           </button>
           <span class="label">
             {page + 1} of {pages}
           </span>
-          <button type="button" disabled={page === pages - 1} onClick={() => setPage(page + 1)}>
+          <button type="button" aria-disabled={page === pages - 1} onClick={() => setPage(page + 1)}>
             Next
           </button>
         </div>

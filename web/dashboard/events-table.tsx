@@ -45,7 +45,7 @@ export function EventsTable(props: EventsTableProps) {
   const file = (
     <button
       type="button"
-      disabled={isStale || !lines?.length}
+      aria-disabled={isStale || !lines?.length}
       onClick={() => save(`${of ?? 'Events'}.csv`, csvOf(fileOf(lines!, heading)))}
     >
       CSV
@@ -180,7 +180,7 @@ function Rows({ events: { of }, lines, chosen = [], heading, sort, setSort, chan
                         aria-label={`${name} in the chart`}
                         checked={isIn}
                         // A chart has one line at least.
-                        disabled={counts === undefined || (isIn && chosen.length === 1)}
+                        aria-disabled={counts === undefined || (isIn && chosen.length === 1)}
                         onChange={({ currentTarget }) => toggle(line, currentTarget.checked)}
                       />
                       <span

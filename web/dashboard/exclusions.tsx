@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ExclusionsForCaller, Exclusions as ExclusionsResource } from '../../schemas/resources/exclusions.ts'
 import { FormDialog } from './dialog.tsx'
 import { may } from './may.ts'
+import { PanelTitle } from './panel.tsx'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { consult, type Sent, send, useAnswer, useRefusal } from './query.ts'
 
@@ -40,7 +41,7 @@ export function TrafficLeftOut() {
   const mayChange = answer !== undefined && may('analytics:write')
   return (
     <section class="panel" aria-label="Traffic left out">
-      <h2>
+      <PanelTitle>
         Traffic left out
         {mayChange && (
           <span class="controls">
@@ -49,12 +50,12 @@ export function TrafficLeftOut() {
                 Add my address
               </button>
             )}
-            <button type="button" onClick={() => change(true)}>
+            <button type="button" aria-label="Change the rules" onClick={() => change(true)}>
               Change
             </button>
           </span>
         )}
-      </h2>
+      </PanelTitle>
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
       {answer && <Facts facts={lists.map(({ name, title }) => [title, shownList(name, answer[name])])} />}

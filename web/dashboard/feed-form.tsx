@@ -92,7 +92,7 @@ function PreviewOfEntries() {
   }
   return (
     <>
-      <button type="button" disabled={isAwaited} onClick={({ currentTarget }) => ask(currentTarget.form!)}>
+      <button type="button" aria-disabled={isAwaited} onClick={({ currentTarget }) => ask(currentTarget.form!)}>
         Preview
       </button>
       <Refusal text={refusal} />

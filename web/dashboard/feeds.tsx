@@ -46,7 +46,7 @@ export function Feeds({ timezone, close }: FeedsProps) {
         ))}
       </ul>
       {may('posts:write') && (
-        <button type="button" class="main" disabled={feeds === undefined} onClick={() => edit('new')}>
+        <button type="button" class="main" aria-disabled={feeds === undefined} onClick={() => edit('new')}>
           Add a feed
         </button>
       )}

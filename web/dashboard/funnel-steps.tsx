@@ -73,13 +73,18 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
               onInput={(event) => type(at, { kind, value: event.currentTarget.value })}
               onChange={(event) => set(at, { kind, value: typedValue(event.currentTarget.value) })}
             />
-            <button type="button" aria-label={`Move step ${at + 1} up`} disabled={at === 0} onClick={() => swap(at)}>
+            <button
+              type="button"
+              aria-label={`Move step ${at + 1} up`}
+              aria-disabled={at === 0}
+              onClick={() => swap(at)}
+            >
               ↑
             </button>
             <button
               type="button"
               aria-label={`Remove step ${at + 1}`}
-              disabled={steps.length <= funnelStepsMin && !isFilled({ kind, value })}
+              aria-disabled={steps.length <= funnelStepsMin && !isFilled({ kind, value })}
               onClick={() => remove(at)}
             >
               ×
@@ -88,7 +93,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
         ))}
       </ol>
       <div class="controls">
-        <button type="button" disabled={steps.length >= funnelStepsMax} onClick={add}>
+        <button type="button" aria-disabled={steps.length >= funnelStepsMax} onClick={add}>
           Add a step
         </button>
         <select

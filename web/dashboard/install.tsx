@@ -61,7 +61,7 @@ export function HowToSend({ snippet: { snippet, script_url, tracking_key } }: Sn
   return (
     <>
       <p>Put this into the head of your pages:</p>
-      <Copied text={snippet} />
+      <Copied text={snippet} name="the snippet" />
       {namesThisMachine(snippet) && (
         <p>
           Its address works on this machine alone. For a site on the internet, whoever runs the service sets{' '}
@@ -80,11 +80,11 @@ export function HowToSend({ snippet: { snippet, script_url, tracking_key } }: Sn
         For visitors without scripts, put this into the body, too. <a href="/guides/tracking#pixel">The guide</a> has
         images for newsletters and READMEs.
       </p>
-      <Copied text={pixelSnippetOf(script_url, tracking_key)} />
+      <Copied text={pixelSnippetOf(script_url, tracking_key)} name="the image" />
       <p>Or send one from a terminal:</p>
-      <Copied text={curl} />
+      <Copied text={curl} name="the line for the terminal" />
       <p>To leave out your own visits, run this in the browser’s console on your site, once in each browser:</p>
-      <Copied text="localStorage.svc_off = 1" />
+      <Copied text="localStorage.svc_off = 1" name="the line for the browser" />
     </>
   )
 }
@@ -108,7 +108,7 @@ function Demo() {
     <>
       <p>Or look around first:</p>
       <p>
-        <button type="button" disabled={isFilling} onClick={fill}>
+        <button type="button" aria-disabled={isFilling} onClick={fill}>
           {isFilling ? 'Filling it…' : 'Fill a demo workspace'}
         </button>
       </p>
@@ -117,11 +117,12 @@ function Demo() {
   )
 }
 
-export function Copied({ text }: { text: string }) {
+/** @param name of what is copied: `the snippet` */
+export function Copied({ text, name }: { text: string; name: string }) {
   return (
     <div class="copied">
       <pre>{text}</pre>
-      <Copy text={text} />
+      <Copy text={text} of={name} />
     </div>
   )
 }

@@ -1,4 +1,23 @@
 /**
+ * A button that is off for a time is `aria-disabled`: a browser takes the focus from one that is disabled. Its clicks, and
+ * the form that one would send, go nowhere.
+ */
+export function holdDisabled(): void {
+  const hold = (event: MouseEvent) => {
+    if (!(event.target instanceof Element) || event.target.closest('[aria-disabled="true"]') === null) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  addEventListener('click', hold, { capture: true })
+}
+
+/** Moves the focus to what the page is about, past its links. */
+export function focusMain(): void {
+  const main = document.querySelector('main')
+  if (main) take(main)
+}
+
+/**
  * An element that goes while it has the focus hands it to its neighbour, so that who works by keys goes on from there.
  * The neighbour takes it for once, and acts on no key by it unless it is a control of its own.
  */

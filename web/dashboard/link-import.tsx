@@ -88,8 +88,8 @@ function ImportDialog({ close }: { close(): void }) {
         <input
           type="file"
           accept=".csv,text/csv"
-          disabled={progress !== ''}
-          onChange={(event) => void look(event.currentTarget.files?.[0])}
+          aria-disabled={progress !== ''}
+          onChange={(event) => progress === '' && void look(event.currentTarget.files?.[0])}
         />
       </label>
       {progress !== '' && <p role="status">{progress}</p>}

@@ -56,7 +56,7 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
             <button
               type="button"
               aria-label={`Move destination ${at + 1} up`}
-              disabled={at === 0}
+              aria-disabled={at === 0}
               onClick={() => raise(at)}
             >
               ↑
@@ -73,7 +73,7 @@ export function TargetFields({ of = [] }: { readonly of?: readonly TrackedLinkTa
       </ol>
       <button
         type="button"
-        disabled={rows.length >= linkTargetsMax}
+        aria-disabled={rows.length >= linkTargetsMax}
         onClick={() => setRows([...rows, { id: nextId.current++ }])}
       >
         Add a destination

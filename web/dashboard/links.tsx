@@ -191,7 +191,7 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
         )}
       </details>
       <TagChips tags={link.tags} search={search} navigate={navigate} />
-      <Copy text={link.post_url} label="Copy short link" />
+      <Copy text={link.post_url} label="Copy short link" of={`of ${link.label}`} />
       {isEdited && <EditLink link={link} timezone={workspace.timezone} close={() => edit(false)} />}
     </li>
   )

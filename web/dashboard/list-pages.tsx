@@ -42,11 +42,10 @@ export function useListPage<Row>(path: string, { each, after }: PagesOf<Row>): L
   }
   const pager = (cursors.length > 0 || last !== undefined) && (
     <div class="controls pager">
-      {/* At an end they stay enabled for the browser: a disabled one loses the focus. */}
       <button
         type="button"
         aria-disabled={cursors.length === 0}
-        onClick={() => cursors.length > 0 && setPlace({ path, cursors: cursors.slice(0, -1) })}
+        onClick={() => setPlace({ path, cursors: cursors.slice(0, -1) })}
       >
         Newer
       </button>

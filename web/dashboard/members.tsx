@@ -1,6 +1,7 @@
 /** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
+import { openByKey } from './choice.tsx'
 import { Confirm, Dialog, FormDialog, Removal } from './dialog.tsx'
 import { accountName, number, time } from './format.ts'
 import { may } from './may.ts'
@@ -130,7 +131,7 @@ interface RoleProps {
   done(sent: Sent<unknown>): void
 }
 
-/** Shows the chosen role until the list has it. By keyboard each role on the way is a choice: they are sent in order. */
+/** Shows the chosen role until the list has it. Several are sent in their order: some browsers choose each on the way. */
 function RoleOf({ member: { id, email, role }, done }: RoleProps) {
   const [chosen, choose] = useState<string>()
   const newest = useRef<Promise<Sent<unknown>>>(undefined)
@@ -154,6 +155,7 @@ function RoleOf({ member: { id, email, role }, done }: RoleProps) {
   return (
     <select
       aria-label={`Role of ${email}`}
+      onKeyDown={openByKey}
       value={chosen ?? role}
       onChange={({ currentTarget: { value } }) => void change(value)}
     >

@@ -1,5 +1,6 @@
 /** A section of a page, named by its heading. */
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { Failure, Refusal } from './parts.tsx'
 import type { Failed } from './query.ts'
 
@@ -20,7 +21,7 @@ interface PanelProps {
 export function Panel({ title, label, action, failure, refusal = '', isBusy, children }: PanelProps) {
   return (
     <section class="panel" aria-label={title} aria-busy={isBusy}>
-      <h2>
+      <PanelTitle>
         {title}
         {label && <span class="label">{label}</span>}
         {action && (
@@ -28,10 +29,19 @@ export function Panel({ title, label, action, failure, refusal = '', isBusy, chi
             {action[0]}
           </button>
         )}
-      </h2>
+      </PanelTitle>
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
       {children}
     </section>
   )
+}
+
+/** Whether panels stand in sections that have a heading each. */
+export const InSection = createContext(false)
+
+/** The heading of a panel: one level below that of its section. */
+export function PanelTitle({ children }: { children: ComponentChildren }) {
+  const Heading = useContext(InSection) ? 'h3' : 'h2'
+  return <Heading class="panel-title">{children}</Heading>
 }

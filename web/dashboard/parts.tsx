@@ -95,8 +95,15 @@ export function Isolated({ text }: { text: string }) {
   return <>{text.split(/(\s+)/).map((word) => (direction.test(word) ? <bdi>{word}</bdi> : word))}</>
 }
 
+interface CopyProps {
+  readonly text: string
+  readonly label?: string
+  /** Tells it from others beside it: `the snippet`. */
+  readonly of?: string
+}
+
 /** Copies a text, and says so. */
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function Copy({ text, label = 'Copy', of }: CopyProps) {
   const [isCopied, setCopied] = useState(false)
   const copy = () =>
     void copyText(text).then(
@@ -106,6 +113,12 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
   return (
     <button type="button" onClick={copy}>
       {isCopied ? 'Copied' : label}
+      {of && (
+        <span class="unseen">
+          {' '}
+          <bdi>{of}</bdi>
+        </span>
+      )}
     </button>
   )
 }

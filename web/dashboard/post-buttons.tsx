@@ -18,24 +18,24 @@ export function PostButtons({ isScheduled, isBusy, queue, timezone, networks, cl
   const mayPublish = may('posts:publish')
   return (
     <div class="controls">
-      <button type="submit" value="save" disabled={isBusy}>
+      <button type="submit" value="save" aria-disabled={isBusy}>
         {isScheduled ? 'Save' : 'Save the draft'}
       </button>
       {!mayPublish && (
-        <button type="submit" value="submit" disabled={isBusy}>
+        <button type="submit" value="submit" aria-disabled={isBusy}>
           Ask for approval
         </button>
       )}
       {mayPublish && !isScheduled && (
         <>
-          <button type="submit" value="schedule" disabled={isBusy}>
+          <button type="submit" value="schedule" aria-disabled={isBusy}>
             Schedule
           </button>
-          <QueueButton queue={queue} timezone={timezone} type="submit" value="queue" disabled={isBusy} />
+          <QueueButton queue={queue} timezone={timezone} type="submit" value="queue" aria-disabled={isBusy} />
         </>
       )}
       {mayPublish && (
-        <button type="submit" value="now" disabled={isBusy} title="It goes out within half a minute">
+        <button type="submit" value="now" aria-disabled={isBusy} title="It goes out within half a minute">
           Publish now
         </button>
       )}

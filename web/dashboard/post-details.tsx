@@ -106,34 +106,47 @@ function Changes({ post, readAt, workspace, queue, queued }: OpenedProps & { rea
   // Whoever may not publish writes drafts alone.
   const mayPublish = may('posts:publish')
   const mayChange = mayPublish || post.status === 'draft'
+  /** Several posts may be open, each with these buttons. */
+  const nameOf = (verb: string) => `${verb}: ${post.title}`
   return (
     <div class="controls">
       {mayChange && (editable.includes(post.status) || (post.status === 'failed' && !isShownSomewhere)) && (
-        <button type="button" onClick={() => edit(post)}>
+        <button type="button" aria-label={nameOf('Edit')} onClick={() => edit(post)}>
           Edit
         </button>
       )}
       {post.status === 'failed' && mayPublish && (
-        <button type="button" onClick={tryAgain}>
+        <button type="button" aria-label={nameOf('Try again')} onClick={tryAgain}>
           Try again
         </button>
       )}
       <ReviewButtons post={post} seenAt={seenAt} timezone={timezone} done={done} />
       {mayPublish && queueable.includes(post.status) && (
-        <QueueButton queue={queue} timezone={timezone} type="button" onClick={addToQueue} />
+        <QueueButton
+          queue={queue}
+          timezone={timezone}
+          type="button"
+          aria-label={nameOf('Add to queue')}
+          onClick={addToQueue}
+        />
       )}
       {actions
         .filter(({ states }) => mayChange && (states as readonly string[]).includes(post.status))
         .map(({ name, path }) => (
-          <button key={path} type="button" onClick={() => act(path)}>
+          <button key={path} type="button" aria-label={nameOf(name)} onClick={() => act(path)}>
             {name}
           </button>
         ))}
-      <button type="button" onClick={makeCopy} title="Makes a draft that says the same, to the same accounts">
+      <button
+        type="button"
+        aria-label={nameOf('Duplicate')}
+        onClick={makeCopy}
+        title="Makes a draft that says the same, to the same accounts"
+      >
         Duplicate
       </button>
       {mayChange && deletable.includes(post.status) && !isShownSomewhere && (
-        <button type="button" class="danger" onClick={() => setDeleting(true)}>
+        <button type="button" class="danger" aria-label={nameOf('Delete')} onClick={() => setDeleting(true)}>
           Delete
         </button>
       )}

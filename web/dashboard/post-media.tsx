@@ -86,7 +86,11 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
             <Shown id={id} />
             <AltText id={id} altTexts={altTexts} refuse={refuse} />
             {!isFixed && (
-              <button type="button" onClick={() => choose((before) => before.filter((one) => one !== id))}>
+              <button
+                type="button"
+                aria-label={`Remove file ${id}`}
+                onClick={() => choose((before) => before.filter((one) => one !== id))}
+              >
                 Remove
               </button>
             )}
@@ -197,7 +201,8 @@ function AltText({ id, altTexts, refuse }: { id: number } & Pick<MediaFilesProps
   }
   return (
     <label>
-      Alternative text, in all its posts{text && text.typed === text.kept && ' (saved)'}
+      Alternative text<span class="unseen"> of file {id}</span>, in all its posts
+      {text && text.typed === text.kept && ' (saved)'}
       <input
         value={text?.typed ?? asset.alt_text}
         onInput={(event) => type(event.currentTarget.value)}

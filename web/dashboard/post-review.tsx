@@ -65,12 +65,13 @@ export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsPro
         <button
           type="button"
           title={`Schedules it for ${time(scheduled_at, timezone)}`}
+          aria-label={`Approve: ${post.title}`}
           onClick={() => call('schedule', { scheduled_at, updated_at: seenAt })}
         >
           Approve
         </button>
       )}
-      <button type="button" onClick={() => setReturned(seenAt)}>
+      <button type="button" aria-label={`Send back: ${post.title}`} onClick={() => setReturned(seenAt)}>
         Send back
       </button>
       {returned !== undefined && (

@@ -66,7 +66,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
             Feeds
           </button>
           {may('posts:publish') && (
-            <button type="button" disabled={times === undefined} onClick={() => setUp(true)}>
+            <button type="button" aria-disabled={times === undefined} onClick={() => setUp(true)}>
               Posting times
             </button>
           )}

@@ -81,7 +81,7 @@ function Sources({ profile }: { profile: CompanyProfile }) {
         {source_urls.length > 0 && (
           <button
             type="button"
-            disabled={isGenerating}
+            aria-disabled={isGenerating}
             onClick={async () => done(await send('POST', '/company-profile/refresh'))}
           >
             {isGenerating ? 'Being generated…' : 'Generate again'}

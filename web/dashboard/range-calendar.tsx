@@ -140,7 +140,7 @@ function Month({ pointed, today, point, pick, isIn }: MonthProps) {
         <button
           type="button"
           aria-label="Next month"
-          disabled={pointed.slice(0, 7) >= today.slice(0, 7)}
+          aria-disabled={pointed.slice(0, 7) >= today.slice(0, 7)}
           onClick={() => point(turned(1))}
         >
           ›

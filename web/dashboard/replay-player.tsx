@@ -129,7 +129,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
             <div class="controls">
               <button
                 type="button"
-                disabled={lengthMs === 0}
+                aria-disabled={lengthMs === 0}
                 onClick={() => say({ type: isPlaying ? 'pause' : 'play', at: at >= lengthMs ? 0 : at })}
               >
                 {isPlaying ? 'Pause' : 'Play'}

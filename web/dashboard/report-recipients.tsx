@@ -59,7 +59,7 @@ export function Reports({ timezone }: { timezone: string }) {
               <button
                 type="button"
                 aria-label={`Send one now to ${recipient.email}, ${recipient.every}`}
-                disabled={recipient.asked?.state === 'waiting'}
+                aria-disabled={recipient.asked?.state === 'waiting'}
                 onClick={async () => done(await send('POST', `/report-recipients/${recipient.id}/send`))}
               >
                 Send one now

@@ -66,7 +66,11 @@ export function RetentionPage({ search, workspace: { timezone }, navigate }: Pag
       <section class="panel" aria-label="Retention" aria-busy={isStale}>
         <h2>
           New visitors who came back
-          <button type="button" disabled={answer === undefined || isStale} onClick={() => answer && saveAs(answer)}>
+          <button
+            type="button"
+            aria-disabled={answer === undefined || isStale}
+            onClick={() => answer && saveAs(answer)}
+          >
             CSV
           </button>
         </h2>

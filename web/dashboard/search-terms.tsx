@@ -42,7 +42,7 @@ export function SearchTermsPanel({ view }: { view: View }) {
   const file = (
     <span>
       <span class="label">Clicks, position</span>{' '}
-      <button type="button" disabled={rows.length === 0} onClick={saveAll}>
+      <button type="button" aria-disabled={rows.length === 0} onClick={saveAll}>
         CSV
       </button>
     </span>

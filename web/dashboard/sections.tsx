@@ -1,6 +1,7 @@
 /** A long page in sections, with links to them: beside the sections on wide screens, above them on phones. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { InSection } from './panel.tsx'
 import { Failure } from './parts.tsx'
 import type { Failed } from './query.ts'
 
@@ -36,7 +37,7 @@ export function Sections({ name, failure, sections }: SectionsProps) {
         {shown.map(({ id, title, cards }) => (
           <div key={id} class="section" id={id}>
             <h2>{title}</h2>
-            {cards}
+            <InSection.Provider value={true}>{cards}</InSection.Provider>
           </div>
         ))}
       </div>

@@ -16,6 +16,7 @@ import {
   useColorScheme,
   zoomTo,
 } from './chart-frame.ts'
+import { ChartTable } from './chart-table.tsx'
 import { brief, number } from './format.ts'
 
 export interface ChartLine {
@@ -84,31 +85,28 @@ export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesCha
   return (
     <figure class="panel chart lines">
       <div ref={place} aria-hidden="true" style={{ minHeight: `${chartHeight}px` }} />
-      <div class="unseen">
-        <table>
-          <caption>{label}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Begin</th>
-              {lines.map((line) => (
-                <th key={line.look} scope="col">
-                  <bdi>{line.label}</bdi>
-                </th>
+      <ChartTable caption={label}>
+        <thead>
+          <tr>
+            <th scope="col">Begin</th>
+            {lines.map((line) => (
+              <th key={line.look} scope="col">
+                <bdi>{line.label}</bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {buckets.map((bucket, at) => (
+            <tr key={bucket.start}>
+              <th scope="row">{bucket.label}</th>
+              {lines.map(({ look, values }) => (
+                <td key={look}>{number(values[at] ?? 0)}</td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {buckets.map((bucket, at) => (
-              <tr key={bucket.start}>
-                <th scope="row">{bucket.label}</th>
-                {lines.map(({ look, values }) => (
-                  <td key={look}>{number(values[at] ?? 0)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ChartTable>
     </figure>
   )
 }

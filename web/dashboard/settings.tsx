@@ -13,7 +13,7 @@ import type { PageProps } from './later.tsx'
 import { may } from './may.ts'
 import { Members } from './members.tsx'
 import type { Overview } from './overview-data.ts'
-import { Panel } from './panel.tsx'
+import { Panel, PanelTitle } from './panel.tsx'
 import { Copy, Facts } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Reports } from './report-recipients.tsx'
@@ -45,7 +45,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         <>
           <div class="columns panels">
             <section class="panel tall" aria-label="Tracking">
-              <h2>Tracking</h2>
+              <PanelTitle>Tracking</PanelTitle>
               {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
             </section>
             <Panel title="Workspace">
@@ -64,7 +64,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
               <div class="controls">
                 {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
                 {manages && (
-                  <button type="button" onClick={() => open('change')}>
+                  <button type="button" aria-label="Change the workspace" onClick={() => open('change')}>
                     Change
                   </button>
                 )}

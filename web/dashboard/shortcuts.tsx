@@ -1,5 +1,5 @@
 /** Single keys: the ranges by their letter, and whatever else docs/dashboard.md lists. */
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import {
   type Comparison,
   localDay,
@@ -12,6 +12,7 @@ import {
 } from './address.ts'
 import { Dialog } from './dialog.tsx'
 import { isShared } from './shared-page.ts'
+import { doKeysAct, letKeysAct } from './single-keys.ts'
 
 const keyMeanings = [
   ['D W M Q Y', 'today, the last 7, 30, 90, 365 days'],
@@ -32,6 +33,7 @@ const keyMeanings = [
 ] as const
 
 export function KeysDialog({ close }: { close(): void }) {
+  const [areOn, setOn] = useState(doKeysAct)
   return (
     <Dialog title="Keyboard shortcuts" close={close}>
       <dl class="keys">
@@ -44,6 +46,17 @@ export function KeysDialog({ close }: { close(): void }) {
           </div>
         ))}
       </dl>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={areOn}
+          onChange={({ currentTarget: { checked } }) => {
+            letKeysAct(checked)
+            setOn(checked)
+          }}
+        />{' '}
+        Single keys act in this browser
+      </label>
     </Dialog>
   )
 }
@@ -55,7 +68,8 @@ export function usePageKeys(press: (key: string, event: KeyboardEvent) => void):
     const onKey = (event: KeyboardEvent) => {
       const { key, target, ctrlKey, metaKey, altKey } = event
       const isTyped = target instanceof Element && target.closest('input, select, textarea, dialog') !== null
-      if (!ctrlKey && !metaKey && !altKey && !isTyped && document.querySelector('dialog[open]') === null) {
+      const isFree = !isTyped && document.querySelector('dialog[open]') === null
+      if (doKeysAct() && !ctrlKey && !metaKey && !altKey && isFree) {
         press(key.toLowerCase(), event)
       }
     }
@@ -79,9 +93,9 @@ export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: Over
     const today = localDay(Date.now(), timezone)
     if (Object.hasOwn(ranges, key)) go({ ...view, days: null, range: key as RangeKey })
     else if (key === 'e') go(shifted({ ...view, days: null, range: 'd' }, today, -1))
-    else if (key === 'arrowleft') go(shifted(view, today, -1))
-    else if (key === 'arrowright') go(shifted(view, today, 1))
-    else if (key === 'x') {
+    else if (key === 'arrowleft' || key === 'arrowright') {
+      if (!isScrolledSideways(event.target)) go(shifted(view, today, key === 'arrowleft' ? -1 : 1))
+    } else if (key === 'x') {
       const isOn = view.compare !== 'none'
       if (isOn) lastComparison.current = view.compare
       go({ ...view, compare: isOn ? 'none' : lastComparison.current })
@@ -92,6 +106,22 @@ export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: Over
       if (key === 'c') openCalendar()
       else openFilter()
     }
+  })
+}
+
+/** A table that is wider than its place is scrolled by the same keys. */
+function isScrolledSideways(target: EventTarget | null): boolean {
+  const place = target instanceof Element ? target.closest('.scrolled') : null
+  return place !== null && place.scrollWidth > place.clientWidth
+}
+
+/** Alt and Enter are a click with Alt, which browsers make of Enter alone: it leaves a row's value out. */
+export function clickByAltEnter(): void {
+  addEventListener('keydown', (event) => {
+    const { key, altKey, target } = event
+    if (key !== 'Enter' || !altKey || !(target instanceof Element) || !target.matches('button, .world a')) return
+    event.preventDefault()
+    target.dispatchEvent(new MouseEvent('click', { altKey, bubbles: true, cancelable: true }))
   })
 }
 

@@ -15,8 +15,8 @@ export function SigningIn() {
           <p>
             A link works once, on the server itself. A password works from any computer; a new one ends all sessions.
           </p>
-          <Copied text="npx svc owner link" />
-          <Copied text="npx svc owner password" />
+          <Copied text="npx svc owner link" name="the command for a link" />
+          <Copied text="npx svc owner password" name="the command for a password" />
         </>
       ) : (
         <p>

@@ -69,7 +69,7 @@ export function Lists(props: ListsProps) {
       onFocusIn={() => lookAt(true)}
     >
       <div class="tabs">
-        {tabs.length === 1 && <h2>{kind.title}</h2>}
+        <h2 class={tabs.length > 1 ? 'unseen' : ''}>{kinds[0]!.title}</h2>
         {tabs.length > 1 &&
           tabs.map((tab, at) => (
             <button key={tab} type="button" aria-pressed={at === chosen} onClick={() => show(tab)}>

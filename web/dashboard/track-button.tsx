@@ -15,7 +15,7 @@ export function TrackButton({ networks, isDisabled }: TrackButtonProps) {
       <button
         type="submit"
         value="track"
-        disabled={isDisabled}
+        aria-disabled={isDisabled}
         title="Saves the post, and puts a tracked link in the place of each address in its captions"
       >
         Track the links

@@ -1,5 +1,6 @@
 /** The name of the workspace; for a member of several, the choice between them. */
 import { beginAnewAfterBack } from './after-back.ts'
+import { openByKey } from './choice.tsx'
 import type { Joined } from './may.ts'
 import { endRequests } from './request.ts'
 import { mayLeavePage } from './unsaved.ts'
@@ -21,6 +22,7 @@ export function WorkspaceName({ shown, joined = [], showAll }: NameProps) {
   return (
     <select
       aria-label="Workspace"
+      onKeyDown={openByKey}
       value={shown?.id ?? ''}
       onChange={({ currentTarget }) => {
         const chosen = currentTarget.value

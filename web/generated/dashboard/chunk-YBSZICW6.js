@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{H as e,I as l,M as t}from"./chunk-INFYMQGR.js";function y({title:r,label:a,action:n,failure:o,refusal:i="",isBusy:s,children:d}){return e("section",{class:"panel","aria-label":r,"aria-busy":s,children:[e("h2",{children:[r,a&&e("span",{class:"label",children:a}),n&&e("button",{type:"button",onClick:n[1],children:n[0]})]}),o&&e(l,{...o}),e(t,{text:i}),d]})}export{y as a};

@@ -96,7 +96,7 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
   }
 }
 
-/** Cells couldn't be written, for its `cause`. Of stale ones, others come first the next time. */
+/** Cells couldn't be written, for its `cause`. The next time others of the stale ones come first. */
 export class RenewalError extends Error {
   constructor(cause: unknown) {
     super('cells could not be written', { cause })

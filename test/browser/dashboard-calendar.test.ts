@@ -146,7 +146,7 @@ test('a finger holds a post and drags it; a draft that is taken back has its tim
   await Promise.all([point('touchStart', from), point('touchMove', { x: from.x, y: from.y - 60 })])
   await page.waitForTimeout(400)
   await point('touchEnd')
-  expect(await page.textContent('[role="status"]')).toContain('Drag a post')
+  expect(await page.textContent('section[aria-label="Posts"] [role="status"]')).toContain('Drag a post')
   await chip.scrollIntoViewIfNeeded()
   await point('touchStart', await middle(`${cell(day(10))} .chip`))
   await page.waitForSelector('[role="status"]:has-text("Move it to its day")')

@@ -19,6 +19,7 @@ import {
   postponeCredits,
   saveCredits,
 } from '../../postgres/tables/revenue-credits.ts'
+import { lockLedger } from '../../postgres/tables/revenue-ledger.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
@@ -43,7 +44,7 @@ export interface Crediting {
 }
 
 /**
- * Credits due payments, for a bounded time. A workspace whose payments can't be credited now keeps those of others from nothing.
+ * Credits due payments, for a bounded time. A workspace whose payments can't be credited now waits, and the others don't.
  * @throws what the first one failed by
  */
 export async function creditRevenue(context: Crediting, signal: AbortSignal): Promise<void> {
@@ -53,11 +54,10 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
     const due = await listDuePayments(pg, creditedEach)
     if (due.length === 0) return
     const keptFrom = keptFromOf(await listWorkspaces(pg), clock.now())
-    const credited: CreditedPayment[] = []
     const failures: unknown[] = []
     for (const [workspaceId, payments] of groupBy(due, (payment) => payment.workspaceId)) {
       try {
-        credited.push(...(await creditPayments(context, workspaceId, payments)))
+        await creditWorkspace(context, workspaceId, payments, keptFrom.get(workspaceId) ?? 0)
       } catch (error) {
         failures.push(error)
         const nextDue = clock.now() + creditRetryMs
@@ -67,21 +67,35 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
         )
       }
     }
-    const before = new Map(due.map((payment) => [payment.id, payment]))
-    // The touch or the session may be deleted by now: the payment keeps its credit.
-    const isKept = ({ id, rule }: CreditedPayment) => {
-      const { rule: had, occurredAt, sessionAt, workspaceId } = before.get(id)!
-      const isLess = had !== null && rules.indexOf(rule) > rules.indexOf(had)
-      const creditedFrom = (had === 'session' ? sessionAt : null) ?? occurredAt - creditWindowMs
-      return isLess && creditedFrom < (keptFrom.get(workspaceId) ?? 0)
-    }
-    await postponeCredits(pg, credited.filter(isKept))
-    await saveCredits(
-      pg,
-      credited.filter((one) => !isKept(one)),
-    )
     if (failures.length > 0) throw failures[0]
   }
+}
+
+/** @param keptFrom earlier events of the workspace may be deleted by now: milliseconds since 1970 */
+async function creditWorkspace(
+  context: Crediting,
+  workspaceId: number,
+  payments: readonly DuePayment[],
+  keptFrom: number,
+): Promise<void> {
+  const credited = await creditPayments(context, workspaceId, payments)
+  const before = new Map(payments.map((payment) => [payment.id, payment]))
+  // The touch or the session may be deleted by now: the payment keeps its credit.
+  const isKept = ({ id, rule }: CreditedPayment) => {
+    const { rule: had, occurredAt, sessionAt } = before.get(id)!
+    const isLess = rules.indexOf(rule) > rules.indexOf(had)
+    const creditedFrom = (had === 'session' ? sessionAt : null) ?? occurredAt - creditWindowMs
+    return isLess && creditedFrom < keptFrom
+  }
+  await context.pg.transaction(async (tx) => {
+    // An import changes the same payments in another order.
+    await lockLedger(tx, workspaceId)
+    await postponeCredits(tx, credited.filter(isKept))
+    await saveCredits(
+      tx,
+      credited.filter((one) => !isKept(one)),
+    )
+  })
 }
 
 /** The one that says most comes first. */

@@ -12,8 +12,7 @@ export interface DuePayment {
   readonly recordedAt: number
   /** As a text, by which it is known whether the payment became due again meanwhile. */
   readonly due: string
-  /** Null where it wasn't credited yet. */
-  readonly rule: Credit['rule'] | null
+  readonly rule: Credit['rule']
   /** When the session began that it is credited to; null where none is known. */
   readonly sessionAt: number | null
   readonly email: string | null

@@ -7,6 +7,7 @@
 import type { Payer, RevenueFacts } from '../../schemas/revenue.ts'
 import type { MoneyLine } from '../../schemas/told-conversions.ts'
 import type { Queryable } from '../client.ts'
+import { takeNamedLock } from '../named-lock.ts'
 import { insertOutboxRows, type OutboxRow } from './outbox.ts'
 import { type Entry, entriesOf, gatherPayments, keyOf, type ToldFacts, type ToldPayment } from './told-payments.ts'
 
@@ -30,7 +31,7 @@ interface KnownPayment {
  * @returns the payments and the refunds that became known by them
  */
 export async function recordRevenue(tx: Queryable, ledger: Ledger, told: readonly ToldFacts[]): Promise<MoneyLine[]> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('revenue', $1))`, [ledger.workspaceId])
+  await lockLedger(tx, ledger.workspaceId)
   for (const [provider, facts] of groupByProvider(told)) await notePayers(tx, ledger, provider, facts)
   const payments = gatherPayments(told, ledger.now)
   if (payments.size === 0) return []
@@ -50,6 +51,11 @@ export async function recordRevenue(tx: Queryable, ledger: Ledger, told: readonl
     const changed = changes.get(known.id)
     return changed === undefined ? [] : linesOf(changed, known.provider, payments.get(keyOf(known))!.entries)
   })
+}
+
+/** Until the transaction's end, others that change a workspace's payments wait. */
+export async function lockLedger(tx: Queryable, workspaceId: number): Promise<void> {
+  await takeNamedLock(tx, `revenue ${workspaceId}`)
 }
 
 function groupByProvider(told: readonly ToldFacts[]): Map<string, RevenueFacts[]> {

@@ -110,14 +110,12 @@ describe('a payment is credited', () => {
     await creditAll(stores)
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ direct: 1_000 })
     // By another process, while this one is about to write what it knew before.
-    const query = async <Row>(...asked: Parameters<typeof stores.pg.query>) => {
-      if (asked[0].includes('SET rule =')) {
-        await identify('ada@example.com', 'laptop', { user_id: 'user-7' })
-        await creditAll(stores)
-      }
-      return stores.pg.query<Row>(...asked)
+    const transaction: typeof stores.pg.transaction = async (save) => {
+      await identify('ada@example.com', 'laptop', { user_id: 'user-7' })
+      await creditAll(stores)
+      return stores.pg.transaction(save)
     }
-    await creditAll({ ...stores, pg: { ...stores.pg, query } })
+    await creditAll({ ...stores, pg: { ...stores.pg, transaction } })
     expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ google: 1_000 })
     // Also when the identify has left the inbox.
     await mergeAndRefreshPeople(stores)
@@ -233,11 +231,19 @@ test('the page report has revenue by the credited sessions and is sorted by it, 
   expect(await revenueOf('days=2&device=!tablet')).toEqual(all.slice(1))
 })
 
-test('the pipeline credits by itself what comes, and again when its payer becomes known', async () => {
+test('the pipeline credits by itself what comes, and again when its payer becomes known, whatever fails elsewhere', async () => {
   await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
   const metrics = makePipelineMetrics(makeMetrics('test', false))
   const { pg, ch, secretKey } = stores
-  const hashes = makeIdentityHashes(secretKey)
+  const failing = await makeTestWorkspace(stores, { now })
+  const paid = { id: 'first', type: 'payment', value_cents: 500, currency: 'USD', anonymous_id: 'x', occurred_at: now }
+  await sendEvent(api, 'custom', await connectProvider(stores, failing.id, 'custom'), paid)
+  const own = makeIdentityHashes(secretKey)
+  const visitorOf = (id: number, browser: string) => {
+    if (id === failing.id) throw new Error('this workspace fails')
+    return own.visitorOf(id, browser)
+  }
+  const hashes = { ...own, visitorOf }
   const creditLoop = startCreditLoop({ pg, ch, hashes, clock: systemClock, log: makeLog('test', 'silent'), metrics })
   const credited = () =>
     stores.pg.query<{ rule: string; credited: boolean }>(

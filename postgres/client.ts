@@ -150,8 +150,10 @@ function makeAsk(usualMs: number) {
   }
 }
 
-/** SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. */
-/** Postgres ends one of two transactions that wait for each other (40P01); it can be made again. */
+/**
+ * SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. It also
+ * ends one of two transactions that wait for each other (40P01), which can be made again.
+ */
 const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25P03|40003|40P01)$/
 const driverTexts =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|connection error and is not queryable|Client was closed|after calling end/

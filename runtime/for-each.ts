@@ -1,5 +1,5 @@
 /**
- * Works on items, at most `atOnce` at a time, in their order. A failure keeps none of the others; once `stopping` aborts,
+ * Works on items, at most `atOnce` at a time, in their order. A failure stops none of the others. Once `stopping` aborts,
  * no other is begun. Resolves when none is under way. @throws the first failure
  */
 export async function forEachAtMost<Item>(

@@ -75,7 +75,7 @@ export interface CallConfig extends PublicHosts {
   readonly mediaBytesMax: Readonly<Record<PlanKey, number>>
 }
 
-/** Mutations note what they ask of it, for repeats under an `Idempotency-Key`. */
+/** The caller's scopes. A mutation notes which of them its handler asks for (mutate.ts). */
 export type ActorScopes = Pick<readonly string[], 'includes'>
 
 /** The part of a call that doesn't depend on the operation. */

@@ -29,7 +29,7 @@ export function readPost(
   }
   return readBody(response, bounds, (body, rest) => {
     if (Buffer.isBuffer(body)) receive(body)
-    // Who was late has had the time.
+    // After the deadline the rest of the body isn't waited for.
     else if (body === refusals.bodyLate) refuse(body, false)
     else void rest!.end().then(() => refuse(body, false))
   })

@@ -15,7 +15,7 @@ export class RequestHead {
   /** False when where the body ends can't be trusted. */
   isFramed = true
   isEncoded = false
-  /** Which host is meant, proxies before us may have read otherwise. */
+  /** It names several hosts: a proxy may have chosen another of them than we would. */
   hasManyHosts = false
   private hasTransferEncoding = false
   private hasHost = false

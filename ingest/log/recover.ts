@@ -14,7 +14,7 @@ import type { Segment } from './segment.ts'
 export interface Recovered {
   /** Every segment of every file, oldest first, whether shipped or not. */
   readonly segments: Segment[]
-  /** Oldest first, with those without segments that are needed. */
+  /** Numbers of the files that are kept, oldest first. Some of them have no segment. */
   readonly files: number[]
   /** Those of them that have nothing behind their header. */
   readonly unused: number[]

@@ -41,7 +41,7 @@ import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { type LocalDays, localDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type DeriveOptions, deriveRows, noHistory } from './derive-rows.ts'
-import { groupByDay, inPortions } from './group-by.ts'
+import { groupByDay, groupReadTogether, inPortions } from './group-by.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { RowsToWrite } from './rows-to-write.ts'
@@ -78,7 +78,7 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const builds = await buildsOf(pg, touched)
   const visible = rangesOf(taken.watermarks)
   const rows = new RowsToWrite(version)
-  for (const group of groupBuilds(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
+  for (const group of groupReadTogether(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
   await ensureLease()
   // Readers count these days from `sessions`, until renewCells has written their cells anew.
   await markCellsStale(
@@ -140,19 +140,6 @@ async function buildsOf(pg: Postgres, touched: readonly TouchedVisitor[]): Promi
   if (missing.length === 0) return builds
   await makeMissingBuilds(pg, missing)
   return (await listOpenBuilds(pg)).filter(isTouched)
-}
-
-/** Groups builds that one statement can read for: they share a timezone, and each workspace has one. */
-function groupBuilds(builds: readonly FigureBuild[]): FigureBuild[][] {
-  const groups: FigureBuild[][] = []
-  for (const build of builds) {
-    const fits = (group: FigureBuild[]) =>
-      group[0]!.timezone === build.timezone && group.every(({ workspaceId }) => workspaceId !== build.workspaceId)
-    const group = groups.find(fits)
-    if (group === undefined) groups.push([build])
-    else group.push(build)
-  }
-  return groups
 }
 
 export interface DerivationOptions {

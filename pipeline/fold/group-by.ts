@@ -1,3 +1,5 @@
+/** Groups of rows, days and builds that are worked on together. */
+import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
 import { sharedLookUpDaysMax, sharedLookUpVisitorsMax } from '../../schemas/limits/figure-limits.ts'
 
 /** Items by a key, in the order in which keys and items come. */
@@ -33,4 +35,21 @@ export function groupByDay<T>(items: readonly T[], dayOf: (item: T) => number): 
     else groups.push({ fromDay: day, all: ofDay })
   }
   return groups
+}
+
+/** Groups builds, or days of them, that one statement can read for: they share a timezone, and each workspace has one build. */
+export function groupReadTogether<T extends Pick<FigureBuild, 'workspaceId' | 'build' | 'timezone'>>(
+  items: readonly T[],
+): T[][] {
+  const groups: { items: T[]; timezone: string; builds: Map<number, number> }[] = []
+  for (const item of items) {
+    const { timezone, workspaceId, build } = item
+    const group = groups.find((each) => each.timezone === timezone && (each.builds.get(workspaceId) ?? build) === build)
+    if (group === undefined) groups.push({ items: [item], timezone, builds: new Map([[workspaceId, build]]) })
+    else {
+      group.items.push(item)
+      group.builds.set(workspaceId, build)
+    }
+  }
+  return groups.map((group) => group.items)
 }

@@ -23,7 +23,7 @@ import {
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt, startOfLocalDay } from '../../schemas/time/time-zone.ts'
 import type { DerivationOptions, Folding } from './fold.ts'
-import { groupBy, inPortions } from './group-by.ts'
+import { groupBy, groupReadTogether, inPortions } from './group-by.ts'
 
 /** One block for each insert: readers see a day's new cells whole. */
 const oneBlock = {
@@ -39,7 +39,7 @@ export async function writeCells(
   days: readonly BuildDay[],
   { version, visible }: DerivationOptions,
 ): Promise<void> {
-  for (const group of groupByTimezone(days).flatMap((group) => inPortions(group, cellDaysPerStatement))) {
+  for (const group of groupReadTogether(days).flatMap((group) => inPortions(group, cellDaysPerStatement))) {
     const [from, to] = [Math.min(...group.map(({ day }) => day)), Math.max(...group.map(({ day }) => day))]
     const calendar = localDays(
       group[0]!.timezone,
@@ -212,21 +212,6 @@ export async function writeCellsOf(
 /** The last local day that is over for long enough. */
 export function lastClosedDay(timezone: string, now: number): number {
   return localDayAt(now - dayClosedAfterMs, timezone) - 1
-}
-
-/** Groups days that one statement can read for: they share a timezone, and each workspace has one build. */
-function groupByTimezone(days: readonly BuildDay[]): BuildDay[][] {
-  const groups: { days: BuildDay[]; timezone: string; builds: Map<number, number> }[] = []
-  for (const day of days) {
-    const { timezone, workspaceId, build } = day
-    const group = groups.find((each) => each.timezone === timezone && (each.builds.get(workspaceId) ?? build) === build)
-    if (group === undefined) groups.push({ days: [day], timezone, builds: new Map([[workspaceId, build]]) })
-    else {
-      group.days.push(day)
-      group.builds.set(workspaceId, build)
-    }
-  }
-  return groups.map((group) => group.days)
 }
 
 function nextDay(numbers: readonly number[], day: number): number {

@@ -36,7 +36,7 @@ interface Credentials {
 
 export type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
 
-/** Nobody is shown it. */
+/** Only told to the loop that tries again: no user sees it. */
 const stillHolds = new ProviderError(
   { kind: 'transient', code: 'not_authorized' },
   'The session could not be renewed yet',

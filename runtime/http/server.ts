@@ -131,7 +131,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     let isArriving = true
     stop = readRequestBody(request, head.bodyLength, bounds, (body) => {
       isArriving = false
-      // Who was late has had the time.
+      // After the deadline the rest of the body isn't waited for.
       if (body === refusals.bodyLate) return answering.send(refusalReply(body), true)
       if (!Buffer.isBuffer(body)) return void refuse(refusalReply(body))
       const whole = { ...head, body }

@@ -128,7 +128,7 @@ describe('while the cells of a day that is over are stale', () => {
       command: (sql: string, ...more: [Record<string, unknown>?]) =>
         sql.startsWith('INSERT INTO cells') ? Promise.reject(new Error('killed')) : stores.ch.command(sql, ...more),
     }
-    await expect(renewCells(workOn({ ...stores, ch }))).rejects.toThrow('stale cells could not be written')
+    await expect(renewCells(workOn({ ...stores, ch }))).rejects.toThrow('cells could not be written')
   }
 
   async function makeClosed(): Promise<TestWorkspace> {

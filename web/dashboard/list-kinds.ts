@@ -1,5 +1,12 @@
 /** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
-import { propertyValueShownMax } from '../../schemas/limits/overview-limits.ts'
+import {
+  breakdownRowsMax,
+  eventNamesMax,
+  overviewRowsMax,
+  ownListRowsMax,
+  pageReportRowsMax,
+  propertyValueShownMax,
+} from '../../schemas/limits/overview-limits.ts'
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import type { PageReport, PageSort } from '../../schemas/resources/page-report.ts'
@@ -86,9 +93,6 @@ export function namelessOf(name: FilterName | BreakdownName): string {
   return name.endsWith('path') ? '(no page)' : 'none'
 }
 
-/** Rows that the API gives to keys; owners get more. */
-const rowsOfKeysMax = 100
-
 function ofOverview(
   title: string,
   filter: FilterName,
@@ -100,9 +104,9 @@ function ofOverview(
     title,
     filter,
     columns: names,
-    limitMax: isShared ? rowsOfKeysMax : 1_000,
+    limitMax: isShared ? overviewRowsMax : ownListRowsMax,
     isOfOverview: true,
-    ask: (limit) => `/analytics/${limit > rowsOfKeysMax ? 'lists' : 'overview'}?include=${member}&limit=${limit}`,
+    ask: (limit) => `/analytics/${limit > overviewRowsMax ? 'lists' : 'overview'}?include=${member}&limit=${limit}`,
     rowsOf: (answer) =>
       ((answer[member] ?? []) as readonly Record<string, unknown>[]).map((row) => ({
         ...rowOf(row),
@@ -116,7 +120,7 @@ function ofSessions(title: string, by: BreakdownName): ListKind {
   return {
     title,
     columns: names,
-    limitMax: 1_000,
+    limitMax: breakdownRowsMax,
     isOfOverview: false,
     filter: filterNames.find((name) => name === by),
     ask: (limit) => `/analytics/breakdown?by=${by}&limit=${limit}`,
@@ -146,11 +150,20 @@ const pageReport: ListKind = {
   title: 'Page report',
   heading: 'Page',
   filter: 'path',
-  limitMax: 1_000,
+  limitMax: pageReportRowsMax,
   isOfOverview: false,
   columns: [
-    ...(['pageviews', 'visitors', 'sessions', 'entries', 'exits', 'exit_rate', 'bounce_rate'] as const),
-    ...(['time_on_page_seconds', 'scroll_depth', 'conversions', 'revenue_cents'] as const),
+    'pageviews',
+    'visitors',
+    'sessions',
+    'entries',
+    'exits',
+    'exit_rate',
+    'bounce_rate',
+    'time_on_page_seconds',
+    'scroll_depth',
+    'conversions',
+    'revenue_cents',
   ] satisfies PageSort[],
   isSortedByApi: true,
   ask: (limit, { by, isRising } = { by: 'pageviews', isRising: false }) =>
@@ -202,7 +215,7 @@ export const languages = ofSessions('Languages', 'language')
 export const eventNames: ListKind = {
   title: 'Events',
   filter: 'event',
-  limitMax: 1_000,
+  limitMax: eventNamesMax,
   isOfOverview: false,
   isOfEvents: true,
   columns: ['visitors', 'events', 'sessions', 'conversions'],
@@ -221,7 +234,7 @@ export function valuesOf(event: string, property: string): ListKind {
   return {
     title: `${property} of ${event}`,
     heading: property,
-    limitMax: 1_000,
+    limitMax: eventNamesMax,
     isOfOverview: false,
     filter: 'event_property',
     valuesOf: { event, property },

@@ -126,7 +126,12 @@ async function faultsOfKeys(
   if (places.length === 0) return []
   const known = await linksOfKeys(stores.pg, places)
   const taken = new Set(known.map(({ attribution_key: key, domain_id }) => placeOf(key, domain_id)))
-  const isTaken = (place: string) => taken.has(place) || !taken.add(place)
+  /** Takes the place where it is free. */
+  const isTaken = (place: string) => {
+    const was = taken.has(place)
+    taken.add(place)
+    return was
+  }
   return sent.filter(([, link]) => link.key !== null && isTaken(placeOf(link.key, idOf(link, domains)))).map(takenKey)
 }
 

@@ -5,8 +5,8 @@
  */
 import { addsNoVisitor, type CellKind, cellKinds, type SumName } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { creditsApartMax } from '../../schemas/limits/figure-limits.ts'
-import { groupBy } from './group-by.ts'
 import type { Leave, SessionDay, View } from './read-session-days.ts'
 
 /** Keys of `visitors`: a letter for the kind, then the key itself. */

@@ -3,8 +3,8 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { deleteWhere } from '../../clickhouse/delete-where.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
-import { inPortions } from './group-by.ts'
 
 /** Tables of derived rows. */
 export const derivedTables = ['sessions', 'visitors', 'credits', 'cells'] as const

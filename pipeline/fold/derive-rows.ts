@@ -8,10 +8,10 @@
 import { addsNoVisitor, neverBefore } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import type { PersonCredit } from '../../postgres/tables/person-credits.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { keys, serverAppearances } from './appearances.ts'
 import { deriveSession, type Neighbours } from './derive-session.ts'
-import { groupBy } from './group-by.ts'
 import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
 
 /** A visitor's days before the day before `fromDay`, as far as they are known. */

@@ -30,6 +30,7 @@ import {
 } from '../../postgres/tables/folds.ts'
 import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import {
   conversionsPerLookUp,
@@ -41,7 +42,7 @@ import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { type LocalDays, localDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type DeriveOptions, deriveRows, noHistory } from './derive-rows.ts'
-import { groupByDay, groupReadTogether, inPortions } from './group-by.ts'
+import { groupByDay, groupReadTogether } from './groups.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { RowsToWrite } from './rows-to-write.ts'

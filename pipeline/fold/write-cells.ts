@@ -13,6 +13,7 @@ import {
   raiseCellsThrough,
 } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { groupBy, inPortions } from '../../runtime/lists.ts'
 import {
   cellDaysPerStatement,
   cellSessionsPerStatement,
@@ -23,7 +24,7 @@ import {
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt, startOfLocalDay } from '../../schemas/time/time-zone.ts'
 import type { DerivationOptions, Folding } from './fold.ts'
-import { groupBy, groupReadTogether, inPortions } from './group-by.ts'
+import { groupReadTogether } from './groups.ts'
 
 /** One block for each insert: readers see a day's new cells whole. */
 const oneBlock = {

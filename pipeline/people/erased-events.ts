@@ -6,8 +6,8 @@ import { eventMs } from '../../clickhouse/rollups/event-sql.ts'
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { findContactsByHash } from '../../postgres/tables/contacts.ts'
 import { type ErasedPlace, type Erasure, reopenErasure } from '../../postgres/tables/erasures.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
-import { inPortions } from '../fold/group-by.ts'
 
 /** A look-up may read all events of a workspace. */
 export const erasedLookUpMs = 60 * 60_000

@@ -24,6 +24,7 @@ import { readListened } from '../../postgres/tables/outbox.ts'
 import { addPeopleWork } from '../../postgres/tables/people-work.ts'
 import { addUntoldMerges, type GainedBrowser } from '../../postgres/tables/untold-merges.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
 import {
@@ -33,7 +34,6 @@ import {
   inboxRowsPerMerge,
 } from '../../schemas/limits/people-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
-import { groupBy } from '../fold/group-by.ts'
 import { bindBrowsers } from './bind.ts'
 import { mergeEvents, writeContactsToOutbox } from './write-outbox-rows.ts'
 

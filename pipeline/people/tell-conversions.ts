@@ -16,12 +16,12 @@ import {
   toldOf,
 } from '../../postgres/tables/conversion-messages.ts'
 import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import { toldConversionLateMaxMs } from '../../schemas/limits/alert-limits.ts'
 import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
 import { outboxRowsPerStatement, toldConversionAgeMaxMs } from '../../schemas/limits/webhook-limits.ts'
 import type { ConversionLine, ToldConversions } from '../../schemas/told-conversions.ts'
-import { groupBy } from '../fold/group-by.ts'
 import { plain } from '../reports/message.ts'
 import { readDeadlineMs } from './write-outbox-rows.ts'
 

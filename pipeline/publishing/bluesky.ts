@@ -4,7 +4,9 @@
  * A record's key is the target's own, and another one for each part of a thread (bluesky-record.ts). A server has one record of a key, and refuses a second one. Before
  * each further attempt the record is asked for.
  */
+
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import { blueskyPostsEach } from '../../schemas/limits/engagement-limits.ts'
 import { linkCardMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { providers } from '../../schemas/reference/providers.ts'
@@ -105,7 +107,7 @@ export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
       const query = new URLSearchParams(uris.map((uri): [string, string] => ['uris', uri]))
       // The account's server asks the AppView, which counts.
       const { body } = await ask(call, `app.bsky.feed.getPosts?${query}`)
-      const posts = new Map(Object.values(objectIn(body, 'posts')).map((post) => [Object(post).uri, post]))
+      const posts = new Map(Object.values(objectIn(body, 'posts')).map((post) => [membersOf(post)['uri'], post]))
       // It leaves out what it has not seen yet as well as what is gone.
       return new Map(uris.flatMap((uri) => (posts.has(uri) ? [[uri, figuresIn(posts.get(uri))] as const] : [])))
     },
@@ -125,7 +127,7 @@ async function readRecord(call: Calling, rkey: string): Promise<Answer['body'] |
 
 /** Quotes are shares, too. */
 function figuresIn(post: unknown): Figures {
-  const { likeCount, replyCount, repostCount, quoteCount } = Object(post) as Record<string, unknown>
+  const { likeCount, replyCount, repostCount, quoteCount } = membersOf(post)
   const shares = sumOf([countIn(repostCount), countIn(quoteCount)])
   return { likes: countIn(likeCount), comments: countIn(replyCount), shares, views: null }
 }

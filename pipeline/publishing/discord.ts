@@ -6,7 +6,9 @@
  * attempt whose outcome isn't known the post fails. The webhook's token is a part of each request's path: nothing but
  * the request has that address.
  */
+
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import { chatPublishMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import {
   type Adapter,
@@ -87,7 +89,7 @@ function messageOf({ text, media }: Publication): object {
 
 /** Each reaction is a like. A message without any has no list of them. */
 function figuresIn({ reactions }: Fields): Figures {
-  const likes = Array.isArray(reactions) ? sumOf(reactions.map((one) => countIn(Object(one).count))) : null
+  const likes = Array.isArray(reactions) ? sumOf(reactions.map((one) => countIn(membersOf(one)['count']))) : null
   return { likes, comments: null, shares: null, views: null }
 }
 

@@ -5,7 +5,9 @@
  * Facebook knows no key of ours. Photos are uploaded unpublished, and a video until its last phase, so nothing is seen
  * before one request publishes it. Later attempts look among the page's newest posts or videos.
  */
+
 import type { Figures } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import { providerUploadMs, publishAttemptMs } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
@@ -94,10 +96,10 @@ export const facebook: Adapter<MetaCredentials, Prepared> = {
 /** Without any share the field isn't there. */
 function figuresIn(post: Readonly<Record<string, unknown>>): Figures {
   const [likes, comments] = ['likes', 'comments'].map((edge) =>
-    countIn(Object(Object(post[edge]).summary).total_count),
+    countIn(membersOf(membersOf(post[edge])['summary'])['total_count']),
   ) as [number | null, number | null]
   const isPost = String(post['id']).includes('_')
-  const shares = countIn(Object(post['shares']).count) ?? (isPost ? 0 : null)
+  const shares = countIn(membersOf(post['shares'])['count']) ?? (isPost ? 0 : null)
   return { likes, comments, shares, views: null }
 }
 
@@ -119,10 +121,10 @@ const videosOf = (page: string): Listing => ({
   time: 'created_time',
   others: 'status',
   begunBeforeMs: publishAttemptMs,
-  isLeftOut: ({ status }) => failedStates.includes(Object(status).video_status),
+  isLeftOut: ({ status }) => failedStates.includes(membersOf(status)['video_status']),
 })
 
-const failedStates = ['error', 'expired', 'upload_failed']
+const failedStates: readonly unknown[] = ['error', 'expired', 'upload_failed']
 
 /** @returns the photo's id: nobody sees it until a post shows it */
 async function uploadPhoto(call: Calling, file: PublishedMedia): Promise<string> {
@@ -137,7 +139,9 @@ async function uploadVideo(call: Calling, file: PublishedMedia): Promise<Uploade
   const url = `${pageUrl(externalIdOf(call))}/videos`
   const begun = (await post(call, url, { upload_phase: 'start', file_size: String(file.bytes) })).body
   const video = { id: idIn(begun, 'video_id'), session: textIn(begun, 'upload_session_id') }
-  for (let [part, sent] = [partIn(begun), 0]; part.start < part.end; ) {
+  let part = partIn(begun)
+  let sent = 0
+  while (part.start < part.end) {
     if (part.start < sent || part.end > file.bytes) throw odd("The platform's part isn't one of the file")
     sent = part.end
     const fields = {
@@ -162,7 +166,7 @@ async function isReady(call: Calling, id: string): Promise<boolean> {
   const status = objectIn((await get(call, `${facebookApi}/${id}`, { fields: 'status' })).body, 'status')
   const state = String(status['video_status'])
   if (!failedStates.includes(state)) return state === 'ready'
-  const errors = Object(Object(status['processing_phase']).errors)[0] as { message?: unknown } | undefined
+  const errors = membersOf(membersOf(status['processing_phase'])['errors'])[0] as { message?: unknown } | undefined
   const failure = { kind: 'permanent', code: 'refused', isUnpublished: true } as const
   throw new ProviderError(failure, `Facebook can't play the video: ${cutText(String(errors?.message ?? state))}`)
 }

@@ -2,6 +2,7 @@
  * First comments on LinkedIn (its documentation: "Comments API"), as the person or the page that published the post. A
  * page's comments are listed, so an earlier attempt's is looked for. No scope of apps lists those of a person.
  */
+import { membersOf } from '../../schemas/json-object.ts'
 import {
   linkedinListedMs,
   linkedinPostsEach,
@@ -26,7 +27,7 @@ import { objectIn, odd } from './request.ts'
 const permission = {
   toWrite: 'the scope w_member_social_feed, for a page w_organization_social_feed',
   toLook: 'the scope r_organization_social_feed',
-  isMissing: (error: unknown) => Object((error as Error).cause).status === 403,
+  isMissing: (error: unknown) => membersOf((error as Error).cause)['status'] === 403,
 }
 
 export const linkedinComments: CommentWriter<LinkedinCredentials> = withPermission(permission, {
@@ -52,11 +53,11 @@ async function findComment(call: Calling, publication: Publication): Promise<Pub
   const { text, sentAt } = publication
   const post = commentedOf(publication)
   const { body } = await ask(call, `${edgeOf(post)}?count=${linkedinPostsEach}`)
-  const elements = Object.values(objectIn(body, 'elements')).map((element) => Object(element))
+  const elements = Object.values(objectIn(body, 'elements')).map((element) => membersOf(element))
   const from = sentAt!.getTime() - providerClockOffMs
-  const recent = elements.filter(({ created }) => Number(Object(created).time) >= from)
+  const recent = elements.filter(({ created }) => Number(membersOf(created)['time']) >= from)
   const found = recent.find(({ actor, message }) => {
-    return actor === externalIdOf(call) && isSamePlainText(String(Object(message).text ?? ''), text)
+    return actor === externalIdOf(call) && isSamePlainText(String(membersOf(message)['text'] ?? ''), text)
   })
   if (found !== undefined) return publishedAs(found.commentUrn ?? found.id, post)
   if (elements.length === linkedinPostsEach) throw unknown()

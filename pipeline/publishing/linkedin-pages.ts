@@ -1,4 +1,5 @@
 /** Whose a token of LinkedIn is, and the pages that the person administers (its documentation: "Organization Access Control"). */
+import { membersOf } from '../../schemas/json-object.ts'
 import { accountChoicesMax } from '../../schemas/limits/publish-limits.ts'
 import { ProviderError } from './adapter.ts'
 import { ask, pagePrefix, type Signed } from './linkedin-api.ts'
@@ -41,7 +42,7 @@ async function readNames(call: Signed, pages: readonly string[]): Promise<(page:
     const { body } = await ask(call, `/rest/organizations?ids=List(${pages.join()})`)
     const results = objectIn(body, 'results')
     return (page) => {
-      const name = Object(results[page]).localizedName
+      const name = membersOf(results[page])['localizedName']
       return typeof name === 'string' && name !== '' ? name : undefined
     }
   } catch (error) {

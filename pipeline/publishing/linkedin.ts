@@ -10,7 +10,9 @@
  *   any other of a person              fails: no scope of apps lists a person's posts, and a file that is uploaded again
  *                                      makes it another post
  */
+
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import { linkedinPostsReadEach } from '../../schemas/limits/engagement-limits.ts'
 import {
   linkCardMs,
@@ -110,11 +112,11 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
     covers: ({ externalId }) => isPage(externalId),
     async read(call, ids) {
       const { body } = await ask(call, `/rest/socialMetadata?ids=List(${ids.map(encodeURIComponent).join()})`)
-      const [found, errors] = [objectIn(body, 'results'), Object(body['errors']) as Record<string, unknown>]
+      const [found, errors] = [objectIn(body, 'results'), membersOf(body['errors'])]
       return new Map(
         ids.flatMap((id): [string, Figures | null][] => {
-          if (Object.hasOwn(found, id)) return [[id, figuresIn(Object(found[id]))]]
-          return Object(errors[id]).status === 404 ? [[id, null]] : []
+          if (Object.hasOwn(found, id)) return [[id, figuresIn(membersOf(found[id]))]]
+          return membersOf(errors[id])['status'] === 404 ? [[id, null]] : []
         }),
       )
     },
@@ -123,9 +125,11 @@ export const linkedin: Adapter<LinkedinCredentials, object | null> = {
 
 /** Each kind of reaction is a like. */
 function figuresIn({ reactionSummaries, commentSummary }: Readonly<Record<string, unknown>>): Figures {
-  const reactions = Object.values(Object(reactionSummaries) as object).map((kind) => countIn(Object(kind).count))
+  const reactions = Object.values(membersOf(reactionSummaries) as object).map((kind) =>
+    countIn(membersOf(kind)['count']),
+  )
   const likes = reactionSummaries === undefined ? null : (sumOf(reactions) ?? 0)
-  return { likes, comments: countIn(Object(commentSummary).count), shares: null, views: null }
+  return { likes, comments: countIn(membersOf(commentSummary)['count']), shares: null, views: null }
 }
 
 const publishedAs = (id: string): Published => ({

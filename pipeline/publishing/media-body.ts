@@ -125,7 +125,9 @@ export function base64Body(json: object, files: readonly PublishedMedia[]): Sent
   const found: PublishedMedia[] = []
   const text = JSON.stringify(json, (_, value) => {
     const file = files.find((one) => one === value)
-    return file === undefined ? value : found.push(file) && mark
+    if (file === undefined) return value
+    found.push(file)
+    return mark
   })
   const texts = text.split(mark).map((part) => Buffer.from(part))
   const encodedBytes = found.reduce((sum, { bytes }) => sum + 4 * Math.ceil(bytes / 3), 0)

@@ -3,7 +3,9 @@
  * error codes are those of Meta's documentation ("Graph API: Handling Errors", "Rate Limits", "Instagram Platform: Error
  * Codes"). Meta supports a version for two years at least.
  */
+
 import { createHmac } from 'node:crypto'
+import { membersOf } from '../../schemas/json-object.ts'
 import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
 import { asRefused, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
 import { comparable } from './cut-text.ts'
@@ -63,7 +65,7 @@ export async function find(call: Signed, url: string, query: Fields): Promise<An
   try {
     return (await get(call, url, query)).body
   } catch (error) {
-    const { code, error_subcode: subcode } = Object(Object((error as Error).cause).error) as Record<string, unknown>
+    const { code, error_subcode: subcode } = membersOf(membersOf((error as Error).cause)['error'])
     if (error instanceof ProviderError && code === missing.code && subcode === missing.subcode) return null
     throw error
   }
@@ -75,7 +77,7 @@ const missing = { code: 100, subcode: 33 }
 /** Whether the token is good, but lacks a permission for this. */
 export function isPermissionMissing(error: unknown): error is ProviderError {
   if (!(error instanceof ProviderError)) return false
-  const { code } = Object(Object(error.cause).error) as Record<string, unknown>
+  const { code } = membersOf(membersOf(error.cause)['error'])
   return typeof code === 'number' && isOfPermission(code)
 }
 
@@ -167,7 +169,7 @@ const spam = 2207051
 
 /** Meta refuses with 400, mostly, and a code. The codes 10 and 200 to 299 mean that a permission or a role is missing. */
 function kindOf({ status, body }: Answer): ErrorKind | undefined {
-  const { code, error_subcode: subcode, is_transient } = Object(body['error']) as Record<string, unknown>
+  const { code, error_subcode: subcode, is_transient } = membersOf(body['error'])
   if (typeof code !== 'number') return undefined
   if (subcode === spam) return 'permanent'
   const isLimit = limitCodes.includes(code) || (code >= 80_000 && code < 80_100) || subcode === dailyLimit

@@ -2,6 +2,7 @@
  * First comments on Facebook and Instagram, by the page's token (Meta's documentation: "Pages API: Comments", "Instagram
  * Platform: Comments"). An earlier attempt's is looked for by its text among the account's own comments under the post.
  */
+import { membersOf } from '../../schemas/json-object.ts'
 import { type CommentWriter, commentedOf, externalIdOf, type Published } from './adapter.ts'
 import { withPermission } from './first-comments.ts'
 import {
@@ -45,7 +46,7 @@ export function metaComments({
           others: authors.join(),
           // Where Meta tells no author, an equal text counts as ours: better none than two.
           isLeftOut(comment) {
-            const told = authors.map((field) => Object(comment[field]).id).filter((id) => id !== undefined)
+            const told = authors.map((field) => membersOf(comment[field])['id']).filter((id) => id !== undefined)
             return told.length > 0 && !told.includes(externalIdOf(call))
           },
         }

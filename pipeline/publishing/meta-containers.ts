@@ -5,6 +5,7 @@
  *
  * Meta knows no key of ours: later attempts look for the text among the account's newest posts.
  */
+import { membersOf } from '../../schemas/json-object.ts'
 import type { MediaKind } from '../../schemas/reference/providers.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import {
@@ -168,5 +169,5 @@ const repliesOf = ({ api, text }: ContainerPlatform, user: string, parent: strin
   text,
   time: 'timestamp',
   others: 'permalink,replied_to',
-  isLeftOut: (post) => Object(post['replied_to']).id !== parent,
+  isLeftOut: (post) => membersOf(post['replied_to'])['id'] !== parent,
 })

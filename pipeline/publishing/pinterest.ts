@@ -5,7 +5,9 @@
  * Pinterest knows no key of ours. A video is uploaded before, and seen once a pin has it. Later attempts look for a pin of
  * this title and description among the board's newest.
  */
+
 import type { Figures } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import {
   pinterestLinkLengthMax,
   pinterestListedMs,
@@ -87,7 +89,8 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
     each: 1,
     async read(call, [id]) {
       const { status, body } = await ask(call, `/pins/${id}?pin_metrics=true`, {}, [404])
-      if (status !== 404) return new Map([[id!, figuresIn(Object(Object(body['pin_metrics']).lifetime_metrics))]])
+      if (status !== 404)
+        return new Map([[id!, figuresIn(membersOf(membersOf(body['pin_metrics'])['lifetime_metrics']))]])
       // A proxy's 404 isn't Pinterest's word.
       if (typeof body['code'] !== 'number') throw odd('The platform answered 404 without a code')
       return new Map([[id!, null]])
@@ -220,7 +223,7 @@ export async function describePinterest(credentials: PinterestCredentials, board
   const { body } = await ask(call, '/user_account')
   const [externalId, username] = [idIn(body), textIn(body, 'username')]
   const found = (await ask(call, `/boards/${board}`)).body
-  if (Object(found['owner']).username !== username) {
+  if (membersOf(found['owner'])['username'] !== username) {
     throw new ProviderError({ kind: 'permanent', code: 'refused' }, `The board is none of ${username}'s`)
   }
   await listPins(call, board, 1)

@@ -8,7 +8,7 @@ import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { readAtMost } from '../../runtime/outbound/read-at-most.ts'
 import { isUnsent } from '../../runtime/outbound/unsent.ts'
 import { exceedsJsonLimits } from '../../schemas/json-body.ts'
-import { isObject } from '../../schemas/json-object.ts'
+import { isObject, membersOf } from '../../schemas/json-object.ts'
 import { storable } from '../../schemas/json-text.ts'
 import {
   providerAnswerBytesMax,
@@ -190,7 +190,7 @@ export function refusalOf(answer: Answer, kind: ErrorKind): ProviderError {
   const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer, kind) }
   const first = (body['errors'] as Record<string, unknown>[] | undefined)?.[0]
   // Meta's refusals are objects: one text is for people, the other for developers.
-  const own = Object(body['error']) as Record<string, unknown>
+  const own = membersOf(body['error'])
   const texts = [
     body['message'],
     body['error_description'],
@@ -223,7 +223,7 @@ function kindOf({ status, body }: Answer): ErrorKind {
  * in all of their answers.
  */
 function waitOf({ header, body }: Answer, kind: ErrorKind): number | undefined {
-  const seconds = body['retry_after'] ?? Object(body['parameters']).retry_after
+  const seconds = body['retry_after'] ?? membersOf(body['parameters'])['retry_after']
   if (typeof seconds === 'number' && seconds >= 0) return Math.ceil(seconds * 1000)
   const after = header('retry-after')
   if (after !== undefined) return /^\d+$/.test(after) ? Number(after) * 1000 : untilDate(after)

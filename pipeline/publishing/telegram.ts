@@ -5,6 +5,7 @@
  * The Bot API knows no key of ours and lists no posts of a channel. After an attempt whose outcome isn't known the post
  * fails. The token is a part of each request's path: nothing but the request has that address.
  */
+import { membersOf } from '../../schemas/json-object.ts'
 import { chatPublishMs, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { kindOf as mediaKindOf } from '../../schemas/reference/providers.ts'
 import {
@@ -101,8 +102,8 @@ function inPart({ failure, message, cause }: ProviderError): ProviderError {
 
 /** A private channel's posts have addresses for its members. */
 function publishedAs(message: unknown): Published {
-  const id = numberIn(Object(message), 'message_id')
-  const chat = objectIn(Object(message), 'chat')
+  const id = numberIn(membersOf(message), 'message_id')
+  const chat = objectIn(membersOf(message), 'chat')
   const name = nameIn(chat)
   const path = name ?? `c/${String(numberIn(chat, 'id')).replace(/^-100/, '')}`
   return { externalId: String(id), url: `https://t.me/${path}/${id}` }
@@ -148,7 +149,7 @@ function kindOf({ status, body }: Answer): ErrorKind | undefined {
  * @throws ProviderError where the token isn't accepted, or the bot may not post, or it is no channel
  */
 export async function describeTelegram(credentials: TelegramCredentials, channel: string, signal: AbortSignal) {
-  const read = async (method: string, json: object) => Object(await ask({ credentials, signal }, method, { json }))
+  const read = async (method: string, json: object) => membersOf(await ask({ credentials, signal }, method, { json }))
   const bot = await read('getMe', {})
   const chat = await read('getChat', { chat_id: channel })
   if (chat.type !== 'channel') throw refused('The chat is no channel')

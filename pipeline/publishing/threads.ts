@@ -2,7 +2,9 @@
  * Threads, by a long-lived access token of the account (Meta's documentation: "Threads API: Posts", "Long-Lived Access
  * Tokens"). It holds for 60 days. It can be renewed while it holds and is a day old, so it is renewed ahead of its end.
  */
+
 import { type Figures, sumOf } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import { threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, ProviderError } from './adapter.ts'
 import { find, get, idIn, listPosts, type MetaCredentials, type Signed } from './meta-api.ts'
@@ -68,8 +70,8 @@ export const threads: Adapter<ThreadsCredentials, string> = {
 /** Quotes are shares, too. */
 function figuresIn(metrics: readonly unknown[]): Figures {
   const count = (name: string) => {
-    const values = Object(metrics.find((metric) => Object(metric).name === name)).values
-    return countIn(Object(Array.isArray(values) ? values[0] : undefined).value)
+    const values = membersOf(metrics.find((metric) => membersOf(metric)['name'] === name))['values']
+    return countIn(membersOf(Array.isArray(values) ? values[0] : undefined)['value'])
   }
   const shares = sumOf([count('reposts'), count('quotes')])
   return { likes: count('likes'), comments: count('replies'), shares, views: count('views') }

@@ -3,6 +3,7 @@
  * Info", "Get Post Status", "Refresh a User Access Token"). Access tokens hold for two hours. A refresh token holds once,
  * for 180 days: each renewal gives the next one.
  */
+import { membersOf } from '../../schemas/json-object.ts'
 import { minute } from '../../schemas/limits/units.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
@@ -40,7 +41,7 @@ async function ask({ credentials, signal }: Signed, asked: Omit<Asked, 'token' |
 
 /** @param body an answer's body. @returns TikTok's own code, or undefined where it has none */
 export function codeIn(body: unknown): string | undefined {
-  const { code } = Object(Object(body).error) as { code?: unknown }
+  const { code } = membersOf(membersOf(body)['error']) as { code?: unknown }
   return typeof code === 'string' && code !== '' ? code : undefined
 }
 

@@ -3,6 +3,7 @@
  * "Using OAuth 2.0 for Web Server Applications"). Access tokens hold for an hour; a refresh token gives the next one.
  */
 
+import { membersOf } from '../../schemas/json-object.ts'
 import { dayMs, wallTimeAt, wallToUtc } from '../../schemas/time/time-zone.ts'
 import { type Call, type ErrorKind, ProviderError } from './adapter.ts'
 import { googleTokenUrl, reasonIn } from './google-api.ts'
@@ -32,7 +33,7 @@ export async function ask(
 export async function list(call: Signed, resource: string, query: Readonly<Record<string, string>>): Promise<Fields[]> {
   const { body } = await ask(call, { url: `${youtubeApi}/${resource}?${new URLSearchParams(query)}` })
   // An answer without `items` doesn't say that there are none, unless it counts them.
-  const { items = Object(body['pageInfo']).totalResults === 0 ? [] : undefined } = body
+  const { items = membersOf(body['pageInfo'])['totalResults'] === 0 ? [] : undefined } = body
   if (!Array.isArray(items)) throw odd("The platform's answer has no items")
   return items
 }

@@ -8,6 +8,7 @@
 
 import { within } from '../../runtime/deadline.ts'
 import type { Figures } from '../../schemas/engagement.ts'
+import { membersOf } from '../../schemas/json-object.ts'
 import {
   providerClockOffMs,
   publishAttemptMs,
@@ -120,11 +121,11 @@ async function findUpload(
   // A video may have the time at which its upload began.
   const from = (sentAt ?? new Date()).getTime() - providerClockOffMs - publishAttemptMs
   const uploads = await listUploads(call, (await readChannel(call)).uploads, youtubeVideosEach)
-  const recent = uploads.filter(({ snippet }) => Date.parse(textIn(Object(snippet), 'publishedAt')) >= from)
+  const recent = uploads.filter(({ snippet }) => Date.parse(textIn(membersOf(snippet), 'publishedAt')) >= from)
   const wanted = comparable(`${titleOf(title)}\n${descriptionOf(text)}`)
   const same = recent.filter(({ snippet, status }) => {
-    const { title: listed, description = '' } = Object(snippet) as Fields
-    return comparable(`${listed}\n${description}`) === wanted && faultOf(Object(status)) === null
+    const { title: listed, description = '' } = membersOf(snippet) as Fields
+    return comparable(`${listed}\n${description}`) === wanted && faultOf(membersOf(status)) === null
   })
   const found = await firstOwn(same.map(idIn), known, recent.length < youtubeVideosEach)
   return found === null ? null : publishedAs(found)

@@ -13,13 +13,13 @@ import { deleteOldErasures, listDoneErasures } from '../../postgres/tables/erasu
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { deleteOldPersonCredits } from '../../postgres/tables/person-credits.ts'
 import { listWorkspaces, noteDeleted } from '../../postgres/tables/workspaces.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { shippedManifestKeepMs } from '../../schemas/limits/log-limits.ts'
 import { erasureKeepMs } from '../../schemas/limits/people-limits.ts'
 import { botRetentionDays } from '../../schemas/limits/retention-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
-import { inPortions as portionsOf } from '../fold/group-by.ts'
 import { eraseReplays } from '../people/erase-replays.ts'
 import { reopenIfLate } from '../people/erased-events.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
@@ -54,7 +54,7 @@ export async function expireData(context: JobContext): Promise<void> {
       metrics.rowsExpired(table, rows)
       log.info({ rows, table }, 'deleted expired rows')
     }
-    for (const some of portionsOf(expiring, workspacesPerMutation)) await deleteOldCopies(ch, some)
+    for (const some of inPortions(expiring, workspacesPerMutation)) await deleteOldCopies(ch, some)
     const rows = await deleteExpiredDays(context, expiring)
     log.info({ rows }, 'deleted rows derived from expired days')
     log.info({ rows: await expireSearch(context, expiring) }, 'deleted expired search terms')
@@ -66,7 +66,7 @@ export async function expireData(context: JobContext): Promise<void> {
 
   metrics.rowsExpired('erasures', await deleteOldErasures(pg, now - erasureKeepMs))
   const manifestsBefore = now - shippedManifestKeepMs
-  await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
+  await deleteInPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
 
   try {
     await removeLateOfErased(context)
@@ -91,20 +91,20 @@ async function expirePeople(context: JobContext, id: number, before: number): Pr
   const q = sweeping(context.pg)
   const limit = rowsPerStatement
   await walk(context, firstContact, (after) => addWorkOfOldContacts(q, id, { before, after, limit }))
-  await inPortions(context, 'inbox', () => deleteOldInbox(q, id, before, limit))
+  await deleteInPortions(context, 'inbox', () => deleteOldInbox(q, id, before, limit))
   await walk(context, firstFact, async (after) => {
     const { rows, last } = await deleteOldFacts(q, id, { before, after, limit })
     context.metrics.rowsExpired('identity_facts', rows)
     return last
   })
   const beforeHour = Math.floor(before / hourMs)
-  await inPortions(context, 'person_credits', () => deleteOldPersonCredits(q, id, beforeHour, limit))
-  await inPortions(context, 'contacts', () => deleteOldContacts(q, id, before, limit))
-  await inPortions(context, 'contact_sightings', () => deleteOldSightings(q, id, before, limit))
+  await deleteInPortions(context, 'person_credits', () => deleteOldPersonCredits(q, id, beforeHour, limit))
+  await deleteInPortions(context, 'contacts', () => deleteOldContacts(q, id, before, limit))
+  await deleteInPortions(context, 'contact_sightings', () => deleteOldSightings(q, id, before, limit))
 }
 
 /** Calls `deletePortion` until it finds less than a whole portion. */
-async function inPortions(
+async function deleteInPortions(
   { metrics, signal }: Pick<JobContext, 'metrics' | 'signal'>,
   table: ExpiredTable,
   deletePortion: () => Promise<number>,

@@ -4,8 +4,8 @@
  */
 import { deleteWhere } from '../../clickhouse/delete-where.ts'
 import { readKnownSites } from '../../postgres/tables/search-sites.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
-import { inPortions } from '../fold/group-by.ts'
 import type { JobContext } from '../queue/job.ts'
 
 /** Their ids stand in its text. */

@@ -23,6 +23,7 @@ import { lockLedger } from '../../postgres/tables/revenue-ledger.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import {
   creditAgainFirstMs,
@@ -32,7 +33,6 @@ import {
   creditRetryMs,
   creditRunMs,
 } from '../../schemas/limits/revenue-limits.ts'
-import { groupBy } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { type PersonTouch, readCredits, uncredited } from './read-payment-credits.ts'
 

@@ -6,10 +6,10 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { isTouch } from '../../clickhouse/rollups/event-sql.ts'
 import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
 import type { Credit } from '../../postgres/tables/revenue-credits.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import { creditWindowMs, foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
 import { creditTouchesMax } from '../../schemas/limits/revenue-limits.ts'
 import { dayMs, hourMs, localDayAt, startOfLocalDay } from '../../schemas/time/time-zone.ts'
-import { groupBy } from '../fold/group-by.ts'
 
 /** Milliseconds since 1970; visitors are decimal texts. */
 export interface PaymentOfVisitors {

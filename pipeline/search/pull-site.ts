@@ -14,6 +14,7 @@ import {
 } from '../../clickhouse/rollups/search-days.ts'
 import type { EndedPull, LeasedSite } from '../../postgres/tables/search-pulls.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import {
   searchDaysEach,
@@ -31,7 +32,6 @@ import {
 import { searchTimeZone } from '../../schemas/resources/search-terms.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { dateOfDay, dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
-import { inPortions } from '../fold/group-by.ts'
 import { ProviderError } from '../publishing/adapter.ts'
 import { queryDays, queryTerms, type SearchConsole } from './search-console.ts'
 import { askAccessToken, type GoogleReach, type ServiceAccount } from './service-account.ts'

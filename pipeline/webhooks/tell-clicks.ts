@@ -18,6 +18,7 @@ import {
   readLinkLabels,
 } from '../../postgres/tables/told-clicks.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
+import { groupBy } from '../../runtime/lists.ts'
 import {
   clickListenersEveryMs,
   outboxRowsPerStatement,
@@ -31,7 +32,6 @@ import {
 } from '../../schemas/limits/webhook-limits.ts'
 import type { LinkClicked } from '../../schemas/resources/link-clicked.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
-import { groupBy } from '../fold/group-by.ts'
 import { type JobLoop, type JobLoopContext, startJobLoop } from '../job-loop.ts'
 
 export interface ClickContext extends Pick<JobLoopContext, 'clock'> {

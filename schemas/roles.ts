@@ -11,11 +11,17 @@ export type GivenRole = (typeof givenRoles)[number]
 export type Role = 'owner' | GivenRole
 
 const viewer = [
-  ...(['workspace:read', 'profile:read', 'accounts:read', 'media:read', 'posts:read', 'links:read'] as const),
-  ...(['analytics:read', 'replays:read'] as const),
+  'workspace:read',
+  'profile:read',
+  'accounts:read',
+  'media:read',
+  'posts:read',
+  'links:read',
+  'analytics:read',
+  'replays:read',
 ] satisfies HeldScope[]
-const contributor = [...viewer, ...(['media:write', 'posts:write', 'links:write'] as const)] satisfies HeldScope[]
-const editor = [...contributor, ...(['profile:write', 'analytics:write', publishScope] as const)] satisfies HeldScope[]
+const contributor = [...viewer, 'media:write', 'posts:write', 'links:write'] satisfies HeldScope[]
+const editor = [...contributor, 'profile:write', 'analytics:write', publishScope] satisfies HeldScope[]
 
 export const scopesOfRoles: Readonly<Record<Role, readonly HeldScope[]>> = {
   viewer,

@@ -12,8 +12,15 @@ export const sampledPage = 7
 const pageSumNames = ['exits', 'engaged_ms', 'timed_views', 'depths', 'scrolled'] as const
 /** The others. */
 export const countNames = [
-  ...(['sessions', 'fresh', 'begun', 'bounces', 'duration_ms'] as const),
-  ...(['pageviews', 'events', 'conversions', 'samples'] as const),
+  'sessions',
+  'fresh',
+  'begun',
+  'bounces',
+  'duration_ms',
+  'pageviews',
+  'events',
+  'conversions',
+  'samples',
 ] as const
 
 /**

@@ -90,7 +90,11 @@ export interface CreditRow {
 
 /** Columns of `seen`, in the order in which they are written. */
 const seenNames = [
-  ...(['kind', 'key', 'detail', 'prev_day', 'after_ms'] as const),
+  'kind',
+  'key',
+  'detail',
+  'prev_day',
+  'after_ms',
   ...sumNames,
 ] as const satisfies readonly (keyof Seen)[]
 

@@ -8,8 +8,17 @@ import type { JobContext } from '../queue/job.ts'
 
 /** The others refer to their workspace, which can't be removed before them (test/integration/retention-places.test.ts). */
 const clickhouseTables = [
-  ...(['events', 'link_clicks', 'bot_visits', 'replay_chunks', 'person_events'] as const),
-  ...(['sessions', 'visitors', 'credits', 'cells', 'search_days', 'import_turns'] as const),
+  'events',
+  'link_clicks',
+  'bot_visits',
+  'replay_chunks',
+  'person_events',
+  'sessions',
+  'visitors',
+  'credits',
+  'cells',
+  'search_days',
+  'import_turns',
 ] as const
 
 /** A mutation rewrites the parts that have some of the rows. */

@@ -3,8 +3,17 @@ import type { Postgres, Queryable } from '../client.ts'
 
 /** Facts, bindings and credits go with their contacts where they have one. */
 export const unreferringTables = [
-  ...(['inbox', 'contact_sightings', 'contacts', 'identity_facts', 'bindings', 'untold_merges'] as const),
-  ...(['person_credits', 'people_work', 'event_repairs', 'erasures', 'figure_builds'] as const),
+  'inbox',
+  'contact_sightings',
+  'contacts',
+  'identity_facts',
+  'bindings',
+  'untold_merges',
+  'person_credits',
+  'people_work',
+  'event_repairs',
+  'erasures',
+  'figure_builds',
 ] as const
 
 export interface KnownWorkspaces {

@@ -7,8 +7,18 @@ export const entryEventNames = ['hostname', 'referrer', 'content', 'language', '
 export type EntryEventName = (typeof entryEventNames)[number]
 
 export const breakdownNames = [
-  ...(['channel', 'source', 'medium', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
+  'channel',
+  'source',
+  'medium',
+  'campaign',
+  'entry_path',
+  'exit_path',
+  'device',
+  'browser',
+  'os',
+  'country',
+  'region',
+  'city',
   ...entryEventNames,
 ] as const
 export type BreakdownName = (typeof breakdownNames)[number]

@@ -3,8 +3,17 @@ import { z } from 'zod'
 import { Range } from './range.ts'
 
 export const pageSorts = [
-  ...(['pageviews', 'visitors', 'sessions', 'entries', 'exits', 'exit_rate', 'bounce_rate'] as const),
-  ...(['time_on_page_seconds', 'scroll_depth', 'conversions', 'revenue_cents'] as const),
+  'pageviews',
+  'visitors',
+  'sessions',
+  'entries',
+  'exits',
+  'exit_rate',
+  'bounce_rate',
+  'time_on_page_seconds',
+  'scroll_depth',
+  'conversions',
+  'revenue_cents',
 ] as const
 export type PageSort = (typeof pageSorts)[number]
 

@@ -26,8 +26,13 @@ export const WorkspaceGlance = z.object({
    */
   without: z
     .enum([
-      ...(['plan_missing', 'workspace_access_denied', 'second_factor_missing', 'role_insufficient'] as const),
-      ...(['no_event', 'answer_late', 'too_many'] as const),
+      'plan_missing',
+      'workspace_access_denied',
+      'second_factor_missing',
+      'role_insufficient',
+      'no_event',
+      'answer_late',
+      'too_many',
     ])
     .nullable(),
 })

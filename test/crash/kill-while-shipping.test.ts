@@ -7,8 +7,12 @@ import { isInsert, type ProxyWatch, startTcpProxy, type TcpProxy } from '../supp
 
 /** Where the process is killed: seen from the stores, between two steps of shipping. */
 const points = [
-  ...(['insert not sent', 'insert under way', 'insert answered'] as const),
-  ...(['copy not begun', 'commit not sent', 'commit not answered'] as const),
+  'insert not sent',
+  'insert under way',
+  'insert answered',
+  'copy not begun',
+  'commit not sent',
+  'commit not answered',
 ] as const
 type Point = (typeof points)[number]
 const rounds = isLong ? 8 : 1

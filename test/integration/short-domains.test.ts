@@ -153,7 +153,10 @@ test('an import takes a domain of the workspace from its column or the short URL
   ].join('\n')
   const outcomes = async (path: string) => {
     const { body } = await ask<{ rows: { outcome: string; key: string | null; domain: string | null }[] }>(
-      ...([mine, 'POST', path, { csv }] as const),
+      mine,
+      'POST',
+      path,
+      { csv },
     )
     return body.rows.map(({ outcome, key, domain }) => [outcome, key, domain])
   }

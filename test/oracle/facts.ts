@@ -46,9 +46,22 @@ export interface OverviewQuery {
 }
 
 const filterNames = [
-  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
-  ...(['path', 'hostname', 'event', 'event_property'] as const),
+  'source',
+  'medium',
+  'channel',
+  'campaign',
+  'entry_path',
+  'exit_path',
+  'device',
+  'browser',
+  'os',
+  'country',
+  'region',
+  'city',
+  'path',
+  'hostname',
+  'event',
+  'event_property',
 ] as const
 export type FilterName = (typeof filterNames)[number]
 

@@ -97,8 +97,14 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
         .filter(({ source }) => !['', 'direct'].includes(source))
         .map(({ at, id, source }) => [at, id, source, mediumOf(source)]),
       conversions: of('conversion').map(({ at, id, path, source }) => [
-        ...([at, id, path, 'desktop', 'Chrome', 'DE'] as const),
-        ...([sourceOf(source), mediumOf(source)] as const),
+        at,
+        id,
+        path,
+        'desktop',
+        'Chrome',
+        'DE',
+        sourceOf(source),
+        mediumOf(source),
       ]),
       sampledPaths: of('web_vital').map(({ path }) => path),
     }

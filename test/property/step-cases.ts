@@ -50,8 +50,18 @@ const properties = [
 ] as const
 
 const kind = fc.constantFrom<Kind[]>(
-  ...(['pageview', 'pageview', 'pageview', 'pageview', 'pageview', 'custom', 'custom', 'conversion'] as const),
-  ...(['autocapture', 'web_vital', 'page_leave', 'identify'] as const),
+  'pageview',
+  'pageview',
+  'pageview',
+  'pageview',
+  'pageview',
+  'custom',
+  'custom',
+  'conversion',
+  'autocapture',
+  'web_vital',
+  'page_leave',
+  'identify',
 )
 const event = kind.chain((kind) =>
   fc.record({

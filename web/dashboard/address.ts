@@ -23,16 +23,34 @@ export const comparisons = {
 export type Comparison = keyof typeof comparisons
 
 export const filterNames = [
-  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'exit_path'] as const),
-  ...(['device', 'browser', 'os', 'country', 'region', 'city'] as const),
-  ...(['path', 'hostname', 'event', 'event_property'] as const),
+  'source',
+  'medium',
+  'channel',
+  'campaign',
+  'entry_path',
+  'exit_path',
+  'device',
+  'browser',
+  'os',
+  'country',
+  'region',
+  'city',
+  'path',
+  'hostname',
+  'event',
+  'event_property',
 ] as const
 export type FilterName = (typeof filterNames)[number]
 
 /** Cards whose figure the chart shows. */
 const chartable = [
-  ...(['visitors', 'pageviews', 'sessions', 'bounce_rate', 'average_session_seconds'] as const),
-  ...(['conversions', 'revenue_cents'] as const),
+  'visitors',
+  'pageviews',
+  'sessions',
+  'bounce_rate',
+  'average_session_seconds',
+  'conversions',
+  'revenue_cents',
 ] as const
 export type Chartable = (typeof chartable)[number]
 

@@ -130,7 +130,16 @@ export function areCountedByRow(periods: readonly PeriodSql[]): boolean {
 
 const summed = ['begun', 'bounces', 'duration_ms', 'pageviews', 'events', 'conversions', 'samples'] as const
 const rowColumns = [
-  ...(['kind', 'key', 'detail', 'day', 'at', 'period', 'visitor', 'session', 'begin_day', 'is_present'] as const),
+  'kind',
+  'key',
+  'detail',
+  'day',
+  'at',
+  'period',
+  'visitor',
+  'session',
+  'begin_day',
+  'is_present',
   ...summed,
 ] as const
 

@@ -6,8 +6,18 @@ const { all } = cellKinds
 
 /** In the order in which they are answered. */
 export const figureNames = [
-  ...(['visitors', 'bucket_visitors', 'sessions', 'bucket_sessions', 'pageviews', 'events', 'conversions'] as const),
-  ...(['begun', 'bounces', 'duration_ms', 'samples', 'is_cut'] as const),
+  'visitors',
+  'bucket_visitors',
+  'sessions',
+  'bucket_sessions',
+  'pageviews',
+  'events',
+  'conversions',
+  'begun',
+  'bounces',
+  'duration_ms',
+  'samples',
+  'is_cut',
 ] as const
 
 export type FigureName = (typeof figureNames)[number]

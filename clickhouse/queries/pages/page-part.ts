@@ -1,7 +1,17 @@
 /** One part of the statement of pages: a SELECT of some figures of each page, which add up over all parts. */
 export const pageSums = [
-  ...(['pageviews', 'visitors', 'sessions', 'entries', 'bounces', 'exits', 'conversions'] as const),
-  ...(['engaged_ms', 'timed_views', 'depths', 'scrolled', 'revenue'] as const),
+  'pageviews',
+  'visitors',
+  'sessions',
+  'entries',
+  'bounces',
+  'exits',
+  'conversions',
+  'engaged_ms',
+  'timed_views',
+  'depths',
+  'scrolled',
+  'revenue',
 ] as const
 type PageSum = (typeof pageSums)[number]
 

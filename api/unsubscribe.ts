@@ -12,7 +12,7 @@ import type { HttpReply } from '../runtime/http/reply.ts'
 import type { NoRoute, Route } from '../runtime/http/server.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { unsubscribeBodyBytesMax } from '../schemas/limits/report-limits.ts'
-import { awayPage, fault, html } from './dashboard/pages.ts'
+import { awayPage, fault, headedPage } from './dashboard/pages.ts'
 import { problemReply } from './transports/rest.ts'
 
 interface UnsubscribeStores {
@@ -70,6 +70,6 @@ export function routeUnsubscribe(
 
 /** Without a referrer: whoever knows the address can unsubscribe the recipient. */
 function page(status: number, content: string): HttpReply {
-  const shown = html(status, `<main class="sign-in"><h1>Mails of this workspace</h1>${content}</main>`)
+  const shown = headedPage(status, 'Mails of this workspace', content)
   return { ...shown, headers: { ...shown.headers, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } }
 }

@@ -14,7 +14,7 @@ import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { isTakenAsPassword } from '../../schemas/password-rule.ts'
 import type { PageContext } from './page-context.ts'
-import { fault, html, newPasswordFields } from './pages.ts'
+import { fault, headedPage, newPasswordFields } from './pages.ts'
 import { arrivingBrowser, findSignedIn, sessionCookie } from './session.ts'
 import { redirect, signInFor } from './sign-in.ts'
 
@@ -90,9 +90,10 @@ function passwordPage(state: 'changed' | 200 | keyof typeof texts, email?: strin
     200: '<p>The new password ends all other sessions of this account, and its open invitations.</p>',
   }
   const note = state === 'changed' || state === 200 ? said[state] : fault(texts[state])
-  return html(
+  return headedPage(
     state === 'changed' ? 200 : state,
-    `<main class="sign-in"><h1>Password</h1>${note}${email === undefined ? '' : formFor(email)}<p><a href="/dashboard/settings">Back to the settings</a></p></main>`,
+    'Password',
+    `${note}${email === undefined ? '' : formFor(email)}<p><a href="/dashboard/settings">Back to the settings</a></p>`,
   )
 }
 

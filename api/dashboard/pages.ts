@@ -24,7 +24,12 @@ export const assets = makeAssets(headers)
 export function shell(answers: FirstAnswers): HttpReply {
   // Escaped, so that no text can end the script element. JSON reads it as the same.
   const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
-  return html(200, `<div id="app"></div><script type="application/json" id="answers">${json}</script>`, headTags.script)
+  return html(
+    200,
+    'Dashboard',
+    `<div id="app"></div><script type="application/json" id="answers">${json}</script>`,
+    headTags.script,
+  )
 }
 
 /** Shared links lead here, each with its token as the fragment of the address. */
@@ -71,9 +76,10 @@ export function playerPage(): HttpReply {
 
 /** While a store is away. */
 export function awayPage(): HttpReply {
-  const page = html(
+  const page = headedPage(
     503,
-    `<main class="sign-in"><h1>The dashboard</h1><p class="failure" role="alert">It can’t be shown right now, as a store of the service is away. Visits go on being recorded. On the machine, <code>npx svc doctor</code> says what is wrong.</p></main>`,
+    'The dashboard',
+    `<p class="failure" role="alert">It can’t be shown right now, as a store of the service is away. Visits go on being recorded. On the machine, <code>npx svc doctor</code> says what is wrong.</p>`,
   )
   return { ...page, headers: { ...page.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
@@ -101,13 +107,14 @@ interface SignInPage {
 export function signInPage(state: keyof typeof texts, { next = '/dashboard', isMailSetUp }: SignInPage): HttpReply {
   const role = state === 200 ? '' : state === 'changed' ? ' role="status"' : ' class="failure" role="alert"'
   const forgot = isMailSetUp ? `\n<p><a href="${forgotPath}">Forgot your password?</a></p>` : ''
-  return html(
+  return headedPage(
     state === 'changed' ? 200 : state,
-    `<main class="sign-in"><h1>Sign in</h1><p${role}>${texts[state]}</p>
+    'Sign in',
+    `<p${role}>${texts[state]}</p>
 <form class="panel" method="post" action="/dashboard/sign-in"><input type="hidden" name="next" value="${escapeHtml(next)}"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>${forgot}
 <p>Without a password, make a link on that machine, and open it:</p><pre>npx svc owner link</pre>
-<p><code>npx svc owner password</code> sets a password.</p></main>`,
+<p><code>npx svc owner password</code> sets a password.</p>`,
   )
 }
 
@@ -125,9 +132,14 @@ export const newPasswordFields = [
   )
   .join('\n')
 
-/** A page of a form, narrow and without a script. @param title its heading, as HTML */
+/** A narrow page. @param title its heading, and its name in tabs and history: HTML without elements */
+export function headedPage(status: number, title: string, body: string): HttpReply {
+  return html(status, title, `<main class="sign-in"><h1>${title}</h1>${body}</main>`)
+}
+
+/** Such a page of a form, without a script. */
 export function plainPage(status: number, title: string, body: string): HttpReply {
-  const page = html(status, `<main class="sign-in"><h1>${title}</h1>${body}</main>`)
+  const page = headedPage(status, title, body)
   const ownHeaders = {
     'Content-Security-Policy': `${policyWith("'none'")}; script-src 'none'`,
     'X-Robots-Tag': 'noindex',
@@ -135,10 +147,7 @@ export function plainPage(status: number, title: string, body: string): HttpRepl
   return { ...page, headers: { ...page.headers, ...ownHeaders } }
 }
 
-/** @param body its heading names the page in tabs and history, too */
-export function html(status: number, body: string, head = ''): HttpReply {
-  const heading = /<h1>(.*?)<\/h1>/.exec(body)?.[1] ?? 'Dashboard'
-  const title = heading.replaceAll(/<[^>]*>/g, '')
+function html(status: number, title: string, body: string, head = ''): HttpReply {
   return {
     status,
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },

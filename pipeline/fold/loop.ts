@@ -20,7 +20,7 @@ import type { JobContext } from '../queue/job.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
 import { makeFoldLease } from './lease.ts'
-import { closeDays, RenewalError, renewCells } from './write-cells.ts'
+import { CellsError, closeDays, renewCells } from './write-cells.ts'
 
 /** For a fold to end between two of its statements: within the 20 s of a step of the shutdown. */
 const closeDeadlineMs = 15_000
@@ -67,7 +67,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
 
   /** Where cells can't be written, figures stay right: the days are counted from `sessions`. */
   function warnOfCells(error: unknown): void {
-    if (signal.aborted || !(error instanceof RenewalError)) throw error
+    if (signal.aborted || !(error instanceof CellsError)) throw error
     log.warn({ err: error.cause }, 'cells can not be written now; it is tried again later')
   }
 

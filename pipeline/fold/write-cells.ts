@@ -77,7 +77,7 @@ export async function writeCells(
 /**
  * Writes the cells of days that are over since the last time, and says so.
  * @param now milliseconds since 1970
- * @throws {RenewalError}
+ * @throws {CellsError}
  */
 export async function closeDays(work: Folding, now: number): Promise<void> {
   const { pg, ensureLease } = work
@@ -86,7 +86,7 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
   )
   for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
     const version = await writeCellsOf(work, builds, () => day).catch((error) => {
-      throw new RenewalError(error)
+      throw new CellsError(error)
     })
     await ensureLease()
     await raiseCellsThrough(
@@ -98,7 +98,7 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
 }
 
 /** Cells couldn't be written, for its `cause`. The next time others of the stale ones come first. */
-export class RenewalError extends Error {
+export class CellsError extends Error {
   constructor(cause: unknown) {
     super('cells could not be written', { cause })
   }
@@ -107,7 +107,7 @@ export class RenewalError extends Error {
 /**
  * Writes stale cells anew: some days, those that are stale for longest first.
  * @returns whether there were any
- * @throws {RenewalError}
+ * @throws {CellsError}
  */
 export async function renewCells(work: Folding): Promise<boolean> {
   await work.ensureLease()
@@ -119,7 +119,7 @@ export async function renewCells(work: Folding): Promise<boolean> {
 /**
  * Writes the first of some days with stale cells anew.
  * @returns those that were written
- * @throws {RenewalError}
+ * @throws {CellsError}
  */
 export async function renewDays(
   { pg, ch, ensureLease }: Folding,
@@ -134,7 +134,7 @@ export async function renewDays(
     await writeCells(ch, days, { version, visible })
   } catch (error) {
     await postponeStaleCells(pg, days)
-    throw new RenewalError(error)
+    throw new CellsError(error)
   }
   await ensureLease()
   await markCellsFresh(pg, days, version)

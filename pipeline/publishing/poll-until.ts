@@ -17,7 +17,7 @@ export async function pollUntil({ sleep, signal }: Pausing, isDone: () => Promis
     try {
       const answer = await isDone()
       if (answer === true) return
-      leastMs = Number(answer)
+      leastMs = answer === false ? 0 : answer
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure.kind !== 'rate_limited') throw error
       leastMs = error.failure.retryAfterMs ?? 0

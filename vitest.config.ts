@@ -37,7 +37,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/shared-stores.ts'],
-    setupFiles: ['test/support/seed-properties.ts'],
+    setupFiles: ['test/support/seed-properties.ts', 'test/support/left-dispatcher.ts'],
     // Processes, as services have one each. The next file goes on in one that is there, with the packages that it has loaded:
     // loading them anew took a quarter of the processor's time. So no file may leave anything behind.
     pool: 'forks',

@@ -5,23 +5,47 @@ import { Agent, type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from
 import { projectFile } from '../../runtime/paths.ts'
 
 export interface HostsHere {
-  /** Connects to the platform's hosts here, and to others as before: those that came here later end first. */
+  /** Connects to the platform's hosts here, and to others as before. */
   readonly agent: Dispatcher
   /** `NODE_OPTIONS` of a process whose requests to these hosts are to come here, too. */
   readonly nodeOptions: string
+  /** In whatever order: the last one puts back what was before. */
   end(): void
 }
+
+interface Here {
+  readonly origins: RegExp
+  dispatch: Dispatcher['dispatch']
+}
+
+/** Those in force, and what was before the first: undici joins several `Set-Cookie` of an answer by commas where it is replaced. */
+const inForce = new Set<Here>()
+let before: Dispatcher | undefined
 
 /** @param origins the platform's own. @param isAway nothing listens at its hosts */
 export function hostsHere(origins: RegExp, url: string, isAway: () => boolean): HostsHere {
   const [here, nowhere] = [agentTo(Number(new URL(url).port)), agentTo(1)]
-  const before = getGlobalDispatcher()
+  const one: Here = {
+    origins,
+    dispatch: (options, handler) => (isAway() ? nowhere : here).dispatch(options, handler),
+  }
+  before ??= getGlobalDispatcher()
+  inForce.add(one)
   const agent = before.compose((dispatch) => (options, handler) => {
-    if (!origins.test(String(options.origin))) return dispatch(options, handler)
-    return (isAway() ? nowhere : here).dispatch(options, handler)
+    const found = [...inForce].findLast((each) => each.origins.test(String(options.origin)))
+    return (found?.dispatch ?? dispatch)(options, handler)
   })
   setGlobalDispatcher(agent)
-  return { agent, nodeOptions: nodeOptionsFor(origins, url), end: () => setGlobalDispatcher(before) }
+  return {
+    agent,
+    nodeOptions: nodeOptionsFor(origins, url),
+    end() {
+      inForce.delete(one)
+      if (inForce.size > 0 || before === undefined) return
+      setGlobalDispatcher(before)
+      before = undefined
+    },
+  }
 }
 
 function agentTo(port: number): Dispatcher {

@@ -37,7 +37,7 @@ import { makeMemberFactor } from './second-factor/remove-of-member.ts'
 import { makeSignInStep } from './second-factor/sign-in-step.ts'
 import { codePath } from './second-factor/step-cookie.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
-import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
+import { addressIn, leadingOn, makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 import { browsersPath, makeSignedInBrowsers } from './signed-in-browsers.ts'
 
 const workspacePath = '/dashboard/workspace'
@@ -170,7 +170,7 @@ export function makeDashboardRoute(
   async function showPage(head: RequestHead): Promise<HttpReply> {
     try {
       const session = await authenticator.authenticate(sessionCredential(head.headers))
-      if (session.lacksFactor) return redirect(factorPath)
+      if (session.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
       return shell(await readFirst(head))
     } catch (error) {
       if (error instanceof Problem) return redirect(signInFor(head))

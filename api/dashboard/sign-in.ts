@@ -27,10 +27,18 @@ interface SignInContext extends PageContext {
 /** A page of the dashboard: one path below it, and a query. Without `//`, backslash or control character it is of no other site. */
 const ownPage = /^\/dashboard(?:\/[\w-]+)*(?:\?[\x21-\x5b\x5d-\x7e]*)?$/
 
+export function addressIn({ path, query }: Pick<RequestHead, 'path' | 'query'>): string {
+  return query === '' ? path : `${path}?${query}`
+}
+
 /** The address that signs in, and then leads to the page that was asked for. */
-export function signInFor({ path, query }: Pick<RequestHead, 'path' | 'query'>): string {
-  const asked = query === '' ? path : `${path}?${query}`
-  return pageAfter(asked) === '/dashboard' ? signInPath : `${signInPath}?${new URLSearchParams({ next: asked })}`
+export function signInFor(head: Pick<RequestHead, 'path' | 'query'>): string {
+  return leadingOn(signInPath, addressIn(head))
+}
+
+/** The address of a page that leads on to another one of the dashboard. */
+export function leadingOn(path: string, asked: string): string {
+  return pageAfter(asked) === '/dashboard' ? path : `${path}?${new URLSearchParams({ next: asked })}`
 }
 
 /** The page that a sign-in leads to: a page of the dashboard, whatever was asked for. */

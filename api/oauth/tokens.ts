@@ -92,7 +92,7 @@ export async function revoke(request: HttpRequest, { pg }: Issuing): Promise<Htt
   const family = readRefreshToken(token)?.family
   const accessToken = isWellFormedAccessToken(token) ? token : undefined
   const isKnownShape = isLinkToken(clientId) && (family !== undefined || accessToken !== undefined)
-  if (isKnownShape) await endByToken(pg, { clientId, accessToken, family })
+  if (isKnownShape) await pg.transaction((tx) => endByToken(tx, { clientId, accessToken, family }))
   return jsonReply(200, {}, unstored)
 }
 

@@ -222,17 +222,22 @@ interface TokenToEnd {
   readonly family: string | undefined
 }
 
-/** Ends the connection that a token is of, whatever became of the token since. */
-export async function endByToken(q: Queryable, { clientId, accessToken, family }: TokenToEnd): Promise<void> {
-  await q.query(
-    `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()) FROM connected_apps a
-     WHERE a.api_key_id = k.id AND a.client_id = $1 AND (a.access_hash = $2 OR a.family_hash = $3)`,
+/** Ends the connection that a token is of, whatever became of the token since. The audit log tells the members of it. */
+export async function endByToken(tx: Queryable, { clientId, accessToken, family }: TokenToEnd): Promise<void> {
+  const [ended] = await tx.query<{ id: number; workspaceId: number }>(
+    `UPDATE api_keys k SET revoked_at = now() FROM connected_apps a
+     WHERE a.api_key_id = k.id AND k.revoked_at IS NULL AND a.client_id = $1 AND (a.access_hash = $2 OR a.family_hash = $3)
+     RETURNING k.id, k.workspace_id AS "workspaceId"`,
     [
       clientId,
       accessToken === undefined ? null : sha256Of(accessToken),
       family === undefined ? null : sha256Of(family),
     ],
   )
+  if (ended === undefined) return
+  const { id: resourceId, workspaceId } = ended
+  const change = { actorName: 'api', action: 'connected_app.sign_out', resourceId, metadata: {} } as const
+  await appendSystemChange(tx, { ...change, workspaceId })
 }
 
 export interface ConnectedApp {

@@ -129,6 +129,8 @@ test('the official client finds its way from a 401 to tools, refreshes by itself
   forgetKeys()
   expect((await asks(kept.tokens!.access_token))[0]).toBe(200)
   expect((await apps.post('/oauth/revoke', revoked)).status).toBe(200)
+  const [signedOut] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(signedOut).toMatchObject({ action: 'connected_app.sign_out', actor_type: 'system' })
   forgetKeys()
   await expect(client.listTools()).rejects.toThrow('Unauthorized')
   expect(kept.went.length).toBe(2)
@@ -366,7 +368,12 @@ test('no app gets into a workspace that is suspended, or that asks for a second 
     return answers.map(({ status, headers }) => [status, headers.get('location') ?? headers.get('refresh')])
   }
   await set('second_factor_required = true')
-  expect(await outcomes()).toEqual(Array(2).fill([303, '/dashboard/second-factor']))
+  const next = `/dashboard/authorize?${asked}&workspace=${guarded.workspaceId}`
+  const toFactor = `/dashboard/second-factor?${new URLSearchParams({ next })}`
+  expect(await outcomes()).toEqual(Array(2).fill([303, toFactor]))
+  expect(await (await api.ask(toFactor, { headers: { cookie } })).text()).toContain(
+    `name="next" value="${next.replaceAll('&', '&amp;')}"`,
+  )
   await set('second_factor_required = false, suspended_at = now()')
   const [shown, sent] = await outcomes()
   expect([shown, sent![1]]).toEqual([[400, null], null])

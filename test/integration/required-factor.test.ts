@@ -84,11 +84,15 @@ test('a member without one gets the page that sets it up, other workspaces, and 
   const go = (id: number) => post('/dashboard/workspace', { workspace: String(id) }, { ...fromOwnPage, cookie })
   expect((await show(cookie, '/dashboard')).status).toBe(200)
   expect((await go(mine.workspaceId)).headers.get('location')).toBe('/dashboard')
-  for (const path of ['/dashboard', '/dashboard/people?q=a']) {
-    const led = await show(cookie, path)
-    expect([led.status, led.headers.get('location')]).toEqual([303, '/dashboard/second-factor'])
-  }
-  const page = await (await show(cookie)).text()
+  const next = '/dashboard/people?q=a'
+  const led = [await show(cookie, '/dashboard'), await show(cookie, next)]
+  const forNext = `/dashboard/second-factor?${new URLSearchParams({ next })}`
+  expect(led.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
+    [303, '/dashboard/second-factor'],
+    [303, forNext],
+  ])
+  const page = await (await show(cookie, forNext)).text()
+  expect(page).toContain(`name="next" value="${next}"`)
   expect(page).toContain('requires a second factor of its members')
   expect(page).toContain(`name="workspace" value="${other.workspaceId}"`)
   expect(page).not.toContain('Back to the settings')
@@ -96,10 +100,12 @@ test('a member without one gets the page that sets it up, other workspaces, and 
   const { apiKey } = await makeKey(stores, mine.workspaceId, { ownerId: admin.id, scopes: ['workspace:read'] })
   expect((await api.ask('/v1/workspace', { key: apiKey })).status).toBe(200)
 
-  expect((await change(cookie, { wish: 'begin' })).status).toBe(303)
+  const begun = await change(cookie, { wish: 'begin', next })
+  expect([begun.status, begun.headers.get('location')]).toEqual([303, forNext])
   const [, key] = /<pre[^>]*>([A-Z2-7 ]{39})<\/pre>/.exec(await (await show(cookie)).text())!
-  const on = await change(cookie, { wish: 'confirm', code: appWith(key!).codeAt(Date.now()) })
+  const on = await change(cookie, { wish: 'confirm', next, code: appWith(key!).codeAt(Date.now()) })
   expect([on.status, (await show(cookie, '/dashboard')).status]).toEqual([200, 200])
+  expect(await on.text()).toContain(`<a href="${next}">Go on to the page before</a>`)
 })
 
 test('nobody turns the own one off while a workspace requires it, and the page says which', async () => {

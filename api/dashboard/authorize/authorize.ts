@@ -14,7 +14,7 @@ import { authorizePath } from '../../oauth/metadata.ts'
 import type { PageContext } from '../page-context.ts'
 import { factorPath } from '../second-factor/account-page.ts'
 import { findSignedIn } from '../session.ts'
-import { pageAfter, redirect, signInFor } from '../sign-in.ts'
+import { leadingOn, pageAfter, redirect, signInFor } from '../sign-in.ts'
 import { type Consenting, type ConsentNote, consentPage, faultPage, leadBack } from './page.ts'
 import { type AppRequest, readAppRequest } from './request.ts'
 
@@ -53,7 +53,7 @@ export function makeAuthorize({ pg, clock, authenticator, audit, config }: Autho
       standings.find((one) => idOf(one) === session.workspace.id) ??
       standings[0]
     if (chosen === undefined) return faultPage({ fault: 'You are a member of no workspace that is in use.' })
-    if (chosen.lacksFactor) return redirect(factorPath)
+    if (chosen.lacksFactor) return leadToFactor(request, idOf(chosen))
     const named = ({ workspace: { id, name } }: Standing) => ({ id, name })
     const others = standings.filter((one) => one !== chosen).map(named)
     const account = { id: session.ownerId, email: session.name }
@@ -69,17 +69,14 @@ export function makeAuthorize({ pg, clock, authenticator, audit, config }: Autho
     const request = await read(form)
     if ('fault' in request) return faultPage(request)
     const session = await findSignedIn(authenticator, http)
-    if (session === null) {
-      const query = new URLSearchParams(request.fields.map((field): [string, string] => [...field]))
-      return redirect(signInFor({ path: authorizePath, query: query.toString() }))
-    }
     const workspaceId = Number(form.get('workspace'))
+    if (session === null) return redirect(signInFor({ path: authorizePath, query: queryOf(request, workspaceId) }))
     const again = (note: ConsentNote) => showTo(session, request, workspaceId, note)
     if (form.get('account') !== String(session.ownerId)) return again('moved')
     if (form.get('answer') !== 'allow') return leadBack(request.answer({ error: 'access_denied' }), false)
     const standing = (await findUsable(session.ownerId)).find(({ workspace }) => workspace.id === workspaceId)
     if (standing === undefined) return again('denied')
-    if (standing.lacksFactor) return redirect(factorPath)
+    if (standing.lacksFactor) return leadToFactor(request, workspaceId)
     const chosen = form.getAll('scopes')
     const scopes = heldOf(request, standing).filter((scope) => chosen.includes(scope))
     if (scopes.length === 0) return again('none')
@@ -112,6 +109,15 @@ export function makeAuthorize({ pg, clock, authenticator, audit, config }: Autho
   }
 
   return { show, answer }
+}
+
+/** The person comes back to the consent, for the same workspace, once the factor is set up. */
+function leadToFactor(request: AppRequest, workspaceId: number): HttpReply {
+  return redirect(leadingOn(factorPath, `${authorizePath}?${queryOf(request, workspaceId)}`))
+}
+
+function queryOf({ fields }: AppRequest, workspaceId: number): string {
+  return new URLSearchParams([...fields.map(([...field]) => field), ['workspace', String(workspaceId)]]).toString()
 }
 
 /** The part of what the app asks for that the member's role has. */

@@ -8,7 +8,6 @@ import { fault, plainPage } from '../pages.ts'
 export const factorPath = '/dashboard/second-factor'
 
 const title = 'Second factor'
-const back = '<p><a href="/dashboard/settings">Back to the settings</a></p>'
 
 /** Refusals of any page that asks for the own password and code. */
 export const sharedTexts = {
@@ -47,18 +46,27 @@ export interface Demand {
 
 interface FactorPage {
   readonly demand: Demand
+  /** The page that it leads on to, once the factor is on. */
+  readonly next: string
   /** Undefined: there is no form. */
   readonly account?: AccountFactor
 }
 
 const statuses: Partial<Record<PageState, number>> = { 'wrong code': 401, required: 409 }
 
-export function secondFactorPage(state: PageState, { demand, account }: FactorPage): HttpReply {
+export function secondFactorPage(state: PageState, { demand, next, account }: FactorPage): HttpReply {
   const status = typeof state === 'number' ? state : (statuses[state] ?? 200)
   const { refused } = demand
   const before = refused === undefined ? '' : refusedNote(refused.workspace)
-  const form = account === undefined ? '' : formOf(account, demand)
-  return plainPage(status, title, `${before}${noteOf(state)}${form}${refused === undefined ? back : waysOut(refused)}`)
+  const form = account === undefined ? '' : formOf(account, demand, next)
+  const after = refused === undefined ? wayOn(account?.on === undefined ? '/dashboard' : next) : waysOut(refused)
+  return plainPage(status, title, `${before}${noteOf(state)}${form}${after}`)
+}
+
+function wayOn(next: string): string {
+  const [path, said] =
+    next === '/dashboard' ? ['/dashboard/settings', 'Back to the settings'] : [next, 'Go on to the page before']
+  return `<p><a href="${escapeHtml(path)}">${said}</a></p>`
 }
 
 function refusedNote(workspace: string): string {
@@ -77,7 +85,7 @@ function waysOut({ others }: NonNullable<Demand['refused']>): string {
 }
 
 /** The only time that the codes can be read. */
-export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'): HttpReply {
+export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again', next: string): HttpReply {
   const said =
     made === 'on'
       ? 'The second factor is on. All other browsers of this account are signed out.'
@@ -86,7 +94,7 @@ export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'
     200,
     'Recovery codes',
     `<p role="status">${said}</p><p>Keep these codes: each signs you in once, in place of the app’s. They are shown only now.</p>
-<pre tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${back}`,
+<pre tabindex="0" aria-label="Recovery codes">${codes.join('\n')}</pre>${wayOn(next)}`,
   )
 }
 
@@ -96,25 +104,26 @@ function noteOf(state: PageState): string {
   return fault(texts[state])
 }
 
-function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand): string {
-  if (begun !== undefined) return setUpForm(begun)
-  if (on !== undefined) return turnForm(email, on, requiredBy)
+function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand, next: string): string {
+  if (begun !== undefined) return setUpForm(begun, next)
+  if (on !== undefined) return turnForm(email, on, requiredBy, next)
   return `<p>Signing in by password then asks for a code of an authenticator app on your phone, too. A password that somebody learns is not enough.</p>
-${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`)}`
+${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`, next)}`
 }
 
-function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>): string {
+function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, next: string): string {
   const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(uri, { border: 4 }))}`
   return `<p>Scan this with an authenticator app, or type the key into it. Then enter the code that the app shows.</p>
 <p><img class="qr" src="${source}" alt="QR code for an authenticator app" width="200" height="200"></p>
 <p id="key">Key: time-based, 6 digits</p><pre tabindex="0" aria-labelledby="key">${escapeHtml(secret.replace(/(.{4})(?=.)/g, '$1 '))}</pre>
-${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus></label><button type="submit" name="wish" value="confirm">Turn it on</button>`)}`
+${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, next)}`
 }
 
 function turnForm(
   email: string,
   { since, recoveryCodesLeft }: NonNullable<AccountFactor['on']>,
   requiredBy: readonly string[],
+  next: string,
 ): string {
   const off =
     requiredBy.length === 0 ? '<button type="submit" class="danger" name="wish" value="off">Turn it off</button>' : ''
@@ -123,12 +132,16 @@ function turnForm(
       ? ''
       : `<p>It can’t be turned off while a workspace requires it: ${requiredBy.map((name) => `<strong>${escapeHtml(name)}</strong>`).join(', ')}.</p>`
   return `<p>On since ${since.toISOString().slice(0, 10)}. ${recoveryCodesLeft} of ${recoveryCodesCount} recovery codes are left.</p>${why}
-${formWith(`${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
-<button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`)}`
+${formWith(
+  `${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
+<button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`,
+  next,
+)}`
 }
 
-function formWith(fields: string): string {
-  return `<form class="panel" method="post" action="${factorPath}">${fields}</form>`
+function formWith(fields: string, next: string): string {
+  const kept = `<input type="hidden" name="next" value="${escapeHtml(next)}">`
+  return `<form class="panel" method="post" action="${factorPath}">${kept}${fields}</form>`
 }
 
 /** For a code of either kind. */

@@ -27,7 +27,7 @@ import type { AccountChange } from '../audit-account.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
 import { findSignedIn } from '../session.ts'
-import { redirect, signInFor } from '../sign-in.ts'
+import { leadingOn, pageAfter, redirect, signInFor } from '../sign-in.ts'
 import { type Demand, factorPath, type PageState, recoveryCodesPage, secondFactorPage } from './account-page.ts'
 
 interface AccountFactorContext extends PageContext {
@@ -42,17 +42,20 @@ interface Asking {
   readonly hash: string
   readonly factor: SecondFactor | null
   readonly demand: Demand
+  /** The page that it leads on to. */
+  readonly next: string
 }
 
 export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, audit, issuer }: AccountFactorContext) {
   /** @returns the answer where nobody is signed in, or the account has no password */
-  async function asking(head: RequestHead): Promise<Asking | HttpReply> {
+  async function asking(head: RequestHead, sent: URLSearchParams): Promise<Asking | HttpReply> {
+    const next = pageAfter(sent.get('next'))
     const session = await findSignedIn(authenticator, head)
     if (session === null) return redirect(signInFor({ path: factorPath, query: '' }))
     const hash = await findPasswordHash(pg, session.ownerId)
     const demand = await demandOn(session)
-    if (hash === null) return secondFactorPage(409, { demand })
-    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()), demand }
+    if (hash === null) return secondFactorPage(409, { demand, next })
+    return { session, hash, factor: await findSecondFactor(pg, session.ownerId, clock.now()), demand, next }
   }
 
   async function demandOn({ ownerId, lacksFactor, isMember, workspace }: Authenticated): Promise<Demand> {
@@ -62,27 +65,29 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     return { requiredBy, refused: { workspace: workspace.name, others } }
   }
 
-  function page(state: PageState, { session: { name: email }, factor, demand }: Omit<Asking, 'hash'>): HttpReply {
-    if (factor === null) return secondFactorPage(state, { demand, account: { email } })
+  function page(state: PageState, { session: { name: email }, factor, demand, next }: Omit<Asking, 'hash'>): HttpReply {
+    if (factor === null) return secondFactorPage(state, { demand, next, account: { email } })
     const { enabledAt, recoveryCodesLeft } = factor
     if (enabledAt !== null) {
-      return secondFactorPage(state, { demand, account: { email, on: { since: enabledAt, recoveryCodesLeft } } })
+      return secondFactorPage(state, { demand, next, account: { email, on: { since: enabledAt, recoveryCodesLeft } } })
     }
     const secret = box.open(factor.sealed)
     return secondFactorPage(state, {
       demand,
+      next,
       account: { email, begun: { secret, uri: totpUri(secret, issuer(), email) } },
     })
   }
 
   async function show(head: RequestHead): Promise<HttpReply> {
-    const asked = await asking(head)
-    return 'status' in asked ? asked : page(head.query === 'off' ? 'off' : 200, asked)
+    const sent = new URLSearchParams(head.query)
+    const asked = await asking(head, sent)
+    return 'status' in asked ? asked : page(sent.has('off') ? 'off' : 200, asked)
   }
 
   async function change(request: HttpRequest): Promise<HttpReply> {
     const form = new URLSearchParams(request.body.toString())
-    const asked = await asking(request)
+    const asked = await asking(request, form)
     if ('status' in asked) return asked
     const { session, factor, hash } = asked
     const code = form.get('code') ?? ''
@@ -98,7 +103,7 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
         if (!(await isPasswordOf(form.get('current') ?? '', hash))) return page(401, asked)
         if (isTurning) return turn(wish, request, asked, code)
         await beginSecondFactor(pg, session.ownerId, box.seal(makeTotpSecret()), clock.now())
-        return redirect(factorPath)
+        return redirect(leadingOn(factorPath, asked.next))
       },
     })
   }
@@ -118,7 +123,11 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
         return true
       })
     })
-    if ('done' in attempt) return attempt.done ? recoveryCodesPage(made.codes, 'on') : redirect(factorPath)
+    if ('done' in attempt) {
+      return attempt.done
+        ? recoveryCodesPage(made.codes, 'on', asked.next)
+        : redirect(leadingOn(factorPath, asked.next))
+    }
     return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
   }
 
@@ -141,7 +150,7 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
     )
     if ('done' in attempt && attempt.done === 'required') return page('required', asked)
     if ('done' in attempt)
-      return wish === 'off' ? redirect(`${factorPath}?off`) : recoveryCodesPage(made.codes, 'again')
+      return wish === 'off' ? redirect(`${factorPath}?off`) : recoveryCodesPage(made.codes, 'again', asked.next)
     return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
   }
 

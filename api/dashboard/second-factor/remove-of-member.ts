@@ -14,7 +14,7 @@ import { ownScope } from '../../../schemas/scopes.ts'
 import type { PageContext } from '../page-context.ts'
 import { retryIn } from '../password-gate.ts'
 import { findSignedIn } from '../session.ts'
-import { redirect, signInFor } from '../sign-in.ts'
+import { addressIn, leadingOn, redirect, signInFor } from '../sign-in.ts'
 import { factorPath } from './account-page.ts'
 import { type MemberFactorForm, type MemberPageState, memberFactorPage, memberFactorPath } from './member-page.ts'
 
@@ -29,7 +29,7 @@ export function makeMemberFactor({ pg, authenticator, gate, codes, audit }: Page
   async function asking(head: RequestHead, wish: URLSearchParams): Promise<Asking | HttpReply> {
     const session = await findSignedIn(authenticator, head)
     if (session === null) return redirect(signInFor({ path: memberFactorPath, query: head.query }))
-    if (session.lacksFactor) return redirect(factorPath)
+    if (session.lacksFactor) return redirect(leadingOn(factorPath, addressIn(head)))
     const { ownerId, name: email } = session
     if (!session.isMember || !session.scopes.includes(ownScope)) return memberFactorPage(403)
     if (wish.has('removed')) return memberFactorPage('removed')

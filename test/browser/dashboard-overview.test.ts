@@ -272,7 +272,7 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   const day = { day: dayBefore(1), clicks: 2, currency: 'USD' }
   const long = 'spring'.repeat(20)
   await replaceAdSpend(pg, id, [
-    { ...day, source: 'google', campaign: markup, cost_cents: 2_000, clicks: 40 },
+    { ...day, source: 'google', campaign: markup, cost_cents: 23_000, clicks: 40 },
     { ...day, source: 'bing', campaign: '', cost_cents: 0 },
     { ...day, source: 'meta', campaign: long, cost_cents: 900, currency: 'HUF' },
   ])
@@ -287,12 +287,12 @@ test('ads stand with their cost, clicks, revenue and return, and a click shows w
   )
   const page = await signIn(context, '/dashboard?card=revenue_cents&days=7')
   const ads = 'section[aria-label="Ads"]'
-  await page.waitForSelector(`${ads} h2 >> text=$20.00 spent`)
+  await page.waitForSelector(`${ads} h2 >> text=$230.00 spent`)
   const rows = await page.$$eval(`${ads} tbody tr`, (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent)),
   )
   expect(rows).toEqual([
-    [`${markup} google`, '$20.00', '40', '-$10.00', '-0.5×'],
+    [`${markup} google`, '$230.00', '40', '-$10.00', '-0.04×'],
     ['bing', '$0.00', '2', '$0.00', '–'],
     [`${long} meta`, '$0.00', '2', '$0.00', '–'],
   ])

@@ -71,7 +71,13 @@ function Row({ of, currency, add }: Omit<AdsProps, 'metrics'> & { of: Campaign }
       <td title={money(cost_cents, currency)}>{fittingMoney(cost_cents, currency)}</td>
       <td title={number(clicks)}>{brief(clicks)}</td>
       <td title={money(revenue_cents, currency)}>{fittingMoney(revenue_cents, currency)}</td>
-      <td>{cost_cents === 0 ? '–' : `${number(Math.round((revenue_cents / cost_cents) * 10) / 10)}×`}</td>
+      <td>{cost_cents === 0 ? '–' : returnOf(revenue_cents / cost_cents)}</td>
     </tr>
   )
+}
+
+/** Small ones by hundredths. */
+function returnOf(ratio: number): string {
+  const steps = ratio < 1 ? 100 : 10
+  return `${number(Math.round(ratio * steps) / steps)}×`
 }

@@ -232,6 +232,7 @@ test('a long first pull goes on in turns, and of a day with very many rows the t
   const { signal } = new AbortController()
   expect(await pullSites(contextOf(), signal)).toBe(true)
   const firstTurn = await read('days=40')
+  expect(firstTurn.sites.map(({ last_error }) => last_error)).toEqual([null])
   expect(firstTurn).toMatchObject({ state: 'loading', data_through: dateBack(3), lists_cut: true })
   // Only a part of the period before is there yet.
   expect(firstTurn.previous).toBeNull()

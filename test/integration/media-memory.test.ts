@@ -59,14 +59,25 @@ interface Sending {
   readonly key?: string
 }
 
+interface Sent {
+  readonly socket: Socket
+  /** The answer so far. */
+  said(): string
+}
+
 /** Sends the form with a film of `data` bytes. */
 async function send(
   data: number,
   { bytes = Number.POSITIVE_INFINITY, to = port, key = mine.apiKey }: Sending = {},
-): Promise<Socket> {
+): Promise<Sent> {
   const length = [...formWith(0)].reduce((sum, piece) => sum + piece.length, 0) + data
   const socket = connect(to, '127.0.0.1')
   socket.on('error', () => {})
+  let text = ''
+  // From the start: a reset takes what nobody has read, and a refusal may come before the last piece is sent.
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
   socket.setMaxListeners(0)
   socket.write(headOf(length, key))
   let sent = 0
@@ -76,18 +87,14 @@ async function send(
     // Whoever refuses it closes the connection, which ends the wait with an error.
     if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {})
   }
-  return socket
+  return { socket, said: () => text }
 }
 
-async function answerOf(socket: Socket, status = 200): Promise<{ id: number; size_bytes: number }> {
-  let text = ''
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1')
-  })
-  await expect.poll(() => text).toMatch(/\}$/)
+async function answerOf({ socket, said }: Sent, status = 200): Promise<{ id: number; size_bytes: number }> {
+  await expect.poll(said).toMatch(/\}$/)
   socket.destroy()
-  expect(text.slice(0, 13)).toBe(`HTTP/1.1 ${status} `)
-  return JSON.parse(text.slice(text.indexOf('{')))
+  expect(said().slice(0, 13)).toBe(`HTTP/1.1 ${status} `)
+  return JSON.parse(said().slice(said().indexOf('{')))
 }
 
 /** Answers the status. A machine that stands still makes it 503, and who sends sends again. */
@@ -125,10 +132,10 @@ test(`a film of ${filmBytes / MiB} MB comes and goes in constant memory`, async 
 
 test('films of many senders that stop in the middle take little memory, and nothing once they have gone', async () => {
   const before = memory().now
-  const sockets = await Promise.all(Array.from({ length: 12 }, () => send(50 * MiB, { bytes: 4 * MiB })))
+  const senders = await Promise.all(Array.from({ length: 12 }, () => send(50 * MiB, { bytes: 4 * MiB })))
   await expect.poll(() => drafts().length).toBe(12)
   expect(memory().now - before).toBeLessThan(growthMax)
-  for (const socket of sockets) socket.destroy()
+  for (const { socket } of senders) socket.destroy()
   await expect.poll(drafts).toEqual([])
 })
 

@@ -3,7 +3,7 @@
  * chain as any call of the browser's session. One that fails, or isn't there soon, is left to the browser to ask for.
  */
 import type { RequestHead } from '../../runtime/http/head.ts'
-import { firstAnswersWithinMs } from '../../schemas/limits/api-limits.ts'
+import { firstAnswersShareOfAnswer } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from '../operations/define.ts'
 import { runCall } from '../operations/run.ts'
 import { addressOf, type RestGateway, readQuery } from '../transports/rest.ts'
@@ -44,7 +44,7 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
     if (/^\/dashboard\/?$/.test(head.path)) asked.push(ask(head, '/analytics/overview', overviewQuery(head.query)))
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<[]>((resolve) => {
-      timer = setTimeout(resolve, firstAnswersWithinMs, [])
+      timer = setTimeout(resolve, gateway.answerDeadlineMs * firstAnswersShareOfAnswer, [])
     })
     const answers = await Promise.all(asked.map((one) => Promise.race([one, late])))
     clearTimeout(timer)

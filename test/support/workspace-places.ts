@@ -7,9 +7,9 @@ import type { TestStores } from './stores.ts'
 export const ofMigrations = 'schema_migrations'
 
 const dayMs = 86_400_000
-const now = Date.now()
 
 export function workspacePlaces(stores: TestStores) {
+  const now = Date.now()
   const inPostgres = (where = 'true') =>
     stores.pg
       .query<{ name: string }>(

@@ -7,6 +7,7 @@ import {
   longFiles,
   machinePaths,
   migrationGaps,
+  oldClocks,
   registryHosts,
   spreadLiterals,
   subjectlessComments,
@@ -32,6 +33,7 @@ interface Rule {
 
 const named = (...paths: string[]) => paths.map((path) => file(path))
 const inTest = (...texts: string[]) => texts.map((text) => file('test/unit/a.test.ts', text))
+const inSupport = (...texts: string[]) => texts.map((text) => file('test/support/a.ts', text))
 const inProperty = (...texts: string[]) => texts.map((text) => file('test/property/a.test.ts', text))
 const inApi = (...texts: string[]) => texts.map((text) => file('api/main.ts', text))
 const inReadme = (...texts: string[]) => texts.map((text) => file('README.md', text))
@@ -80,6 +82,19 @@ const rules: Rule[] = [
     check: unseededTests,
     offenders: inTest('sleep(Math.random() * 60)', 'take(randomInt(5))'),
     innocents: [...inTest("page('Math.random()'); draw()"), ...inApi('Math.random(); randomInt(5)')],
+  },
+  {
+    guarantee: 'nothing that test files share keeps a time of when it was loaded',
+    check: oldClocks,
+    offenders: inSupport(
+      'const now = Date.now()',
+      'export let at = Math.floor(performance.now())',
+      'const a = new Date()',
+    ),
+    innocents: [
+      ...inSupport('const now = () => Date.now()', '  const now = Date.now()', 'const a = new Date(0)'),
+      ...inTest('const now = Date.now()'),
+    ],
   },
   {
     guarantee: 'a comparison asks for something of each member',

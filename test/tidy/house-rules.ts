@@ -69,6 +69,14 @@ export function unseededTests(files: readonly ProjectFile[]): string[] {
     })
 }
 
+/** A file that tests share is loaded once for many of them: a time that it read then is old for the later ones. */
+export function oldClocks(files: readonly ProjectFile[]): string[] {
+  const read = /^(export )?(const|let) (?!.*=>).*\b((Date|performance)\.now\(|new Date\(\))/
+  return files
+    .filter(({ path }) => isSource(path) && path.startsWith('test/') && !path.endsWith('.test.ts'))
+    .flatMap((file) => eachMatch(file, read, 'reads the clock once for many test files: do it in a function'))
+}
+
 /** To `toMatchObject` any object is like `{}`. */
 export function emptyMatches(files: readonly ProjectFile[]): string[] {
   return files

@@ -33,7 +33,8 @@ test('no network and a body that isn’t JSON are told apart', async () => {
   await expect(request('/workspace')).rejects.toThrow('The service answered 502')
 })
 
-test.each([-3_600_000, -20_000, 0, 3_600_000])(
+// 0 comes last: what a file's last answer says of the clock stays for later files.
+test.each([-3_600_000, -20_000, 3_600_000, 0])(
   'a post that goes out now is scheduled by the server’s clock, which is %i ms ahead',
   async (ahead) => {
     const server = () => Date.now() + ahead

@@ -21,3 +21,9 @@ export const payerEmail = (workspaceId: string, userId: string, email: string) =
   SELECT c.email FROM contacts c
   WHERE c.workspace_id = ${workspaceId} AND c.user_id = ${userId} AND c.user_id != ''
   ORDER BY c.user_id_at DESC, c.id DESC LIMIT 1), ${email})`
+
+/** The contact whose the browser was at a moment in milliseconds since 1970. Arguments are SQL. */
+export const payerByBrowser = (workspaceId: string, anonymousId: string, at: string) => `(
+  SELECT b.contact_id FROM bindings b
+  WHERE b.workspace_id = ${workspaceId} AND b.anonymous_id = ${anonymousId} AND b.from_at <= ${at}
+  ORDER BY b.from_at DESC, b.from_id DESC LIMIT 1)`

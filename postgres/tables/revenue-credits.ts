@@ -2,7 +2,8 @@
 
 import { payerBrowsersMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
-import { payerEmail, payerField } from './payer-choice.ts'
+import { milliseconds } from '../clock.ts'
+import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
 
 /** Times are milliseconds since 1970. */
 export interface DuePayment {
@@ -19,8 +20,6 @@ export interface DuePayment {
   readonly userId: string | null
   readonly anonymousId: string | null
 }
-
-const milliseconds = (column: string) => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
 /** The longest due first. */
 export function listDuePayments(q: Queryable, limit: number): Promise<DuePayment[]> {
@@ -61,10 +60,8 @@ export async function listPayers(q: Queryable, payments: readonly DuePayment[]):
          SELECT i.anonymous_id FROM inbox i
          WHERE i.workspace_id = w."workspaceId" AND i.email = payer.email AND i.anonymous_id != ''
          GROUP BY i.anonymous_id ORDER BY min(i.occurred_at), i.anonymous_id LIMIT $2) AS browsers,
-       coalesce((SELECT c.id FROM contacts c WHERE c.workspace_id = w."workspaceId" AND c.email = payer.email), (
-         SELECT b.contact_id FROM bindings b
-         WHERE b.workspace_id = w."workspaceId" AND b.anonymous_id = w."anonymousId" AND b.from_at <= w."occurredAt"
-         ORDER BY b.from_at DESC, b.from_id DESC LIMIT 1)) AS "contactId",
+       coalesce((SELECT c.id FROM contacts c WHERE c.workspace_id = w."workspaceId" AND c.email = payer.email),
+         ${payerByBrowser('w."workspaceId"', 'w."anonymousId"', 'w."occurredAt"')}) AS "contactId",
        CASE WHEN NOT EXISTS (SELECT FROM bindings b WHERE b.workspace_id = w."workspaceId" AND b.anonymous_id = w."anonymousId")
          THEN w."anonymousId" END AS unbound
      FROM jsonb_to_recordset($1::jsonb)

@@ -4,7 +4,8 @@
  */
 import { journeyPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
-import { payerEmail, payerField } from './payer-choice.ts'
+import { milliseconds } from '../clock.ts'
+import { payerByBrowser, payerEmail, payerField } from './payer-choice.ts'
 
 export interface PaymentsRequest {
   readonly workspaceId: number
@@ -28,7 +29,7 @@ export interface PaymentOfPerson {
   readonly campaign: string
 }
 
-const occurred = 'extract(epoch FROM p.occurred_at)::float8 * 1000'
+const occurred = milliseconds('p.occurred_at')
 
 /**
  * Ids of the payments that name any of those people. Mostly there are none. To plan the choice below takes several times
@@ -61,9 +62,8 @@ const foundSql = `told AS MATERIALIZED (
        FROM revenue_payments p WHERE p.id = ANY ($6::bigint[])
      ), chosen AS MATERIALIZED (
        SELECT told.id, browser, coalesce((
-         SELECT id FROM contacts WHERE workspace_id = $1 AND email = ${payerEmail('$1', 'told.user_id', 'told.email')}), (
-         SELECT contact_id FROM bindings WHERE workspace_id = $1 AND anonymous_id = browser
-         ORDER BY from_at <= at DESC, abs(from_at - at) LIMIT 1)) AS contact
+         SELECT id FROM contacts WHERE workspace_id = $1 AND email = ${payerEmail('$1', 'told.user_id', 'told.email')}),
+         ${payerByBrowser('$1', 'told.browser', 'told.at')}) AS contact
        FROM told
      ), found AS (
        SELECT id, contact, CASE WHEN contact IS NULL THEN browser END AS browser FROM chosen

@@ -364,6 +364,8 @@ test.each([
 test('payments are those of the payer: by e-mail, by user id, by a browser that was theirs then; less refunds', async () => {
   await send(
     identify('shared', 0, 'ann@example.com', { properties: { user_id: 'u-ann' } }),
+    // Two at one moment: the later id counts.
+    identify('shared', 60, 'cy@example.com'),
     identify('shared', 60, 'ben@example.com'),
     view('lone', 70),
   )
@@ -402,6 +404,7 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
   expect(Object.fromEntries(people.map((person) => [nameOf(person), person.total_revenue_cents]))).toEqual({
     'ann@example.com': 757,
     'ben@example.com': 511,
+    'cy@example.com': 0,
     lone: 13,
   })
   const journey = async (query: string) => {

@@ -1,6 +1,7 @@
 /** Sums of the ledger over a period, by what its payments are credited to. A refund counts when it happens, as its payment. */
 import { filteredPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 
 export interface RevenueRequest {
   readonly workspaceId: number
@@ -81,7 +82,7 @@ export async function readRevenueFigures(
   )
   const rows = await q.query<Row>(
     `WITH entries AS MATERIALIZED (${entries}),
-       divided AS (SELECT *, width_bucket(extract(epoch FROM occurred_at)::float8 * 1000, $6::float8[]) - 1 AS bucket FROM entries)
+       divided AS (SELECT *, width_bucket(${milliseconds('occurred_at')}::float8, $6::float8[]) - 1 AS bucket FROM entries)
      ${totals} UNION ALL ${divided.join(' UNION ALL ')}`,
     [...paramsOf(request), bucketStarts],
   )
@@ -138,12 +139,11 @@ export function listSessionsOfPayments(
   { workspaceId, start, end }: Pick<RevenueRequest, 'workspaceId' | 'start' | 'end'>,
 ): Promise<SessionOfPayment[]> {
   return q.query<SessionOfPayment>(
-    `SELECT p.id, p.visitor, p.session, extract(epoch FROM p.session_at)::float8 * 1000 AS "sessionAt"
-     FROM revenue_payments p
-     WHERE p.visitor IS NOT NULL AND p.id IN (
-       SELECT payment_id FROM revenue_entries
-       WHERE workspace_id = $1 AND occurred_at >= to_timestamp($2::float8 / 1000) AND occurred_at < to_timestamp($3::float8 / 1000)
-       GROUP BY payment_id ORDER BY max(occurred_at) DESC LIMIT ${filteredPaymentsMax})`,
+    `SELECT p.id, p.visitor, p.session, ${milliseconds('p.session_at')} AS "sessionAt"
+     FROM revenue_payments p JOIN revenue_entries e ON e.payment_id = p.id
+     WHERE p.visitor IS NOT NULL AND e.workspace_id = $1
+       AND e.occurred_at >= to_timestamp($2::float8 / 1000) AND e.occurred_at < to_timestamp($3::float8 / 1000)
+     GROUP BY p.id ORDER BY max(e.occurred_at) DESC LIMIT ${filteredPaymentsMax}`,
     [workspaceId, start, end],
   )
 }

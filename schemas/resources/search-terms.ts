@@ -35,7 +35,7 @@ export const SearchTerms = z
     state: z
       .enum(states)
       .describe('That of the site which needs most: `needs_reconnecting` before `loading` before `active`.'),
-    data_through: day.nullable().describe('The last day with figures of every site; null where none is known.'),
+    data_through: day.nullable().describe('The last day with figures of any site; null where none is known.'),
     sites: z.array(SearchedSite),
     range: z
       .object({ start: day, end: day, timezone: z.string() })

@@ -3,6 +3,7 @@
  * it.
  */
 import type { Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 
 export interface SealedCredentials {
   readonly sealed: Buffer
@@ -39,7 +40,7 @@ export async function leaseRenewal(
 ): Promise<Date | null> {
   const [leased] = await q.query<{ until: Date }>(
     `UPDATE social_account_credentials
-     SET renewing_until = date_trunc('milliseconds', clock_timestamp() + $3 * interval '1 millisecond')
+     SET renewing_until = date_trunc('milliseconds', clock_timestamp() + ${intervalOf('$3')})
      WHERE social_account_id = $1 AND version = $2 AND coalesce(renewing_until <= clock_timestamp(), true)
      RETURNING renewing_until AS until`,
     [accountId, version, leaseMs],

@@ -7,6 +7,7 @@ import {
   type MediaRole,
 } from '../../schemas/resources/company-profile.ts'
 import type { Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 
 interface Row {
   readonly source_urls: string[]
@@ -84,7 +85,7 @@ export interface OrderedProfile {
 /** Takes one that is to be generated for a while: a process that dies leaves it to another. */
 export async function claimProfile(q: Queryable): Promise<OrderedProfile | undefined> {
   const [row] = await q.query<OrderedProfile>(
-    `UPDATE company_profiles SET claimed_until = now() + make_interval(secs => ${profileClaimMs / 1000}), attempts = attempts + 1
+    `UPDATE company_profiles SET claimed_until = now() + ${intervalOf(String(profileClaimMs))}, attempts = attempts + 1
      WHERE workspace_id = (
        SELECT workspace_id FROM company_profiles
        WHERE status = 'generating' AND (claimed_until IS NULL OR claimed_until < now())

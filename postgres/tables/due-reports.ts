@@ -9,6 +9,7 @@
  */
 import type { ReportKind } from '../../schemas/resources/report-recipient.ts'
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 import { columnsOf } from '../columns-of.ts'
 import { type Destination, isReachable } from './report-recipients.ts'
 
@@ -62,9 +63,9 @@ export function listDueReports(
 ): Promise<DueReport[]> {
   return q.query<DueReport>(
     `SELECT w.id AS "workspaceId", due.every, due.first::text AS first, due.last::text AS last,
-       floor(extract(epoch FROM due.send_at) * 1000)::float8 AS "sendAt",
+       ${milliseconds('due.send_at')} AS "sendAt",
        json_agg(json_build_object('id', r.id, 'email', r.email, 'channelId', r.channel_id,
-         'createdAt', floor(extract(epoch FROM r.created_at) * 1000)::bigint) ORDER BY r.id) AS recipients
+         'createdAt', ${milliseconds('r.created_at')}) ORDER BY r.id) AS recipients
      FROM unnest($1::text[], $2::text[], $3::date[], $4::date[], $5::timestamptz[]) AS due (timezone, every, first, last, send_at)
      JOIN workspaces w ON w.timezone = due.timezone AND w.suspended_at IS NULL
      JOIN owners o ON o.id = w.owner_id AND o.plan_key IS NOT NULL

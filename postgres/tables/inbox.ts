@@ -2,6 +2,7 @@
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { fullNameLengthMax, identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 import { noteSightings, type Sighting } from './contact-sightings.ts'
 
 /** One side payload of the log. Times are milliseconds since 1970 UTC; the e-mail is trimmed and lower-cased. */
@@ -121,7 +122,7 @@ export function takeUnmerged(tx: Queryable, limit: number): Promise<UnmergedRow[
   return tx.query<UnmergedRow>(
     `SELECT event_id AS "eventId", workspace_id AS "workspaceId", email, anonymous_id AS "anonymousId",
        coalesce(nullif(full_name, ''), CASE event_type WHEN 'identify' THEN ${trait('full_name')} END, '') AS "fullName", ${trait('company')} AS company, ${trait('user_id')} AS "userId",
-       round(extract(epoch FROM occurred_at) * 1000)::bigint AS at
+       ${milliseconds('occurred_at')} AS at
      FROM inbox WHERE NOT is_merged ORDER BY event_id LIMIT $1 FOR UPDATE`,
     [limit],
   )

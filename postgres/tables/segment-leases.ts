@@ -14,6 +14,7 @@ import {
   segmentRowsMax,
 } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
+import { intervalOf } from '../clock.ts'
 import { columnsOf } from '../columns-of.ts'
 import { takeNamedLock } from '../named-lock.ts'
 
@@ -81,7 +82,7 @@ async function upsertMarks(
   await q.query(
     `INSERT INTO segment_leases_taken AS lease (first_segment, end_segment, shipped_through, complete_at)
      SELECT first, first + $3::bigint, through,
-       coalesce(now() - make_interval(secs => $4::double precision / 1000), '-infinity')
+       coalesce(now() - ${intervalOf('$4')}, '-infinity')
      FROM unnest($1::bigint[], $2::bigint[]) AS mark (first, through)
      ON CONFLICT (first_segment) DO UPDATE SET
        shipped_through = greatest(lease.shipped_through, excluded.shipped_through),

@@ -70,7 +70,7 @@ export async function readLinkLabels(
   linkIds: readonly number[],
 ): Promise<Map<number, string>> {
   const rows = await q.query<{ id: number; label: string }>(
-    'SELECT id, label FROM links WHERE workspace_id = $1 AND id = ANY ($2::int[])',
+    'SELECT id, label FROM links WHERE workspace_id = $1 AND id = ANY ($2::bigint[])',
     [workspaceId, linkIds],
   )
   return new Map(rows.map(({ id, label }) => [id, label]))

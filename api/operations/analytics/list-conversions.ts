@@ -24,7 +24,7 @@ import { beforeId } from '../../../schemas/resources/page.ts'
 import { hourMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
-import { rangeOf, rangeParameters, shownRange } from './range-query.ts'
+import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 
 const ConversionsQuery = z.object({
   ...rangeParameters,
@@ -54,8 +54,7 @@ export const listConversions = defineOperation({
     const { query, stores, clock } = context
     const rows = await readableVisitors(context)
     const range = rangeOf(query, rows.timezone, clock.now())
-    const start = Math.max(range.start, rows.since)
-    const end = Math.max(start, range.end)
+    const { start, end } = readableSpan(range, rows, clock.now())
     const days = { from: localDayAt(start, rows.timezone), to: localDayAt(end, rows.timezone) }
     const before = await findEventPoint(stores.ch, context.workspace.id, query.before_id)
     const credited = before

@@ -11,8 +11,8 @@ import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
 import { countryLabel, deviceLabel } from './lists.ts'
-import { perCent } from './metrics.ts'
-import { rangeOf, rangeParameters, shownRange } from './range-query.ts'
+import { perCent, ratio } from './metrics.ts'
+import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 
 const BreakdownQuery = z.object({
   ...rangeParameters,
@@ -48,9 +48,8 @@ export const readAnalyticsBreakdown = defineOperation({
       const { by, limit } = query
       const rows = await readableVisitors(context)
       const range = rangeOf(query, rows.timezone, clock.now())
-      const start = Math.max(range.start, rows.since)
-      const end = Math.max(start, range.end)
-      const groups = await readBreakdown(stores.ch, { ...rows, start, end, by, limit, filters: filtersOf(query) })
+      const span = readableSpan(range, rows, clock.now())
+      const groups = await readBreakdown(stores.ch, { ...rows, ...span, by, limit, filters: filtersOf(query) })
       const labelOf = (key: string, name: string) => (key === 'unknown' ? 'Unknown' : (labels[by]?.(key, name) ?? key))
       return {
         range: shownRange(range),
@@ -61,7 +60,7 @@ export const readAnalyticsBreakdown = defineOperation({
           visitors,
           sessions,
           bounce_rate: perCent(bounces, sessions),
-          average_session_seconds: Math.round(duration_ms / sessions / 10) / 100,
+          average_session_seconds: ratio(duration_ms, sessions * 1000),
         })),
       }
     })

@@ -50,7 +50,10 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
       reading ??= read()
       await reading
     }
-    return goesOn() ? ready.shift() : undefined
+    const delivery = goesOn() ? ready.shift() : undefined
+    // At once: whoever reads next leaves it out.
+    if (delivery !== undefined) inFlight.add(delivery.id)
+    return delivery
   }
 
   async function send(delivery: DueDelivery): Promise<void> {
@@ -75,7 +78,6 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
     while (goesOn()) {
       const delivery = await next()
       if (delivery === undefined) return
-      inFlight.add(delivery.id)
       await send(delivery).finally(() => inFlight.delete(delivery.id))
     }
   }

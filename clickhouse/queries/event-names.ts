@@ -7,7 +7,7 @@ import {
 } from '../../schemas/limits/overview-limits.ts'
 import { eventSeriesRowsMax } from '../../schemas/limits/series-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
-import type { BoundSql } from '../bound-sql.ts'
+import { type BoundSql, tuplesIn } from '../bound-sql.ts'
 import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
@@ -55,8 +55,7 @@ export interface EventNameGroups {
   readonly counts: readonly BucketCount[]
 }
 
-const onlyRows =
-  'SELECT row.1,row.2 FROM (SELECT arrayJoin(arrayZip({only_events:Array(String)},{only_values:Array(String)})) AS row)'
+const onlyRows = `SELECT t.1,t.2 FROM ${tuplesIn({ only_events: 'String', only_values: 'String' })}`
 
 /** Vitals and leaves of pages count for the visitors of the range alone, as in `recent_events`. */
 const isShown = "kind NOT IN ('web_vital','page_leave')"

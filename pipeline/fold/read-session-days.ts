@@ -1,4 +1,5 @@
 /** Reads a session's sums on one local day, straight from `events`. */
+import { tuplesIn } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { entryKeysOf, keyColumns } from '../../clickhouse/rollups/entry-keys.ts'
 import {
@@ -203,7 +204,7 @@ function scopeSql(scope: EventScope): { sql: string; params: Record<string, unkn
   return {
     sql: `(workspace_id, toStartOfHour(occurred_at), visitor) IN (
       SELECT t.1, toDateTime(t.2 * 3600, 'UTC'), toUInt64(t.3)
-      FROM (SELECT arrayJoin(arrayZip({scope_workspaces:Array(UInt32)}, {scope_hours:Array(UInt32)}, {scope_visitors:Array(String)})) AS t))`,
+      FROM ${tuplesIn({ scope_workspaces: 'UInt32', scope_hours: 'UInt32', scope_visitors: 'String' })})`,
     params: {
       scope_workspaces: scope.hours.map(([workspaceId]) => workspaceId),
       scope_hours: scope.hours.map(([, hour]) => hour),

@@ -1,4 +1,5 @@
 /** Visitors with new events, from when on, and their rows of earlier folds. */
+import { tuplesIn } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/folds.ts'
@@ -49,7 +50,7 @@ export async function readTouched(
 ): Promise<TouchedVisitor[] | undefined> {
   const { sql, params } = idsIn(added, 'added')
   const repaired = (key: string, columns: string, which: string) => `(${key}) IN (SELECT ${columns}
-    FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)}, {repair_visitors:Array(String)})) AS t)
+    FROM ${tuplesIn({ repair_workspaces: 'UInt32', repair_hours: 'UInt32', repair_visitors: 'String' })}
     WHERE ${which})`
   const hour = "t.1, toDateTime(t.2 * 3600, 'UTC')"
   // Apart, because of conditions that are joined by OR neither the index of ids nor the order key is used.
@@ -112,7 +113,7 @@ export async function readKnown(
      FROM visitors FINAL
      PREWHERE (workspace_id, build, visitor) IN (
        SELECT t.1, t.2, toUInt64(t.3)
-       FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {visitors:Array(String)})) AS t))
+       FROM ${tuplesIn({ workspaces: 'UInt32', builds: 'UInt32', visitors: 'String' })})
      GROUP BY workspace_id, visitor`,
     {
       from_day: fromDay,

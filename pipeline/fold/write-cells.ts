@@ -1,5 +1,6 @@
 /** Writes the cells of local days that are over, and writes them again after late events. */
 
+import { tuplesIn } from '../../clickhouse/bound-sql.ts'
 import { composedStatement } from '../../clickhouse/queries/reader.ts'
 import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
 import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
@@ -49,7 +50,7 @@ export async function writeCells(
     )
     const seen = idsIn(visible, 'visible')
     const chosen = `SELECT t.1 AS workspace_id, t.2 AS build, t.3 AS day
-      FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {days:Array(UInt16)})) AS t)`
+      FROM ${tuplesIn({ workspaces: 'UInt32', builds: 'UInt32', days: 'UInt16' })}`
     const events = `SELECT workspace_id, id, occurred_at, path, title, metric, metric_value,
         kind = 'pageview' AND title != '' AS is_titled, ${isSample} AS is_sample, transform(workspace_id, {workspaces:Array(UInt32)}, {builds:Array(UInt32)}, toUInt32(0)) AS build,
         transform(roundDown(toUnixTimestamp64Milli(occurred_at), {day_starts:Array(Int64)}), {day_starts:Array(Int64)}, {day_numbers:Array(UInt16)}, toUInt16(0)) AS day
@@ -155,7 +156,7 @@ async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Prom
   const rows = await ch.query<{ build: number; day: number; sessions: number }>(
     `SELECT build, day, count() AS sessions FROM sessions
      WHERE (workspace_id, build, day) IN (
-       SELECT t.1, t.2, t.3 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {days:Array(UInt16)})) AS t))
+       SELECT t.1, t.2, t.3 FROM ${tuplesIn({ workspaces: 'UInt32', builds: 'UInt32', days: 'UInt16' })})
      GROUP BY build, day`,
     {
       workspaces: days.map(({ workspaceId }) => workspaceId),
@@ -182,7 +183,7 @@ export async function writeCellsOf(
   const byBuild = new Map(builds.map((build) => [build.build, build]))
   const days = await ch.query<{ build: number; day: number; sessions: number }>(
     `SELECT build, day, count() AS sessions FROM sessions
-     WHERE (workspace_id, build) IN (SELECT t.1, t.2 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)})) AS t))
+     WHERE (workspace_id, build) IN (SELECT t.1, t.2 FROM ${tuplesIn({ workspaces: 'UInt32', builds: 'UInt32' })})
        AND day > {after:Int32}
      GROUP BY build, day ORDER BY day, build`,
     {

@@ -1,6 +1,7 @@
 /** Which of some sessions filters choose: those that payments are credited to. */
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
+import { tuplesIn } from '../../bound-sql.ts'
 import { moment } from '../../rollups/event-sql.ts'
 import type { Reader } from '../reader.ts'
 import { choose } from './read-filtered.ts'
@@ -38,8 +39,8 @@ export async function readChosenSessions<Session extends NamedSession>(
   )
   const rows = await ch.query<{ visitor: string; session: string; day: number }>(
     `SELECT toString(visitor) AS visitor, toString(session) AS session, day FROM (${chosen})
-     WHERE (visitor, session) IN (SELECT toUInt64(pair.1), toUInt64(pair.2)
-       FROM (SELECT arrayJoin(arrayZip({visitors:Array(String)}, {sessions:Array(String)})) AS pair))`,
+     WHERE (visitor, session) IN (SELECT toUInt64(t.1), toUInt64(t.2)
+       FROM ${tuplesIn({ visitors: 'String', sessions: 'String' })})`,
     {
       ...selection.params,
       ...calendar,

@@ -4,6 +4,7 @@
  * computation.
  */
 import type { PageSort, SortOrder } from '../../../schemas/resources/page-report.ts'
+import { tuplesIn } from '../../bound-sql.ts'
 import type { EventsOfRange } from '../chosen-events.ts'
 import { type CellDays, closedDays } from '../overview/figure-parts.ts'
 import { coverageSql } from '../overview/figures-sql.ts'
@@ -84,8 +85,8 @@ export async function readPages(ch: Reader, request: PagesRequest): Promise<Page
 
 function revenueOf(revenue: ReadonlyMap<string, number>): PageParts {
   const part = pagePart(
-    { page: 'cityHash64(of_path.1)', revenue: 'of_path.2' },
-    'FROM (SELECT arrayJoin(arrayZip({revenue_paths:Array(String)},{revenue_cents:Array(Int64)})) AS of_path)',
+    { page: 'cityHash64(t.1)', revenue: 't.2' },
+    `FROM ${tuplesIn({ revenue_paths: 'String', revenue_cents: 'Int64' })}`,
   )
   return { parts: [part], params: { revenue_paths: [...revenue.keys()], revenue_cents: [...revenue.values()] } }
 }

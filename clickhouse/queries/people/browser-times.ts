@@ -1,5 +1,5 @@
 /** Times of browsers that are somebody's, as a table to join: the statement is as long for ten thousand as for one. */
-import type { BoundSql } from '../../bound-sql.ts'
+import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 
 /** From a moment and id on, up to another; null: to the end. */
 export interface VisitorTime {
@@ -15,8 +15,7 @@ export interface VisitorTime {
 export function timesIn(times: readonly VisitorTime[], name: string): BoundSql {
   return {
     sql: `(SELECT toUInt64(t.1) AS time_visitor, t.2 AS from_at, t.3 AS from_id, t.4 AS to_at, t.5 AS to_id
-      FROM (SELECT arrayJoin(arrayZip({${name}_visitors:Array(String)}, {${name}_from:Array(Int64)}, {${name}_from_id:Array(UInt64)},
-        {${name}_to:Array(Int64)}, {${name}_to_id:Array(UInt64)})) AS t))`,
+      FROM ${tuplesIn({ [`${name}_visitors`]: 'String', [`${name}_from`]: 'Int64', [`${name}_from_id`]: 'UInt64', [`${name}_to`]: 'Int64', [`${name}_to_id`]: 'UInt64' })})`,
     params: {
       [`${name}_visitors`]: times.map(({ visitor }) => visitor),
       [`${name}_from`]: times.map(({ fromAt }) => fromAt),

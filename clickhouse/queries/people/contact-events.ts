@@ -4,7 +4,7 @@
  * contact's newest ones.
  */
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
-import type { BoundSql } from '../../bound-sql.ts'
+import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
@@ -122,8 +122,7 @@ export function ownEvents(contacts: ContactsEvents, where: string): BoundSql {
   const contactOfEmail =
     'transform(email_hash, arrayMap(hash -> toUInt64(hash), {known_hashes:Array(String)}), {known_contacts:Array(UInt64)}, toUInt64(0))'
   const timesSql = `SELECT t.1 AS time_workspace, toUInt64(t.2) AS time_visitor, t.3 AS contact, t.4 AS from_at, t.5 AS from_id, t.6 AS to_at, t.7 AS to_id
-    FROM (SELECT arrayJoin(arrayZip({times_workspaces:Array(UInt32)}, {times_visitors:Array(String)}, {times_contacts:Array(UInt64)},
-      {times_from:Array(Int64)}, {times_from_id:Array(UInt64)}, {times_to:Array(Int64)}, {times_to_id:Array(UInt64)})) AS t)`
+    FROM ${tuplesIn({ times_workspaces: 'UInt32', times_visitors: 'String', times_contacts: 'UInt64', times_from: 'Int64', times_from_id: 'UInt64', times_to: 'Int64', times_to_id: 'UInt64' })}`
   const ofBrowsers = `SELECT ${contactOfEmail} AS of_email, if(of_email != 0, of_email, contact) AS owner, ${facts}
     FROM (SELECT * FROM person_events WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql} AND ${where}) AS copies
     INNER JOIN (${timesSql}) AS times ON workspace_id = time_workspace AND hash = time_visitor

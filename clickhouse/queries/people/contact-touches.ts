@@ -4,6 +4,7 @@
 import type { Touch } from '../../../schemas/event/touch.ts'
 import { creditWindowMs, foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import { personCreditsPerContactMax } from '../../../schemas/limits/people-limits.ts'
+import { tuplesIn } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { browsersIn, type ContactsEvents, facts, ownEvents } from './contact-events.ts'
@@ -108,7 +109,7 @@ export async function readLastEvents(
     `SELECT moment_id, contact AS contactId, last.1 AS id, ${eventMs} AS at, last.2 AS visitor, last.3 AS source,
        last.4 AS medium, last.5 AS campaign, last.6 AS content
      FROM (SELECT t.1 AS moment_id, t.2 AS contact, fromUnixTimestamp64Milli(t.3, 'UTC') AS until
-       FROM (SELECT arrayJoin(arrayZip({moments:Array(UInt64)}, {owners:Array(UInt64)}, {untils:Array(Int64)})) AS t)) AS asked
+       FROM ${tuplesIn({ moments: 'UInt64', owners: 'UInt64', untils: 'Int64' })}) AS asked
      ASOF INNER JOIN (
        SELECT owner, occurred_at, argMax((${event}), id) AS last FROM (${own.sql}) GROUP BY owner, occurred_at) AS events
      ON contact = owner AND until >= occurred_at

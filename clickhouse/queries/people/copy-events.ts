@@ -1,7 +1,7 @@
 /** Copies of events of known people, in the order in which a person's are read (migrations/0005_person_events.sql). */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
-import type { BoundSql } from '../../bound-sql.ts'
+import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { idsIn } from '../../rollups/event-sql.ts'
 
@@ -14,7 +14,7 @@ export interface VisitorOf {
 /** SQL of pairs of workspace and hash, as a subselect. */
 export function pairsIn(pairs: readonly (readonly [workspaceId: number, hash: string])[], name: string): BoundSql {
   return {
-    sql: `(SELECT t.1, toUInt64(t.2) FROM (SELECT arrayJoin(arrayZip({${name}_workspaces:Array(UInt32)}, {${name}_hashes:Array(String)})) AS t))`,
+    sql: `(SELECT t.1, toUInt64(t.2) FROM ${tuplesIn({ [`${name}_workspaces`]: 'UInt32', [`${name}_hashes`]: 'String' })})`,
     params: {
       [`${name}_workspaces`]: pairs.map(([workspaceId]) => workspaceId),
       [`${name}_hashes`]: pairs.map(([, hash]) => hash),
@@ -32,7 +32,7 @@ export function eventsIn(
   return {
     sql: `(${sql} OR (workspace_id, toStartOfHour(occurred_at)) IN (
       SELECT t.1, toDateTime(t.2 * 3600, 'UTC')
-      FROM (SELECT arrayJoin(arrayZip({changed_workspaces:Array(UInt32)}, {changed_hours:Array(UInt32)})) AS t)))`,
+      FROM ${tuplesIn({ changed_workspaces: 'UInt32', changed_hours: 'UInt32' })}))`,
     params: {
       ...params,
       changed_workspaces: hours.map(({ workspaceId }) => workspaceId),

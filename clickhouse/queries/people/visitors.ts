@@ -1,7 +1,7 @@
 /** Visitors as people: their figures and their events. */
 import type { Touch } from '../../../schemas/event/touch.ts'
 import { hourMs } from '../../../schemas/time/time-zone.ts'
-import type { BoundSql } from '../../bound-sql.ts'
+import { type BoundSql, tuplesIn } from '../../bound-sql.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { isBehind, type NewestEvents, pointParams } from '../event-point.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
@@ -223,7 +223,7 @@ function hoursIn(workspaceId: number, places: readonly Place[]): BoundSql {
   return {
     sql: `(workspace_id, toStartOfHour(occurred_at), visitor) IN (
        SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
-       FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))`,
+       FROM ${tuplesIn({ hours: 'UInt32', visitors: 'String' })})`,
     params: {
       workspace: workspaceId,
       hours: places.map(({ hour }) => hour),

@@ -19,7 +19,6 @@ import {
   comparedLagMaxMs,
   overviewRowsDefault,
   overviewRowsMax,
-  ownListRowsMax,
 } from '../../../schemas/limits/overview-limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { viewScope } from '../../../schemas/scopes.ts'
@@ -35,7 +34,8 @@ import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
 import { answerSteadily, rowsOf } from './steady-answer.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
-const queryOf = (rowsMax: number) =>
+/** @param rowsMax of a list */
+export const overviewQueryOf = (rowsMax: number) =>
   z.object({
     ...rangeParameters,
     interval: intervalParameter('by the range'),
@@ -45,7 +45,7 @@ const queryOf = (rowsMax: number) =>
     include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
   })
 
-export const OverviewQuery = queryOf(overviewRowsMax)
+export const OverviewQuery = overviewQueryOf(overviewRowsMax)
 
 export interface OverviewContext extends FigureContext {
   readonly query: z.output<typeof OverviewQuery>
@@ -62,19 +62,6 @@ export const readAnalyticsOverview = defineOperation({
   scope: 'analytics:read',
   isShared: true,
   input: { query: OverviewQuery },
-  output: AnalyticsOverview,
-  handle: computeOverview,
-})
-
-/** For the dashboard alone: its lists as a whole have more rows than a client may ask for. */
-export const readOwnLists = defineOperation({
-  name: 'overview.read_lists',
-  http: { method: 'GET', path: '/v1/analytics/lists' },
-  summary: 'Read the overview with long lists.',
-  tag: 'Analytics',
-  effect: 'read',
-  scope: 'analytics:read',
-  input: { query: queryOf(ownListRowsMax) },
   output: AnalyticsOverview,
   handle: computeOverview,
 })

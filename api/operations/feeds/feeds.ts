@@ -21,6 +21,7 @@ import { feedAskedPauseMs, feedsMax } from '../../../schemas/limits/feed-limits.
 import { Feed, FeedCreate, type FeedMode, FeedUpdate, scopesOfFeed } from '../../../schemas/resources/feed.ts'
 import { lacking } from '../../guards/authorize.ts'
 import { type Actor, type CallContext, defineOperation } from '../define.ts'
+import { notPublic } from '../public-target.ts'
 
 const inPath = z.object({ feed_id: idInPath('feed') })
 
@@ -146,8 +147,7 @@ function nextAskedLook({ looked_at }: StoredFeed, now: number): Date {
 /** @throws Problem 422; where the host's name leads is checked when connecting */
 export function requirePublic(url: string): void {
   if (isPublicHost(new URL(url).hostname)) return
-  const fault = 'The host must be public: no private address, localhost or name of a local network'
-  throw invalid([valueError(['body', 'url'], url, fault)])
+  throw invalid([valueError(['body', 'url'], url, notPublic)])
 }
 
 type Acting = Pick<StoredFeed, 'mode' | 'shortens_links'>

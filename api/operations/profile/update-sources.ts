@@ -4,6 +4,7 @@ import { invalid } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { CompanyProfile, CompanyProfileSources } from '../../../schemas/resources/company-profile.ts'
 import { defineOperation } from '../define.ts'
+import { notPublic } from '../public-target.ts'
 
 export const updateProfileSources = defineOperation({
   name: 'company_profile.update_sources',
@@ -27,15 +28,7 @@ export const updateProfileSources = defineOperation({
 /** @throws Problem 422; where a host's name leads is checked when connecting */
 function demandPublic(urls: readonly string[]): void {
   const errors = urls.flatMap((url, at) =>
-    isPublicHost(new URL(url).hostname)
-      ? []
-      : [
-          valueError(
-            ['body', 'source_urls', at],
-            url,
-            'The host must be public: no private address, localhost or name of a local network',
-          ),
-        ],
+    isPublicHost(new URL(url).hostname) ? [] : [valueError(['body', 'source_urls', at], url, notPublic)],
   )
   if (errors.length > 0) throw invalid(errors)
 }

@@ -8,6 +8,7 @@
 import type { Postgres } from '../../postgres/client.ts'
 import { findMediaBytes, listMediaOwners, lockMediaBytes } from '../../postgres/tables/media.ts'
 import type { FileStorage } from '../../runtime/files/file-storage.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import type { Log } from '../../runtime/log.ts'
 import {
   mediaDraftAgeMs,
@@ -34,8 +35,7 @@ export async function sweepMedia(
     const since = madeAt.get(workspaceId)
     if (since === undefined) continue
     const older = await storage.olderFiles(workspaceId, orphanAgeMs, since)
-    for (let at = 0; at < older.length; at += mediaSweepFilesEach) {
-      const some = older.slice(at, at + mediaSweepFilesEach)
+    for (const some of inPortions(older, mediaSweepFilesEach)) {
       const known = await findMediaBytes(pg, workspaceId, some)
       for (const orphan of some.filter((file) => !known.some((other) => other.equals(file)))) {
         if (await removeUnreferenced(storage, pg, workspaceId, orphan)) files += 1

@@ -17,6 +17,7 @@ import {
 } from '../../postgres/tables/post-engagement.ts'
 import { within } from '../../runtime/deadline.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   engagementAccountsEach,
@@ -75,8 +76,8 @@ async function takeTurn(context: EngagementContext, leased: LeasedAccount, stopp
   }
   return within(engagementTurnMs, stopping, async (ending) => {
     const session = sessionOf(context, adapter, account, ending)
-    for (let at = 0; at < due.length; at += reader.each) {
-      const restMs = await readBatch(context, { session, reader, ending, stopping }, due.slice(at, at + reader.each))
+    for (const batch of inPortions(due, reader.each)) {
+      const restMs = await readBatch(context, { session, reader, ending, stopping }, batch)
       if (restMs !== null) return restMs
     }
     return engagementPauseMs

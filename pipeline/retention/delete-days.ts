@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { inPortions } from '../../runtime/lists.ts'
 import type { ExpiryGroup } from './retention.ts'
 
 /** Workspaces of one mutation: their ids stand in its text. */
@@ -84,9 +85,7 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
       // A mutation of an earlier, interrupted run would be waited for anyhow.
       await mutationsDone(table)
       let rows = 0
-      for (let at = 0; at < workspaceIds.length; at += workspacesMax) {
-        rows += await deleteChunk(table, before, workspaceIds.slice(at, at + workspacesMax))
-      }
+      for (const some of inPortions(workspaceIds, workspacesMax)) rows += await deleteChunk(table, before, some)
       return rows
     },
   }

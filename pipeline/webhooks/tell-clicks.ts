@@ -18,7 +18,7 @@ import {
   readLinkLabels,
 } from '../../postgres/tables/told-clicks.ts'
 import { forEachAtMost } from '../../runtime/for-each.ts'
-import { groupBy } from '../../runtime/lists.ts'
+import { groupBy, inPortions } from '../../runtime/lists.ts'
 import {
   clickListenersEveryMs,
   outboxRowsPerStatement,
@@ -81,9 +81,7 @@ async function tellClicksOf({ pg, ch, clock }: ClickContext, reading: ClickReadi
   await pg.transaction(async (tx) => {
     const nextAt = new Date(clock.now() + toldClicksEveryMs)
     if (!(await endClickReading(tx, reading, mergeMarks(told, arrived.marks), nextAt))) return
-    for (let at = 0; at < events.length; at += outboxRowsPerStatement) {
-      await insertOutboxRows(tx, events.slice(at, at + outboxRowsPerStatement))
-    }
+    for (const some of inPortions(events, outboxRowsPerStatement)) await insertOutboxRows(tx, some)
   })
 }
 

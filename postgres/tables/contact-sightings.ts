@@ -1,5 +1,6 @@
 /** When each e-mail was first and last seen in a workspace, by a hash of it: what `new_contacts` is counted from. */
 import { createHash } from 'node:crypto'
+import { inPortions } from '../../runtime/lists.ts'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 
@@ -22,7 +23,7 @@ const rowsPerStatement = 2_000
 /** Widens what is known of each e-mail; a repeat changes nothing. */
 export async function noteSightings(tx: Queryable, sightings: Iterable<Sighting>): Promise<void> {
   const seen = gather(sightings)
-  for (let at = 0; at < seen.length; at += rowsPerStatement) {
+  for (const some of inPortions(seen, rowsPerStatement)) {
     await tx.query(
       `INSERT INTO contact_sightings AS known (workspace_id, email_hash, first_seen, last_seen)
        SELECT workspace_id, decode(email_hash, 'hex'), to_timestamp(first / 1000), to_timestamp(last / 1000)
@@ -31,7 +32,7 @@ export async function noteSightings(tx: Queryable, sightings: Iterable<Sighting>
        SET first_seen = least(known.first_seen, excluded.first_seen),
            last_seen = greatest(known.last_seen, excluded.last_seen)
        WHERE known.first_seen > excluded.first_seen OR known.last_seen < excluded.last_seen`,
-      [JSON.stringify(seen.slice(at, at + rowsPerStatement))],
+      [JSON.stringify(some)],
     )
   }
 }

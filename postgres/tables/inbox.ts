@@ -1,4 +1,5 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
+import { inPortions } from '../../runtime/lists.ts'
 import type { SidePayload } from '../../schemas/event/side-payload.ts'
 import { fullNameLengthMax, identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../client.ts'
@@ -31,7 +32,7 @@ export async function insertInbox(tx: Queryable, manifestId: number, rows: reado
 
 /** Each row counts once by its event's id. Run it in a transaction. */
 export async function insertInboxRows(tx: Queryable, rows: readonly InboxRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += rowsPerStatement) {
+  for (const some of inPortions(rows, rowsPerStatement)) {
     await tx.query(
       `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
                           source, medium, campaign, content, occurred_at, received_at)
@@ -43,7 +44,7 @@ export async function insertInboxRows(tx: Queryable, rows: readonly InboxRow[]):
          full_name text, properties jsonb, source text, medium text, campaign text, content text,
          occurred_at float8, received_at float8)
        ON CONFLICT (event_id) DO NOTHING`,
-      [JSON.stringify(rows.slice(at, at + rowsPerStatement))],
+      [JSON.stringify(some)],
     )
   }
   await noteSightings(tx, rows.filter(hasEmail))

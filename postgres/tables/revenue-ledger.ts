@@ -4,7 +4,8 @@
  * It is a function of the set of facts: their order, and how often each comes, change nothing. Held by
  * test/property/revenue-ledger.test.ts.
  */
-import type { Payer, RevenueFacts } from '../../schemas/revenue.ts'
+import { groupBy } from '../../runtime/lists.ts'
+import type { Payer } from '../../schemas/revenue.ts'
 import type { MoneyLine } from '../../schemas/told-conversions.ts'
 import type { Queryable } from '../client.ts'
 import { takeNamedLock } from '../named-lock.ts'
@@ -32,7 +33,7 @@ interface KnownPayment {
  */
 export async function recordRevenue(tx: Queryable, ledger: Ledger, told: readonly ToldFacts[]): Promise<MoneyLine[]> {
   await lockLedger(tx, ledger.workspaceId)
-  for (const [provider, facts] of groupByProvider(told)) await notePayers(tx, ledger, provider, facts)
+  for (const [provider, own] of groupBy(told, (each) => each.provider)) await notePayers(tx, ledger, provider, own)
   const payments = gatherPayments(told, ledger.now)
   if (payments.size === 0) return []
   const before = await findOrMakePayments(tx, ledger, [...payments.values()])
@@ -56,12 +57,6 @@ export async function recordRevenue(tx: Queryable, ledger: Ledger, told: readonl
 /** Until the transaction's end, others that change a workspace's payments wait. */
 export async function lockLedger(tx: Queryable, workspaceId: number): Promise<void> {
   await takeNamedLock(tx, `revenue ${workspaceId}`)
-}
-
-function groupByProvider(told: readonly ToldFacts[]): Map<string, RevenueFacts[]> {
-  const groups = new Map<string, RevenueFacts[]>()
-  for (const { provider, facts } of told) groups.set(provider, [...(groups.get(provider) ?? []), facts])
-  return groups
 }
 
 /** @returns ids of those whose amount or currency differs from the ledger's, in their order: the ledger keeps the first */
@@ -113,9 +108,9 @@ async function notePayers(
   tx: Queryable,
   { workspaceId, now }: Ledger,
   provider: string,
-  told: readonly RevenueFacts[],
+  told: readonly ToldFacts[],
 ): Promise<void> {
-  const rows = told.flatMap(({ references, payer, toldAt }) =>
+  const rows = told.flatMap(({ facts: { references, payer, toldAt } }) =>
     references.flatMap((reference) =>
       Object.entries(fieldsOf(payer)).flatMap(([field, value]) =>
         value ? [{ reference, field, value, at: Math.min(toldAt, now) }] : [],

@@ -29,8 +29,11 @@ export class Appender {
     this.claimKeys = claimKeysOf(options.secretKey)
   }
 
-  /** A new request, which has written to no log yet. Whether `events` rows of at most `bytes` together can be taken now, whichever log they go to. */
-  hasRoom(events: number, bytes: number): boolean {
+  /**
+   * Begins a request, which has written to no log yet.
+   * @returns whether `events` rows of at most `bytes` together can be taken now, whichever log they go to
+   */
+  beginRequest(events: number, bytes: number): boolean {
     this.touched.clear()
     return this.options.events.hasRoom(events, bytes) && this.options.botVisits.hasRoom(events, bytes)
   }

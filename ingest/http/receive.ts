@@ -136,7 +136,7 @@ export class Receiver {
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
     if (endpoint === 'replay') return this.replay(value as ReplayBody, workspace, sender, respond)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
-    if (!this.options.appender.hasRoom(events, bound)) {
+    if (!this.options.appender.beginRequest(events, bound)) {
       return this.refuse(respond, 'over_capacity', 503, trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }
     if (endpoint === 'track') this.track(value as TrackBody, workspace, sender, respond)
@@ -157,7 +157,7 @@ export class Receiver {
     const store = () => {
       const events = countOf('bots', body.value)
       const reason = this.options.capacity.refusal()
-      if (reason === null && this.options.appender.hasRoom(events, bound)) {
+      if (reason === null && this.options.appender.beginRequest(events, bound)) {
         return this.trackBots(body, workspace, sender, respond)
       }
       this.refuse(respond, 'over_capacity', 503, reason ?? trackingRefusals.queueFull.detail, retryAfterSeconds, events)

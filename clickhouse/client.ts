@@ -10,8 +10,13 @@ import {
   createClient,
 } from '@clickhouse/client'
 import { backoffMs, sleep } from '../runtime/retry.ts'
-import { isNetworkError, StoreLate, StoreUnavailable } from '../runtime/store-error.ts'
-import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits/store-limits.ts'
+import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
+import {
+  clickhousePulseEveryMs,
+  clickhouseQueryDeadlineMs,
+  clickhouseQueryMemoryMax,
+} from '../schemas/limits/store-limits.ts'
+import { type Pulse, startDeadline } from './deadline.ts'
 import { dataErrorCodes, isServersFault, thrownByCondition } from './error-codes.ts'
 import { type Insert, InsertFenced, InsertRefused, insertStatement } from './insert.ts'
 import type { QueryOptions } from './query-options.ts'
@@ -54,7 +59,8 @@ const fitUrl = (params: Record<string, unknown>) =>
 /** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
 const insertBlockRows = 10_000_000
 
-export function connectClickHouse(url: string): ClickHouse {
+/** @param pulseEveryMs how often the server is asked whether it still answers, while a statement of minutes is waited for */
+export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEveryMs): ClickHouse {
   const { origin, username, password, pathname, searchParams } = new URL(url)
   const database = decodeURIComponent(pathname.slice(1)) || 'default'
   const config: ClickHouseClientConfigOptions = {
@@ -72,6 +78,9 @@ export function connectClickHouse(url: string): ClickHouse {
     log: { level: ClickHouseLogLevel.OFF },
   }
   const client = createClient(config)
+  // Statements may have all sockets of the client's own.
+  const asker = createClient({ ...config, max_open_connections: socketsMax })
+  const pulse: Pulse = { everyMs: pulseEveryMs, isAlive: () => ping(asker, 2 * pulseEveryMs) }
 
   async function query<Row>(
     sql: string,
@@ -87,7 +96,7 @@ export function connectClickHouse(url: string): ClickHouse {
           ? rowsOf<Row>((await result.json<unknown>()) as unknown as InColumns)
           : ((await result.json<Row>()) as Row[])
       })
-    return within(deadlineMs + graceMs, ask, deadlineMs)
+    return within(deadlineMs + graceMs, ask, deadlineMs, pulse)
   }
 
   async function* batches<Row>(
@@ -95,14 +104,14 @@ export function connectClickHouse(url: string): ClickHouse {
     params: Record<string, unknown> = {},
     { deadlineMs = clickhouseQueryDeadlineMs, settings }: QueryOptions = {},
   ): AsyncGenerator<Row[]> {
-    const deadline = startDeadline(deadlineMs + graceMs, deadlineMs)
+    const deadline = startDeadline(deadlineMs + graceMs, deadlineMs, pulse)
     try {
       const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
       const statement = { query: sql, query_params: params, abort_signal: deadline.signal, clickhouse_settings }
       const result = await retryStale(() => client.query({ ...statement, format: 'JSONCompactEachRow' }))
       for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>() as Row)
     } catch (error) {
-      throw deadline.failureOf(error)
+      throw deadline.failureOf(error) ?? toStoreError(error)
     } finally {
       deadline.end()
     }
@@ -130,7 +139,7 @@ export function connectClickHouse(url: string): ClickHouse {
         if (fitUrl(params)) await client.command(statement)
         else await (await client.query({ ...statement, format: 'JSONEachRow' })).text()
       }
-      return within(deadlineMs + graceMs, run, deadlineMs)
+      return within(deadlineMs + graceMs, run, deadlineMs, pulse)
     },
 
     insertRows: (insert) =>
@@ -186,14 +195,20 @@ export function connectClickHouse(url: string): ClickHouse {
         }
       }),
 
-    ping: () =>
-      within(graceMs * 2, (abort_signal) => client.ping({ abort_signal, select: false })).then(
-        ({ success }) => success,
-        () => false,
-      ),
+    ping: () => ping(client, graceMs * 2),
 
-    close: () => client.close(),
+    close: async () => {
+      await asker.close()
+      await client.close()
+    },
   }
+}
+
+function ping(client: ReturnType<typeof createClient>, deadlineMs: number): Promise<boolean> {
+  return within(deadlineMs, (abort_signal) => client.ping({ abort_signal, select: false })).then(
+    ({ success }) => success,
+    () => false,
+  )
 }
 
 /** Runs `work` under a deadline as of `startDeadline`. */
@@ -201,30 +216,15 @@ async function within<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => Promise<T>,
   serversMs = deadlineMs,
+  pulse?: Pulse,
 ): Promise<T> {
-  const deadline = startDeadline(deadlineMs, serversMs)
+  const deadline = startDeadline(deadlineMs, serversMs, pulse)
   try {
     return await work(deadline.signal)
   } catch (error) {
-    throw deadline.failureOf(error)
+    throw deadline.failureOf(error) ?? toStoreError(error)
   } finally {
     deadline.end()
-  }
-}
-
-/** After the deadline the connection is cut. @param serversMs the server's own deadline */
-function startDeadline(deadlineMs: number, serversMs: number) {
-  const aborter = new AbortController()
-  const timer = setTimeout(() => aborter.abort(), deadlineMs)
-  const startedAt = performance.now()
-  return {
-    signal: aborter.signal,
-    /** A statement that passed its deadline may fail in any step: it was late. */
-    failureOf: (error: unknown) =>
-      aborter.signal.aborted || performance.now() - startedAt >= serversMs
-        ? new StoreLate('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
-        : toStoreError(error),
-    end: () => clearTimeout(timer),
   }
 }
 

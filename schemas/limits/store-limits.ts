@@ -9,6 +9,8 @@ export const redisDeadlineMs = 2 * second
 export const clickhouseQueryDeadlineMs = 15 * second
 /** Within it a ClickHouse that works says so. Then a command asks it what may take minutes. */
 export const clickhouseHelloDeadlineMs = 10 * second
+/** How often a server is asked whether it still answers, while a statement of minutes is waited for: it has 10 s each time. */
+export const clickhousePulseEveryMs = 5 * second
 /**
  * Shares of `ANSWER_DEADLINE_MS`. All statements of an answer in ClickHouse have one together. Each statement in Postgres has
  * one, and so has getting a connection.

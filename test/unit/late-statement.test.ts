@@ -30,3 +30,30 @@ test.each([
   const failures = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason.constructor.name] : []))
   expect(failures).toEqual([name, name])
 })
+
+test('a statement of minutes ends soon where the server hangs, and not where it works on', async () => {
+  let hangs = false
+  const server = createServer(async (request, response) => {
+    request.resume()
+    const isPing = request.url!.startsWith('/ping')
+    if (hangs) return
+    if (!isPing) await sleep(1_000)
+    response.end(isPing ? 'Ok.\n' : '{"a":1}\n')
+  })
+  const ch = connectClickHouse((await listening(server)).url, 50)
+  onTestFinished(async () => {
+    await ch.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const long = { deadlineMs: 60_000 }
+  expect(await ch.query('SELECT 1 AS a', {}, long)).toEqual([{ a: 1 }])
+  hangs = true
+  const asked = [
+    ch.query('SELECT 1', {}, long),
+    ch.batches('SELECT 1', {}, long).next(),
+    ch.command('SELECT 1', {}, long),
+  ]
+  const failures = (await Promise.allSettled(asked)).map((one) => one.status === 'rejected' && one.reason.message)
+  expect(failures).toEqual(Array(3).fill('clickhouse: the server answers nothing any more'))
+})

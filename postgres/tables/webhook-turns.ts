@@ -245,7 +245,9 @@ async function recordHealth(
       failingMaxMs,
     ],
   )
-  const { workspaceId, state, stateBefore, isFailing } = endpoint!
+  // It went with its workspace while the receiver was waited for.
+  if (endpoint === undefined) return { state: 'deleted', isFailing: false }
+  const { workspaceId, state, stateBefore, isFailing } = endpoint
   if (state !== stateBefore) {
     const action = state === 'enabled' ? 'webhook_endpoint.enable' : 'webhook_endpoint.disable'
     await appendSystemChange(tx, { workspaceId, actorName: 'pipeline', action, resourceId: endpointId, metadata: {} })

@@ -77,6 +77,10 @@ test('an attempt whose COMMIT was not answered counts once, though it is recorde
   await recordAttempts(stores.pg, turn, [again], 60_000)
   expect(await untilDelivery(({ id }) => id === deliveryId)).toMatchObject({ attempt_count: 1, next_attempt_at })
   await ask('DELETE', `/v1/webhooks/${endpointId}`)
+
+  // With its workspace the endpoint's row goes, while an attempt is under way.
+  const gone = { ...turn, endpointId: endpointId + 1_000_000 }
+  expect(await recordAttempts(stores.pg, gone, [again], 60_000)).toEqual({ state: 'deleted', isFailing: false })
 })
 
 test('an endpoint hears of the events that it named, those of its workspace, and of none from before it was made', async () => {

@@ -2,6 +2,7 @@
  * Deletes the remaining rows of workspaces whose deletion was asked for (`svc workspace delete`). Every step may be
  * repeated, so a run that was killed is finished by the next one. Rows that arrive later go with `expire-data`.
  */
+import { forgetEndedJobs } from '../../postgres/tables/set-aside-jobs.ts'
 import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspace-deletions.ts'
 import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import type { JobContext } from '../queue/job.ts'
@@ -17,6 +18,7 @@ export async function deleteWorkspaces(
   await forEach(context, 'workspace', due, async ({ id }) => {
     await deleteRowsOf(pg, id, signal)
     await deleteClickHouseRowsOf(ch, id, signal)
+    await forgetEndedJobs(pg)
     await finishDeletion(pg, id)
   })
 }

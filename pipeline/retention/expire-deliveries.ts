@@ -1,4 +1,5 @@
-/** Deletes old records of finished deliveries, then their outbox events. */
+/** Deletes old records of finished deliveries, then their outbox events, and jobs set aside that nobody waits for. */
+import { forgetEndedJobs } from '../../postgres/tables/set-aside-jobs.ts'
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhook-deliveries.ts'
 import { webhookExpiredEach, webhookRecordKeepMs } from '../../schemas/limits/webhook-limits.ts'
 import { agreedTime } from '../agreed-time.ts'
@@ -18,4 +19,5 @@ export async function expireDeliveries(context: JobContext): Promise<void> {
       metrics.rowsExpired(table, gone)
     }
   }
+  await forgetEndedJobs(pg)
 }

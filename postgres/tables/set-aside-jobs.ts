@@ -25,6 +25,21 @@ export async function forgetJobAside(q: Queryable, job: string): Promise<void> {
   await q.query(`DELETE FROM set_aside_jobs WHERE job = $1 AND subject = ''`, [job])
 }
 
+/**
+ * Removes jobs whose subject waits for nobody any more: it went with its workspace, was sent by hand, or was deleted.
+ * The names are `deliverWebhook` and `mergeJob` of the pipeline.
+ */
+export async function forgetEndedJobs(q: Queryable): Promise<void> {
+  await q.query(
+    `DELETE FROM set_aside_jobs WHERE retry_asked_at IS NULL AND (
+       job = 'deliver-webhook' AND NOT EXISTS (
+         SELECT FROM webhook_deliveries
+         WHERE id = substring(subject FROM '[0-9]+$')::bigint AND status = 'pending' AND next_attempt_at IS NULL)
+       OR job = 'merge-inbox-row' AND NOT EXISTS (
+         SELECT FROM inbox WHERE event_id = substring(subject FROM '[0-9]+$')::bigint))`,
+  )
+}
+
 /** Oldest first. */
 export function listSetAsideJobs(q: Queryable): Promise<SetAsideJob[]> {
   return q.query<SetAsideJob>(

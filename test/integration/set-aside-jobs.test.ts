@@ -6,6 +6,8 @@ import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { jobs } from '../../pipeline/queue/jobs.ts'
 import { schedulesOf, startSweep } from '../../pipeline/queue/schedule.ts'
 import { startWorker } from '../../pipeline/queue/worker.ts'
+import { expireDeliveries } from '../../pipeline/retention/expire-deliveries.ts'
+import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import { makeLog } from '../../runtime/log.ts'
@@ -57,6 +59,14 @@ test('a delivery that fails by our own fault is set aside, others go on, and a r
   await untilDelivery(({ status }) => status === 'delivered')
   await vi.waitUntil(async () => (await deliveries()).every(({ status }) => status === 'delivered'), patience)
   expect(await svc('jobs', 'list')).toEqual({ code: 0, body: [] })
+
+  // One that was delivered by hand, after it had been set aside, waits for nobody.
+  const { pg, ch } = stores
+  await setJobAside(pg, 'deliver-webhook', `webhook_delivery_${poisoned[0]!.id}`, 'of before')
+  const metrics = makePipelineMetrics(makeMetrics('test', false))
+  const signal = new AbortController().signal
+  await expireDeliveries({ pg, ch, clock: systemClock, log: makeLog('test', 'silent'), metrics, signal })
+  expect((await svc('jobs', 'list')).body).toEqual([])
 })
 
 test('a job of the schedule that fails for good is set aside, and is run again by a retry', async () => {

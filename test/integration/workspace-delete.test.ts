@@ -66,6 +66,14 @@ const rowsOf = async (table: string) =>
 test('a deleted workspace lets nobody in from then on, and leaves nothing but its audit log in any place', async () => {
   const [gone, other] = [await makeFull(), await makeFull()]
   for (const { workspaceId } of [gone, other]) await fillWaiting(workspaceId)
+  await stores.pg.query(`UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = NULL`)
+  for (const row of [`'merge-inbox-row', 'event_' || event_id`, `'deliver-webhook', 'webhook_delivery_' || id`]) {
+    const table = row.includes('event_id') ? 'inbox' : 'webhook_deliveries'
+    await stores.pg.query(
+      `INSERT INTO set_aside_jobs (job, subject, reason) SELECT ${row}, workspace_id FROM ${table} WHERE workspace_id = ANY ($1)`,
+      [[gone.workspaceId, other.workspaceId]],
+    )
+  }
   const named = `EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'workspace_id' AND NOT attisdropped)`
   const places = [
     ...(await inPostgres(named)).map((name) => `postgres ${name}`),
@@ -100,6 +108,10 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
   await ingest.shipped()
   await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
   expect(await placesWith(gone.workspaceId)).toEqual(kept)
+  const setAside = await stores.pg.query('SELECT DISTINCT job, reason FROM set_aside_jobs ORDER BY job')
+  expect(setAside).toEqual(
+    ['deliver-webhook', 'merge-inbox-row'].map((job) => ({ job, reason: String(other.workspaceId) })),
+  )
   expect(await Promise.all(unnamed.map(rowsOf))).toEqual(before.map((rows) => rows - 1))
   expect(await placesWith(other.workspaceId)).toEqual(places)
   expect((await follow(other.linkKey)).status).toBe(302)

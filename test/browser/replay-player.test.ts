@@ -224,10 +224,43 @@ test('a recording with entries that are none is played', async (context) => {
   const nodes = [null, 5, { type: 2, id: 61, tagName: null, attributes: null }] as unknown as Made[]
   const odd = element('p', {}, ...nodes, text('Shown anyway'))
   const changes = change(begin + 100, { source: 0, adds: [null, { node: null }], texts: null, attributes: [null] })
-  await record(1_003, [...page(begin, documentOf([], [odd])), changes, added(begin + 5_000, text('x'))])
+  const button: Made = { ...element('button'), id: 60 }
+  const dialog = added(begin + 300, element('dialog', { open: '', rr_open_mode: 'modal' }, element('button')))
+  const deep = Array.from({ length: 9_000 }, (_, at) => ({
+    parentId: at === 0 ? 50 : 9_999 + at,
+    nextId: null,
+    node: { ...element('div'), id: 10_000 + at },
+  }))
+  await record(1_003, [
+    ...page(begin, documentOf([], [odd, button])),
+    changes,
+    change(begin + 200, { source: 2, type: 5, id: 60 }),
+    dialog,
+    ...[1, 2].map((at) => change(begin + 300 + at, { source: at, type: 5, positions: [null] })),
+    { type: 2, timestamp: begin + 400, data: { node: { type: 0, id: 1, childNodes: [{ type: 2 }] } } },
+    { type: 2, timestamp: begin + 500, data: { node: documentOf([], [text('Again')]), initialOffset: 'x' } },
+    change(begin + 600, { source: 0, texts: [], attributes: [], removes: [], adds: deep }),
+    added(begin + 2_600, text(' and the end')),
+  ])
   const dashboard = await signIn(context, '/dashboard/replays?id=1003')
+  const errors: string[] = []
+  dashboard.on('pageerror', ({ message }) => errors.push(message))
   const frame = await playerOf(dashboard)
   await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown anyway'), 60_000)
+  await dashboard.focus('button:text-is("Play")')
+  await dashboard.keyboard.press('Enter')
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('and the end'), 60_000)
+  await dashboard.waitForSelector('button:text-is("Play")')
+  await dashboard.waitForSelector('output:text-is("0:02 / 0:02")')
+  await dashboard.waitForSelector('.note:has-text("Parts of this recording are missing, or can’t be shown.")')
+  // Neither a field nor a dialog of the recording took the keyboard.
+  expect(await dashboard.evaluate('document.activeElement.textContent')).toBe('Play')
+  // The recording stays whole in a narrow window.
+  await dashboard.setViewportSize({ width: 390, height: 900 })
+  const widthOf = (selector: string) =>
+    dashboard.$eval(selector, (node) => Math.round(node.getBoundingClientRect().width))
+  await expect.poll(() => widthOf('.stage iframe')).toBeLessThanOrEqual(await widthOf('.stage'))
+  expect(errors).toEqual([])
 })
 
 test('the player’s document has no origin and one script, wherever it is opened', async () => {
@@ -284,10 +317,10 @@ test('a replay that can’t be read says why and is tried again, by itself where
 
   // The player's document is lost on the way. Its deadline is over at once.
   await dashboard.addInitScript(`{
-    const { setTimeout } = window
-    window.setTimeout = (call, ms, ...rest) => setTimeout(call, ms === 15_000 ? 0 : ms, ...rest)
+    const { setInterval } = window
+    window.setInterval = (call, ms, ...rest) => setInterval(call, ms === 5_000 ? 10 : ms, ...rest)
   }`)
   await dashboard.route('**/dashboard/player', (route) => route.abort())
   await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
-  await dashboard.waitForSelector('.failure:has-text("The player couldn’t be loaded.")')
+  await dashboard.waitForSelector('.failure:has-text("The player doesn’t answer.")')
 })

@@ -36,7 +36,24 @@ test('tabs that were open together follow one another, and long gaps are short',
 
 test('a load whose begin is missing isn’t played, and of nothing comes nothing', () => {
   expect(recordingOf([chunk('a', 3, 0, '3@0')]).events).toEqual([])
-  expect(recordingOf([])).toEqual({ events: [], loads: [] })
+  expect(recordingOf([chunk('a', 3, 0, '3@0')]).lacksParts).toBe(true)
+  expect(recordingOf([chunk('a', 0, 0, '2@0'), chunk('a', 2, 9, '3@0')]).lacksParts).toBe(true)
+  expect(recordingOf([])).toEqual({ events: [], loads: [], lacksParts: false })
+})
+
+test('a clock that was set back or jumps a year moves no event before the snapshot, nor a year away', () => {
+  const year = 365 * 86_400_000
+  const events = [`2@0 3@100 3@${-3_600_000} 3@-3599000`, `3@${year} 3@${year + 10}`]
+  const chunks = events.map((each, sequence) => ({
+    ...chunk('a', sequence, 0, each),
+    started_at: new Date(begin).toISOString(),
+  }))
+  const { events: played, loads, lacksParts } = recordingOf(chunks)
+  expect(played.map(({ type }) => type)).toEqual([2, 3, 3, 3, 3, 3])
+  // The chunk began with the earliest time that it has.
+  expect(played.map(({ timestamp }) => timestamp - played[0]!.timestamp)).toEqual([0, 100, 101, 1_101, 1_102, 1_112])
+  expect(loads.length).toBe(3)
+  expect(lacksParts).toBe(false)
 })
 
 test('a moment has its place in the load that it happened in, and none between loads', () => {

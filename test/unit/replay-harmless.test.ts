@@ -41,6 +41,16 @@ test('a masked viewport, of which browsers would warn, is left out, and no other
   })
 })
 
+test('movements that rrweb can’t show, or would wait for, are left out, and so is a place that is none', () => {
+  const move = (positions: unknown) => ({ type: 3, timestamp: 1, data: { source: 1, positions } })
+  const kept = { x: 1, y: 2, id: 3, timeOffset: -500 }
+  const odd = [null, {}, { ...kept, x: '1' }, { ...kept, timeOffset: 1e15 }, { ...kept, timeOffset: -1e15 }]
+  expect(harmless(move([...odd, kept]))!.data['positions']).toEqual([kept])
+  for (const none of [odd, [], undefined, 'x']) expect(harmless(move(none))).toBe(null)
+  const whole = { type: 2, timestamp: 1, data: { node: { type: 0 }, initialOffset: 'x' } }
+  expect(harmless(whole)!.data['initialOffset']).toEqual({ left: 0, top: 0 })
+})
+
 test('names and addresses that are no texts are replaced', () => {
   const noText = { toString: 1 }
   const node = { type: 2, tagName: noText, attributes: { href: noText }, childNodes: { length: 3 } }

@@ -3,22 +3,29 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Command, Told } from '../player/protocol.ts'
 
-/** A frame whose document couldn't be loaded says nothing. */
-const answerWithinMs = 15_000
+/**
+ * A frame whose document couldn't be loaded says nothing, nor does one that a recording was too much for. Silence is counted in
+ * steps: a hidden tab is woken once a minute, and hears its player in each of them.
+ */
+const stepMs = 5_000
+const silentStepsMax = 3
 
-export const playerLate = 'The player couldn’t be loaded. Reload the page.'
+export const playerLate =
+  'The player doesn’t answer. The recording may be too much for the browser: wait, or reload the page.'
 
-/** @returns `connect` for the frame's `onLoad`; whether the document is late with its first word */
+/** @returns `connect` for the frame's `onLoad`; whether the document hasn't said a word for long */
 export function usePlayerPort(frame: RefObject<HTMLIFrameElement | null>, hear: (told: Told) => void) {
   const port = useRef<MessagePort | undefined>(undefined)
   const newest = useRef(hear)
   newest.current = hear
   const [isLate, setLate] = useState(false)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const silentSteps = useRef(0)
   useEffect(() => {
-    timer.current = setTimeout(setLate, answerWithinMs, true)
+    const timer = setInterval(() => {
+      if (++silentSteps.current >= silentStepsMax) setLate(true)
+    }, stepMs)
     return () => {
-      clearTimeout(timer.current)
+      clearInterval(timer)
       port.current?.close()
     }
   }, [])
@@ -28,7 +35,7 @@ export function usePlayerPort(frame: RefObject<HTMLIFrameElement | null>, hear: 
     const channel = new MessageChannel()
     port.current = channel.port1
     channel.port1.onmessage = ({ data }: MessageEvent<Told>) => {
-      clearTimeout(timer.current)
+      silentSteps.current = 0
       setLate(false)
       newest.current(data)
     }

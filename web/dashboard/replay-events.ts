@@ -7,7 +7,7 @@ import type { RecordedEvent } from '../player/harmless.ts'
 
 export type Chunk = ReplayPage['chunks'][number]
 
-/** A load of a page. Times are milliseconds. */
+/** A load of a page, or a part of one. Times are milliseconds. */
 export interface PageLoad {
   readonly url: string
   /** From the begin of what is played. */
@@ -20,30 +20,64 @@ export interface PageLoad {
 export interface Recording {
   readonly events: readonly RecordedEvent[]
   readonly loads: readonly PageLoad[]
+  /** Chunks are missing, or a load's beginning. */
+  readonly lacksParts: boolean
 }
 
-/** A gap between pages is shown up to here: nothing moves in it. */
+/** A gap is shown up to here: nothing moves in it. */
 const gapMaxMs = 10 * 60_000
+/** A clock that is set back by less makes no part of its own. */
+const clockSlackMs = 1_000
 const fullSnapshot = 2
 
 export function recordingOf(chunks: readonly Chunk[]): Recording {
   const events: RecordedEvent[] = []
   const loads: PageLoad[] = []
   let begin = 0
+  let lacksParts = false
   for (const load of loadsOf(chunks)) {
-    const own = load.flatMap((chunk) => chunk.events as unknown as RecordedEvent[]).sort(byTime)
+    lacksParts ||= load.some(({ sequence }, index) => sequence !== index)
     // Changes without a snapshot have nothing to change.
-    if (!own.some(({ type }) => type === fullSnapshot)) continue
-    const [first, last] = [own[0]!.timestamp, own.at(-1)!.timestamp]
-    const startedAt = Date.parse(load[0]!.started_at)
-    if (loads.length === 0) begin = startedAt
-    const before = loads.at(-1)
-    const end = before === undefined ? 0 : before.at + before.durationMs + 1
-    const at = Math.min(Math.max(startedAt - begin, end), end + gapMaxMs)
-    for (const event of own) events.push({ ...event, timestamp: begin + at + event.timestamp - first })
-    loads.push({ url: load[0]!.url, at, durationMs: last - first, startedAt })
+    if (!load.some((chunk) => chunk.events.some(({ type }) => type === fullSnapshot))) {
+      lacksParts = true
+      continue
+    }
+    for (const { url, startedAt, own } of partsOf(load)) {
+      const [first, last] = [own[0]!.timestamp, own.at(-1)!.timestamp]
+      if (loads.length === 0) begin = startedAt
+      const before = loads.at(-1)
+      const end = before === undefined ? 0 : before.at + before.durationMs + 1
+      const at = Math.min(Math.max(startedAt - begin, end), end + gapMaxMs)
+      for (const event of own) events.push({ ...event, timestamp: begin + at + event.timestamp - first })
+      loads.push({ url, at, durationMs: last - first, startedAt })
+    }
   }
-  return { events, loads }
+  return { events, loads, lacksParts }
+}
+
+interface Part {
+  readonly url: string
+  readonly startedAt: number
+  readonly own: RecordedEvent[]
+}
+
+/** Events in their order. Another part begins where the visitor's clock was set back, or jumps. */
+function partsOf(load: readonly Chunk[]): Part[] {
+  const parts: Part[] = []
+  for (const chunk of load) {
+    const recorded = chunk.events as unknown as readonly RecordedEvent[]
+    const begin = recorded.reduce((least, { timestamp }) => Math.min(least, timestamp), Number.POSITIVE_INFINITY)
+    for (const event of recorded) {
+      const last = parts.at(-1)?.own.at(-1)?.timestamp
+      const isNext = last !== undefined && event.timestamp >= last - clockSlackMs && event.timestamp <= last + gapMaxMs
+      if (isNext) parts.at(-1)!.own.push({ ...event, timestamp: Math.max(event.timestamp, last) })
+      else {
+        const startedAt = Date.parse(chunk.started_at) + event.timestamp - begin
+        parts.push({ url: chunk.url, startedAt, own: [event] })
+      }
+    }
+  }
+  return parts
 }
 
 /** Where in what is played a moment is, or null where nothing was recorded then. @param moment since 1970 */
@@ -65,8 +99,4 @@ function loadsOf(chunks: readonly Chunk[]): Chunk[][] {
   }
   const inOrder = [...loads.values()].map((load) => [...load.values()].sort((a, b) => a.sequence - b.sequence))
   return inOrder.sort((a, b) => Date.parse(a[0]!.started_at) - Date.parse(b[0]!.started_at))
-}
-
-function byTime(a: RecordedEvent, b: RecordedEvent): number {
-  return a.timestamp - b.timestamp
 }

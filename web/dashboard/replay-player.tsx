@@ -17,6 +17,10 @@ import { placeOf } from './replay-events.ts'
 const speeds = [1, 2, 4, 8]
 const seldomMs = 3_600_000
 const settleMs = 400
+/** A side of the recorded window, in pixels. A recording claims any. */
+const sideMax = 20_000
+/** So much higher than wide is the stage at most. */
+const heightRatioMax = 2.5
 
 export function OneReplay({
   id,
@@ -69,45 +73,54 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
   const [isPlaying, setPlaying] = useState(false)
   const [speed, setSpeed] = useState(1)
   const [skipsInactive, setSkips] = useState(true)
+  const [size, setSize] = useState<{ width: number; height: number }>()
+  const [stageWidth, setStageWidth] = useState(0)
+  const [isLoaded, setLoaded] = useState(false)
+  const [lacks, setLacks] = useState(recording.lacksParts)
   const [failure, setFailure] = useState('')
   const { say, connect, isLate } = usePlayerPort(frame, hear)
+  const isEmpty = recording.events.length < 2
 
-  useEffect(() => say({ type: 'set', speed, skipsInactive }), [speed, skipsInactive, lengthMs])
+  useEffect(() => say({ type: 'set', speed, skipsInactive }), [speed, skipsInactive, isLoaded])
+  useEffect(() => {
+    if (isEmpty) return undefined
+    // It has no width while it is hidden.
+    const watched = new ResizeObserver(() => setStageWidth((before) => stage.current!.clientWidth || before))
+    watched.observe(stage.current!)
+    return () => watched.disconnect()
+  }, [])
+  const scale =
+    size === undefined ? 1 : Math.min(1, stageWidth / size.width, (stageWidth * heightRatioMax) / size.height)
 
   function hear(told: Told): void {
     if (told.type === 'ready') say({ type: 'load', events: recording.events })
-    else if (told.type === 'loaded') setLength(Number(told.durationMs) || 0)
+    else if (told.type === 'loaded') {
+      setLength(Number(told.durationMs) || 0)
+      setLoaded(true)
+    } else if (told.type === 'lacks') setLacks(true)
     else if (told.type === 'failed') setFailure('This recording can’t be played.')
     else if (told.type === 'playing') setPlaying(told.isPlaying === true)
-    else if (told.type === 'size') scaleTo(Number(told.width), Number(told.height))
-    else if (told.type === 'at') {
+    else if (told.type === 'size' && told.width > 0 && told.height > 0) {
+      setSize({ width: sideOf(told.width), height: sideOf(told.height) })
+    } else if (told.type === 'at') {
       // Places that were told before this one was sought are out of date.
       if (performance.now() - soughtAt.current > settleMs) setAt(Number(told.at) || 0)
       movePointer(Number(told.x), Number(told.y))
     }
   }
 
-  function scaleTo(width: number, height: number): void {
-    if (!(width > 0 && width < 20_000 && height > 0 && height < 20_000)) return
-    const scale = Math.min(1, stage.current!.clientWidth / width)
-    Object.assign(stage.current!.style, { height: `${height * scale}px` })
-    stage.current!.style.setProperty('--scale', String(scale))
-    Object.assign(frame.current!.style, { width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` })
-  }
-
   function movePointer(x: number, y: number): void {
     if (pointer.current === null) return
     pointer.current.hidden = !(Number.isFinite(x) && Number.isFinite(y))
-    const scale = Number(stage.current!.style.getPropertyValue('--scale')) || 1
     Object.assign(pointer.current.style, { left: `${x * scale}px`, top: `${y * scale}px` })
   }
 
-  const seek = (place: number) => {
+  const seek = (wanted: number) => {
+    const place = Math.min(wanted, lengthMs)
     setAt(place)
     soughtAt.current = performance.now()
     say({ type: isPlaying ? 'play' : 'pause', at: place })
   }
-  const isEmpty = recording.events.length < 2
   return (
     <div class="columns panels replay">
       <section class="panel tall" aria-label="Recording">
@@ -124,6 +137,8 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
           </p>
         )}
         {isCut && <p class="note">This recording is too long: its end isn’t shown.</p>}
+        {lacks && !isEmpty && <p class="note">Parts of this recording are missing, or can’t be shown.</p>}
+        {isLoaded && lengthMs === 0 && <p class="note">Nothing was recorded after the page had loaded.</p>}
         {!isEmpty && (
           <>
             <div class="controls">
@@ -162,18 +177,19 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
               aria-label="Position"
               aria-valuetext={`${clock(at)} of ${clock(lengthMs)}`}
               min="0"
-              max={lengthMs}
+              max={Math.ceil(lengthMs / 1000) * 1000}
               step="1000"
-              value={Math.min(at, lengthMs)}
+              value={at}
               onInput={(event) => seek(Number(event.currentTarget.value))}
             />
-            <div class="stage" ref={stage}>
+            <div class="stage" ref={stage} style={size && { height: `${size.height * scale}px` }}>
               <iframe
                 ref={frame}
                 sandbox="allow-scripts"
                 src="/dashboard/player"
                 title="What the visitor saw"
                 tabIndex={-1}
+                style={size && { width: `${size.width}px`, height: `${size.height}px`, transform: `scale(${scale})` }}
                 onLoad={connect}
               />
               <span class="pointer" ref={pointer} hidden />
@@ -212,7 +228,8 @@ function EventsBeside({
     .reverse()
   const oldest = answer?.events.length === journeyEventsMax ? answer.events.at(-1) : undefined
   const isOlder = oldest !== undefined && Date.parse(oldest.occurred_at) > Date.parse(replay.started_at)
-  if (answer === undefined) return failure ? <Failure {...failure} /> : null
+  // A recording that somebody sent without events has no person.
+  if (answer === undefined && !failure?.isMissing) return failure ? <Failure {...failure} /> : null
   if (own.length === 0) {
     return (
       <p class="empty">
@@ -245,6 +262,10 @@ function EventsBeside({
       ))}
     </ol>
   )
+}
+
+function sideOf(told: unknown): number {
+  return Math.min(Math.ceil(Number(told)), sideMax)
 }
 
 /** `3:07`, and `1:03:07` from an hour on. */

@@ -14,11 +14,14 @@ export interface RecordedEvent {
 type Fields = Record<string, unknown>
 
 /** rrweb's sources of changes that only change the document, its styles, or what is seen of it. */
-const sources = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15]
+const sources = [0, 1, 2, 3, 4, 5, 6, 8, 12, 13, 14, 15]
+const movements: readonly unknown[] = [1, 6, 12]
+/** Movements are told of twice a second. rrweb waits for one that is told to come later. */
+const movementMs = 2_000
 /** Names that a document can make an element of. */
 const names = /^[a-z][\w.:-]*$/i
 const frames = /^(iframe|frame|frameset|object|embed|portal|fencedframe|script|base)$/i
-const attributesOut = /^(on.*|srcdoc|http-equiv|rr_src|ping|action|formaction|target)$/i
+const attributesOut = /^(on.*|srcdoc|http-equiv|rr_src|rr_media.*|autoplay|autofocus|ping|action|formaction|target)$/i
 const addresses = /^(xlink:)?href$/i
 
 /** @returns null for an event that isn't played. It may be changed in place */
@@ -29,6 +32,8 @@ export function harmless(event: unknown): RecordedEvent | null {
   if (type === 2) {
     if (!isObject(data['node'])) return null
     cleanNode(data['node'])
+    const { left, top } = isObject(data['initialOffset']) ? data['initialOffset'] : {}
+    data['initialOffset'] = { left: numberOf(left), top: numberOf(top) }
   } else if (type === 3) {
     if (!sources.includes(data['source'] as number) || data['isAttachIframe']) return null
     if (data['source'] === 0) {
@@ -36,6 +41,10 @@ export function harmless(event: unknown): RecordedEvent | null {
       data['adds'] = (data['adds'] as Fields[]).filter(({ node }) => isObject(node))
       for (const { node } of data['adds'] as Fields[]) cleanNode(node)
       for (const { attributes } of data['attributes'] as Fields[]) cleanAttributes(attributes)
+    } else if (movements.includes(data['source'])) {
+      const positions = listOf(data['positions']).filter(isPosition)
+      if (positions.length === 0) return null
+      data['positions'] = positions
     }
   } else if (type !== 4) return null
   return event as unknown as RecordedEvent
@@ -49,6 +58,8 @@ function cleanNode(root: unknown): void {
     const { type, tagName, attributes, childNodes } = node
     if (type === 2) {
       if (typeof tagName !== 'string' || !names.test(tagName) || frames.test(tagName)) node['tagName'] = 'div'
+      // rrweb takes one of SVG for a film, which it can't pause.
+      else if (/^(video|audio)$/i.test(tagName)) delete node['isSVG']
       if (!isObject(attributes)) node['attributes'] = {}
       // It says nothing within a frame, and browsers warn of a masked one.
       else if (tagName === 'meta' && attributes['name'] === 'viewport') delete attributes['content']
@@ -74,6 +85,17 @@ function cleanAttributes(attributes: unknown): void {
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
+}
+
+function isPosition(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { x, y, timeOffset } = value
+  const isPlace = typeof x === 'number' && typeof y === 'number'
+  return isPlace && typeof timeOffset === 'number' && timeOffset <= 0 && timeOffset >= -movementMs
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
 }
 
 /** An object of a recording may have a `toString` that is no function. */

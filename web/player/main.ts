@@ -13,6 +13,8 @@ import type { Command, Told } from './protocol.ts'
 const tellEveryMs = 100
 /** rrweb shows what came before a moment; what comes with it belongs to it. */
 const throughMs = 1
+/** As deep as browsers let a page's text be nested. They end at some thousands, and a recording may add nodes one by one. */
+const depthMax = 512
 
 addEventListener('message', ({ data, ports: [port] }) => {
   if (data === 'replay' && port) listen(port)
@@ -25,26 +27,27 @@ function listen(port: MessagePort): void {
   port.onmessage = ({ data }: MessageEvent<Command>) => {
     if (data.type === 'load') player = load(data.events, tell, finished)
     else if (data.type === 'set') player?.setConfig({ speed: data.speed, skipInactive: data.skipsInactive })
-    else if (data.type === 'play') {
-      player?.play(data.at + throughMs)
-      setPlaying(true)
-    } else if (data.type === 'scroll') scrollTo({ top: data.top, behavior: 'instant' })
-    else {
-      player?.pause(data.at + throughMs)
-      setPlaying(false)
+    else if (data.type === 'scroll') scrollTo({ top: data.top, behavior: 'instant' })
+    else if (player !== undefined) {
+      if (data.at < player.getCurrentTime()) forgetPointer(player)
+      if (data.type === 'play') player.play(data.at + throughMs)
+      else player.pause(data.at + throughMs)
+      setPlaying(data.type === 'play')
     }
   }
   let height = 0
   setInterval(() => {
     if (player === undefined) return
-    const { style } = (player as unknown as { mouse: HTMLElement }).mouse
+    const { style } = pointerOf(player)
+    // Its clock goes on for a moment at the end.
+    const at = Math.min(player.getCurrentTime(), player.getMetaData().totalTime)
     const pageHeight = document.documentElement?.scrollHeight ?? 0
     // A page that isn't shown has no height. It is as high as it was.
     if (pageHeight > 0 && pageHeight !== height) {
       tell({ type: 'page', height: pageHeight })
       height = pageHeight
     }
-    tell({ type: 'at', at: player.getCurrentTime(), x: Number.parseFloat(style.left), y: Number.parseFloat(style.top) })
+    tell({ type: 'at', at, x: Number.parseFloat(style.left), y: Number.parseFloat(style.top) })
   }, tellEveryMs)
   tell({ type: 'ready' })
 
@@ -69,6 +72,8 @@ function load(
 ): Replayer | undefined {
   try {
     const events = recorded.map(harmless).filter((event) => event !== null)
+    boundDepth(() => tell({ type: 'lacks' }))
+    openWithoutFocus()
     const player = inThisDocument(
       () =>
         new Replayer(events as never[], {
@@ -78,6 +83,8 @@ function load(
           showDebug: false,
           speed: 1,
           pauseAnimation: true,
+          // A page that plays would take the keyboard from the dashboard.
+          triggerFocus: false,
           blockClass: 'svc-block',
           // Without it rrweb refuses a document that isn't in a frame of its own. Nothing of canvases is played: harmless.ts.
           UNSAFE_replayCanvas: true,
@@ -89,6 +96,7 @@ function load(
     })
     player.on('fullsnapshot-rebuilded', () => document.close())
     player.on('finish', finished)
+    outliveErrors(player, () => tell({ type: 'lacks' }))
     player.pause(0)
     tell({ type: 'loaded', durationMs: player.getMetaData().totalTime })
     return player
@@ -96,6 +104,56 @@ function load(
     tell({ type: 'failed', text: String(error) })
     return undefined
   }
+}
+
+/** rrweb's clock stands still for ever once an event can't be shown. */
+function outliveErrors(player: Replayer, lacks: () => void): void {
+  const methods = player as unknown as Record<string, (...given: unknown[]) => void>
+  for (const name of ['rebuildFullSnapshot', 'applyIncremental', 'moveAndHover']) {
+    const apply = methods[name]!
+    methods[name] = (...given) => {
+      try {
+        apply.apply(player, given)
+      } catch {
+        lacks()
+      }
+    }
+  }
+}
+
+/** Deeper nodes are left out. */
+function boundDepth(lacks: () => void): void {
+  for (const name of ['appendChild', 'insertBefore'] as const) {
+    const insert = Node.prototype[name] as (this: Node, added: Node, before?: Node | null) => Node
+    Node.prototype[name] = function (this: Node, added: Node, ...before: never[]) {
+      let depth = 0
+      for (let at: Node | null = this; at !== null && depth <= depthMax; at = at.parentNode) depth++
+      if (depth <= depthMax) return insert.call(this, added, ...before)
+      lacks()
+      return added
+    } as never
+  }
+}
+
+/** A dialog takes the keyboard when it opens, but for one that is inert. */
+function openWithoutFocus(): void {
+  const { prototype } = HTMLDialogElement
+  for (const name of ['show', 'showModal'] as const) {
+    const open = prototype[name]
+    prototype[name] = function (this: HTMLDialogElement) {
+      this.inert = true
+      open.call(this)
+    }
+  }
+}
+
+function pointerOf(player: Replayer): HTMLElement {
+  return (player as unknown as { mouse: HTMLElement }).mouse
+}
+
+/** It isn't known before its first movement, to which rrweb doesn't lead it back. */
+function forgetPointer(player: Replayer): void {
+  Object.assign(pointerOf(player).style, { left: '', top: '' })
 }
 
 /** The first frame that `make` makes is this document. */

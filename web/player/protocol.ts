@@ -13,6 +13,8 @@ export type Told =
   | { readonly type: 'ready' }
   | { readonly type: 'loaded'; readonly durationMs: number }
   | { readonly type: 'failed'; readonly text: string }
+  /** A part of what was recorded can't be shown. */
+  | { readonly type: 'lacks' }
   | { readonly type: 'size'; readonly width: number; readonly height: number }
   /** How high the whole page is, whenever that has changed. */
   | { readonly type: 'page'; readonly height: number }

@@ -28,7 +28,9 @@ const pricing = page(
 test('a page’s clicks are drawn over it, listed by element, and found by device; nothing of the recording runs', async (context) => {
   const chunk = { workspace_id: mine.workspaceId, path: '/pricing', json_bytes: 1_000 }
   const clicks = [click(at + 100, 10, 300, 200), scroll(at + 2_000, 1_600), click(at + 3_000, 13, 700, 100)]
+  const tower = [...begin(at, pricing, 400, 20_000), click(at + 100, 10, 300, 30_000)]
   await insertChunks(stores.ch, [
+    { ...chunk, path: '/tower', session: 2_003, at, events: pack(tower) },
     { ...chunk, session: 2_001, at, events: pack([...begin(at, pricing), ...clicks]) },
     { ...chunk, session: 2_002, at: at + 1, visitor: '2', events: pack([...begin(at, pricing), clicks[0]]) },
   ])
@@ -110,4 +112,9 @@ test('a page’s clicks are drawn over it, listed by element, and found by devic
   await dashboard.waitForURL('**/dashboard/replays?path=%2Fnowhere')
   await dashboard.click('main >> text=Click map')
   await dashboard.waitForURL('**/dashboard/click-map?path=%2Fnowhere')
+
+  // A window that is fifty times as high as wide leaves room for the dashboard, and says which clicks it lacks.
+  await dashboard.goto(`${api.url}/dashboard/click-map?days=7&path=/tower&device=mobile`)
+  await dashboard.waitForSelector(`${list('Click map')} >> text=1 clicks aren’t drawn`)
+  await expect.poll(() => dashboard.$eval(stage, ({ clientHeight }) => clientHeight)).toBeLessThan(2_000)
 })

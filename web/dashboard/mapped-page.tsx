@@ -3,13 +3,14 @@
  * without an origin. It keeps the size of its window: scrolling here scrolls it there, and the canvas over it follows.
  */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { clickMapHeightMax } from '../../schemas/limits/click-map-limits.ts'
+import { clickMapHeightMax, clickMapPointsMax } from '../../schemas/limits/click-map-limits.ts'
 import type { ClickMap } from '../../schemas/resources/click-map.ts'
 import type { ReplayPage } from '../../schemas/resources/replay.ts'
 import type { Told } from '../player/protocol.ts'
 import { drawClicks } from './draw-clicks.ts'
+import { number } from './format.ts'
 import { Failure } from './parts.tsx'
-import { playerLate, usePlayerPort } from './player-port.ts'
+import { playerLate, scaleOf, usePlayerPort } from './player-port.ts'
 import { useAnswer } from './query.ts'
 
 const seldomMs = 3_600_000
@@ -29,8 +30,10 @@ export function MappedPage(props: MapProps) {
   // Ids begin at 1: there is nothing before the first.
   const after = page.chunk_id > 1 ? `&after_id=${page.chunk_id - 1}` : ''
   const { answer, failure } = useAnswer<ReplayPage>(`/replays/${page.replay_id}?limit=1${after}`, { againMs: seldomMs })
-  if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty awaited">Reading the page…</p>
-  const chunk = answer.chunks.find(({ id }) => id === page.chunk_id)
+  if (answer === undefined && !failure?.isMissing) {
+    return failure ? <Failure {...failure} /> : <p class="empty awaited">Reading the page…</p>
+  }
+  const chunk = answer?.chunks.find(({ id }) => id === page.chunk_id)
   const snapshot = chunk?.events.find(({ type }) => type === fullSnapshot)
   if (snapshot === undefined) return <p class="empty">The recording of this page is gone. The list has its elements.</p>
   return <Stage key={page.chunk_id} {...props} snapshot={snapshot} />
@@ -79,12 +82,12 @@ function Stage({
     const measure = () => {
       const { clientWidth } = stage.current!
       // It has none while it is hidden, and nothing can be drawn at no scale.
-      if (clientWidth > 0) setScale(Math.min(1, clientWidth / page.width))
+      if (clientWidth > 0) setScale(scaleOf(page, clientWidth))
     }
     const watched = new ResizeObserver(measure)
     watched.observe(stage.current!)
     return () => watched.disconnect()
-  }, [page.width])
+  }, [page])
   useEffect(draw)
   // A list that stands below the page leads back to it, and to the uppermost of the clicks where none is in sight.
   useEffect(() => {
@@ -96,6 +99,7 @@ function Stage({
     }
     current!.scrollIntoView({ block: 'nearest' })
   }, [chosen])
+  const undrawn = map.clicks - map.points.filter(({ y }) => y <= height).length
   const size = { width: `${page.width}px`, height: `${page.height}px`, transform: `scale(${scale})` }
   return (
     <>
@@ -129,6 +133,12 @@ function Stage({
           </div>
         </div>
       </section>
+      {pageHeight > 0 && undrawn > 0 && (
+        <p class="note">
+          {number(undrawn)} clicks aren’t drawn: they are outside this page, or beyond the first{' '}
+          {number(clickMapPointsMax)}.
+        </p>
+      )}
     </>
   )
 }

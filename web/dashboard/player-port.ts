@@ -13,6 +13,14 @@ const silentStepsMax = 3
 export const playerLate =
   'The player doesn’t answer. The recording may be too much for the browser: wait, or reload the page.'
 
+/** A recorded window is at most so much higher than wide as it is shown: a recording claims any. */
+const heightRatioMax = 2.5
+
+/** Pixels of the screen for one of a recorded window, in a stage of that width. */
+export function scaleOf({ width, height }: { width: number; height: number }, stageWidth: number): number {
+  return Math.min(1, stageWidth / width, (stageWidth * heightRatioMax) / height)
+}
+
 /** @returns `connect` for the frame's `onLoad`; whether the document hasn't said a word for long */
 export function usePlayerPort(frame: RefObject<HTMLIFrameElement | null>, hear: (told: Told) => void) {
   const port = useRef<MessagePort | undefined>(undefined)

@@ -9,7 +9,7 @@ import type { Workspace } from './overview-data.ts'
 import { Panel } from './panel.tsx'
 import { Facts, Failure, Isolated } from './parts.tsx'
 import { personParameters } from './person-address.ts'
-import { playerLate, usePlayerPort } from './player-port.ts'
+import { playerLate, scaleOf, usePlayerPort } from './player-port.ts'
 import { useAnswer } from './query.ts'
 import { readReplay, type WholeReplay } from './read-replay.ts'
 import { placeOf } from './replay-events.ts'
@@ -19,8 +19,6 @@ const seldomMs = 3_600_000
 const settleMs = 400
 /** A side of the recorded window, in pixels. A recording claims any. */
 const sideMax = 20_000
-/** So much higher than wide is the stage at most. */
-const heightRatioMax = 2.5
 
 export function OneReplay({
   id,
@@ -89,8 +87,7 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
     watched.observe(stage.current!)
     return () => watched.disconnect()
   }, [])
-  const scale =
-    size === undefined ? 1 : Math.min(1, stageWidth / size.width, (stageWidth * heightRatioMax) / size.height)
+  const scale = size === undefined ? 1 : scaleOf(size, stageWidth)
 
   function hear(told: Told): void {
     if (told.type === 'ready') say({ type: 'load', events: recording.events })

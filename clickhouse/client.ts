@@ -19,6 +19,7 @@ import {
 import { type Pulse, startDeadline } from './deadline.ts'
 import { dataErrorCodes, isServersFault, thrownByCondition } from './error-codes.ts'
 import { type Insert, InsertFenced, InsertRefused, insertStatement } from './insert.ts'
+import { divideLongLists } from './long-lists.ts'
 import type { QueryOptions } from './query-options.ts'
 
 export interface ClickHouse {
@@ -90,7 +91,7 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
     const ask = (abort_signal: AbortSignal) =>
       retryStale(async () => {
         const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
-        const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
+        const statement = { ...sent(sql, params), abort_signal, clickhouse_settings }
         const result = await client.query({ ...statement, format: isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow' })
         return isLong
           ? rowsOf<Row>((await result.json<unknown>()) as unknown as InColumns)
@@ -107,7 +108,7 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
     const deadline = startDeadline(deadlineMs + graceMs, deadlineMs, pulse)
     try {
       const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
-      const statement = { query: sql, query_params: params, abort_signal: deadline.signal, clickhouse_settings }
+      const statement = { ...sent(sql, params), abort_signal: deadline.signal, clickhouse_settings }
       const result = await retryStale(() => client.query({ ...statement, format: 'JSONCompactEachRow' }))
       for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>() as Row)
     } catch (error) {
@@ -135,7 +136,7 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
     command: (sql, params = {}, { deadlineMs = clickhouseQueryDeadlineMs, settings } = {}) => {
       const run = async (abort_signal: AbortSignal) => {
         const clickhouse_settings = { ...bounded(deadlineMs), ...settings }
-        const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
+        const statement = { ...sent(sql, params), abort_signal, clickhouse_settings }
         if (fitUrl(params)) await client.command(statement)
         else await (await client.query({ ...statement, format: 'JSONEachRow' })).text()
       }
@@ -202,6 +203,12 @@ export function connectClickHouse(url: string, pulseEveryMs = clickhousePulseEve
       await client.close()
     },
   }
+}
+
+/** As the client takes a statement. */
+function sent(sql: string, params: Record<string, unknown>) {
+  const divided = divideLongLists({ sql, params })
+  return { query: divided.sql, query_params: divided.params }
 }
 
 function ping(client: ReturnType<typeof createClient>, deadlineMs: number): Promise<boolean> {

@@ -31,6 +31,10 @@ export function bodyTooLarge(bytesMax: number): EngineError {
   return new EngineError(290, `The request's body is larger than ${bytesMax} bytes`, 'LIMIT_EXCEEDED')
 }
 
+export function fieldTooLong(): EngineError {
+  return new EngineError(1000, 'HTML Form Exception: Field value too long', 'POCO_EXCEPTION')
+}
+
 const statuses: ReadonlyMap<number, number> = new Map([
   ...[6, 26, 27, 33, 36, 38, 41, 43, 53, 62, 70, 72, 117, 386, 456, 457].map((code) => [code, 400] as const),
   ...[16, 46, 47, 50, 60, 81, 115].map((code) => [code, 404] as const),

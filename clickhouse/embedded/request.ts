@@ -1,6 +1,7 @@
 /** Reads a request of ClickHouse's HTTP interface: the statement, its settings, and the rows to load, if any. */
 import type { IncomingMessage } from 'node:http'
-import { bodyTooLarge, EngineError } from './engine-error.ts'
+import { clickhouseFieldBytesMax } from '../../schemas/limits/store-limits.ts'
+import { bodyTooLarge, EngineError, fieldTooLong } from './engine-error.ts'
 
 /** Bodies that are a query's text. Rows to load go to a file instead and may be longer. */
 export const textBytesMax = 64 * 2 ** 20
@@ -97,6 +98,7 @@ export async function readText(request: IncomingMessage, query: Query): Promise<
   }
   const form = await new Response(body, { headers: { 'content-type': type } }).formData()
   for (const [name, value] of form) {
+    if (Buffer.byteLength(String(value)) > clickhouseFieldBytesMax) throw fieldTooLong()
     if (name === 'query') query.sql = `${query.sql}${value}`
     else if (name.startsWith('param_')) query.params.set(name.slice('param_'.length), String(value))
   }

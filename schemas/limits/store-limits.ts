@@ -1,5 +1,5 @@
 /** Deadlines of calls to the stores. */
-import { MiB, second } from './units.ts'
+import { KiB, MiB, second } from './units.ts'
 
 /** Deadlines of outside calls. */
 export const postgresDeadlineMs = 5 * second
@@ -19,6 +19,8 @@ export const clickhouseShareOfAnswer = 0.7
 export const postgresShareOfAnswer = 0.5
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
+/** The longest statement or parameter in a form: by ClickHouse’s own default, which the embedded server has, too. */
+export const clickhouseFieldBytesMax = 128 * KiB
 
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second

@@ -36,14 +36,18 @@ export function pendingMigrations(all: readonly Migration[], applied: readonly A
   const known = new Map(all.map((migration) => [migration.name, migration]))
   for (const { name, checksum } of applied) {
     const migration = known.get(name)
-    if (!migration) throw new Error(`the store has run migration ${name}, which this version doesn't know`)
-    if (migration.checksum !== checksum) throw new Error(`migration ${name} was changed after it had run`)
+    if (!migration) throw ofOtherVersion(`the store has run migration ${name}, which this version doesn't know`)
+    if (migration.checksum !== checksum) throw ofOtherVersion(`migration ${name} was changed after it had run`)
   }
   const done = new Set(applied.map(({ name }) => name))
   const pending = all.filter(({ name }) => !done.has(name))
   const late = pending.find((migration) => all.indexOf(migration) < done.size)
   if (late) throw new Error(`migration ${late.name} comes before ones that have run: give it the next number`)
   return pending
+}
+
+function ofOtherVersion(why: string): Error {
+  return new Error(`${why}: use the version that ran it, or new stores (another DATA_DIR, or empty databases)`)
 }
 
 /** The statements of a file, for a store that takes one at a time. Comments stay; a `;` ends a statement at a line's end. */

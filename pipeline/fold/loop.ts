@@ -50,7 +50,7 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopContext):
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now()).catch(warnOfCells)
       const renewedMs = isAllTaken ? await renewSome() : 0
       if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
-      const isPeopleWorkDone = await refreshAndErasePeople({ work, clock, log, metrics })
+      const isPeopleWorkDone = await refreshAndErasePeople({ work, clock, log, metrics, signal })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
       if (!isAllTaken || isBuilding || !isPeopleWorkDone) return yieldMs

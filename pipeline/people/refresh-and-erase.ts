@@ -11,13 +11,16 @@ export interface PeopleOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: PipelineMetrics
+  /** Aborted at the stop of the process, which takes the lease away. */
+  readonly signal: AbortSignal
 }
 
 /**
  * A round that fails is said, and done again with the next fold: it holds back no figures.
  * @returns false: more waits, and can be done at once
+ * @throws the error of a round that ended with the process
  */
-export async function refreshAndErasePeople({ work, clock, log, metrics }: PeopleOptions): Promise<boolean> {
+export async function refreshAndErasePeople({ work, clock, log, metrics, signal }: PeopleOptions): Promise<boolean> {
   const startedAt = performance.now()
   const ended = (outcome: 'done' | 'failed') =>
     metrics.jobEnded('people', outcome, (performance.now() - startedAt) / 1000, clock.now())
@@ -27,6 +30,7 @@ export async function refreshAndErasePeople({ work, clock, log, metrics }: Peopl
     ended('done')
     return isAllDone
   } catch (error) {
+    if (signal.aborted) throw error
     ended('failed')
     log.warn({ err: error }, 'people can not be brought up to date now')
     return true

@@ -13,6 +13,8 @@ const signIn = setUpDashboard({ stores, api, mine })
 const ask = asking(api, () => mine.apiKey)
 const section = list('Links')
 const link = `${section} summary:has-text("Spring")`
+/** A part of an open link. */
+const part = (title: string) => `section:has(> h3:text-is("${title}"))`
 const iPhone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1'
 const spring = async () => (await ask<Record<string, unknown>[]>('GET', '/v1/links?q=spring')).body[0]!
@@ -40,7 +42,7 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   await page.fill('[name="preview_title"]', 'Half price')
   await page.fill('[name="preview_image"]', 'https://cdn.example/card.png')
   const card = 'Image from cdn.exampleHalf priceOnly <today>'
-  expect(await page.textContent(list('Preview card'))).toBe(card)
+  expect(await page.textContent('[aria-label="Preview card"]')).toBe(card)
   await page.click('text=Add a destination')
   await page.selectOption('[aria-label="Device 1"]', 'ios')
   await page.getByLabel('Share of visitors 1, %').fill('30')
@@ -76,8 +78,8 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   })
   await page.reload()
   await page.click(link)
-  await page.waitForSelector(`${section} ${list('Settings')} li`)
-  const settings = await page.locator(`${section} ${list('Settings')} li`).allTextContents()
+  await page.waitForSelector(`${section} ${part('Settings')} li`)
+  const settings = await page.locator(`${section} ${part('Settings')} li`).allTextContents()
   expect(settings.map((text) => text.replace(/January.*|Jan.*|1\/1\/.*/, ''))).toEqual([
     'iPhone, iPad in Germanyhttps://example.com/app',
     expect.stringMatching(/^30\s?% of visitors: Germanyhttps:\/\/example\.com\/de$/),
@@ -86,7 +88,7 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
     expect.stringContaining('End'),
     'Then leads tohttps://example.com/over',
   ])
-  expect(await page.textContent(`details ${list('Preview card')}`)).toBe(card)
+  expect(await page.textContent('details [aria-label="Preview card"]')).toBe(card)
   await page.waitForSelector('dt:has-text("Conversions")')
   await page.waitForSelector('img[alt^="QR code of"]')
   expect(await page.getAttribute('text=Download SVG', 'download')).toBe('Spring-26.svg')
@@ -98,6 +100,10 @@ test('a link is made with a key, a campaign, tags, a preview and targets, and re
   await page.setViewportSize({ width: 390, height: 900 })
   for (const name of ['label', 'destination'])
     expect((await page.locator(`input[name="${name}"]`).boundingBox())!.width).toBeGreaterThan(190)
+  await page.click(`${section} summary:has-text("Other")`)
+  await page.waitForSelector('text=Download PNG of Other')
+  const names = await page.$$eval('.item :is(button, a)', (all) => all.map((one) => one.ariaLabel ?? one.textContent))
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   await look(page, 'link')
   expect(await page.$$('[role="alert"]')).toEqual([])
 })
@@ -216,9 +222,9 @@ test('links have pages, with clicks and where they led, and the archived ones an
   const page = await signIn(context, '/dashboard/links')
   await page.waitForSelector(`${section} summary:has-text("Link 100"):has-text("0 clicks")`)
   await page.click(`${section} summary:has-text("Link 101"):has-text("1 click")`)
-  const where = `${list('Where they led')} li:has-text("https://example.com/app")`
+  const where = `${part('Where they led')} li:has-text("https://example.com/app")`
   expect(await page.textContent(where)).toMatch(/app40\s?% of visitors1$/)
-  await page.waitForSelector(`${list('Days')} figcaption:has-text("most in a day: 1")`)
+  await page.waitForSelector(`figcaption:has-text("most in a day: 1")`)
   await page.click('text=Older')
   await expect.poll(() => page.locator(`${section} summary`).count()).toBe(1)
   await stores.pg.query('DELETE FROM links WHERE id = $1', [made[0]!.id])
@@ -253,8 +259,8 @@ test('a scan of the drawn code counts as one, with its device, and goes on witho
   await page.setViewportSize({ width: 390, height: 900 })
   await page.reload()
   await page.click(link)
-  await page.waitForSelector(list('Came by'))
-  const shown = ['Came by', 'Devices', 'Browsers', 'Systems'].map((title) => page.locator(list(title)))
+  await page.waitForSelector(part('Came by'))
+  const shown = ['Came by', 'Devices', 'Browsers', 'Systems'].map((title) => page.locator(part(title)))
   const texts = await Promise.all(shown.map((one) => one.textContent()))
   expect(texts).toEqual(['Came byQR code1', 'DevicesMobile1', 'BrowsersSafari1', 'SystemsiOS1'])
   const boxes = await Promise.all(shown.map(async (one) => (await one.boundingBox())!))

@@ -51,6 +51,7 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.press('text=Add the file', 'Enter')
   await page.waitForSelector('.media img')
   await page.waitForSelector('.media video')
+  await page.waitForSelector('[role="status"]:has-text(" was added.")')
   await page.click('button:text-is("Schedule")')
   await page.click(`${section} summary:has-text("Launch"):has-text("scheduled")`)
 

@@ -430,7 +430,7 @@ test('the company profile is generated from pages that are named here, with a qu
     await page.click('text=Save the pages')
     await page.fill('textarea', `${sites.url}/shop\nhttps://www.exa`)
     letGo()
-    await page.waitForSelector('text=Being generated')
+    await page.waitForSelector('[role="status"]:text-is("The profile is being generated.")')
     expect(await page.inputValue('textarea')).toBe(`${sites.url}/shop\nhttps://www.exa`)
     const generating = {
       ...stores,
@@ -442,6 +442,7 @@ test('the company profile is generated from pages that are named here, with a qu
     await generateNext(generating, new AbortController().signal)
     await page.waitForSelector('section[aria-label="Evidence"] li:has(strong:text-is("Calls to action")) blockquote')
     await page.waitForSelector('button:text-is("Generate again"):not([disabled])')
+    await page.waitForSelector('form [role="status"]:has-text("Generated ")')
     await look(page, 'company')
   } finally {
     await agent.close()

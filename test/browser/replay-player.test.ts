@@ -98,6 +98,8 @@ test('a recording is found in the list, and played, paused, sought and sped up b
   await foldWhatIsThere(stores)
 
   const dashboard = await signIn(context)
+  const errors: Error[] = []
+  dashboard.on('pageerror', (error) => errors.push(error))
   await dashboard.waitForSelector('nav')
   await goBy(dashboard, 'r')
   await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
@@ -124,14 +126,20 @@ test('a recording is found in the list, and played, paused, sought and sped up b
 
   await dashboard.waitForSelector('.beside >> text=signed_up')
   // While it plays, it goes on from the place that is sought.
-  await dashboard.waitForSelector('output:has-text("0:20 /")')
+  await dashboard.waitForSelector('.clock:has-text("0:20 /")')
   await dashboard.waitForSelector('button:text-is("Play")')
   await dashboard.click('.beside button')
   await vi.waitFor(async () => {
     expect(await bodyText(frame)).toContain('A second later')
-    expect(await dashboard.textContent('output')).toMatch(/^0:1\d/)
+    expect(await dashboard.textContent('.clock')).toMatch(/^0:1\d/)
   }, 60_000)
+  expect(await dashboard.textContent('.beside button')).toBe('0:10 signed_up')
   await look(dashboard, 'replay')
+  // A clock that is told of would speak each second.
+  expect(await dashboard.locator('main :is(output, [role="status"], [aria-live])').count()).toBe(0)
+  await dashboard.click('text=All replays')
+  await dashboard.waitForSelector('section[aria-label="Replays"] tbody')
+  expect(errors).toEqual([])
 })
 
 test('nothing of a hostile recording runs, loads, leads away or reaches the owner’s session', async (context) => {
@@ -251,7 +259,7 @@ test('a recording with entries that are none is played', async (context) => {
   await dashboard.keyboard.press('Enter')
   await vi.waitFor(async () => expect(await bodyText(frame)).toContain('and the end'), 60_000)
   await dashboard.waitForSelector('button:text-is("Play")')
-  await dashboard.waitForSelector('output:text-is("0:02 / 0:02")')
+  await dashboard.waitForSelector('.clock:text-is("0:02 / 0:02")')
   await dashboard.waitForSelector('.note:has-text("Parts of this recording are missing, or can’t be shown.")')
   // Neither a field nor a dialog of the recording took the keyboard.
   expect(await dashboard.evaluate('document.activeElement.textContent')).toBe('Play')

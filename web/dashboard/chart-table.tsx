@@ -20,6 +20,9 @@ export function ChartTable({ caption, children }: ChartTableProps) {
     <>
       <button type="button" class="link" aria-pressed={isShown} onClick={() => show(!isShown)}>
         As a table
+        <span class="unseen">
+          : <bdi>{caption}</bdi>
+        </span>
       </button>
       {isShown ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys too

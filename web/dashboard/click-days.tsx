@@ -4,13 +4,15 @@ import { ChartTable } from './chart-table.tsx'
 import { number } from './format.ts'
 
 interface ClickDaysProps {
+  /** The name of the link. */
+  readonly label: string
   readonly days: readonly { readonly day: string; readonly clicks: number }[]
 }
 
 const height = 64
 const step = 10
 
-export function ClickDays({ days }: ClickDaysProps) {
+export function ClickDays({ days, label }: ClickDaysProps) {
   const most = Math.max(1, ...days.map(({ clicks }) => clicks))
   return (
     <figure class="click-days">
@@ -34,7 +36,7 @@ export function ClickDays({ days }: ClickDaysProps) {
         <span>most in a day: {number(Math.max(...days.map(({ clicks }) => clicks)))}</span>
         <span>{dayInWords(days.at(-1)!.day, { dateStyle: 'medium' })}</span>
       </figcaption>
-      <ChartTable caption="Clicks by day">
+      <ChartTable caption={`Clicks by day of ${label}`}>
         <tbody>
           {days.map(({ day, clicks }) => (
             <tr key={day}>

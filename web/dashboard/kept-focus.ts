@@ -30,14 +30,16 @@ export function keepFocus(): void {
     if (last === undefined || last.isConnected || document.activeElement !== document.body) return
     const gone = records.find(({ removedNodes }) => [...removedNodes].some((node) => node.contains(last!)))
     const isNear = (node: Node | null | undefined) =>
-      node instanceof HTMLElement && node.isConnected && node.closest('main, dialog') !== null
+      (node instanceof HTMLElement || node instanceof SVGAElement) &&
+      node.isConnected &&
+      node.closest('main, dialog') !== null
     // Where the whole page went, the next one has it.
     const near = [gone?.nextSibling, gone?.previousSibling, gone?.target].find(isNear) ?? document.querySelector('main')
-    if (near) take(near as HTMLElement)
+    if (near) take(near as HTMLElement | SVGAElement)
   }).observe(document.body, { childList: true, subtree: true })
 }
 
-function take(place: HTMLElement): void {
+function take(place: HTMLElement | SVGAElement): void {
   if (place.tabIndex < 0) {
     place.tabIndex = -1
     place.addEventListener('blur', () => place.removeAttribute('tabindex'), { once: true })

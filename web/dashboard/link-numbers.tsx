@@ -32,9 +32,9 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
         {visits && visits.pages.length > 0 && <Arrivals pages={visits.pages} />}
         {lists && (
           <>
-            <section aria-label="Days">
+            <section>
               <h3>Clicks of the last {lists.days.length} days</h3>
-              <ClickDays days={lists.days} />
+              <ClickDays days={lists.days} label={answer.label} />
             </section>
             <Clicks
               title="Countries"
@@ -54,7 +54,7 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
             {lists.ways.length > 0 && <Visitors {...lists} />}
           </>
         )}
-        <QrCode url={answer.post_url} />
+        <QrCode url={answer.post_url} label={answer.label} />
       </div>
     </>
   )
@@ -63,7 +63,7 @@ export function LinkNumbers({ id, workspace: { currency } }: { id: number; works
 /** How the pages did that visitors arrived on: what tells the destinations of a split test apart. */
 function Arrivals({ pages }: Pick<NonNullable<LinkWithAll['visits']>, 'pages'>) {
   return (
-    <section aria-label="Pages of arrival">
+    <section>
       <h3>Pages of arrival</h3>
       <ul>
         {pages.map(({ hostname, path, visitors, conversions, conversion_rate: rate }) => (
@@ -112,7 +112,7 @@ interface ClicksProps {
 
 function Clicks({ title, rows }: ClicksProps) {
   return (
-    <section aria-label={title}>
+    <section>
       <h3>{title}</h3>
       {rows.length === 0 && <p class="empty">No clicks yet.</p>}
       <ul>

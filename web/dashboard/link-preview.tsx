@@ -38,7 +38,7 @@ export function PreviewFields({ of = null }: { readonly of?: LinkPreview | null 
 /** The card as apps show it, without the image: a page of the dashboard loads none from elsewhere. */
 export function PreviewCard({ title, description, image_url: image }: Texts) {
   return (
-    <section class="preview-card" aria-label="Preview card">
+    <figure class="preview-card" aria-label="Preview card">
       {URL.canParse(image) && (
         <p class="image">
           Image from <bdi>{new URL(image).host}</bdi>
@@ -52,7 +52,7 @@ export function PreviewCard({ title, description, image_url: image }: Texts) {
           <bdi>{description}</bdi>
         </p>
       )}
-    </section>
+    </figure>
   )
 }
 

@@ -15,7 +15,7 @@ interface SettingsProps {
 export function LinkSettings({ link, timezone }: SettingsProps) {
   return (
     <div class="columns">
-      <section aria-label="Settings">
+      <section>
         <h3>Settings</h3>
         <ul>
           {link.targets.map((target, at) => (
@@ -27,7 +27,7 @@ export function LinkSettings({ link, timezone }: SettingsProps) {
           {link.expires_at !== null && <Setting name="Then leads to" value={link.expired_url ?? 'Nowhere'} />}
         </ul>
       </section>
-      <section aria-label="Preview in apps">
+      <section>
         <h3>Preview in apps</h3>
         {link.preview === null ? (
           <p class="label">Apps show what they find at the destination.</p>

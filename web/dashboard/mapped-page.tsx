@@ -79,13 +79,14 @@ function Stage({
     draw()
   }
   useEffect(() => {
+    const place = stage.current!
     const measure = () => {
-      const { clientWidth } = stage.current!
+      const { clientWidth } = place
       // It has none while it is hidden, and nothing can be drawn at no scale.
       if (clientWidth > 0) setScale(scaleOf(page, clientWidth))
     }
     const watched = new ResizeObserver(measure)
-    watched.observe(stage.current!)
+    watched.observe(place)
     return () => watched.disconnect()
   }, [page])
   useEffect(draw)

@@ -32,6 +32,8 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
   /** The text of a file that was refused is that of the next one. */
   const textLeft = useRef('')
   const input = useRef<HTMLInputElement>(null)
+  /** Tells how the files fared: the buttons that were pressed go. */
+  const [state, tell] = useState('')
 
   // With its part of a thread a chosen file is gone, too.
   useEffect(() => () => held(false), [])
@@ -51,6 +53,8 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
   async function add(files: readonly Chosen[]): Promise<void> {
     hold([])
     underWay(1)
+    const name = files.length > 1 ? `${files.length} files` : files[0]!.file.name
+    tell(`Adding ${name} …`)
     const refusals: string[] = []
     for (const { file, altText } of files) {
       const form = new FormData()
@@ -64,7 +68,15 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       }
     }
     underWay(-1)
+    const added = files.length - refusals.length
+    if (added === 0) tell('')
+    else tell(files.length > 1 ? `${added} of ${name} were added.` : `${name} was added.`)
     refuse(refusals.join('. '))
+  }
+
+  const remove = (id: number) => {
+    choose((before) => before.filter((one) => one !== id))
+    tell(`File ${id} was removed.`)
   }
 
   const drop = (event: DragEvent) => {
@@ -80,17 +92,16 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       onDrop={drop}
     >
       <legend>Images and videos{of && ` of ${of}`}</legend>
+      <p role="status" class={state === '' ? 'unseen' : 'note'}>
+        <bdi>{state}</bdi>
+      </p>
       <ul class="media">
         {ids.map((id) => (
           <li key={id}>
             <Shown id={id} />
             <AltText id={id} altTexts={altTexts} refuse={refuse} />
             {!isFixed && (
-              <button
-                type="button"
-                aria-label={`Remove file ${id}`}
-                onClick={() => choose((before) => before.filter((one) => one !== id))}
-              >
+              <button type="button" aria-label={`Remove file ${id}`} onClick={() => remove(id)}>
                 Remove
               </button>
             )}
@@ -112,7 +123,7 @@ export function MediaFiles({ of, isFixed = false, ids, altTexts, choose, refuse,
       <Stored isAsked={chosen.length > 0} />
       {chosen.map(({ file, altText }, at) => (
         <label key={at}>
-          What {chosen.length > 1 ? <bdi>{file.name}</bdi> : 'it'} shows, for people who can't see it
+          <span>What {chosen.length > 1 ? <bdi>{file.name}</bdi> : 'it'} shows, for people who can't see it</span>
           <input
             value={altText}
             onInput={({ currentTarget: { value } }) => hold(chosen.with(at, { file, altText: value }))}
@@ -201,8 +212,10 @@ function AltText({ id, altTexts, refuse }: { id: number } & Pick<MediaFilesProps
   }
   return (
     <label>
-      Alternative text<span class="unseen"> of file {id}</span>, in all its posts
-      {text && text.typed === text.kept && ' (saved)'}
+      <span>
+        Alternative text<span class="unseen"> of file {id}</span>, in all its posts
+        {text && text.typed === text.kept && ' (saved)'}
+      </span>
       <input
         value={text?.typed ?? asset.alt_text}
         onInput={(event) => type(event.currentTarget.value)}

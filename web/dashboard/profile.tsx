@@ -17,7 +17,7 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
       {failure && <Failure {...failure} />}
       {answer && (
         <>
-          {may('profile:write') && <Sources profile={answer} />}
+          {may('profile:write') && <Sources profile={answer} timezone={workspace.timezone} />}
           {answer.generated_at === null ? (
             !may('profile:write') && <Unknown />
           ) : (
@@ -30,7 +30,7 @@ export function ProfilePage({ workspace }: { workspace: Workspace }) {
   )
 }
 
-function Sources({ profile }: { profile: CompanyProfile }) {
+function Sources({ profile, timezone }: { profile: CompanyProfile; timezone: string }) {
   const { status, source_urls, error, generated_at } = profile
   const isGenerating = status === 'generating'
   const { refusal, done } = useRefusal()
@@ -70,11 +70,10 @@ function Sources({ profile }: { profile: CompanyProfile }) {
         Public pages that describe the company, one per line
         <textarea ref={field} rows={3} required defaultValue={saved} />
       </label>
-      {error !== null && (
-        <p class="bad caption">
-          <bdi>{error}</bdi>
-        </p>
-      )}
+      <p role="status" class={isGenerating || error === null ? 'unseen' : 'bad caption'}>
+        {isGenerating && 'The profile is being generated.'}
+        {!isGenerating && <bdi>{error ?? (generated_at && `Generated ${time(generated_at, timezone)}.`)}</bdi>}
+      </p>
       <Refusal text={refusal} />
       <div class="controls">
         <button type="submit">Save the pages</button>

@@ -23,18 +23,26 @@ async function savePng(source: string, name: string): Promise<void> {
 }
 
 /** For print: it leads where the short link does, and its clicks are told apart. */
-export function QrCode({ url }: { url: string }) {
+export function QrCode({ url, label }: { url: string; label: string }) {
   const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(qrUrlOf(url), { border: quietModules }))}`
   const name = url.slice(url.lastIndexOf('/') + 1)
+  const of = (
+    <span class="unseen">
+      {' of '}
+      <bdi>{label}</bdi>
+    </span>
+  )
   return (
-    <section aria-label="QR code">
+    <section>
       <h3>QR code</h3>
       <img class="qr" src={source} alt={`QR code of ${url}`} width={160} height={160} />
       <a class="link" href={source} download={`${name}.svg`}>
         Download SVG
+        {of}
       </a>{' '}
       <button type="button" class="link" onClick={() => savePng(source, `${name}.png`)}>
         Download PNG
+        {of}
       </button>
     </section>
   )

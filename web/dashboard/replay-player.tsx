@@ -83,8 +83,9 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
   useEffect(() => {
     if (isEmpty) return undefined
     // It has no width while it is hidden.
-    const watched = new ResizeObserver(() => setStageWidth((before) => stage.current!.clientWidth || before))
-    watched.observe(stage.current!)
+    const place = stage.current!
+    const watched = new ResizeObserver(() => setStageWidth((before) => place.clientWidth || before))
+    watched.observe(place)
     return () => watched.disconnect()
   }, [])
   const scale = size === undefined ? 1 : scaleOf(size, stageWidth)
@@ -164,9 +165,10 @@ function Player({ replay, recording, isCut, timezone }: Shown) {
                 />{' '}
                 Skip inactivity
               </label>
-              <output>
+              {/* No live region: that would tell each second. */}
+              <span class="clock">
                 {clock(at)} / {clock(lengthMs)}
-              </output>
+              </span>
             </div>
             <input
               class="position"
@@ -250,6 +252,10 @@ function EventsBeside({
           ) : (
             <button type="button" class="link" onClick={() => seek(place)}>
               {clock(place)}
+              <span class="unseen">
+                {' '}
+                <bdi>{event.event_name}</bdi>
+              </span>
             </button>
           )}
           <span class="name">

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{J as t,a as o,d as l}from"./chunk-XLAVOCIK.js";function c({caption:e,children:s}){let[a,r]=l(!1),n=t("table",{class:a?"all":"",children:[t("caption",{children:e}),s]});return t(o,{children:[t("button",{type:"button",class:"link","aria-pressed":a,onClick:()=>r(!a),children:"As a table"}),a?t("section",{class:"scrolled","aria-label":`${e}, as a table`,tabIndex:0,children:n}):t("div",{class:"unseen",children:n})]})}export{c as a};

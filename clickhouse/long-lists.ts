@@ -28,14 +28,17 @@ export function divideLongLists({ sql, params }: BoundSql): BoundSql {
   return { sql: text, params: shorter }
 }
 
+/** The brackets of a list. */
+const emptyBytes = 2
+
 function portionsOf(list: readonly unknown[]): unknown[][] {
   const portions: unknown[][] = [[]]
-  let bytes = 0
+  let bytes = emptyBytes
   for (const element of list) {
     const more = bytesBoundOf(element)
-    if (bytes + more > clickhouseFieldBytesMax && bytes > 0) {
+    if (bytes + more > clickhouseFieldBytesMax && bytes > emptyBytes) {
       portions.push([])
-      bytes = 0
+      bytes = emptyBytes
     }
     portions.at(-1)!.push(element)
     bytes += more

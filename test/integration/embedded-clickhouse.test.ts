@@ -227,6 +227,9 @@ test('takes lists that are longer than one parameter may be, and refuses a longe
     { ids, names },
   )
   expect(zipped).toEqual({ ids: ids.length, last: names.at(-1) })
+  // Each takes 16 bytes with its comma: with its brackets, a full first portion would have a byte too many.
+  const even = Array.from({ length: 131_072 / 16 + 1 }, () => 999_999_999_999_999)
+  expect(await ch.query('SELECT length({even:Array(UInt64)}) AS n', { even })).toEqual([{ n: even.length }])
   await ch.command('CREATE TABLE listed (id UInt64, name String) ENGINE = MergeTree ORDER BY id')
   await ch.command(
     'INSERT INTO listed SELECT number + toUInt64(9223372036854775808), toString(number) FROM numbers(20010)',

@@ -121,9 +121,8 @@ export function signInPage(state: keyof typeof texts, { next = '/dashboard', isM
 /** @param text as HTML */
 export const fault = (text: string) => `<p class="failure" role="alert" id="fault">${text}</p>`
 
-/** Attributes of the field that has the focus as the page comes: a fault above it is read with its name. */
-export const withFault = (note: string) =>
-  note.includes('id="fault"') ? 'autofocus aria-describedby="fault"' : 'autofocus'
+/** Attributes of the field that has the focus as the page comes. @param isFaulty a fault above it is read with its name */
+export const focusedField = (isFaulty: boolean) => (isFaulty ? 'autofocus aria-describedby="fault"' : 'autofocus')
 
 /** The two fields of a new password. */
 export const newPasswordFields = [

@@ -3,7 +3,7 @@ import { renderSVG } from 'uqr'
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
 import { recoveryCodesCount } from '../../../schemas/limits/second-factor-limits.ts'
-import { fault, plainPage, withFault } from '../pages.ts'
+import { fault, focusedField, plainPage } from '../pages.ts'
 
 export const factorPath = '/dashboard/second-factor'
 
@@ -58,10 +58,10 @@ export function secondFactorPage(state: PageState, { demand, next, account }: Fa
   const status = typeof state === 'number' ? state : (statuses[state] ?? 200)
   const { refused } = demand
   const before = refused === undefined ? '' : refusedNote(refused.workspace)
-  const note = noteOf(state)
-  const form = account === undefined ? '' : formOf(account, demand, next, note)
+  const isFaulty = state !== 200 && state !== 'off'
+  const form = account === undefined ? '' : formOf(account, demand, next, isFaulty)
   const after = refused === undefined ? wayOn(account?.on === undefined ? '/dashboard' : next) : waysOut(refused)
-  return plainPage(status, title, `${before}${note}${form}${after}`)
+  return plainPage(status, title, `${before}${noteOf(state)}${form}${after}`)
 }
 
 function wayOn(next: string): string {
@@ -105,19 +105,19 @@ function noteOf(state: PageState): string {
   return fault(texts[state])
 }
 
-function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand, next: string, note: string): string {
-  if (begun !== undefined) return setUpForm(begun, next, note)
+function formOf({ email, begun, on }: AccountFactor, { requiredBy }: Demand, next: string, isFaulty: boolean): string {
+  if (begun !== undefined) return setUpForm(begun, next, isFaulty)
   if (on !== undefined) return turnForm(email, on, requiredBy, next)
   return `<p>Signing in by password then asks for a code of an authenticator app on your phone, too. A password that somebody learns is not enough.</p>
 ${formWith(`${passwordFields(email)}<button type="submit" name="wish" value="begin">Set it up</button>`, next)}`
 }
 
-function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, next: string, note: string): string {
+function setUpForm({ secret, uri }: NonNullable<AccountFactor['begun']>, next: string, isFaulty: boolean): string {
   const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(uri, { border: 4 }))}`
   return `<p>Scan this with an authenticator app, or type the key into it. Then enter the code that the app shows.</p>
 <p><img class="qr" src="${source}" alt="QR code for an authenticator app" width="200" height="200"></p>
 <p id="key">Key: time-based, 6 digits</p><pre role="group" tabindex="0" aria-labelledby="key">${escapeHtml(secret.replace(/(.{4})(?=.)/g, '$1 '))}</pre>
-${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required ${withFault(note)}></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, next)}`
+${formWith(`<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required ${focusedField(isFaulty)}></label><button type="submit" name="wish" value="confirm">Turn it on</button>`, next)}`
 }
 
 function turnForm(

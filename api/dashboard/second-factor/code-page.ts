@@ -1,7 +1,7 @@
 /** The second page of a sign-in: plain HTML, which runs no script. */
 import type { HttpReply } from '../../../runtime/http/reply.ts'
 import { escapeHtml } from '../../../schemas/install-snippet.ts'
-import { fault, plainPage, withFault } from '../pages.ts'
+import { fault, focusedField, plainPage } from '../pages.ts'
 import { codePath } from './step-cookie.ts'
 
 const texts = {
@@ -20,14 +20,14 @@ export function codePage(status: 200 | keyof typeof texts, next?: string): HttpR
   return plainPage(
     status,
     'Enter a code',
-    `${note}${next === undefined ? '' : formsFor(escapeHtml(next), note)}${again}`,
+    `${note}${next === undefined ? '' : formsFor(escapeHtml(next), status !== 200)}${again}`,
   )
 }
 
 /** Phones show digits alone for the first field: a recovery code has letters. */
-function formsFor(next: string, note: string): string {
+function formsFor(next: string, isFaulty: boolean): string {
   const begin = `<form class="panel" method="post" action="${codePath}"><input type="hidden" name="next" value="${next}">`
-  return `${begin}<label>Code of the authenticator app <input name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*(\\d\\s*){6}" title="6 digits" required ${withFault(note)}></label><button type="submit">Sign in</button></form>
+  return `${begin}<label>Code of the authenticator app <input name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*(\\d\\s*){6}" title="6 digits" required ${focusedField(isFaulty)}></label><button type="submit">Sign in</button></form>
 <details><summary>Use a recovery code</summary>${begin}<label>Recovery code <input name="code" autocomplete="off" autocapitalize="none" spellcheck="false" required></label><button type="submit">Sign in with it</button></form>
 <p>Each works once. Without one, whoever runs the service turns the second factor off: <code>npx svc second-factor remove</code></p></details>`
 }

@@ -94,25 +94,32 @@ filling.for(
     // Faster than elsewhere, because a file of the log has to fill up.
     const ledger = openLedger({ paddingBytes, pauseMs: isLong ? 0 : 50 })
     const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
-    await ledger.runDuring(target, async () => {
-      await sleep(roundMs)
-      await fillDisk(folder, leftBytes)
-      await until(async () => (ledger.failures.get(503) ?? 0) > 0, 120_000, 'filling the log')
-      await sleep(roundMs)
-      const refused = await node.post('/track', event)
-      expect(refused.status).toBe(503)
-      expect(refused.headers.get('retry-after')).toBe('5')
+    await ledger.runDuring(
+      target,
+      async () => {
+        await sleep(roundMs)
+        await fillDisk(folder, leftBytes)
+        await until(async () => (ledger.failures.get(503) ?? 0) > 0, 120_000, 'filling the log')
+        await sleep(roundMs)
+        const refused = await node.post('/track', event)
+        expect(refused.status).toBe(503)
+        expect(refused.headers.get('retry-after')).toBe('5')
 
-      unlinkSync(join(folder, 'filler'))
-      await until(async () => (await node.post('/track', event)).status === 202, acceptsAgainMs, 'taking events again')
-      await sleep(roundMs)
-    })
+        unlinkSync(join(folder, 'filler'))
+        await until(
+          async () => (await node.post('/track', event)).status === 202,
+          acceptsAgainMs,
+          'taking events again',
+        )
+        await sleep(roundMs)
+      },
+      100,
+    )
     // Refusals and nothing else: no connection was cut, and nothing failed in another way.
     expect([...ledger.failures.keys()]).toEqual([503])
     expect(node.child.exitCode).toBeNull()
     expect(/ENOSPC/.test(node.log)).toBe(leftBytes === 0)
     await node.shipped()
-    expect(ledger.acknowledged).toBeGreaterThan(100)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
   },
 )

@@ -12,6 +12,7 @@ const connections = 48
 const sendDeadlineMs = isLong ? 5_000 : 60_000
 /** Before an event is sent again: all connections together try some hundred times a second. */
 const retryMs = 100
+const enoughWithinMs = 120_000
 /** In short some hundred events a second: something is always under way, and cores are left to other files. */
 const pauseUsuallyMs = isLong ? 0 : 150
 
@@ -127,14 +128,26 @@ export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs =
     get acknowledged() {
       return tookMs.length
     },
-    /** Sends while `work` goes on; settles when nothing is under way any more. */
-    async runDuring(target: LedgerTarget, work: () => Promise<void>) {
+    /**
+     * Sends while `work` goes on, and until `atLeast` events are acknowledged, however busy the machine is. Settles when
+     * nothing is under way any more.
+     */
+    async runDuring(target: LedgerTarget, work: () => Promise<void>, atLeast = 0) {
       const stop = new AbortController()
       const sending = sendUntil(stop.signal, target)
-      await work().finally(() => {
-        stop.abort()
-        return sending
-      })
+      const untilEnough = async () => {
+        const giveUpAt = Date.now() + enoughWithinMs
+        while (tookMs.length < atLeast) {
+          if (Date.now() > giveUpAt) throw new Error(`${tookMs.length} of ${atLeast} events were acknowledged`)
+          await sleep(20)
+        }
+      }
+      await work()
+        .then(untilEnough)
+        .finally(() => {
+          stop.abort()
+          return sending
+        })
     },
   }
 }

@@ -10,9 +10,13 @@ import { isLong } from './short-form.ts'
 const askEveryMs = isLong ? 1_000 : 700
 const patience = { timeout: 60_000, interval: 250 }
 
-/** Holds each answer until then against what was said of events. @returns the moments as of which answers were */
-export async function holdOverviews(running: RunningProduct, ledger: Ledger, until: AbortSignal): Promise<Set<string>> {
-  const moments = new Set<string>()
+/** Holds each answer until then against what was said of events, and adds the moments as of which answers were. */
+export async function holdOverviews(
+  running: RunningProduct,
+  ledger: Ledger,
+  moments: Set<string>,
+  until: AbortSignal,
+): Promise<void> {
   while (!until.aborted) {
     const overview = await askOverview(running, 3)
     if (overview !== undefined) {
@@ -21,7 +25,6 @@ export async function holdOverviews(running: RunningProduct, ledger: Ledger, unt
     }
     await sleep(askEveryMs)
   }
-  return moments
 }
 
 /** The figures of all events, once they are of a moment after the last one was acknowledged. */

@@ -44,21 +44,24 @@ test(
     const ledger = openLedger()
     const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })
     for (let round = 0; round < rounds; round++) {
-      await ledger.runDuring(target, async () => {
-        await sleep(roundMs)
-        await failWhereTools()
-        await sleep(roundMs)
-        // It goes on by itself.
-        expect(ingest.child.exitCode).toBeNull()
-        if (round === 0) expect([...ledger.failures.keys()]).toEqual([503])
-        await failWhereTools()
-        await ingest.stop('SIGKILL')
-        ingest = await startIngest(stores, {}, ingest)
-        await sleep(roundMs)
-      })
+      await ledger.runDuring(
+        target,
+        async () => {
+          await sleep(roundMs)
+          await failWhereTools()
+          await sleep(roundMs)
+          // It goes on by itself.
+          expect(ingest.child.exitCode).toBeNull()
+          if (round === 0) await expect.poll(() => [...ledger.failures.keys()]).toEqual([503])
+          await failWhereTools()
+          await ingest.stop('SIGKILL')
+          ingest = await startIngest(stores, {}, ingest)
+          await sleep(roundMs)
+        },
+        1,
+      )
     }
     await ingest.shipped()
-    expect(ledger.acknowledged).toBeGreaterThan(0)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
   },
   rounds * 300_000,

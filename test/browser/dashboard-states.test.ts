@@ -5,6 +5,7 @@ import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 import {
   goBy,
   goWithin,
+  holdRequests,
   list,
   look,
   playwrightWithinMs,
@@ -14,7 +15,7 @@ import {
 } from '../support/dashboard.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
-import { makeLink } from '../support/publishing.ts'
+import { asking, makeLink } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -192,4 +193,36 @@ test('shares are of the totals of the same question, and a row without visitors 
   expect(await page.locator(`${list('Devices')} .row .name`).allTextContents()).toEqual(['Desktop'])
   await page.click(`${list('Devices')} >> text=Details`)
   await page.waitForSelector('dialog tr:has-text("Unknown")')
+})
+
+test('what comes after the rest moves nothing that stands there', async (context) => {
+  const row = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }
+  await insertEventRows(stores.ch, [makeEventRow(row)])
+  await foldWhatIsThere(stores)
+  const ask = asking(api, () => mine.apiKey)
+  const [today] = new Date().toISOString().split('T')
+  await ask('POST', '/v1/notes', { day: today, text: 'Release' })
+  await ask('POST', '/v1/funnels', { name: 'Way', steps: ['path:/a', 'path:/b'], within: 'session' })
+  await makeLink(stores, mine.workspaceId, null)
+  const page = await signIn(context, '/dashboard/retention')
+  for (const [path, late, standing, come] of [
+    ['', 'notes?*', list('Sources'), '.notes summary'],
+    ['', 'analytics/overview?*include=traffic_series*', list('Sources'), '.u-legend >> text=Before'],
+    ['/events', 'analytics/events?*', list('Events'), '.uplot'],
+    ['/funnels', 'funnels', 'form[aria-label="Steps"]', `${list('Saved funnels')} .row`],
+    ['/links', 'links/*', `${list('Links')} button:text-is("Change")`, 'img[alt^="QR code of"]'],
+  ] as const) {
+    const letGo = await holdRequests(page, `**/api/v1/${late}`)
+    await goWithin(page, `/dashboard${path}`)
+    if (path === '/links') await page.click('section[aria-label="Links"] summary')
+    const box = async () => (await page.locator(standing).first().boundingBox())!
+    await page.waitForSelector(standing)
+    const before = await box()
+    letGo()
+    await page.waitForSelector(come)
+    const { x, y } = await box()
+    expect(Math.hypot(x - before.x, y - before.y), path).toBeLessThan(5)
+    await page.unroute(`**/api/v1/${late}`)
+    await goWithin(page, '/dashboard/retention')
+  }
 })

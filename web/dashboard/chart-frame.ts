@@ -5,7 +5,9 @@ import { type Days, daysOf, localDay } from './address.ts'
 import { localMoment, timeMark } from './format.ts'
 
 /** Pixels. */
-export const chartHeight = 220
+const chartHeight = 220
+/** Pixels that a chart takes with its legend, also before it is drawn: what stands below keeps its place then. */
+export const placeHeight = chartHeight + 30
 
 /** Moments as texts, as the API has them. */
 export interface ChartBucket {

@@ -7,9 +7,9 @@ import type { Note } from '../../schemas/resources/note.ts'
 import 'uplot/dist/uPlot.min.css'
 import type { Chartable, Days } from './address.ts'
 import {
-  chartHeight,
   frameOf,
   keepWidth,
+  placeHeight,
   placesOf,
   styleOf,
   timesOf,
@@ -99,7 +99,7 @@ export function Chart(props: ChartProps) {
 
   return (
     <figure class="panel chart">
-      <div ref={place} aria-hidden="true" style={{ minHeight: `${chartHeight}px` }} />
+      <div ref={place} aria-hidden="true" style={{ minHeight: `${placeHeight}px` }} />
       <ChartTable caption={label}>
         <tbody>
           {points.map((point, at) => (

@@ -20,7 +20,7 @@ import {
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
-import { SeriesChart } from './series-chart.tsx'
+import { AwaitedChart, SeriesChart } from './series-chart.tsx'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
@@ -72,6 +72,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
         />
       </ViewControls>
       <ViewDialogs view={view} timezone={timezone} opened={opened} go={go} close={() => open(undefined)} />
+      {shown === undefined && !failure && <AwaitedChart />}
       {shown?.series && chosen && chosen.length > 0 && (
         <>
           <SeriesChart

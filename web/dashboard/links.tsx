@@ -171,7 +171,6 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
             <Refusal text={refusal} />
             <p class="label">{link.post_url}</p>
             <LinkSettings link={link} timezone={workspace.timezone} />
-            <LinkNumbers id={link.id} workspace={workspace} />
             {may('links:write') && (
               <button type="button" aria-label={`Change ${link.label}`} onClick={() => edit(true)}>
                 Change
@@ -187,6 +186,8 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
                 {label}
               </button>
             )}
+            {/* Last: it grows as its figures come, and would move the buttons. */}
+            <LinkNumbers id={link.id} workspace={workspace} />
           </>
         )}
       </details>

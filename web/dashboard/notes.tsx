@@ -1,4 +1,4 @@
-/** The notes of the range under the chart: a list that opens, and for whoever may, adding and deleting. */
+/** The notes of the range under the chart: for whoever may, adding and deleting, and a list that opens. */
 import { useState } from 'preact/hooks'
 import type { Note } from '../../schemas/resources/note.ts'
 import { localDay } from './address.ts'
@@ -35,6 +35,11 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
     <div class="notes">
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
+      {mayChange && (
+        <button type="button" class="link" onClick={() => setEdited('new')}>
+          Add a note
+        </button>
+      )}
       {notes.length > 0 && (
         <details>
           <summary>
@@ -57,11 +62,6 @@ export function Notes({ notes: known, failure, range }: NotesProps) {
             ))}
           </ul>
         </details>
-      )}
-      {mayChange && (
-        <button type="button" class="link" onClick={() => setEdited('new')}>
-          Add a note
-        </button>
       )}
       {isLeftOut && (
         <p class="note" role="status">

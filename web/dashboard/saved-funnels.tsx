@@ -27,9 +27,10 @@ export function SavedFunnels({ funnel, change }: SavedFunnelsProps) {
   const [edited, setEdited] = useState<SavedFunnel>()
   const [deleted, setDeleted] = useState<SavedFunnel>()
   const maySave = may('analytics:write') && funnel.steps.length >= funnelStepsMin
-  if (!failure && !maySave && (answer ?? []).length === 0) return null
   return (
     <Panel title="Saved funnels" failure={failure}>
+      {answer === undefined && !failure && <p class="empty">…</p>}
+      {answer?.length === 0 && !maySave && <p class="empty">None yet. A funnel of two or more steps can be saved.</p>}
       <ul>
         {answer?.map((saved) => (
           <SavedRow

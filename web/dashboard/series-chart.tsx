@@ -7,9 +7,9 @@ import UPlot from 'uplot'
 import type { Days } from './address.ts'
 import {
   type ChartBucket,
-  chartHeight,
   frameOf,
   keepWidth,
+  placeHeight,
   placesOf,
   styleOf,
   timesOf,
@@ -34,6 +34,9 @@ interface SeriesChartProps {
   readonly timezone: string
   zoom(days: Days): void
 }
+
+/** Pixels of the button under a chart. */
+const tableLinkHeight = 27
 
 const colours = ['--accent', '--bad', '--good', '--middling', '--fifth'] as const
 
@@ -84,7 +87,7 @@ export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesCha
   useEffect(() => plot.current?.setData(data), [buckets, lines])
   return (
     <figure class="panel chart lines">
-      <div ref={place} aria-hidden="true" style={{ minHeight: `${chartHeight}px` }} />
+      <div ref={place} aria-hidden="true" style={{ minHeight: `${placeHeight}px` }} />
       <ChartTable caption={label}>
         <thead>
           <tr>
@@ -108,5 +111,17 @@ export function SeriesChart({ buckets, lines, label, timezone, zoom }: SeriesCha
         </tbody>
       </ChartTable>
     </figure>
+  )
+}
+
+/** As high as a chart whose table isn't shown, with the note under it. */
+export function AwaitedChart() {
+  return (
+    <>
+      <div class="panel chart">
+        <div style={{ minHeight: `${placeHeight + tableLinkHeight}px` }} />
+      </div>
+      <p class="note">…</p>
+    </>
   )
 }

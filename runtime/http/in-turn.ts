@@ -15,12 +15,13 @@ export function inTurn(handle: Handle): Handle {
   const waiting = new WeakMap<Socket, (() => void)[]>()
   return (request, response) => {
     const { socket } = request
+    if (!socket.writable) return
     const before = waiting.get(socket)
     const line = before ?? []
     const begin = () => {
       response.once('close', () => {
         const next = line.shift()
-        if (next !== undefined && !socket.destroyed) next()
+        if (next !== undefined && socket.writable) next()
         else waiting.delete(socket)
       })
       handle(request, response)

@@ -6,8 +6,8 @@ import { type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import { unread } from '../../runtime/http/unread.ts'
 
 /**
- * Why a service can't be given such headers: it only sees the first of two hosts, and may take no more than `max` names.
- * HTTP/1.0 knew no host.
+ * Why a service can't be given such headers: it only sees the first of two hosts, knows no coding of a body but chunks, and may
+ * take no more than `max` names. HTTP/1.0 knew no host.
  */
 export function refusalOfHead(
   { headers, rawHeaders, httpVersion }: IncomingMessage,
@@ -15,6 +15,7 @@ export function refusalOfHead(
 ): Refusal | undefined {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts !== 1 && (hosts > 0 || httpVersion !== '1.0')) return refusals.manyHosts
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') return refusals.badFraming
   return Object.keys(headers).length > max ? unread.headTooLarge : undefined
 }
 

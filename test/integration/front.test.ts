@@ -237,6 +237,8 @@ test.each([
   ['two lengths', track('Content-Length: 1\r\nContent-Length: 2'), 400, '\\S+'],
   ['a length and chunks', track('Content-Length: 1\r\nTransfer-Encoding: chunked'), 400, '\\S+'],
   ['an unknown encoding', track('Transfer-Encoding: chunked, x'), 400, '\\S+'],
+  ['a coding before the chunks', track('Transfer-Encoding: gzip, chunked'), 400, '\\S+'],
+  ['two hosts, and what stands behind', `${read.replace('Host', 'Host: y\r\nHost')}${read}`, 400, '\\S+'],
   ['a folded header', track('X: 1\r\n\tTransfer-Encoding: chunked\r\nContent-Length: x'), 400, '\\S+'],
 ])('refuses %s with a body and an id, and asks no service', async (_, sent, status, id) => {
   let isAsked = false

@@ -69,9 +69,12 @@ describe('keeps a connection from being split in two', () => {
     'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n',
     'Transfer-Encoding: gzip\r\n',
     'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n',
+    'Transfer-Encoding: gzip, chunked\r\n',
+    'Host: y\r\nContent-Length: 3\r\n',
   ])('%j: 400, closed, and nothing after it runs', async (headers) => {
     handled.length = 0
-    const { statuses, closedAfterMs } = await exchange(port, [post(headers, `abc${next}`)])
+    const body = headers.includes('gzip, chunked') ? '3\r\nabc\r\n0\r\n\r\n' : 'abc'
+    const { statuses, closedAfterMs } = await exchange(port, [post(headers, body + next)])
     expect(statuses).toEqual([400])
     expect(closedAfterMs).toBeDefined()
     expect(handled).toEqual([])

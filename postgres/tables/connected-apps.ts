@@ -50,12 +50,13 @@ export async function beginConnection(
     ownerId,
   ])
   if (member === undefined) return 'denied'
-  await makeRoom(tx, workspaceId, ownerId, now)
   const [answered] = await tx.query('SELECT 1 FROM connected_apps WHERE client_id = $1 AND code_challenge = $2', [
     clientId,
     challenge,
   ])
   if (answered !== undefined) return 'answered'
+  // For a new connection alone: an answer that is sent again ends no other.
+  await makeRoom(tx, workspaceId, ownerId, now)
   const code = makeLinkToken()
   const expiresAt = new Date(now + authorizationCodeMs)
   const [made] = await tx.query<{ id: number }>(

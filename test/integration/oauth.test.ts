@@ -472,6 +472,9 @@ test('a member’s oldest app makes room, and ended ones and old registrations a
   )
   expect(await count()).toBe(connectedAppsOfMemberMax)
   const last = await apps.connect(cookie)
+  const again = await apps.formOf(await apps.open(cookie, last.asked))
+  again.append('answer', 'allow')
+  expect((await apps.send(cookie, again)).status).toBe(409)
   forgetKeys()
   expect([await count(), (await asks(first.access_token))[0], (await asks(last.access_token))[0]]).toEqual([
     connectedAppsOfMemberMax,

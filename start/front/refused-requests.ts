@@ -36,21 +36,24 @@ export function answerRefused(
   server: Server,
   answerUnknownMethod: (path: string, requestId: string) => Promise<WrittenAnswer>,
 ): void {
-  const current = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+  const current = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse; before?: ServerResponse }>()
   const refused = new WeakSet<Socket>()
   server.on('request', (request, response) => {
-    current.set(request.socket, { request, response })
+    const before = current.get(request.socket)?.response
+    current.set(request.socket, { request, response, ...(before && { before }) })
   })
   server.on('clientError', (error: ParserError, socket: Socket) => {
     if (refused.has(socket)) return
     refused.add(socket)
-    const under = current.get(socket)
-    // The error is in the request that is being answered, or in the one that follows it.
-    if (under && !under.request.complete && under.response.headersSent) return void socket.destroy()
-    const before = under?.request.complete && !under.response.writableFinished ? under.response : undefined
-    const answer = () => void refusalOf(error, answerUnknownMethod).then((reply) => end(socket, reply))
-    if (before === undefined) answer()
-    else before.once('close', answer)
+    const last = current.get(socket)
+    // The error is in the body of the last request, or behind it.
+    if (last && !last.request.complete && last.response.headersSent) return void socket.destroy()
+    const before = last?.request.complete ? last.response : last?.before
+    void refusalOf(error, answerUnknownMethod).then((reply) => {
+      if (before === undefined || before.writableFinished) end(socket, reply)
+      // Ahead of others that wait for it: so a request with a bad body doesn't begin.
+      else before.prependOnceListener('close', () => end(socket, reply))
+    })
   })
 }
 

@@ -252,10 +252,15 @@ test.each([
   expect(isAsked).toBe(false)
 })
 
-test('answers the request before the one that it refuses', async () => {
-  handle = (_incoming, response) => void setTimeout(() => response.end('first'), 100)
-  const { text, statuses } = await exchange(front.port, [`${read}nonsense\r\n\r\n`])
-  expect([statuses, text]).toEqual([[200, 400], expect.stringMatching(/first[\s\S]*"detail"/)])
+test.each([
+  ['is nonsense', 'nonsense\r\n\r\n'],
+  ['has a bad chunk', `${track('Transfer-Encoding: chunked')}z\r\n`],
+])('answers the requests before one that %s', async (_, bad) => {
+  let asked = 0
+  handle = (_incoming, response) => void setTimeout(() => response.end(`answer ${++asked}`), 100)
+  const { text, statuses } = await exchange(front.port, [`${read}${read}${bad}`])
+  expect([statuses, text]).toEqual([[200, 200, 400], expect.stringMatching(/answer 1[\s\S]*answer 2[\s\S]*"detail"/)])
+  expect(asked).toBe(2)
 })
 
 test('a method that nobody knows is answered as the service answers any that it does not take', async () => {

@@ -1,5 +1,6 @@
 /** How one request is answered: once, in one piece or streamed, or not at all when its client has gone. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Log } from '../log.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
@@ -30,6 +31,8 @@ export interface AnsweringOptions {
 
 /** A sender who has the answer, and still sends a body that nobody reads, may be silent for ten seconds. */
 const restStallMs = 10_000
+/** … and where the connection ends with the answer, what it sends is read for so long. */
+const lingerMs = 1_000
 
 export function makeAnswering(
   request: IncomingMessage,
@@ -46,6 +49,7 @@ export function makeAnswering(
   }
   function writeHead({ status, headers, cookies = [], body, file }: HttpReply, closes: boolean): void {
     if (closes || isClosing()) response.shouldKeepAlive = false
+    if (!response.shouldKeepAlive && !request.complete) linger(request.socket)
     const length = file?.bytes ?? Buffer.byteLength(body ?? '')
     const hasLength = status !== 204 && status !== 304
     response.writeHead(status, STATUS_CODES[status], {
@@ -93,4 +97,13 @@ export function makeAnswering(
     },
   }
   return answering
+}
+
+/** Closed with unread data, a connection is reset. A proxy that still writes then loses the answer. */
+function linger(socket: Socket): void {
+  // Node calls it behind the last answer.
+  socket.destroySoon = () => {
+    socket.end()
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  }
 }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonReply } from '../../runtime/http/reply.ts'
 import { type HttpServerOptions, makeHttpServer } from '../../runtime/http/server.ts'
@@ -98,6 +99,20 @@ describe('bounds the body', () => {
     expect(statuses).toEqual([413])
     expect(closedAfterMs).toBeDefined()
     expect(handled).toEqual([])
+  })
+
+  test('a sender who writes on, as a proxy does, loses no answer that ends the connection', async () => {
+    const socket = connect(port, '127.0.0.1')
+    const failures: Error[] = []
+    socket.on('error', (error) => failures.push(error))
+    socket.write(post('Transfer-Encoding: chunked\r\n', `3ff\r\n${'x'.repeat(1023)}\r\n`))
+    await expect.poll(() => socket.readableLength, { timeout: 20_000 }).toBeGreaterThan(0)
+    for (let round = 0; round < 3; round++) {
+      socket.write('1\r\nx\r\n')
+      await sleep(30)
+    }
+    expect([failures, String(socket.read())]).toEqual([[], expect.stringContaining(' 413 ')])
+    socket.destroy()
   })
 
   test('takes a body of exactly the bound, said to be coded as identity', async () => {

@@ -2,6 +2,7 @@
  * Professional accounts on Instagram, by the access token of the page on Facebook that they are connected to (Meta's
  * documentation: "Instagram Platform: Content Publishing", with Facebook Login). A video alone becomes a reel.
  */
+import { instagramCommentsEach } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, ProviderError } from './adapter.ts'
 import { readPage } from './facebook.ts'
 import { facebookApi, find, idIn, listPosts, type MetaCredentials } from './meta-api.ts'
@@ -34,7 +35,7 @@ export const instagram: Adapter<MetaCredentials, string> = {
     toWrite: 'instagram_manage_comments',
     toLook: 'instagram_manage_comments',
     authors: ['from', 'user'],
-    listing: { text: 'text', time: 'timestamp' },
+    listing: { text: 'text', time: 'timestamp', each: instagramCommentsEach },
     urlOf: (_, { url }) => url,
   }),
 

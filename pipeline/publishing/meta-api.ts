@@ -107,6 +107,8 @@ export interface Listing {
   readonly others?: string
   /** Where the newest don't come first by themselves. */
   readonly order?: string
+  /** How many it shows at once; undefined: `metaPostsEach`. */
+  readonly each?: number
   /** How long before the request that publishes it a post's time may lie. */
   readonly begunBeforeMs?: number
   /** Posts that don't count. */
@@ -134,14 +136,15 @@ async function findListed(
   known: KnownIds,
 ): Promise<Readonly<Record<string, unknown>> | null> {
   const from = (sentAt ?? new Date()).getTime() - providerClockOffMs - (listing.begunBeforeMs ?? 0)
-  const posts = (await listPosts(call, listing, metaPostsEach)).filter((post) => {
+  const { each = metaPostsEach } = listing
+  const posts = (await listPosts(call, listing, each)).filter((post) => {
     const time = Date.parse(textIn(post, listing.time))
     if (Number.isNaN(time)) throw odd(`The platform's answer has no ${listing.time}`)
     return time >= from
   })
   const same = posts.filter((post) => !listing.isLeftOut?.(post) && isSameText(post[listing.text], text))
   const ids = same.map((post) => idIn(post))
-  const found = await firstOwn(ids, known, posts.length < metaPostsEach)
+  const found = await firstOwn(ids, known, posts.length < each)
   return found === null ? null : same[ids.indexOf(found)]!
 }
 
@@ -152,12 +155,12 @@ export async function listPosts(call: Signed, { url, text, time, others, order }
   return listIn(body, 'data')
 }
 
-/** Threads takes the sign off a tag, and blanks at the ends go. */
+/** Threads takes the sign off a tag, Instagram that off a mention, and blanks at the ends go. */
 function isSameText(listed: unknown, text: string): boolean {
   return compared(String(listed ?? '')) === compared(text)
 }
 
-const compared = (text: string) => comparable(text.replace(/[#＃]/g, ''))
+const compared = (text: string) => comparable(text.replace(/[#＃@]/g, ''))
 
 const sessionCodes = [102, 190]
 const limitCodes = [4, 17, 32, 341, 613]

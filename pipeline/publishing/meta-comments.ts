@@ -3,7 +3,7 @@
  * Platform: Comments"). An earlier attempt's is looked for by its text among the account's own comments under the post.
  */
 import { membersOf } from '../../schemas/json-object.ts'
-import { type CommentWriter, commentedOf, externalIdOf, type Published } from './adapter.ts'
+import { type CommentWriter, commentedOf, externalIdOf, ProviderError, type Published } from './adapter.ts'
 import { withPermission } from './first-comments.ts'
 import {
   facebookApi,
@@ -50,7 +50,9 @@ export function metaComments({
             return told.length > 0 && !told.includes(externalIdOf(call))
           },
         }
-        const found = await findPost(call, own, publication, known)
+        const found = await findPost(call, own, publication, known).catch((error) => {
+          throw error instanceof ProviderError && error.failure.kind === 'unknown' ? hidden(error) : error
+        })
         return found === null ? null : publishedAs(idIn(found), post)
       },
 
@@ -62,3 +64,7 @@ export function metaComments({
     },
   )
 }
+
+/** A published post isn't scheduled again, so nothing is said of that. */
+const hidden = ({ failure }: ProviderError) =>
+  new ProviderError(failure, 'More comments came since than can be looked through. Look under the post')

@@ -75,6 +75,8 @@ export const metaPublishMs = 1 * minute
 /** How long Meta may take to list a new post, and how many of the newest are looked through: it lists 100 at most. */
 export const metaListedMs = 15 * second
 export const metaPostsEach = 100
+/** The same of comments under a post on Instagram: it shows 50, however many are asked for. */
+export const instagramCommentsEach = 50
 /** Age of a token of Threads at which it is renewed: it holds for 60 days, and can be renewed from one day on. */
 export const threadsRenewMs = 25 * hour
 /** Parts in which a video goes to YouTube: it takes multiples of 256 KiB. */

@@ -98,6 +98,25 @@ test('an equal comment of somebody else isn’t taken for that of an attempt tha
   ).toEqual(own.sort())
 })
 
+test('a lost comment on Instagram that a crowd of newer ones may hide isn’t sent again', async () => {
+  const account = await connectPage('instagram')
+  const { meta } = on.server
+  const hindrances: Hindrance[] = ['cut after']
+  meta.hinder = (asking) => {
+    if (isCommenting(asking)) return hindrances.shift()
+    const isLook = asking.step.endsWith('/comments') && meta.comments.length === 1
+    const crowd = isLook ? Array.from({ length: 50 }, (_, at) => ({ id: `99${at}`, text: `Nice ${at}` })) : []
+    const { under } = meta.comments[0] ?? { under: '' }
+    meta.comments.push(...crowd.map((one) => ({ ...one, from: '777', under, createdAt: new Date() })))
+    return undefined
+  }
+  const due = { caption: 'Crowd', firstComment: comment, accounts: [account], media: [await photo()] }
+  const { targets } = await endedPost(ask, await schedulePost(ask, due), 120_000)
+  const message = expect.stringMatching(/Look under the post$/)
+  expect(targets[0]!.publish_result['first_comment']).toMatchObject({ error: { code: 'outcome_unknown', message } })
+  expect(meta.comments.filter(({ from }) => from === undefined)).toHaveLength(1)
+})
+
 test('a page on LinkedIn whose lost comment can’t be looked for is told which permission is missing', async () => {
   const account = await connectOnLinkedin('--page', '5583111')
   const { linkedin } = on.server

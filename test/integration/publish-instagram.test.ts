@@ -33,16 +33,16 @@ test('an image, a reel and a carousel are published by the page’s token, and o
   let asked = 0
   on.server.hinder = ({ step }) => (step.endsWith('/media_publish') ? hindrances[asked++] : undefined)
   const posts = await Promise.all([
-    publishNow('One #sale', json.id, [first]),
-    publishNow('Reel', json.id, [movie]),
-    publishNow('Several', json.id, [second, movie, first]),
+    publishNow('One #sale @ann.b', json.id, [first]),
+    publishNow('Reel @ann.b', json.id, [movie]),
+    publishNow('Several @ann.b', json.id, [second, movie, first]),
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
   const shown = on.server.instagram.map(({ text, media }) => [text, media.map(({ altText }) => altText)])
   expect(shown.sort()).toEqual([
-    ['One #sale', ['40']],
-    ['Reel', [undefined]],
-    ['Several', ['41', undefined, '40']],
+    ['One #sale @ann.b', ['40']],
+    ['Reel @ann.b', [undefined]],
+    ['Several @ann.b', ['41', undefined, '40']],
   ])
 })
 

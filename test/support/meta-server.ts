@@ -146,7 +146,8 @@ export async function startMeta(
     takesReplies: false,
     counts: () => state.counts.instagram,
     permalink: (id) => `https://www.instagram.com/p/${id}/`,
-    shown: (text) => text,
+    // Mentions stand without their sign, unless an administrator of the app asks.
+    shown: (text) => text.replaceAll('@', ''),
   })
 
   const isUnproven = ({ query, token = '' }: Asking) =>
@@ -381,13 +382,14 @@ export async function startMeta(
     return ok({ id })
   }
 
-  /** Facebook lists the oldest first unless it is told otherwise. */
+  /** Facebook lists the oldest first unless it is told otherwise. Instagram shows 50 at most. */
   function listComments({ id, query }: Asking): Answered {
     const missing = lacks(onInstagram(id) ? 'instagram_manage_comments' : 'pages_read_engagement')
     if (missing !== undefined) return missing
     const isNewestFirst = onInstagram(id) || query.get('order') === 'reverse_chronological'
     const own = comments.filter(({ under }) => under === id)
-    const data = (isNewestFirst ? own.reverse() : own).slice(0, Number(query.get('limit') ?? 25)).map((one) => {
+    const most = Math.min(Number(query.get('limit') ?? 25), onInstagram(id) ? 50 : 100)
+    const data = (isNewestFirst ? own.reverse() : own).slice(0, most).map((one) => {
       const time = one.createdAt.toISOString().replace(/\.\d+Z/, '+0000')
       const shown = onInstagram(id)
         ? { id: one.id, text: one.text, timestamp: time, ...authorOnInstagram(one) }

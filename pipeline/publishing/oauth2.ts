@@ -21,6 +21,8 @@ export interface AppFields {
   readonly isBasic?: boolean
   /** The form's field for its id. */
   readonly idField?: string
+  /** The kind of a refusal that isn't written as RFC 6749 has it. */
+  readonly kindOf?: Asked['kindOf']
 }
 
 /**
@@ -33,7 +35,7 @@ export async function requestTokens(
   grant: Readonly<Record<string, string>>,
   { clientId, clientSecret }: AppKeys,
   reach: Pick<Asked, 'signal' | 'dispatcher'>,
-  { isBasic = false, idField = 'client_id' }: AppFields = {},
+  { isBasic = false, idField = 'client_id', kindOf }: AppFields = {},
 ): Promise<Record<string, unknown>> {
   const form = new URLSearchParams({
     ...grant,
@@ -42,7 +44,7 @@ export async function requestTokens(
   const { headers, body } = bufferBody('application/x-www-form-urlencoded', Buffer.from(form.toString()))
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
   const sent = { method: 'POST', headers: { ...headers, ...(isBasic && { authorization: basic }) }, body } as const
-  const answer = await askProvider({ url, ...sent, ...reach })
+  const answer = await askProvider({ url, ...sent, ...reach, ...(kindOf && { kindOf }) })
   refuseErrorIn(answer.body)
   return answer.body
 }

@@ -81,7 +81,7 @@ export const pinterest: Adapter<PinterestCredentials, string | null> = {
 
   async refresh({ credentials: { renewal }, signal }) {
     if (renewal === null) return null
-    const body = await renewToken(pinterestTokenUrl, renewal, signal, { isBasic: true })
+    const body = await renewToken(pinterestTokenUrl, renewal, signal, { isBasic: true, kindOf })
     return { accessToken: textIn(body, 'access_token'), renewal: renewedBy(renewal, body) }
   },
 

@@ -116,11 +116,17 @@ test('an access token that has expired is renewed; a refresh token that is refus
   const refused = await publishNow('Revoked', account, media)
   expect(resultOf(refused)).toEqual(failed('not_authorized', 'invalid or expired'))
   expect(await readAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
-  await connectBoard('pina_third')
+  await connectBoard(JSON.stringify({ access_token: 'pina_third', ...pinterestApp, client_secret: 'changed-since' }))
+  on.server.state.token = 'pina_fourth'
+  expect(resultOf(await publishNow('Of another app', account, media))).toEqual(
+    failed('not_authorized', 'Authentication failed'),
+  )
+  expect(await readAccount()).toMatchObject({ status: 'expired' })
+  await connectBoard('pina_fourth')
   on.server.state.mayPin = false
   expect(resultOf(await publishNow('Forbidden', account, media))).toEqual(failed('not_authorized', 'not permitted'))
   on.server.state.mayPin = true
-  await connectBoard('pina_third')
+  await connectBoard('pina_fourth')
   await reschedule(ask, refused.id)
   expect((await endedPost(ask, refused.id)).status).toBe('published')
 })

@@ -45,9 +45,11 @@ export const threads: Adapter<ThreadsCredentials, string> = {
       const { body } = await askProvider({ url: `${threadsHost}/refresh_access_token?${query}`, signal })
       return { accessToken: textIn(body, 'access_token'), renewedAt: Date.now() }
     } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
       // It is over, or too young: it stays the one that there is.
-      if (error instanceof ProviderError && error.failure.kind === 'permanent') return null
-      throw error
+      if (error.failure.kind === 'permanent') return null
+      // The token stands in the address, which a proxy may repeat.
+      throw new ProviderError(error.failure, error.message.replaceAll(accessToken, '…'))
     }
   },
 

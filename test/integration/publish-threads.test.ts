@@ -153,6 +153,14 @@ test('a token is renewed ahead of its end; one that can’t be is used until it 
   expect(on.server.state.threadsToken).toBe(`${threadsToken}+`)
   await age()
   on.server.state.renewable = []
-  expect(resultOf(await publishNow('Over', account))).toEqual(failed('not_authorized', 'Session has expired'))
+  const said = `No answer from /refresh_access_token?access_token=${threadsToken}`
+  on.server.hinder = ({ step }) =>
+    step === 'GET /refresh_access_token' ? { status: 502, body: { message: said } } : undefined
+  const id = await schedulePost(ask, { caption: 'Over', accounts: [account] })
+  const resultNow = async () =>
+    (await ask('GET', `/v1/posts?before_id=${id + 1}&limit=1`)).body[0].targets[0].publish_result
+  await expect.poll(resultNow).toMatchObject({ error: { message: expect.stringMatching(/access_token=…$/) } })
+  on.server.hinder = () => undefined
+  expect(resultOf(await endedPost(ask, id))).toEqual(failed('not_authorized', 'Session has expired'))
   expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
 })

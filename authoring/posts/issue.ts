@@ -11,6 +11,7 @@ export const issueCodes = [
   'scheduled_in_past',
   'no_connected_account',
   'caption_too_long',
+  'too_many_links',
   'thread_not_taken',
   'thread_repeats',
   'comment_too_long',

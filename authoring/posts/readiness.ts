@@ -7,6 +7,7 @@ import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../schemas/code-points.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
 import { byteLength, captionCountings } from '../../schemas/reference/caption-lengths.ts'
+import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import {
   captionLengthMaxOf,
   kindOf,
@@ -92,9 +93,9 @@ function judgeTarget(account: Placed<SocialAccount>, content: Content) {
   const caption = override ?? baseCaption
   const lengthOn = captionCountings[provider.captionCounting]
   const characterCount = lengthOn(caption)
-  judgeCaption(provider, { text: caption, count: characterCount, mediaCount: media.length }, (message) => {
+  judgeCaption(provider, { text: caption, count: characterCount, mediaCount: media.length }, (code, message) => {
     const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]
-    report('caption_too_long', path, message, caption)
+    report(code, path, message, caption)
   })
   judgeMedia(provider, media, report)
   const parts = thread.map(({ text, captions }) => {
@@ -116,20 +117,25 @@ interface JudgedCaption {
 function judgeCaption(
   provider: Provider,
   { text, count, mediaCount }: JudgedCaption,
-  refuse: (message: string) => void,
+  refuse: (code: IssueCode, message: string) => void,
   named = 'this one',
 ): void {
-  const { label, captionCounting, captionBytesMax, mediaCaptionLengthMax } = provider
+  const { label, captionCounting, captionBytesMax, mediaCaptionLengthMax, linksMax } = provider
+  const links = linksMax === undefined ? 0 : new Set(linksIn(text).map(({ url }) => url)).size
+  if (linksMax !== undefined && links > linksMax) {
+    refuse('too_many_links', `${label} takes captions with at most ${linksMax} links, ${named} has ${links}`)
+  }
   const unit = captionCounting === 'bytes' ? 'bytes' : 'characters'
   const max = captionLengthMaxOf(provider, mediaCount)
   if (count > max) {
     const under = mediaCount > 0 && mediaCaptionLengthMax !== undefined ? ' under images and videos' : ''
-    refuse(`${label} takes captions of at most ${max} ${unit}${under}, ${named} has ${count}`)
+    refuse('caption_too_long', `${label} takes captions of at most ${max} ${unit}${under}, ${named} has ${count}`)
     return
   }
   const bytes = captionBytesMax === null ? 0 : byteLength(text)
   if (captionBytesMax !== null && bytes > captionBytesMax) {
-    refuse(`${label} takes captions of at most ${captionBytesMax} bytes, ${named} has ${bytes}`)
+    const message = `${label} takes captions of at most ${captionBytesMax} bytes, ${named} has ${bytes}`
+    refuse('caption_too_long', message)
   }
 }
 
@@ -153,7 +159,7 @@ function judgeThread(
     const { captions, media } = thread[at]!
     const place = ['thread', at]
     const textPlace = captions.has(platform) ? [...place, 'platform_captions', platform] : place
-    const refuse = (message: string) => report('caption_too_long', textPlace, message, text)
+    const refuse = (code: IssueCode, message: string) => report(code, textPlace, message, text)
     judgeCaption(provider, { text, count: characterCount, mediaCount: media.length }, refuse, `part ${at + 2}`)
     const same = [caption, ...texts].findIndex((one) => one.trim() === text.trim())
     if (refusesRepeats && same <= at) {

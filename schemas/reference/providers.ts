@@ -42,6 +42,8 @@ export interface Provider {
   readonly captionCounting: CaptionCounting
   /** Bytes of a caption in UTF-8, beside its length; null: no bound. */
   readonly captionBytesMax: number | null
+  /** Different links of a caption, where there is a bound. */
+  readonly linksMax?: number
   /** Whether a post may go on in replies of its own. */
   readonly takesThreads: boolean
   /** Code points of the account's own comment under its post; null: none is published there. */
@@ -110,6 +112,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     label: 'Threads',
     captionLengthMax: 500,
     captionCounting: 'threads',
+    linksMax: 5,
     takesThreads: true,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 20, bytesMax: 1 * GB, contentTypes: films },

@@ -83,6 +83,9 @@ describe.each(platforms)('%s', (platform) => {
     expect(of(long, 'b', `${long}b`)).toEqual(takesThreads ? Array(2).fill('caption_too_long') : ['thread_not_taken'])
     const repeated = platform === 'x' ? ['thread_repeats', 'thread_repeats'] : takesThreads ? [] : ['thread_not_taken']
     expect(of('b', ' a', 'b')).toEqual(repeated)
+    const links = (count: number) => Array.from({ length: count }, (_, at) => `https://e.x/${at}`).join(' ')
+    const linked = platform === 'threads' ? ['too_many_links'] : takesThreads ? [] : ['thread_not_taken']
+    expect(of(`${links(5)} ${links(5)}`, links(6))).toEqual(linked)
   })
 
   test('takes a first comment of its length, or warns that none is published', () => {

@@ -29,8 +29,9 @@ interface OpenEntry {
   /** Its name by `about` of RDF; empty elsewhere. */
   readonly about: string
   readonly texts: Texts
-  /** An Atom entry's own page. */
+  /** An Atom entry's own page, or the same as JSON or whatever else it names. */
   link: string
+  isPage: boolean
   isPermalink: boolean
 }
 
@@ -80,7 +81,7 @@ export function readXmlFeed(xml: string, url: string): SentFeed | null {
     if (entry === null && (name === 'item' || name === 'entry')) {
       if (entries.length === feedEntriesMax) return parser.pause()
       const about = attributes['rdf:about'] ?? ''
-      entry = { depth: open.length, about, texts: new Map(), link: '', isPermalink: false }
+      entry = { depth: open.length, about, texts: new Map(), link: '', isPage: false, isPermalink: false }
       return
     }
     if (!fieldNames.has(name) || !isOwn(name, parent?.name)) return
@@ -98,7 +99,10 @@ export function readXmlFeed(xml: string, url: string): SentFeed | null {
 
   function openedLink({ href = '', rel = 'alternate', type = 'text/html' }: Attributes): void {
     if (entry === null || rel !== 'alternate') return
-    if (entry.link === '' || type === 'text/html') entry.link ||= absolute(href, open.at(-1)!.base)
+    const link = absolute(href, open.at(-1)!.base)
+    const isPage = type === 'text/html'
+    // The first page, or else the first of what there is in its place.
+    if (link !== '' && (entry.link === '' || (isPage && !entry.isPage))) Object.assign(entry, { link, isPage })
   }
 
   function closed(): void {

@@ -60,7 +60,7 @@ const wordPress = `<?xml version="1.0" encoding="UTF-8"?>
 const atom = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://atom.example.com/blog/">
 <title type="html">A &amp;amp; B</title><author><name>Cleo</name></author><link rel="self" href="feed.atom"/>
 <entry xml:base="2025/"><id>tag:atom.example.com,2025:1</id><title>1 &lt; 2</title><link rel="edit" href="edit"/>
-<link rel="alternate" type="text/html" href="one.html"/><updated>2025-06-10T04:00:00Z</updated>
+<link rel="alternate" type="application/json" href="one.json"/><link type="text/html" href="one.html"/><updated>2025-06-10T04:00:00Z</updated>
 <source><id>other</id><title>Elsewhere</title><author><name>Dan</name></author></source>
 <content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Hello <em>there</em></p></div></content></entry></feed>`
 const bombed = `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY x SYSTEM "file:///etc/passwd">]>

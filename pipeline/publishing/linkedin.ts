@@ -23,6 +23,7 @@ import {
   linkedinRepeatMs,
   linkedinTitleLengthMax,
   providerClockOffMs,
+  providerListBytesMax,
 } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
@@ -153,7 +154,8 @@ async function findOnPage(call: Calling, { text, sentAt }: Publication, known: K
 /** A page's newest posts. */
 async function listPosts(call: Signed, author: string, count: number) {
   const query = new URLSearchParams({ author, q: 'author', count: String(count), sortBy: 'CREATED' })
-  const { body } = await ask(call, `/rest/posts?${query}`, { headers: { 'x-restli-method': 'FINDER' } })
+  const headers = { 'x-restli-method': 'FINDER' }
+  const { body } = await ask(call, `/rest/posts?${query}`, { headers, answerBytesMax: providerListBytesMax })
   return Object.values(objectIn(body, 'elements')).map((element) => {
     const { createdAt, commentary } = element as Record<string, unknown>
     if (typeof createdAt !== 'number') throw odd("The platform's answer has no createdAt")

@@ -10,6 +10,7 @@ import {
   mastodonStatusesEach,
   mastodonStatusPagesMax,
   providerClockOffMs,
+  providerListBytesMax,
   providerUploadMs,
 } from '../../schemas/limits/publish-limits.ts'
 import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
@@ -62,7 +63,8 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
     let below = ''
     for (let page = 0; page < mastodonStatusPagesMax; page++) {
       const path = `/api/v1/accounts/${call.account.externalId}/statuses?exclude_reblogs=true&limit=${mastodonStatusesEach}${below}`
-      const statuses = Object.values((await ask(call, path)).body) as Record<string, unknown>[]
+      const { body } = await ask(call, path, { answerBytesMax: providerListBytesMax })
+      const statuses = Object.values(body) as Record<string, unknown>[]
       const recent = statuses.filter((status) => Date.parse(textIn(status, 'created_at')) >= from)
       const known = await isKnown(recent.map((status) => textIn(status, 'id')))
       for (const status of recent) {

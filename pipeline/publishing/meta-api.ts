@@ -6,7 +6,13 @@
 
 import { createHmac } from 'node:crypto'
 import { membersOf } from '../../schemas/json-object.ts'
-import { metaListedMs, metaPostsEach, metaPublishMs, providerClockOffMs } from '../../schemas/limits/publish-limits.ts'
+import {
+  metaListedMs,
+  metaPostsEach,
+  metaPublishMs,
+  providerClockOffMs,
+  providerListBytesMax,
+} from '../../schemas/limits/publish-limits.ts'
 import { asRefused, type Call, type ErrorKind, type KnownIds, ProviderError, type Publication } from './adapter.ts'
 import { comparable } from './cut-text.ts'
 import { firstOwn, lookTwice } from './look-up.ts'
@@ -27,9 +33,14 @@ export type Signed = Pick<Calling, 'credentials' | 'signal'>
 export type Fields = Readonly<Record<string, string | undefined>>
 
 /** @throws ProviderError */
-export function get({ credentials, signal }: Signed, url: string, query: Fields): Promise<Answer> {
+export function get(
+  { credentials, signal }: Signed,
+  url: string,
+  query: Fields,
+  more: Pick<Asked, 'answerBytesMax'> = {},
+): Promise<Answer> {
   const token = credentials.accessToken
-  return askProvider({ url: withQuery(url, { ...query, ...proofOf(credentials) }), token, signal, kindOf })
+  return askProvider({ url: withQuery(url, { ...query, ...proofOf(credentials) }), token, signal, kindOf, ...more })
 }
 
 /** @param more the body in place of a form of `fields`. @throws ProviderError */
@@ -151,7 +162,8 @@ async function findListed(
 /** An account's newest posts. @throws ProviderError */
 export async function listPosts(call: Signed, { url, text, time, others, order }: Listing, count: number) {
   const fields = ['id', text, time, ...(others === undefined ? [] : [others])].join()
-  const { body } = await get(call, url, { fields, order, limit: String(count) })
+  const query = { fields, order, limit: String(count) }
+  const { body } = await get(call, url, query, { answerBytesMax: providerListBytesMax })
   return listIn(body, 'data')
 }
 

@@ -14,6 +14,7 @@ import {
   pinterestPinsEach,
   pinterestTitleLengthMax,
   providerClockOffMs,
+  providerListBytesMax,
   providerUploadMs,
 } from '../../schemas/limits/publish-limits.ts'
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
@@ -181,7 +182,7 @@ function timeOf(pin: Fields): number {
 
 /** A board's newest pins. */
 async function listPins(call: Signed, board: string, count: number): Promise<Fields[]> {
-  const { body } = await ask(call, `/boards/${board}/pins?page_size=${count}`)
+  const { body } = await ask(call, `/boards/${board}/pins?page_size=${count}`, { answerBytesMax: providerListBytesMax })
   return listIn(body, 'items')
 }
 

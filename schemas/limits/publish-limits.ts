@@ -1,5 +1,5 @@
 /** Limits of publishing: the queue in Postgres, and requests to platforms. */
-import { hour, KiB, minute, second } from './units.ts'
+import { hour, KiB, MiB, minute, second } from './units.ts'
 
 /** How often it is looked for posts that are due. */
 export const publishEveryMs = 0.5 * second
@@ -37,6 +37,8 @@ export const providerRequestMs = 20 * second
 export const providerUploadMs = 5 * minute
 /** More of an answer isn't read. */
 export const providerAnswerBytesMax = 1024 * KiB
+/** The same of a list of an account's newest: a hundred long texts whose signs platforms may escape by six each. */
+export const providerListBytesMax = 4 * MiB
 /** Reading the page that a post links to, with its picture: a post doesn't wait for it longer. */
 export const linkCardMs = 5 * second
 /** The bound of `app.bsky.embed.external`. */

@@ -102,6 +102,9 @@ test('a text, a link, photos with alternative texts and a video in parts are pub
 test('a post whose answer is lost is found, one that never came or met a fault or limit of Meta’s is sent again', async () => {
   const account = await connectPage()
   const movies = await moviesOf()
+  // The page's history is long to read.
+  const before = { text: 'Ж'.repeat(6_000), link: undefined, media: [], createdAt: new Date(Date.now() - 3_600_000) }
+  for (let at = 0; at < 90; at++) on.server.posts.push({ ...before, id: `${page.id}_8${at}` })
   const soon = { 'x-business-use-case-usage': '{"1":[{"type":"pages","estimated_time_to_regain_access":0}]}' }
   hinderFirst({
     Lost: ['cut after'],
@@ -115,7 +118,7 @@ test('a post whose answer is lost is found, one that never came or met a fault o
     publishNow('Lost film', account, movies),
   ])
   expect(posts.map(resultOf)).toEqual(posts.map(({ base_caption }) => published(base_caption)))
-  expect(on.server.posts).toHaveLength(posts.length)
+  expect(on.server.posts).toHaveLength(90 + posts.length)
 })
 
 test('a pipeline that stops behind the request leaves one post, which the next one finds', async () => {

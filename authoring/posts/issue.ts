@@ -12,6 +12,8 @@ export const issueCodes = [
   'no_connected_account',
   'caption_too_long',
   'too_many_links',
+  'too_many_hashtags',
+  'too_many_mentions',
   'thread_not_taken',
   'thread_repeats',
   'comment_too_long',

@@ -6,8 +6,8 @@ import type { PostedMedia } from '../../postgres/tables/posts.ts'
 import type { SocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../schemas/code-points.ts'
 import { counted } from '../../schemas/errors/validation-errors.ts'
+import { type CaptionCount, captionCounts } from '../../schemas/reference/caption-counts.ts'
 import { byteLength, captionCountings } from '../../schemas/reference/caption-lengths.ts'
-import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import {
   captionLengthMaxOf,
   kindOf,
@@ -120,10 +120,11 @@ function judgeCaption(
   refuse: (code: IssueCode, message: string) => void,
   named = 'this one',
 ): void {
-  const { label, captionCounting, captionBytesMax, mediaCaptionLengthMax, linksMax } = provider
-  const links = linksMax === undefined ? 0 : new Set(linksIn(text).map(({ url }) => url)).size
-  if (linksMax !== undefined && links > linksMax) {
-    refuse('too_many_links', `${label} takes captions with at most ${linksMax} links, ${named} has ${links}`)
+  const { label, captionCounting, captionBytesMax, mediaCaptionLengthMax, countsMax = {} } = provider
+  for (const [name, most] of Object.entries(countsMax) as [CaptionCount, number][]) {
+    const found = captionCounts[name](text)
+    const message = `${label} takes captions with at most ${most} ${name}, ${named} has ${found}`
+    if (found > most) refuse(`too_many_${name}`, message)
   }
   const unit = captionCounting === 'bytes' ? 'bytes' : 'characters'
   const max = captionLengthMaxOf(provider, mediaCount)

@@ -3,6 +3,7 @@
  * the platforms publish for their APIs (2026). Captions are counted as each platform does, alternative texts in code
  * points.
  */
+import type { CaptionCount } from './caption-counts.ts'
 import type { CaptionCounting } from './caption-lengths.ts'
 import type { CommentedPlatform } from './commented-platforms.ts'
 
@@ -42,8 +43,8 @@ export interface Provider {
   readonly captionCounting: CaptionCounting
   /** Bytes of a caption in UTF-8, beside its length; null: no bound. */
   readonly captionBytesMax: number | null
-  /** Different links of a caption, where there is a bound. */
-  readonly linksMax?: number
+  /** The most of each that a caption may have, where there is a bound. */
+  readonly countsMax?: Readonly<Partial<Record<CaptionCount, number>>>
   /** Whether a post may go on in replies of its own. */
   readonly takesThreads: boolean
   /** Code points of the account's own comment under its post; null: none is published there. */
@@ -112,7 +113,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     label: 'Threads',
     captionLengthMax: 500,
     captionCounting: 'threads',
-    linksMax: 5,
+    countsMax: { links: 5 },
     takesThreads: true,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 20, bytesMax: 1 * GB, contentTypes: films },
@@ -134,6 +135,7 @@ export const providers: Readonly<Record<Platform, Provider>> = {
     label: 'Instagram',
     captionLengthMax: 2200,
     captionCounting: 'code_points',
+    countsMax: { hashtags: 30, mentions: 20 },
     commentLengthMax: 2200,
     needs: 'media',
     image: { countMax: 10, bytesMax: 8 * MB, contentTypes: ['image/jpeg'] },

@@ -176,6 +176,15 @@ test('images that Instagram would refuse or crop are told of, those of unknown s
   expect(codes('instagram', [asset(0, {}), asset(1, { width: 399, height: 500 })])).toEqual(['image_cropped'])
 })
 
+test('Instagram takes so many hashtags and mentions: each counts once, and none in a link', () => {
+  const of = (...words: string[]) => codes('instagram', [asset(0)], words.join(' '))
+  const signs = (sign: string, count: number) => Array.from({ length: count }, (_, at) => `${sign}w${at}`)
+  const others = ['#W1', '@w1.', '#2026', 'a@b.c', 'https://e.x/@ann#f']
+  expect(of(...signs('#', 30), ...signs('@', 20), ...others)).toEqual([])
+  expect(of(signs('#', 31).join(''))).toEqual(['too_many_hashtags'])
+  expect(of(...signs('@', 21))).toEqual(['too_many_mentions'])
+})
+
 test('Telegram takes a shorter caption under media, and no image whose sides are too long', () => {
   const of = (length: number, media: ReturnType<typeof asset>[]) => codes('telegram', media, 'a'.repeat(length))
   expect([of(1024, [asset(0)]), of(1025, [asset(0)]), of(4096, [])]).toEqual([[], ['caption_too_long'], []])

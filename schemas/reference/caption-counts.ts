@@ -1,0 +1,23 @@
+/** Things in a caption that some platforms bound. Each counts once, however often it stands there. */
+import { linksIn, replaceLinks } from './links-in-text.ts'
+
+/** A run of tags without blanks is several. */
+const tags = /(?<![\p{L}\p{N}\p{M}_&])(?:[#＃][\p{L}\p{N}\p{M}_]+)+/gu
+/** An address of e-mail is none. */
+const mention = /(?<![\p{L}\p{N}_.@])@[a-z0-9_][a-z0-9_.]{0,29}/giu
+
+export const captionCounts = {
+  links: (text: string) => new Set(linksIn(text).map(({ url }) => url)).size,
+  hashtags: (text: string) => {
+    const found = [...withoutLinks(text).matchAll(tags)].flatMap(([run]) => run.split(/[#＃]/).slice(1))
+    // A number alone is no tag.
+    return new Set(found.filter((tag) => !/^\p{N}+$/u.test(tag)).map((tag) => tag.toLowerCase())).size
+  },
+  mentions: (text: string) => {
+    const found = [...withoutLinks(text).matchAll(mention)].map(([sign]) => sign.replace(/\.+$/, '').toLowerCase())
+    return new Set(found).size
+  },
+} as const satisfies Record<string, (text: string) => number>
+export type CaptionCount = keyof typeof captionCounts
+
+const withoutLinks = (text: string) => replaceLinks(text, () => ' ')

@@ -141,9 +141,9 @@ function momentOf(
   const touch = latest(touches.filter(({ at }) => isWithin(at)))
   if (touch !== undefined) return { visitor: touch.visitor, at: touch.at, touch }
   const seen = days
-    .filter(({ first_at }) => isWithin(first_at))
+    .filter(({ first_at }) => first_at <= payment.at)
     .map(({ visitor, last_at }) => ({ visitor, at: Math.min(last_at, payment.at) }))
-  const last = latest([...seen, ...(payment.seen ? [payment.seen] : [])])
+  const last = latest([...seen.filter(({ at }) => isWithin(at)), ...(payment.seen ? [payment.seen] : [])])
   return last && { visitor: last.visitor, at: last.at, touch: undefined }
 }
 
@@ -161,9 +161,11 @@ function latest<Item extends { readonly at: number; readonly visitor: string; re
 function creditOf(moment: Moment | undefined, sessions: readonly Session[], origins: Origins): Credit {
   if (moment === undefined) return uncredited
   const { visitor, at, touch } = moment
+  // Without a touch the moment may be the payment's own, between two sessions: then the one before it.
+  const lastIn = ({ last_at }: Session) => Math.min(last_at, at)
   const [within] = sessions
-    .filter((one) => one.visitor === visitor && one.first_at <= at && one.last_at >= at)
-    .sort((a, b) => b.first_at - a.first_at || (a.session < b.session ? -1 : 1))
+    .filter((one) => one.visitor === visitor && one.first_at <= at && (one.last_at >= at || touch === undefined))
+    .sort((a, b) => lastIn(b) - lastIn(a) || b.first_at - a.first_at || (a.session < b.session ? -1 : 1))
   // A session that passed midnight has its entry in the row of the day before. An id that comes back later is a session anew.
   const begun = sessions.find(
     (one) =>

@@ -131,16 +131,25 @@ describe('a payment is credited', () => {
       eventOf('laptop', '2025-11-19T09:00:00Z', { path: '/docs', country: 'FR' }),
       eventOf('app', '2025-11-19T09:00:00Z', { path: '' }),
       eventOf('tool', '2025-11-19T09:00:00Z', { path: '', kind: 'custom', country: 'FR' }),
+      eventOf('desk', '2025-11-20T09:00:00Z', { path: '/morning', country: 'JP' }),
+      eventOf('desk', '2025-11-20T14:00:00Z', { path: '/later', country: 'BR', session: 77 }),
+      eventOf('shelf', '2025-10-21T09:00:00Z', { country: 'BR' }),
+      eventOf('shelf', '2025-10-21T20:00:00Z', { country: 'NL', session: 78 }),
     ])
     await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
     // Its session viewed no page.
     await pay({ anonymous_id: 'tool', occurred_at: '2025-11-20T11:00:00Z', value_cents: 50 })
     await pay({ email: 'nobody@example.com', occurred_at: '2025-11-20T11:00:00Z', value_cents: 7 })
+    // Between two sessions of one day.
+    await pay({ anonymous_id: 'desk', occurred_at: '2025-11-20T11:00:00Z', value_cents: 300 })
+    // The 30 days begin between them.
+    await pay({ anonymous_id: 'shelf', occurred_at: '2025-11-20T11:00:00Z', value_cents: 2_000 })
     await creditAll(stores)
     const overview = await workspace.ask({ days: '3' })
-    expect(earning(overview.top_sources, 'source')).toEqual({ direct: 1_057 })
-    expect(earning(overview.top_pages, 'path')).toEqual({ '/docs': 1_000 })
-    expect(earning(overview.countries, 'key')).toEqual({ FR: 1_050, unknown: 7 })
+    expect(earning(overview.top_sources, 'source')).toEqual({ direct: 3_357 })
+    expect(earning(overview.top_pages, 'path')).toEqual({ '/docs': 1_000, '/morning': 300 })
+    const byCountry = { FR: 1_050, JP: 300, NL: 2_000, unknown: 7 }
+    expect(earning(overview.countries, 'key')).toEqual(byCountry)
     // The credited session may be deleted by the next time: then the credit stays.
     await stores.pg.query('UPDATE workspaces SET retention_days = 30 WHERE id = $1', [workspace.id])
     for (const table of ['events', 'sessions', 'visitors', 'credits']) {
@@ -149,7 +158,7 @@ describe('a payment is credited', () => {
     }
     await creditAll(stores)
     const later = await workspace.ask({ days: '3' })
-    expect(earning(later.countries, 'key')).toEqual({ FR: 1_050, unknown: 7 })
+    expect(earning(later.countries, 'key')).toEqual(byCountry)
   })
 
   test('like a conversion to a session with a medium and no source', async () => {

@@ -69,6 +69,9 @@ interface OwnFields {
   readonly event_name: string
   /** Sets the events of one line apart. */
   readonly suffix?: string
+  /** In place of the line's own page. */
+  readonly url?: string | undefined
+  readonly title?: undefined
   readonly event_type?: 'identify'
   readonly anonymous_id?: string
   readonly email?: string
@@ -79,7 +82,7 @@ interface OwnFields {
 function eventsOf(name: string, properties: Properties, row: Properties): OwnFields[] | { readonly leftOut: string } {
   switch (name) {
     case '$pageview':
-      return [{ event_name: 'pageview', ...ofTheSite(properties) }]
+      return [...pageBefore(properties), { event_name: 'pageview', ...ofTheSite(properties) }]
     case '$pageleave':
       return [{ event_name: 'page_leave', properties: leaveOf(properties) }]
     case '$autocapture':
@@ -98,6 +101,15 @@ function eventsOf(name: string, properties: Properties, row: Properties): OwnFie
     default:
       return name.startsWith('$') ? { leftOut: name } : [{ event_name: name, ...ofTheSite(properties) }]
   }
+}
+
+/** In an app of one page, a view tells of the one before: `$pageleave` comes of the last alone. */
+function pageBefore(properties: Properties): OwnFields[] {
+  const [left, page] = [leaveOf(properties), textOf(properties['$current_url'])]
+  const path = textOf(properties['$prev_pageview_pathname'])
+  if (Object.keys(left).length === 0 || path === undefined || !URL.canParse(path, page)) return []
+  const url = cut(new URL(path, page).href, urlLengthMax)
+  return [{ event_name: 'page_leave', suffix: '-before', url, title: undefined, properties: left }]
 }
 
 function leaveOf(properties: Properties): Properties {

@@ -174,6 +174,13 @@ test('PostHog’s own events become ours where there are such, and are left out 
     event_name: 'page_leave',
     properties: { engagement_ms: 12_500, scroll_depth: 40 },
   })
+  // In an app of one page, the next view tells of the one before.
+  const views = eventsOf(fromPosthog(posthogRow('$pageview', { ...left, $prev_pageview_pathname: '/home' })))
+  expect(views.map(({ event }) => [event['event_name'], event['url'], event['properties']])).toEqual([
+    ['page_leave', 'https://example.com/home', { engagement_ms: 12_500, scroll_depth: 40 }],
+    ['pageview', 'https://example.com/pricing?utm_source=x', undefined],
+  ])
+  expect(new Set(views.map(({ event }) => event['client_event_id'])).size).toBe(2)
   const click = { $event_type: 'click', $el_text: 'Buy' }
   expect(of('$autocapture', click)).toMatchObject({ event_name: 'button_click', properties: { text: 'Buy' } })
   const away = { ...click, $external_click_url: 'https://other.example/' }

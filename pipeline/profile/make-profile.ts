@@ -103,14 +103,11 @@ export function makeProfile({ pages, sheets, sources, own, visits }: ProfileInpu
 }
 
 function ofDescription(page: Page): Quoted | undefined {
-  const company = page.data.find((one) => [one['@type']].flat().some((type) => organizations.has(type)))
-  const described = company?.['description']
-  return quoted(
-    page,
-    (typeof described === 'string' ? oneLine(described) : undefined) ??
-      page.meta.get('description') ??
-      page.meta.get('og:description'),
-  )
+  const companies = page.data.filter((one) => [one['@type']].flat().some((type) => organizations.has(type)))
+  const described = companies.map(({ description }) => (typeof description === 'string' ? oneLine(description) : ''))
+  // Sites without a slogan have an empty one.
+  const own = described.find((text) => text !== '')
+  return quoted(page, own ?? page.meta.get('description') ?? page.meta.get('og:description'))
 }
 
 function ofParagraph(page: Page): Quoted | undefined {

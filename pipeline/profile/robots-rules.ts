@@ -38,11 +38,13 @@ function rulesFor(userAgent: string, text: string): readonly string[] {
     const [, key, value] = /^([^:#]*):([^#]*)/.exec(line)?.map((part) => part.trim()) ?? []
     if (key === undefined || key === '' || value === undefined) continue
     const name = key.toLowerCase()
+    // Any other line, such as a sitemap's, ends no group.
+    if (!['user-agent', 'allow', 'disallow', 'crawl-delay'].includes(name)) continue
     if (name === 'user-agent' && !isNaming) named.clear()
     isNaming = name === 'user-agent'
     const agent = value.toLowerCase().split('/')[0]!.trim()
     if (isNaming && (agent === userAgent || agent === '*')) named.add(agent)
-    if (!['allow', 'disallow', 'crawl-delay'].includes(name)) continue
+    if (isNaming) continue
     for (const one of named) {
       const rules = groups.get(one) ?? []
       groups.set(one, rules)

@@ -101,6 +101,7 @@ describe('pages of', () => {
   test('a service, and of one in Japanese', async () => {
     const service = await profileOf('saas')
     expect(service).toMatchObject({
+      summary: 'Ledgerly does the books of a restaurant.',
       audience: 'small restaurants',
       positioning: 'The books do themselves',
       feature_set: ['Receipts by photo', 'Payroll in one click', 'VAT returns'],

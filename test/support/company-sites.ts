@@ -18,7 +18,7 @@ const shop = `<!doctype html><html lang="en"><head><title>Fern &amp; Pot – pla
 <a href="https://www.instagram.com/fernandpot">Instagram</a><footer><h2>Legal</h2><p>Fern &amp; Pot Ltd, a company in England and Wales.</p></footer></body></html>`
 
 const saas = `<html><head><title>Ledgerly – accounting software for small restaurants</title>
-<meta name="description" content="Ledgerly does the books of a restaurant."></head><body><header><h1>The books do themselves</h1></header>
+<meta name="description" content="Ledgerly does the books of a restaurant."><script type="application/ld+json">{"@type":"WebSite","description":""}</script></head><body><header><h1>The books do themselves</h1></header>
 <h2>Features</h2><h3>Receipts by photo</h3><h3>Payroll in one click</h3><ul><li>VAT returns</li></ul>
 <h2>Pricing</h2><ul><li>€ 19 a month</li></ul><h2>Close the month in an hour</h2><a role="button" href="/start">Start free trial</a></body></html>`
 

@@ -84,6 +84,7 @@ test.each([
   ['User-agent: *\nDisallow: /\nUser-agent: SVC-Profile\nDisallow:', true, true],
   ['User-agent: *\nDisallow: /\nUser-agent: svc-profile', false, false],
   ['User-agent: *\nSitemap: /c\nDisallow: /a\nDisallow: *b\nallow', false, false],
+  ['User-agent: svc-profile\nSitemap: /c\n\nUser-agent: x\nDisallow: /a', false, true],
   ['Disallow: /\n# User-agent: *\nDisallow: /', true, true],
 ])('%j is read by the standard', (text, a, b) => {
   expect([verdict(text, '/a'), verdict(text, '/b')]).toEqual([a, b])

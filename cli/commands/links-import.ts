@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 import { countOutcomes, type ImportedLinks, importRows } from '../../api/operations/links/import-rows.ts'
 import {
@@ -89,8 +90,11 @@ function readFile(path: string, columns: ImportColumns): LinkRow[] {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found?.isFile()) throw new CommandFailed(`there is no file ${path}`)
   if (found.size > linkFileBytesMax) throw new CommandFailed(`${path} has more than ${linkFileBytesMax} bytes`)
+  const bytes = readFileSync(path)
+  // Else letters of another encoding would be lost without a word.
+  if (!isUtf8(bytes)) throw new CommandFailed(`${path} isn't text in UTF-8`)
   try {
-    return readLinksCsv(readFileSync(path, 'utf8'), columns, linkFileRowsMax)
+    return readLinksCsv(bytes.toString('utf8'), columns, linkFileRowsMax)
   } catch (error) {
     if (error instanceof UnreadableLinks) throw new CommandFailed(`${path}: ${error.message}`)
     throw error

@@ -177,4 +177,6 @@ test('`svc links import` takes a file in portions, tells what it refused, and ma
   expect((await svc()).json).toMatchObject({ created: 0, present: rows.length, refused: 1 })
   expect(await list(apiKey, '?q=FILE-500')).toMatchObject([{ label: 'a, "b"', attribution_key: 'file-500' }])
   expect(await svc('--columns', 'keys=x')).toMatchObject({ code: 2, err: expect.stringContaining('--columns') })
+  writeFileSync(path, 'Long URL,Name\nhttps://example.com/,Gr\u00f6\u00dfe', 'latin1')
+  expect(await svc()).toMatchObject({ code: 1, err: expect.stringContaining("isn't text in UTF-8") })
 })

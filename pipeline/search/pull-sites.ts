@@ -65,5 +65,6 @@ async function takeTurn(context: SearchContext, site: LeasedSite, stopping: Abor
 function nextTry({ failures }: LeasedSite, { failure }: ProviderError, now: number): Date | null {
   if (failure.kind === 'reauthenticate') return null
   const asked = Math.min(failure.retryAfterMs ?? 0, searchHoldMaxMs)
-  return new Date(now + Math.max(asked, backoffMs(failures, searchRetryFirstMs, searchRetryMaxMs)))
+  // Half of a backoff is sure, and Google asks for all of the first delay.
+  return new Date(now + Math.max(asked, backoffMs(failures + 1, searchRetryFirstMs, searchRetryMaxMs)))
 }

@@ -269,8 +269,8 @@ test('a limit or a fault is waited for, longer each time; a key that is refused 
     google.asked.length = 0
     await pull(searchRetryFirstMs * 2 ** failures)
     expect(queriesAsked()).toHaveLength(1)
-    // Not sooner than half of the delay, which doubles.
-    await pull((searchRetryFirstMs * 2 ** failures) / 2 - minute)
+    // Not sooner than the delay, which doubles.
+    await pull(searchRetryFirstMs * 2 ** failures - minute)
     expect(queriesAsked()).toHaveLength(1)
     const [site] = await list()
     expect(site).toMatchObject({ state: 'loading', last_error: expect.stringContaining(`${fault.status}`) })

@@ -70,6 +70,8 @@ export function readPage(url: string, html: string): Page {
   let [title, unread, aside, depth, attributesRead, dataRead, scriptsRead] = ['', 0, 0, 0, 0, 0, 0]
   let special: { kind: 'style' | 'data'; text: string } | undefined
   let logo: string | undefined
+  /** Of relative addresses. The first element that names one counts. */
+  let base: string | undefined
 
   function close(one: Open): void {
     const text = plain(one.text)
@@ -108,16 +110,17 @@ export function readPage(url: string, html: string): Page {
         if (sideTags.has(tag)) aside++
         if (attributes['style'] !== undefined) readStyle(attributes['style'], colors, fonts)
         if (tag === 'meta') readMeta(attributes, meta)
+        if (tag === 'base') base ??= absolute(attributes['href'], url)
         if (
           tag === 'img' &&
           /logo/i.test(`${attributes['class']} ${attributes['id']} ${attributes['alt']} ${attributes['src']}`)
         ) {
-          logo ??= absolute(attributes['src'], url)
+          logo ??= absolute(attributes['src'], base ?? url)
         }
-        if (tag === 'a') add(links, absolute(attributes['href'], url) ?? '')
+        if (tag === 'a') add(links, absolute(attributes['href'], base ?? url) ?? '')
         if (tag === 'link') {
           readFontAddress(attributes['href'] ?? '', fonts)
-          add(styleSheets, ownStyleSheet(attributes, url) ?? '')
+          add(styleSheets, ownStyleSheet(attributes, url, base) ?? '')
         }
         if (tag === 'br') say(' ')
         if (textTags.has(tag) && unread === 0 && open.length < openMax) {
@@ -196,11 +199,11 @@ function absolute(address: string | undefined, base: string): string | undefined
   return protocol === 'http:' || protocol === 'https:' ? href : undefined
 }
 
-function ownStyleSheet(attributes: Readonly<Record<string, string>>, page: string): string | undefined {
+function ownStyleSheet(attributes: Readonly<Record<string, string>>, page: string, base = page): string | undefined {
   const relations = (attributes['rel'] ?? '').toLowerCase().split(/\s+/)
   const isShown =
     relations.includes('stylesheet') && !relations.includes('alternate') && attributes['media'] !== 'print'
-  const address = isShown ? absolute(attributes['href'], page) : undefined
+  const address = isShown ? absolute(attributes['href'], base) : undefined
   if (address === undefined) return undefined
   const site = new URL(page).hostname.replace(/^www\./, '')
   const { hostname } = new URL(address)

@@ -27,15 +27,25 @@ export function readStyle(css: string, colors: Map<string, number>, fonts: Map<s
   }
 }
 
+/** Words of CSS itself, and what some sites write for `system-ui`. */
 const genericFonts = new Set([
   'inherit',
   'initial',
   'unset',
+  'revert',
+  'revert-layer',
   'serif',
   'sans-serif',
   'monospace',
-  'system-ui',
   'cursive',
+  'fantasy',
+  'math',
+  'system-ui',
+  'ui-serif',
+  'ui-sans-serif',
+  'ui-monospace',
+  'ui-rounded',
+  'blinkmacsystemfont',
 ])
 
 function sixDigits(color: string): string {

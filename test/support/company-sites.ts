@@ -45,7 +45,7 @@ const styled = `<html><head><link rel="stylesheet" href="/looks.css"><link rel="
 
 const pages: Readonly<Record<string, string>> = { shop, saas, blog, plain, japanese, scripted, bomb, styled }
 const sheets: Readonly<Record<string, string>> = {
-  'looks.css': 'body{color:#123456;font-family:"Fira Sans",serif}a{color:#123456}',
+  'looks.css': 'body{color:#123456;font-family:"Fira Sans",serif}a{color:#123456}pre{font-family:ui-monospace,Menlo}',
   'more.css': 'h1{color:#abc}',
   'large.css': '/* */a{color:#654321}'.repeat(100_000),
   'secret.css': 'a{color:#fedcba}',

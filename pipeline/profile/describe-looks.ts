@@ -18,6 +18,8 @@ const socialHosts: ReadonlyMap<string, string> = new Map([
   ['bsky.app', 'bluesky'],
   ['mastodon.social', 'mastodon'],
   ['threads.net', 'threads'],
+  ['threads.com', 'threads'],
+  ['pinterest.com', 'pinterest'],
   ['t.me', 'telegram'],
   ['discord.gg', 'discord'],
 ])

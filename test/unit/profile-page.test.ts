@@ -73,8 +73,8 @@ test('structured data that is nested deeper than any site’s is not parsed', ()
   expect(read(nested(100)).data).toEqual([])
 })
 
-test('a link host that is called as a member of every object is no social platform', () => {
-  const hosts = ['constructor', '__proto__', 'www.tostring', 'www.youtube.com']
+test('links to social networks name them; a host that is called as a member of every object is none', () => {
+  const hosts = ['constructor', '__proto__', 'www.tostring', 'www.youtube.com', 'www.threads.com', 'www.pinterest.com']
   const page = readPage('https://example.com/', hosts.map((host) => `<a href="http://${host}/a">${host}</a>`).join(''))
   const published = {
     platforms: [],
@@ -86,5 +86,6 @@ test('a link host that is called as a member of every object is no social platfo
     images: 0,
     videos: 0,
   }
-  expect([page.links.length, describePosture([page], published, []).platforms]).toEqual([hosts.length, ['youtube']])
+  const { platforms } = describePosture([page], published, [])
+  expect([page.links.length, platforms]).toEqual([hosts.length, ['pinterest', 'threads', 'youtube']])
 })

@@ -115,6 +115,40 @@ test('by keyboard alone: a post is moved by days, weeks and months, let go, and 
   expect(await stateOf(id)).toEqual(['scheduled', `${later}T09:30:00.000Z`])
 })
 
+test('keys that are typed elsewhere move no post, and what is written in a dialog is lost to nobody', async (context) => {
+  const id = await makePost('Launch', `${day(10)}T09:30:00Z`)
+  const idea = await makePost('Idea')
+  const page = await signIn(context, '/dashboard/posts?view=month')
+  await page.focus('.chip:has-text("Idea")')
+  await page.keyboard.press('Space')
+  await page.waitForSelector('[role="status"]:has-text("Enter puts it there")')
+  await page.click('text=Write a post')
+  // Nor does the page go elsewhere.
+  await page.focus('button:text-is("Today")')
+  await page.keyboard.press('g')
+  await page.getByLabel('Title').pressSequentially('So b')
+  expect([await page.inputValue('text=Title'), new URL(page.url()).search]).toEqual(['So b', '?view=month'])
+  expect(await stateOf(idea)).toEqual(['draft', null])
+  page.once('dialog', (question) => question.accept())
+  await page.click('form >> text=Close')
+
+  await goWithin(page, `/dashboard/posts?view=month&day=${day(1)}`)
+  await page.click('.chip:has-text("Launch")')
+  await page.click('dialog >> text=Edit')
+  await page.fill('dialog >> text=Title', 'Mine')
+  await ask(`/posts/${id}/reschedule`, { scheduled_at: `${monthAfter(day(10), 2)}T09:30:00Z` })
+  await page.waitForSelector('.chip:has-text("Launch")', { state: 'detached' })
+  // The second Escape in a row closes a dialog, whatever was answered.
+  for (let i = 0; i < 2; i++) {
+    page.once('dialog', (question) => question.dismiss())
+    await page.keyboard.press('Escape')
+    expect(await page.inputValue('dialog[open] >> text=Title')).toBe('Mine')
+  }
+  page.once('dialog', (question) => question.accept())
+  await page.click('dialog button:text-is("Close") >> nth=0')
+  await page.waitForSelector('dialog', { state: 'detached' })
+})
+
 test('a finger holds a post and drags it; a draft that is taken back has its time again; newer posts hide none', async (context) => {
   const draft = await ask<{ id: number }>('/posts', {
     title: 'Idea',

@@ -159,6 +159,16 @@ test('a link is changed, refused in words, chosen by its tag, archived and put b
   for (let row = 0; row < 2; row++) await page.click('dialog [aria-label="Remove destination 1"]')
   await page.click('dialog [type="submit"]')
   await expect.poll(async () => (await spring())['targets']).toEqual([])
+  // The list loses a link that somebody archives, and its form stays.
+  await page.click('[aria-label="Change Spring"]')
+  await page.fill('dialog [name="label"]', 'Spring sale')
+  const { id } = await spring()
+  await ask('POST', `/v1/links/${id}/archive`)
+  await page.waitForSelector('text=No link yet')
+  await page.fill('dialog [name="label"]', 'Spring')
+  await page.keyboard.press('Escape')
+  await ask('POST', `/v1/links/${id}/unarchive`)
+  await page.waitForSelector(link)
 
   expect(await page.textContent('ul[aria-label="Tags"]')).toBe('#spring sale')
   await page.click('ul[aria-label="Tags"] >> text=#spring sale')

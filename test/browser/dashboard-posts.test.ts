@@ -70,12 +70,21 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
     await page.waitForSelector(warning, { state: text === '' ? 'visible' : 'detached' })
   }
   // Who stays goes on as before.
-  for (const leave of ['form button:text-is("Close")', 'header >> text=Sign out']) {
+  const leaving = [
+    () => page.click('form button:text-is("Close")'),
+    () => page.click('header >> text=Sign out'),
+    () => page.evaluate('history.back()'),
+  ]
+  for (const leave of leaving) {
     const asked = page.waitForEvent('dialog')
-    const clicked = page.click(leave)
+    const left = leave()
     await (await asked).dismiss()
-    await clicked
+    await left
   }
+  await page.waitForURL((url) => url.search === '')
+  // A post that is closed keeps its editor.
+  for (let i = 0; i < 2; i++) await page.click(`${section} summary:has-text("Launch")`)
+  expect(await page.inputValue('text=Title')).toBe('Launch day')
   // A click that leaves the field saves its text and then the post, or neither.
   await page.fill(altText, 'y'.repeat(1_001))
   for (let i = 0; i < 2; i++) {
@@ -447,6 +456,17 @@ test('an edit leaves what others changed of a post meanwhile', async (context) =
   await page.waitForSelector('[role="alert"]:has-text("what you wrote since then isn’t saved yet")')
   await page.click(save)
   await expect.poll(() => postOf(id)).toMatchObject({ title: 'Mine again', tags: ['late'], ...theirs })
+
+  // The list loses a post that somebody archives, and not what is being written into it.
+  await page.click('text=Edit')
+  await page.fill('text=Title', 'Too late')
+  await ask('POST', `/v1/posts/${id}/archive`)
+  await page.waitForResponse(async (response) => {
+    return response.url().includes('/v1/posts?limit') && !(await response.text()).includes('"Mine again"')
+  })
+  await page.click(save)
+  await page.waitForSelector(`${list('Changed meanwhile')} >> text=Your text stays here`)
+  expect(await page.inputValue('text=Title')).toBe('Too late')
 })
 
 test('a new post that is scheduled while its editor writes on is changed as a scheduled one', async (context) => {

@@ -227,4 +227,8 @@ test('ranges: none of their events is no empty workspace; the series before; day
   await page.keyboard.press('d')
   await card(page, 'visitors', '0')
   expect(await page.$('text=Waiting for the first event')).toBeNull()
+  // The same again is no step of the history.
+  await page.keyboard.press('d')
+  await page.goBack()
+  expect(new URL(page.url()).search).toBe(`?start=${dateBefore(31)}&end=${dateBefore(29)}`)
 })

@@ -90,13 +90,16 @@ export async function savedFile(page: Page, clicked: string): Promise<{ name: st
   return { name: file.suggestedFilename(), lines: content.split('\r\n') }
 }
 
-/** @returns lets those requests of an address go on that come from now on: until then none does */
-export async function holdRequests(page: Page, address: string): Promise<() => void> {
+/**
+ * @param times how many are held: all when left out
+ * @returns lets those requests of an address go on that come from now on: until then none does
+ */
+export async function holdRequests(page: Page, address: string, times?: number): Promise<() => void> {
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
   })
-  await page.route(address, (route) => held.then(() => route.continue()))
+  await page.route(address, (route) => held.then(() => route.continue()), times === undefined ? {} : { times })
   return letGo
 }
 

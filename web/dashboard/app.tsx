@@ -5,6 +5,7 @@ import { figurePages } from '../../schemas/shared-pages.ts'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
 import { showTimezone } from './format.ts'
+import { follow, isShown, pushAddress } from './history-entries.ts'
 import { focusMain, holdDisabled, keepFocus } from './kept-focus.ts'
 import { Later, type Page } from './later.tsx'
 import { type Joined, showRole } from './may.ts'
@@ -14,7 +15,7 @@ import { Failure, PageLink } from './parts.tsx'
 import { signOutSent, useAnswer } from './query.ts'
 import { showWorkspace } from './request.ts'
 import { addressOf, isShared, pageAt } from './shared-page.ts'
-import { clickByAltEnter, focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
+import { clickByAltEnter, focusOn, isForPage, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { SigningIn } from './signing-in.tsx'
 import { mayLeave } from './unsaved.ts'
 import { WaitingCount } from './waiting-count.tsx'
@@ -93,15 +94,18 @@ function App() {
   const failure = ofWorkspace ?? (isKnown ? undefined : ofJoined)
   // Before anything of the page is seen, as its keys are: a quick Back is followed, too.
   useLayoutEffect(() => {
-    const onBack = () => setPlace(placeOf)
+    const onBack = () => {
+      if (follow(() => mayLeave(location.pathname))) setPlace(placeOf)
+    }
     addEventListener('popstate', onBack)
     // Another link was put into the address.
     if (isShared) addEventListener('hashchange', () => location.reload())
     return () => removeEventListener('popstate', onBack)
   }, [])
   const navigate = useCallback((path: string) => {
-    if (!mayLeave(path)) return
-    history.pushState(null, '', addressOf(path))
+    const address = addressOf(path)
+    if (isShown(address) || !mayLeave(path)) return
+    pushAddress(address)
     setPlace(placeOf)
   }, [])
   useEffect(() => {
@@ -184,7 +188,8 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
   const goAt = useRef(0)
   useLayoutEffect(() => {
     const onSecond = (event: KeyboardEvent) => {
-      const path = Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
+      const isSecond = Date.now() - goAt.current < secondKeyWithinMs && isForPage(event)
+      const path = isSecond ? pageKeys[event.key.toLowerCase()] : undefined
       goAt.current = 0
       if (path === undefined || !shownPages.some(([shown]) => shown === path)) return
       event.stopImmediatePropagation()

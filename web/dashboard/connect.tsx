@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountSignIn } from '../../schemas/resources/social-account.ts'
 import { platformForms } from './account-platforms.tsx'
 import { withinPlatformMs } from './begin-sign-in.ts'
+import { replaceAddress } from './history-entries.ts'
 import type { PageProps } from './later.tsx'
 import { Panel } from './panel.tsx'
 import { PageLink } from './parts.tsx'
@@ -26,7 +27,7 @@ export function ConnectPage({ search, navigate }: Pick<PageProps, 'search' | 'na
   useEffect(() => {
     const query = new URLSearchParams(search)
     // The code works once: neither a reload nor the history needs it.
-    history.replaceState(null, '', location.pathname)
+    replaceAddress(location.pathname)
     const state = query.get('state') ?? query.get('oauth_token') ?? query.get('denied')
     if (state === null || state === '') {
       setSent({ refusal: 'No platform sent you here. Begin in the settings, under Accounts' })

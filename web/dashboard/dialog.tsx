@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from './parts.tsx'
 import { type Sent, send } from './query.ts'
+import { HeldInDialog, mayClose } from './unsaved.ts'
 
 interface DialogProps {
   readonly title: string
@@ -23,18 +24,36 @@ export function Dialog({ title, children, close }: DialogProps) {
       if (before instanceof HTMLElement) before.focus()
     }
   }, [])
+  /** A browser lets a second Escape close it, whatever is answered. Then it opens again. */
+  const opensAgain = useRef(false)
+  const inside = useRef(new Set<object>()).current
   return (
-    // The event comes a moment after the dialog closed. By then a quick key may have opened another in its place.
-    <dialog ref={place} aria-label={title} onClose={({ currentTarget }) => currentTarget.isConnected && close()}>
+    <dialog
+      ref={place}
+      aria-label={title}
+      onCancel={(event) => {
+        // A file that isn't chosen after all is told of by the same name.
+        if (event.target !== event.currentTarget || mayClose(inside)) return
+        event.preventDefault()
+        opensAgain.current = !event.defaultPrevented
+      }}
+      onClose={({ currentTarget }) => {
+        // The event comes a moment after the dialog closed. By then a quick key may have opened another in its place.
+        if (!currentTarget.isConnected) return
+        if (opensAgain.current) currentTarget.showModal()
+        else close()
+        opensAgain.current = false
+      }}
+    >
       <div class="tabs">
         <h2>
           <bdi>{title}</bdi>
         </h2>
-        <button type="button" onClick={() => place.current?.close()}>
+        <button type="button" onClick={() => mayClose(inside) && place.current?.close()}>
           Close
         </button>
       </div>
-      {children}
+      <HeldInDialog.Provider value={inside}>{children}</HeldInDialog.Provider>
     </dialog>
   )
 }

@@ -38,6 +38,7 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
+  const [edited, edit] = useState<Link>()
   const none = status === 'archived' ? 'None is archived.' : `No link yet.${may('links:write') ? makeOne : ''}`
   return (
     <main>
@@ -71,11 +72,13 @@ export function LinksPage({ search, workspace, navigate }: PageProps) {
                 status={status}
                 search={search}
                 navigate={navigate}
+                edit={() => edit(link)}
               />
             ))}
         </ul>
         {pager}
       </section>
+      {edited && <EditLink link={edited} timezone={workspace.timezone} close={() => edit(undefined)} />}
     </main>
   )
 }
@@ -142,11 +145,11 @@ interface OneLinkProps extends Pick<PageProps, 'search' | 'navigate'> {
   readonly link: Link
   readonly workspace: Workspace
   readonly status: 'active' | 'archived'
+  edit(): void
 }
 
-function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
+function OneLink({ link, workspace, status, search, navigate, edit }: OneLinkProps) {
   const [isOpen, setOpen] = useState(false)
-  const [isEdited, edit] = useState(false)
   const { refusal, done } = useRefusal()
   const [verb, label] = status === 'active' ? (['archive', 'Archive'] as const) : (['unarchive', 'Put back'] as const)
   const archive = async () => done(await send('POST', `/links/${link.id}/${verb}`))
@@ -172,7 +175,7 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
             <p class="label">{link.post_url}</p>
             <LinkSettings link={link} timezone={workspace.timezone} />
             {may('links:write') && (
-              <button type="button" aria-label={`Change ${link.label}`} onClick={() => edit(true)}>
+              <button type="button" aria-label={`Change ${link.label}`} onClick={edit}>
                 Change
               </button>
             )}
@@ -193,7 +196,6 @@ function OneLink({ link, workspace, status, search, navigate }: OneLinkProps) {
       </details>
       <TagChips tags={link.tags} search={search} navigate={navigate} />
       <Copy text={link.post_url} label="Copy short link" of={`of ${link.label}`} />
-      {isEdited && <EditLink link={link} timezone={workspace.timezone} close={() => edit(false)} />}
     </li>
   )
 }

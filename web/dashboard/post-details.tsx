@@ -1,5 +1,5 @@
 /** One post: what can be done with it, the state of each target, and what it led to. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { PostStatus, PostWithPerformance } from '../../schemas/resources/post.ts'
 import { AccountName, useHandles } from './account-names.tsx'
 import { Confirm } from './dialog.tsx'
@@ -30,18 +30,20 @@ export interface PostProps {
   readonly queue: Queue
 }
 
-interface OpenedProps extends PostProps {
+export interface OpenedProps extends PostProps {
   /** It has a place in the queue: the moment at which it goes out. */
   queued?(at: string): void
+  /** Whether an editor is open in it: then it stays, whatever becomes of the list around it. */
+  keep(isEdited: boolean): void
 }
 
-/** A listed post with all of itself, and what can be done with it. An approval is for the text that is shown here. */
+/** A listed post with all of itself, and what can be done with it. An approval is for the text and the time that are read here. */
 export function OpenedPost(props: OpenedProps) {
   const { post, workspace } = props
   const asked = useAnswer<PostWithAll>(`/posts/${post.id}`)
   return (
     <>
-      <Changes {...props} readAt={asked.answer?.updated_at ?? post.updated_at} />
+      <Changes {...props} post={asked.answer ?? post} />
       <Detail {...asked} workspace={workspace} />
     </>
   )
@@ -56,14 +58,20 @@ const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const queueable: readonly PostStatus[] = ['draft', 'failed']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
-function Changes({ post, readAt, workspace, queue, queued }: OpenedProps & { readonly readAt: string }) {
+function Changes({ post, workspace, queue, queued, keep }: OpenedProps) {
   const [edited, edit] = useState<Post>()
   const [isDeleting, setDeleting] = useState(false)
   const [copy, setCopy] = useState<Duplicate>()
   const { refusal, done: showOutcome } = useRefusal()
   /** The version that the last write from here left, until it is read. */
   const [madeAt, setMadeAt] = useState('')
+  const readAt: string = post.updated_at
   const seenAt = madeAt > readAt ? madeAt : readAt
+  const isEdited = edited !== undefined
+  useEffect(() => {
+    keep(isEdited)
+    return () => keep(false)
+  }, [isEdited])
   const done = (sent: Sent<unknown>) => {
     if ('made' in sent) setMadeAt((sent.made as Post).updated_at)
     showOutcome(sent)

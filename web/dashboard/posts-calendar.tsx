@@ -2,7 +2,7 @@
  * Posts on their days, a week or a month at a time. Dragging puts a post on another day, by mouse or by finger; so do Space, the arrow keys and
  * Enter. Its time of day stays. It stands there at once, and goes back when the API refuses.
  */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { CalendarDay, PostChip } from './calendar-day.tsx'
 import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
@@ -53,7 +53,12 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
     [queue.known, workspace.timezone],
   )
   const drafts = shown.filter(({ scheduled_at, status }) => scheduled_at === null && status === 'draft')
-  const openedPost = shown.find(({ id }) => id === opened)
+  const [isEdited, keep] = useState(false)
+  const last = useRef<Post>(undefined)
+  const found = shown.find(({ id }) => id === opened)
+  // Somebody else may have moved it to other days since it was opened.
+  if (found || opened === undefined || !isEdited) last.current = found
+  const openedPost = last.current
   const chip = (post: Post) => (
     <PostChip key={post.id} post={post} time={clockOf(post)} moves={moves} open={() => open(post.id)} />
   )
@@ -118,6 +123,7 @@ export function PostsCalendar({ posts, workspace, queue, span, day, go, write }:
             workspace={workspace}
             queue={queue}
             post={openedPost}
+            keep={keep}
             queued={(at) => {
               const on = localMoment(at, workspace.timezone).slice(0, 10)
               if (!days.includes(on)) go(on)

@@ -12,7 +12,7 @@ import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { may } from './may.ts'
 import { ArchiveTabs, Failure, isArchive } from './parts.tsx'
-import { OpenedPost, type PostProps, tones, wordsOf } from './post-details.tsx'
+import { OpenedPost, type OpenedProps, type PostProps, tones, wordsOf } from './post-details.tsx'
 import type { Post } from './post-draft.ts'
 import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
@@ -133,6 +133,15 @@ function Calendar({ chosen, ...shown }: Shown & Omit<CalendarProps, 'posts'> & {
   )
 }
 
+/** The posts of a list, and others whose editor is open: a page before had them, or somebody archived them since. */
+function useKept(posts: readonly Listed[] = []) {
+  const [kept, setKept] = useState<readonly Listed[]>([])
+  const keep = (post: Listed, isEdited: boolean) =>
+    setKept((before) => [...before.filter(({ id }) => id !== post.id), ...(isEdited ? [post] : [])])
+  const others = kept.filter(({ id }) => !posts.some((post) => post.id === id))
+  return { rows: [...posts, ...others].sort((one, other) => other.id - one.id), keep }
+}
+
 function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
   const handles = useHandles()
   const own = onlyWaiting(search) ? '/posts?review=waiting' : '/posts'
@@ -146,11 +155,12 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
+  const { rows, keep } = useKept(posts)
   return (
     <section class="panel paged" aria-label="Posts" aria-busy={isAwaited}>
       {failure && <Failure {...failure} />}
       <ArchiveTabs title="Posts" search={search} navigate={navigate} />
-      {posts?.length === 0 && !isStale && (
+      {posts !== undefined && rows.length === 0 && !isStale && (
         <p class="empty">
           {isArchive(search)
             ? 'None is archived.'
@@ -159,14 +169,29 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
               : `No post yet.${may('posts:write') ? ' Write one: it is a draft until it is given a time and scheduled.' : ''}`}
         </p>
       )}
-      <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} post={post} handles={handles} {...shown} />)}</ul>
+      <ul>
+        {!isStale &&
+          rows.map((post) => (
+            <OnePost key={post.id} post={post} handles={handles} keep={(isEdited) => keep(post, isEdited)} {...shown} />
+          ))}
+      </ul>
       {pager}
     </section>
   )
 }
 
-function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; readonly handles: Handles }) {
+interface OneProps extends Shown, Pick<OpenedProps, 'keep'> {
+  readonly post: Listed
+  readonly handles: Handles
+}
+
+function OnePost({ post, handles, keep, ...shown }: OneProps) {
   const [isOpen, setOpen] = useState(false)
+  const [isEdited, setEdited] = useState(false)
+  const keepThis = (is: boolean) => {
+    setEdited(is)
+    keep(is)
+  }
   const { title, status, scheduled_at, targets, engagement } = post
   return (
     <li class="item">
@@ -191,7 +216,7 @@ function OnePost({ post, handles, ...shown }: Shown & { readonly post: Listed; r
             )}
           </span>
         </summary>
-        {isOpen && <OpenedPost post={post} {...shown} />}
+        {(isOpen || isEdited) && <OpenedPost post={post} keep={keepThis} {...shown} />}
       </details>
     </li>
   )

@@ -1,5 +1,6 @@
 /** A field for searches whose text stands in the address. */
 import { useEffect, useRef } from 'preact/hooks'
+import { replaceAddress } from './history-entries.ts'
 
 const typingMs = 200
 
@@ -23,7 +24,7 @@ export function useSearchField(sought: string, addressOf: (text: string) => stri
     clearTimeout(typing.current)
     typing.current = setTimeout(() => {
       told.current = text.trim()
-      history.replaceState(null, '', addressOf(told.current))
+      replaceAddress(addressOf(told.current))
       dispatchEvent(new PopStateEvent('popstate'))
     }, typingMs)
   }

@@ -61,21 +61,23 @@ export function KeysDialog({ close }: { close(): void }) {
   )
 }
 
-/** Calls for each key that isn't meant for a field, a dialog or the browser. */
+/** Calls for each key that is meant for the page. */
 export function usePageKeys(press: (key: string, event: KeyboardEvent) => void): void {
   // Before anything of the page is seen: a quick key is heard, too.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const { key, target, ctrlKey, metaKey, altKey } = event
-      const isTyped = target instanceof Element && target.closest('input, select, textarea, dialog') !== null
-      const isFree = !isTyped && document.querySelector('dialog[open]') === null
-      if (doKeysAct() && !ctrlKey && !metaKey && !altKey && isFree) {
-        press(key.toLowerCase(), event)
-      }
+      if (isForPage(event)) press(event.key.toLowerCase(), event)
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   })
+}
+
+/** Whether a key isn't meant for a field, a dialog or the browser. */
+export function isForPage({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  const isTyped = target instanceof Element && target.closest('input, select, textarea, dialog') !== null
+  const isFree = !isTyped && document.querySelector('dialog[open]') === null
+  return doKeysAct() && !ctrlKey && !metaKey && !altKey && isFree
 }
 
 interface OverviewKeys {

@@ -1,5 +1,6 @@
-/** Asks before a page is left whose text isn't saved: by a link, a key, Close, or the end of the tab. */
-import { useEffect } from 'preact/hooks'
+/** Asks before a page or a dialog is left whose text isn't saved: by a link, a key, Back, Close, or the end of the tab. */
+import { createContext } from 'preact'
+import { useContext, useEffect } from 'preact/hooks'
 
 interface Unsaved {
   /** The path of the page on which it stays, whatever the address's query. */
@@ -7,21 +8,26 @@ interface Unsaved {
 }
 
 const held = new Set<Unsaved>()
+/** Those in the dialog around, which are lost as it closes. */
+export const HeldInDialog = createContext<Set<object>>(new Set())
 /** The browser needn't ask any more. */
 let isPageLeft = false
 
 /** @param is whether the part of the page that calls it holds what isn't saved */
 export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
+  const heldInDialog = useContext(HeldInDialog)
   useEffect(() => {
     if (!is) return
     const own = { keptAt }
     held.add(own)
+    heldInDialog.add(own)
     const ask = (event: BeforeUnloadEvent) => {
       if (!isPageLeft) event.preventDefault()
     }
     addEventListener('beforeunload', ask)
     return () => {
       held.delete(own)
+      heldInDialog.delete(own)
       removeEventListener('beforeunload', ask)
     }
   }, [is, keptAt])
@@ -31,7 +37,16 @@ export function useUnsaved(is: boolean, { keptAt }: Unsaved): void {
 export function mayLeave(to?: string): boolean {
   const path = to && new URL(to, location.href).pathname
   const isLost = [...held].some(({ keptAt }) => keptAt === undefined || keptAt !== path)
-  return !isLost || confirm("Leave without saving? What you changed isn't saved.")
+  return !isLost || isGivenUp()
+}
+
+/** @param inside what isn't saved in the dialog that closes */
+export function mayClose(inside: ReadonlySet<object>): boolean {
+  return inside.size === 0 || isGivenUp()
+}
+
+function isGivenUp(): boolean {
+  return confirm("Leave without saving? What you changed isn't saved.")
 }
 
 /** For a page that ends its requests and then sends a form: the browser would ask too late. */

@@ -66,8 +66,17 @@ export function useMoves({ posts, timezone, localTime, isShown, go }: MovesOf) {
       event.preventDefault()
       event.stopImmediatePropagation()
     }
+    // Whoever presses something else goes on there: what is typed there moves no post.
+    const leave = () => {
+      toFocus.current = undefined
+      letGo()
+    }
+    addEventListener('pointerdown', leave, { capture: true })
     addEventListener('keydown', onKey, { capture: true })
-    return () => removeEventListener('keydown', onKey, { capture: true })
+    return () => {
+      removeEventListener('pointerdown', leave, { capture: true })
+      removeEventListener('keydown', onKey, { capture: true })
+    }
   })
 
   function aimAt(day: string): void {

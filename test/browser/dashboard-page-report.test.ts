@@ -1,7 +1,7 @@
 /** The report of pages, what stands before and after one, and lists of sessions whose rows are no filters. */
 import { expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { goWithin, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
+import { goWithin, holdRequests, list, look, savedFile, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -58,6 +58,12 @@ test('the report of pages is sorted by keyboard, saved as it stands, and filters
   // The least first, by the API: what isn't known stays last.
   await page.keyboard.press('Enter')
   await expect.poll(rows).toEqual([brief, long, often])
+  // The file is of the order that is chosen.
+  const letGo = await holdRequests(page, '**/analytics/pages?*')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog button[aria-disabled="true"]:text-is("CSV")')
+  letGo()
+  await expect.poll(rows).toEqual([long, brief, often])
   await look(page, 'page-report')
   const { name, lines } = await savedFile(page, 'dialog >> text=CSV')
   expect(name).toBe('Page report.csv')

@@ -366,6 +366,15 @@ test('a recipient of reports is added by keyboard, refused a second time, and re
   await expect.poll(switches).toEqual([{ alerts: true, failures: false }])
   await page.check(failures)
   await expect.poll(switches).toEqual([{ alerts: true, failures: true }])
+  // The second change of a quick hand waits for the first.
+  const answers: (string | null)[] = []
+  page.on('requestfinished', (request) => request.method() === 'PATCH' && answers.push(request.postData()))
+  const letFirst = await holdRequests(page, '**/report-recipients/*', 1)
+  await page.uncheck(failures)
+  await page.check(failures)
+  letFirst()
+  await expect.poll(() => answers.slice(-2)).toEqual(['{"failures":false}', '{"failures":true}'])
+  expect(await page.isChecked(failures)).toBe(true)
   await page.check(`${section} [aria-label^="Conversions"]`)
   await page.click(`${section} >> text=all conversions`)
   await page.fill('dialog [name="conversion_names"]', 'signup')

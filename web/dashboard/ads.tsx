@@ -1,5 +1,5 @@
 /** Costs of imported ads in the range, and the revenue that their campaigns brought in. */
-import type { Filter } from './address.ts'
+import { type Filter, filterOf } from './address.ts'
 import { brief, fittingMoney, money, number } from './format.ts'
 import type { Overview } from './overview-data.ts'
 import { Panel } from './panel.tsx'
@@ -53,8 +53,7 @@ export function Ads({ metrics, currency, add }: AdsProps) {
 
 function Row({ of, currency, add }: Omit<AdsProps, 'metrics'> & { of: Campaign }) {
   const { source, campaign, cost_cents, clicks, revenue_cents } = of
-  const filters: Filter[] = [{ name: 'source', value: source }]
-  if (campaign !== '') filters.push({ name: 'campaign', value: campaign })
+  const filters = [filterOf('source', source), ...(campaign === '' ? [] : [filterOf('campaign', campaign)])]
   return (
     <tr>
       <th scope="row">

@@ -77,7 +77,7 @@ export function ListTable({ kind, view, currency, add }: TableProps) {
         />
         <button
           type="button"
-          aria-disabled={rows.length === 0}
+          aria-disabled={isStale || rows.length === 0}
           onClick={() => save(`${kind.title}.csv`, csvOf(kind, rows, currency))}
         >
           CSV

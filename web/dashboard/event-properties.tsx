@@ -1,5 +1,5 @@
 /** The values of a property that events of one name carried, with who caused them. */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { type Filter, listQuestionOf, type View } from './address.ts'
 import { ListTable } from './details.tsx'
@@ -26,8 +26,11 @@ export function EventProperties({ event, view, currency, add, navigate, close }:
   const named = new URLSearchParams({ name: event, limit: '1' })
   const { answer, failure } = useAnswer<EventNames>(`/analytics/events?${named}&${listQuestionOf(view)}`, { againMs })
   const [chosen, choose] = useState<string>()
-  const names = answer?.properties ?? []
-  const property = chosen ?? names[0]
+  const first = useRef<string>(undefined)
+  first.current ??= answer?.properties[0]
+  // The most frequent one may be another by now: the table that somebody reads stays.
+  const property = chosen ?? first.current
+  const names = new Set([...(answer?.properties ?? []), ...(property === undefined ? [] : [property])])
   const kind = useMemo(() => (property === undefined ? undefined : valuesOf(event, property)), [event, property])
   const addAndClose = (...filters: Filter[]) => {
     add(...filters)
@@ -42,7 +45,7 @@ export function EventProperties({ event, view, currency, add, navigate, close }:
           <label>
             Property{' '}
             <select value={property} onChange={({ currentTarget: { value } }) => choose(value)}>
-              {names.map((name) => (
+              {[...names].map((name) => (
                 <option key={name} value={name}>
                   {name}
                 </option>

@@ -20,6 +20,7 @@ import {
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { serverNow } from './request.ts'
 import { AwaitedChart, SeriesChart } from './series-chart.tsx'
 import { isShared } from './shared-page.ts'
 import { useOverviewKeys } from './shortcuts.tsx'
@@ -86,7 +87,7 @@ export function EventsPage({ search, workspace: { timezone }, navigate }: PagePr
             timezone={shown.range.timezone}
             zoom={(days) => go(withDays(readView(location.search), days, today))}
           />
-          {wholeOf(shown.series, new Date().toISOString()) < shown.series.length && (
+          {wholeOf(shown.series, new Date(serverNow()).toISOString()) < shown.series.length && (
             <p class="note">The last {shown.range.bucket} isn’t over yet.</p>
           )}
         </>

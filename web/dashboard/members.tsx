@@ -1,5 +1,5 @@
 /** Who may look at the workspace and change it: members with their roles, and invitations by a link that is shown once. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { CreatedInvitation, Members as MembersResource } from '../../schemas/resources/member.ts'
 import { openByKey } from './choice.tsx'
 import { Confirm, Dialog, FormDialog, Removal } from './dialog.tsx'
@@ -8,6 +8,7 @@ import { may } from './may.ts'
 import { Panel } from './panel.tsx'
 import { ShownOnce } from './parts.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
+import { useChosen } from './use-chosen.ts'
 
 type Answer = (typeof MembersResource)['_output']
 type Member = Answer['members'][number]
@@ -131,33 +132,16 @@ interface RoleProps {
   done(sent: Sent<unknown>): void
 }
 
-/** Shows the chosen role until the list has it. Several are sent in their order: some browsers choose each on the way. */
-function RoleOf({ member: { id, email, role }, done }: RoleProps) {
-  const [chosen, choose] = useState<string>()
-  const newest = useRef<Promise<Sent<unknown>>>(undefined)
-  useEffect(() => {
-    if (newest.current === undefined) choose(undefined)
-  }, [role])
-  const change = async (next: string) => {
-    choose(next)
-    const before = newest.current
-    const sending = (async () => {
-      await before
-      return send('PATCH', `/members/${id}`, { role: next })
-    })()
-    newest.current = sending
-    const sent = await sending
-    done(sent)
-    if (newest.current !== sending) return
-    newest.current = undefined
-    if ('refusal' in sent) choose(undefined)
-  }
+function RoleOf({ member, done }: RoleProps) {
+  const { id, email, role } = member
+  const put = (next: string) => send('PATCH', `/members/${id}`, { role: next })
+  const { shown, change } = useChosen({ row: member, known: role, put })
   return (
     <select
       aria-label={`Role of ${email}`}
       onKeyDown={openByKey}
-      value={chosen ?? role}
-      onChange={({ currentTarget: { value } }) => void change(value)}
+      value={shown}
+      onChange={async ({ currentTarget: { value } }) => done(await change(value))}
     >
       {Object.keys(roles).map((one) => (
         <option key={one}>{one}</option>

@@ -6,6 +6,7 @@ import { FormDialog, Removal } from './dialog.tsx'
 import { Panel } from './panel.tsx'
 import { type Sent, send, useAnswer, useRefusal } from './query.ts'
 import { ReportState } from './report-state.tsx'
+import { useChosen } from './use-chosen.ts'
 
 type Recipient = (typeof ReportRecipientResource)['_output']
 type Answer = (typeof ReportRecipients)['_output']
@@ -111,23 +112,15 @@ interface SwitchProps {
 
 function Switch({ of: recipient, name, done }: SwitchProps) {
   const { id, email, every } = recipient
-  const isSet = recipient[name]
-  /** Shown until an answer agrees: one that was asked for before the change would turn the switch back for a moment. */
-  const [chosen, choose] = useState<boolean>()
-  if (chosen === isSet) choose(undefined)
-  async function change(isOn: boolean): Promise<void> {
-    choose(isOn)
-    const sent = await send('PATCH', `/report-recipients/${id}`, { [name]: isOn })
-    if ('refusal' in sent) choose(undefined)
-    done(sent)
-  }
+  const put = (isOn: boolean) => send('PATCH', `/report-recipients/${id}`, { [name]: isOn })
+  const { shown, change } = useChosen({ row: recipient, known: recipient[name], put })
   return (
     <label>
       <input
         type="checkbox"
         aria-label={`${switches[name].label} to ${email}, ${every}`}
-        checked={chosen ?? isSet}
-        onChange={({ currentTarget: { checked } }) => change(checked)}
+        checked={shown}
+        onChange={async ({ currentTarget: { checked } }) => done(await change(checked))}
       />{' '}
       {switches[name].word}
     </label>

@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{e as c,g as n}from"./chunk-XLAVOCIK.js";var o=200;function a(t,u){let i=n(null),e=n(t),r=n(void 0);return c(()=>()=>clearTimeout(r.current),[]),c(()=>{t!==e.current&&(i.current.value=t),e.current=t},[t]),[i,s=>{clearTimeout(r.current),r.current=setTimeout(()=>{e.current=s.trim(),history.replaceState(null,"",u(e.current)),dispatchEvent(new PopStateEvent("popstate"))},o)}]}export{a};

@@ -70,7 +70,7 @@ export function readPage(url: string, html: string): Page {
   let [title, unread, aside, depth, attributesRead, dataRead, scriptsRead] = ['', 0, 0, 0, 0, 0, 0]
   let special: { kind: 'style' | 'data'; text: string } | undefined
   let logo: string | undefined
-  /** Of relative addresses. The first element that names one counts. */
+  /** Relative addresses begin here. The first element that names one counts. */
   let base: string | undefined
 
   function close(one: Open): void {

@@ -31,7 +31,7 @@ export interface AnsweringOptions {
 
 /** A sender who has the answer, and still sends a body that nobody reads, may be silent for ten seconds. */
 const restStallMs = 10_000
-/** … and where the connection ends with the answer, what it sends is read for so long. */
+/** Where the connection ends with the answer, the rest of such a body is read for so long. */
 const lingerMs = 1_000
 
 export function makeAnswering(

@@ -14,11 +14,15 @@ export function readSecret(options: OptionValues): string | undefined {
   const file = options.text('secret-file')
   if (given !== undefined && file !== undefined) throw new UsageError('--secret and --secret-file exclude each other')
   if (file === undefined) return given
+  let text: string
   try {
-    const text = readFileSync(file, 'utf8').trim()
-    if (text !== '' && text.length <= accountSecretLengthMax) return text
+    text = readFileSync(file, 'utf8').trim()
   } catch (error) {
     throw new CommandFailed(`--secret-file can't be read: ${(error as Error).message}`)
   }
-  throw new CommandFailed('--secret-file holds no secret')
+  if (text === '') throw new CommandFailed('--secret-file holds no secret')
+  if (text.length > accountSecretLengthMax) {
+    throw new CommandFailed(`--secret-file holds more than ${accountSecretLengthMax} characters`)
+  }
+  return text
 }

@@ -102,6 +102,8 @@ test.each([
   [[], 2, '--platform'],
   [['--platform', 'x', '--type', 'magic'], 2, '--type'],
   [['--platform', 'x', '--handle', 'a'.repeat(121)], 2, '--handle'],
+  [['--platform', 'x', '--secret-file', '/dev/null'], 1, 'holds no secret'],
+  [['--platform', 'x', '--secret-file', 'package-lock.json'], 1, 'holds more than'],
 ])('%j is refused with code %d', async (words, code, named) => {
   expect(await connect(...words)).toMatchObject({ code, err: expect.stringContaining(named) })
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])

@@ -104,15 +104,16 @@ interface CopyProps {
 
 /** Copies a text, and says so. */
 export function Copy({ text, label = 'Copy', of }: CopyProps) {
-  const [isCopied, setCopied] = useState(false)
+  // Another text isn't copied yet.
+  const [copied, setCopied] = useState<string>()
   const copy = () =>
     void copyText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
+      () => setCopied(text),
+      () => setCopied(undefined),
     )
   return (
     <button type="button" onClick={copy}>
-      {isCopied ? 'Copied' : label}
+      {copied === text ? 'Copied' : label}
       {of && (
         <span class="unseen">
           {' '}

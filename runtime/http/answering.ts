@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Log } from '../log.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
+import { endLingering } from './linger.ts'
 import { dropRequestBody } from './node-body.ts'
 import { drainedBytesMax } from './refusals.ts'
 import type { HttpReply } from './reply.ts'
@@ -31,8 +32,6 @@ export interface AnsweringOptions {
 
 /** A sender who has the answer, and still sends a body that nobody reads, may be silent for ten seconds. */
 const restStallMs = 10_000
-/** Where the connection ends with the answer, the rest of such a body is read for so long. */
-const lingerMs = 1_000
 
 export function makeAnswering(
   request: IncomingMessage,
@@ -49,7 +48,7 @@ export function makeAnswering(
   }
   function writeHead({ status, headers, cookies = [], body, file }: HttpReply, closes: boolean): void {
     if (closes || isClosing()) response.shouldKeepAlive = false
-    if (!response.shouldKeepAlive && !request.complete) linger(request.socket)
+    if (!response.shouldKeepAlive && !request.complete) lingerAtEnd(request.socket)
     const length = file?.bytes ?? Buffer.byteLength(body ?? '')
     const hasLength = status !== 204 && status !== 304
     response.writeHead(status, STATUS_CODES[status], {
@@ -99,11 +98,7 @@ export function makeAnswering(
   return answering
 }
 
-/** Closed with unread data, a connection is reset. A proxy that still writes then loses the answer. */
-function linger(socket: Socket): void {
-  // Node calls it behind the last answer.
-  socket.destroySoon = () => {
-    socket.end()
-    setTimeout(() => socket.destroy(), lingerMs).unref()
-  }
+/** Node calls this behind the last answer. */
+function lingerAtEnd(socket: Socket): void {
+  socket.destroySoon = () => endLingering(socket)
 }

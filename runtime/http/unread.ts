@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type RequestHead, splitUrl } from './head.ts'
+import { endLingering } from './linger.ts'
 import { type Refusal, refusalReply, refusals } from './refusals.ts'
 import type { HttpReply } from './reply.ts'
 import { requestIdInHead } from './request-id.ts'
@@ -13,9 +14,6 @@ export const unread = {
   headLate: { status: 408, detail: 'The request did not arrive in time', closes: true },
   headTooLarge: { status: 431, detail: 'The headers of the request are too large', closes: true },
 } as const satisfies Record<string, Refusal>
-
-/** The rest of the request is read for one second, so that no reset takes the answer away. */
-const lingerMs = 1_000
 
 /** @param route answers an unknown method, as Node's parser knows no others than those of its list */
 export function answerUnread(
@@ -34,8 +32,7 @@ export function answerUnread(
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-  setTimeout(() => socket.destroy(), lingerMs).unref()
+  endLingering(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
 /** A good request line with a method that no route has: 405 or 404. */

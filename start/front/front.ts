@@ -13,10 +13,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { createProxyServer } from 'httpxy'
 import { hostOfTarget, originForm } from '../../runtime/http/head.ts'
 import { inTurn } from '../../runtime/http/in-turn.ts'
+import { endLingering } from '../../runtime/http/linger.ts'
 import type { Refusal } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { problems } from '../../schemas/errors/problems.ts'
@@ -63,9 +64,7 @@ const requestWithinMs = 15 * 60_000
 const answerWithinMs = 120_000
 /** Below the services' own idle time: a connection that they are about to close isn't used. */
 const idleUpstreamMs = 4_000
-/** Time to read the answer, for a sender who still sends after it. */
-const lingerMs = 1_000
-/** The same for a sender that was too slow: it has had its time. */
+/** Time to read the answer, for a sender that was too slow: it has had its time. */
 const lateLingerMs = 100
 /** While a service is away, a sender's body has this long to end. */
 const readOnMs = 250
@@ -208,10 +207,7 @@ function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage
 /** Once answered, a sender that goes on sending (a body that was too long, or never ends) is cut. */
 function endWithAnswer(request: IncomingMessage, response: ServerResponse): void {
   response.on('finish', () => {
-    if (request.complete) return
-    const socket: Socket = request.socket
-    socket.end()
-    setTimeout(() => socket.destroy(), response.statusCode === 408 ? lateLingerMs : lingerMs)
+    if (!request.complete) endLingering(request.socket, '', response.statusCode === 408 ? lateLingerMs : undefined)
   })
 }
 

@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
+import { endLingering } from '../../runtime/http/linger.ts'
 import { requestIdInHead } from '../../runtime/http/request-id.ts'
 import { unread } from '../../runtime/http/unread.ts'
 
@@ -19,9 +20,6 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
   readonly bytesParsed?: number
 }
-
-/** Time to read the answer, for a sender who still sends after it. */
-const lingerMs = 1_000
 
 const askWithinMs = 5_000
 
@@ -104,6 +102,5 @@ function end(socket: Socket, { status, headers, body }: WrittenAnswer): void {
   if (!socket.writable) return void socket.destroy()
   const lines = Object.entries({ ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
-  setTimeout(() => socket.destroy(), lingerMs).unref()
+  endLingering(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
 }

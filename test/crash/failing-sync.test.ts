@@ -58,7 +58,7 @@ test(
           ingest = await startIngest(stores, {}, ingest)
           await sleep(roundMs)
         },
-        1,
+        0,
       )
     }
     await ingest.shipped()

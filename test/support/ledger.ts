@@ -4,6 +4,7 @@
  * compared with their answers: 202, none at all, or a refusal.
  */
 import { Agent, request } from 'undici'
+import { vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { isLong } from './short-form.ts'
 
@@ -12,7 +13,7 @@ const connections = 48
 const sendDeadlineMs = isLong ? 5_000 : 60_000
 /** Before an event is sent again: all connections together try some hundred times a second. */
 const retryMs = 100
-const enoughWithinMs = 120_000
+const enough = { timeout: 120_000 }
 /** In short some hundred events a second: something is always under way, and cores are left to other files. */
 const pauseUsuallyMs = isLong ? 0 : 150
 
@@ -129,21 +130,14 @@ export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs =
       return tookMs.length
     },
     /**
-     * Sends while `work` goes on, and until `atLeast` events are acknowledged, however busy the machine is. Settles when
-     * nothing is under way any more.
+     * Sends while `work` goes on, and until more than so many events are acknowledged, however busy the machine is. Settles
+     * when nothing is under way any more.
      */
-    async runDuring(target: LedgerTarget, work: () => Promise<void>, atLeast = 0) {
+    async runDuring(target: LedgerTarget, work: () => Promise<void>, moreThan = -1) {
       const stop = new AbortController()
       const sending = sendUntil(stop.signal, target)
-      const untilEnough = async () => {
-        const giveUpAt = Date.now() + enoughWithinMs
-        while (tookMs.length < atLeast) {
-          if (Date.now() > giveUpAt) throw new Error(`${tookMs.length} of ${atLeast} events were acknowledged`)
-          await sleep(20)
-        }
-      }
       await work()
-        .then(untilEnough)
+        .then(() => vi.waitUntil(() => tookMs.length > moreThan, enough))
         .finally(() => {
           stop.abort()
           return sending

@@ -139,7 +139,8 @@ function useKept(posts: readonly Listed[] = []) {
   const keep = (post: Listed, isEdited: boolean) =>
     setKept((before) => [...before.filter(({ id }) => id !== post.id), ...(isEdited ? [post] : [])])
   const others = kept.filter(({ id }) => !posts.some((post) => post.id === id))
-  return { rows: [...posts, ...others].sort((one, other) => other.id - one.id), keep }
+  const isEdited = ({ id }: Listed) => kept.some((post) => post.id === id)
+  return { rows: [...posts, ...others].sort((one, other) => other.id - one.id), isEdited, keep }
 }
 
 function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' | 'navigate'>) {
@@ -155,7 +156,7 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
     each: listed,
     after: ({ id }) => ({ before_id: String(id) }),
   })
-  const { rows, keep } = useKept(posts)
+  const { rows, isEdited, keep } = useKept(posts)
   return (
     <section class="panel paged" aria-label="Posts" aria-busy={isAwaited}>
       {failure && <Failure {...failure} />}
@@ -172,7 +173,14 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
       <ul>
         {!isStale &&
           rows.map((post) => (
-            <OnePost key={post.id} post={post} handles={handles} keep={(isEdited) => keep(post, isEdited)} {...shown} />
+            <OnePost
+              key={post.id}
+              post={post}
+              handles={handles}
+              isEdited={isEdited(post)}
+              keep={(is) => keep(post, is)}
+              {...shown}
+            />
           ))}
       </ul>
       {pager}
@@ -183,15 +191,11 @@ function List({ search, navigate, ...shown }: Shown & Pick<PageProps, 'search' |
 interface OneProps extends Shown, Pick<OpenedProps, 'keep'> {
   readonly post: Listed
   readonly handles: Handles
+  readonly isEdited: boolean
 }
 
-function OnePost({ post, handles, keep, ...shown }: OneProps) {
+function OnePost({ post, handles, isEdited, keep, ...shown }: OneProps) {
   const [isOpen, setOpen] = useState(false)
-  const [isEdited, setEdited] = useState(false)
-  const keepThis = (is: boolean) => {
-    setEdited(is)
-    keep(is)
-  }
   const { title, status, scheduled_at, targets, engagement } = post
   return (
     <li class="item">
@@ -216,7 +220,7 @@ function OnePost({ post, handles, keep, ...shown }: OneProps) {
             )}
           </span>
         </summary>
-        {(isOpen || isEdited) && <OpenedPost post={post} keep={keepThis} {...shown} />}
+        {(isOpen || isEdited) && <OpenedPost post={post} keep={keep} {...shown} />}
       </details>
     </li>
   )

@@ -91,6 +91,9 @@ test('it is on after one right code, ends other sessions, and is stored neither 
     recoveryCodesCount,
   ])
   expect([await statusOf(member.cookie), await statusOf(other)]).toEqual([200, 401])
+  // A second press took the codes from the screen: its answer says how to get others.
+  const again = await change(member.cookie, { wish: 'confirm', code: app.codeAt(clock.now()) })
+  expect([again.status, await again.text()]).toEqual([200, expect.stringContaining('recovery codes, make others')])
   const shown = await (await show(member.cookie)).text()
   expect(shown).toContain(`${recoveryCodesCount} of ${recoveryCodesCount} recovery codes`)
   const rows = await stores.pg.query(

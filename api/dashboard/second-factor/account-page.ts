@@ -23,8 +23,14 @@ const texts = {
   required: 'It stays on, because a workspace requires it. Nothing was changed.',
 } as const
 
-/** 200: the forms alone; `off`: it was turned off just now. */
-export type PageState = 200 | 'off' | keyof typeof texts
+/** Said where nothing is wrong. `on` answers the second press of *Turn it on*, as the browser drops the answer to the first. */
+const notes = {
+  off: 'The second factor is off: the password alone signs in.',
+  on: 'The second factor is on already. If you haven’t seen the recovery codes, make others.',
+} as const
+
+/** 200: the forms alone. */
+export type PageState = 200 | keyof typeof notes | keyof typeof texts
 
 interface AccountFactor {
   readonly email: string
@@ -58,7 +64,7 @@ export function secondFactorPage(state: PageState, { demand, next, account }: Fa
   const status = typeof state === 'number' ? state : (statuses[state] ?? 200)
   const { refused } = demand
   const before = refused === undefined ? '' : refusedNote(refused.workspace)
-  const isFaulty = state !== 200 && state !== 'off'
+  const isFaulty = state !== 200 && !(state in notes)
   const form = account === undefined ? '' : formOf(account, demand, next, isFaulty)
   const after = refused === undefined ? wayOn(account?.on === undefined ? '/dashboard' : next) : waysOut(refused)
   return plainPage(status, title, `${before}${noteOf(state)}${form}${after}`)
@@ -101,7 +107,7 @@ export function recoveryCodesPage(codes: readonly string[], made: 'on' | 'again'
 
 function noteOf(state: PageState): string {
   if (state === 200) return ''
-  if (state === 'off') return '<p role="status">The second factor is off: the password alone signs in.</p>'
+  if (state === 'off' || state === 'on') return `<p role="status">${notes[state]}</p>`
   return fault(texts[state])
 }
 
@@ -132,9 +138,11 @@ function turnForm(
     requiredBy.length === 0
       ? ''
       : `<p>It can’t be turned off while a workspace requires it: ${requiredBy.map((name) => `<strong>${escapeHtml(name)}</strong>`).join(', ')}.</p>`
+  // Enter presses the first button. It must not take the codes of before from somebody who wants it off.
+  const noEnter = '<button type="submit" hidden disabled></button>'
   return `<p>On since ${since.toISOString().slice(0, 10)}. ${recoveryCodesLeft} of ${recoveryCodesCount} recovery codes are left.</p>${why}
 ${formWith(
-  `${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
+  `${noEnter}${passwordFields(email)}${codeField('Code of the app, or a recovery code')}
 <button type="submit" name="wish" value="codes">Make other recovery codes</button>${off}`,
   next,
 )}`

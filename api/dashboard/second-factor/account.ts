@@ -111,7 +111,8 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
   /** Turns it on by the first right code. */
   async function confirm(request: HttpRequest, asked: Asking, code: string): Promise<HttpReply> {
     const { session, factor } = asked
-    if (factor === null || factor.enabledAt !== null) return page(422, asked)
+    if (factor === null) return page(422, asked)
+    if (factor.enabledAt !== null) return page('on', asked)
     const { ownerId, id: sessionId } = session
     const made = makeRecoveryCodes()
     const attempt = await codes.attempt(ownerId, () => {
@@ -124,9 +125,9 @@ export function makeAccountFactor({ pg, authenticator, clock, gate, codes, box, 
       })
     })
     if ('done' in attempt) {
-      return attempt.done
-        ? recoveryCodesPage(made.codes, 'on', asked.next)
-        : redirect(leadingOn(factorPath, asked.next))
+      if (attempt.done) return recoveryCodesPage(made.codes, 'on', asked.next)
+      const now = await findSecondFactor(pg, ownerId, clock.now())
+      return page(now?.enabledAt == null ? 422 : 'on', { ...asked, factor: now })
     }
     return attempt.waitMs > 0 ? retryIn(attempt.waitMs, page(429, asked)) : page('wrong code', asked)
   }

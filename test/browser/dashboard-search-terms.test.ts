@@ -5,7 +5,7 @@ import { insertSearchDays } from '../../clickhouse/rollups/search-days.ts'
 import { endPull, failPull, leaseSearchSites } from '../../postgres/tables/search-pulls.ts'
 import { connectSearchSite } from '../../postgres/tables/search-sites.ts'
 import { setUpApi } from '../support/api.ts'
-import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { holdRequests, list, look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
@@ -43,10 +43,10 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
     pair: { terms: [term('shoes', `${root}/shoes`, 20), term('<b>shop</b>', `${root}/`, 40)], isCut: false },
   }
   const none = { terms: [], isCut: false }
-  const before = { total: { terms: [term('', '', 45)], isCut: false }, query: none, page: none, pair: none }
+  const earlier = { total: { terms: [term('', '', 45)], isCut: false }, query: none, page: none, pair: none }
   await insertSearchDays(stores.ch, { workspaceId, site: site.id }, [
     { day, version: 1, lists },
-    { day: day - 37, version: 1, lists: before },
+    { day: day - 37, version: 1, lists: earlier },
   ])
   const lease = async () =>
     (await leaseSearchSites(stores.pg, { now, until: new Date(now.getTime() + 60_000), max: 1 }))[0]!
@@ -75,6 +75,17 @@ test('terms and pages stand beside the sources, a page leads to its terms and ba
   expect(await violations(page)).toEqual([])
   await page.click(`${panel} >> text=All`)
   await expect.poll(rows).toEqual(['/shoes602.3', `${root}/302.3`])
+
+  // Once this browser saw them, their place is kept until they come.
+  const letGo = await holdRequests(page, '**/api/v1/analytics/search?*')
+  await page.goto(`${api.url}/dashboard`)
+  await page.waitForSelector(`${panel}[aria-busy="true"]`)
+  const pagesAt = async () => (await page.locator(list('Pages')).boundingBox())!
+  const before = await pagesAt()
+  letGo()
+  await page.waitForSelector(`${panel} .row`)
+  const { x, y } = await pagesAt()
+  expect(Math.hypot(x - before.x, y - before.y)).toBeLessThan(5)
 
   await failPull(stores.pg, await lease(), { message: 'Invalid JWT Signature.', nextAt: null })
   await page.goto(`${api.url}/dashboard/settings`)

@@ -151,7 +151,7 @@ interface FiguresProps extends PageProps {
   goToDays(days: Days): void
 }
 
-function Figures({ answer, isStale, view, workspace: { currency }, go, navigate, goToDays }: FiguresProps) {
+function Figures({ answer, isStale, view, workspace: { id, currency }, go, navigate, goToDays }: FiguresProps) {
   const add = (...filters: Filter[]) => go(filters.reduce(withFilter, view))
   const { metrics, traffic_series = [] } = answer
   // The workspace may have another one by now, while its figures are computed anew.
@@ -191,7 +191,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, navigate,
           kinds={[kinds.sources, kinds.channels, kinds.campaigns, kinds.contents, kinds.referrers]}
           {...common}
         />
-        {!isShared && <SearchTermsPanel view={view} />}
+        {!isShared && <SearchTermsPanel view={view} workspaceId={id} />}
         <Lists
           tabs={panelTabs.pages}
           kinds={[kinds.pages, kinds.entryPages, kinds.exitPages, kinds.hostnames]}

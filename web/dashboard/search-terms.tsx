@@ -1,5 +1,5 @@
 /** Search terms on the overview, where a site of Search Console is connected: queries, pages, and on a click what belongs to one. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchListRowsMax } from '../../schemas/limits/search-limits.ts'
 import type { SearchTerms } from '../../schemas/resources/search-terms.ts'
 import { searchQuestionOf, type View } from './address.ts'
@@ -19,17 +19,43 @@ interface Chosen {
   readonly key: string
 }
 
-export function SearchTermsPanel({ view }: { view: View }) {
+/** The panel's height when this browser showed it last, in pixels: its place is kept until the answer comes. */
+const lastHeight = {
+  placeOf: (workspaceId: number) => `height of search terms ${workspaceId}`,
+  of(workspaceId: number): number {
+    try {
+      return Number(localStorage.getItem(this.placeOf(workspaceId)))
+    } catch {
+      return 0
+    }
+  },
+  keep(workspaceId: number, height: number): void {
+    try {
+      localStorage.setItem(this.placeOf(workspaceId), String(height))
+    } catch {
+      // The panel moves what is below it.
+    }
+  },
+}
+
+export function SearchTermsPanel({ view, workspaceId }: { view: View; workspaceId: number }) {
   const [isOfPages, showPages] = useState(false)
   const [chosen, choose] = useState<Chosen>()
   const heading = useRef<HTMLHeadingElement>(null)
   const { refusal, done } = useRefusal()
   const path = `/analytics/search?${searchQuestionOf(view, chosen && { [chosen.of]: chosen.key })}`
-  const { answer, isStale } = useAnswer<SearchTerms>(path, { againMs })
+  const { answer, failure, isStale } = useAnswer<SearchTerms>(path, { againMs })
+  const panel = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    if (answer) lastHeight.keep(workspaceId, panel.current?.offsetHeight ?? 0)
+  }, [answer, workspaceId])
   // The row that was chosen is gone: the keyboard goes on from its name.
   useEffect(() => {
     if (chosen !== undefined) heading.current?.focus()
   }, [chosen])
+  const height = lastHeight.of(workspaceId)
+  if (answer === undefined && !failure && height > 0)
+    return <section class="panel" aria-label={titles.query} aria-busy style={{ height: `${height}px` }} />
   if (answer === undefined || answer.state === 'not_connected') return null
   const of = (chosen ? chosen.of === 'query' : isOfPages) ? 'page' : 'query'
   const rows = rowsOf(answer, of)
@@ -48,7 +74,7 @@ export function SearchTermsPanel({ view }: { view: View }) {
     </span>
   )
   return (
-    <section class="panel" aria-label="Search terms" aria-busy={isStale}>
+    <section ref={panel} class="panel" aria-label="Search terms" aria-busy={isStale}>
       {chosen ? (
         <div class="tabs">
           <h2 ref={heading} tabIndex={-1}>

@@ -16,27 +16,7 @@ import {
 } from './limits/overview-limits.ts'
 import { channels } from './reference/channels.ts'
 import { isCountryCode } from './reference/country-zones.ts'
-
-/** They look at the session's entry, or its exit. Any pageview or event may have one of the last four. */
-export const filterNames = [
-  'source',
-  'medium',
-  'channel',
-  'campaign',
-  'entry_path',
-  'exit_path',
-  'device',
-  'browser',
-  'os',
-  'country',
-  'region',
-  'city',
-  'path',
-  'hostname',
-  'event',
-  'event_property',
-] as const
-export type FilterName = (typeof filterNames)[number]
+import { type FilterName, filterNames } from './reference/filter-names.ts'
 
 /** One value as it was meant: `!` before it, and the texts between its `*`. */
 export interface FilterPattern {

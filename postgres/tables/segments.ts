@@ -1,5 +1,5 @@
 /** Filters under a name. Held by test/integration/segments.test.ts. */
-import type { FilterName } from '../../schemas/session-filters.ts'
+import type { FilterName } from '../../schemas/reference/filter-names.ts'
 import { type NamedRow, namedRows } from './named-rows.ts'
 
 export interface StoredSegment extends NamedRow {

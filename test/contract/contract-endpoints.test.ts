@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { filterNames } from '../../schemas/session-filters.ts'
+import { filterNames } from '../../schemas/reference/filter-names.ts'
 import { type ApiOperation, apiDocument, resolved } from '../support/api-requests.ts'
 import { tableOf } from '../support/docs.ts'
 

@@ -83,6 +83,7 @@ export const rooms: readonly Room[] = [
       'schemas/reference/campaign-query.ts',
       'schemas/reference/commented-platforms.ts',
       'schemas/reference/currencies.ts',
+      'schemas/reference/filter-names.ts',
       'schemas/reference/links-in-text.ts',
     ],
     mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],

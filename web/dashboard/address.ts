@@ -2,6 +2,7 @@
  * Keeps the overview's view in the address: range, comparison and filters as the API's parameters, and what is chosen on the
  * page. Pure; test/unit/dashboard-address.test.ts.
  */
+import { type FilterName, filterNames } from '../../schemas/reference/filter-names.ts'
 import { dayAfter, dayMs } from './calendar-days.ts'
 
 /** By key of the keyboard and of the address: what it is called, and the days asked for. */
@@ -21,26 +22,6 @@ export const comparisons = {
   none: 'No comparison',
 } as const
 export type Comparison = keyof typeof comparisons
-
-export const filterNames = [
-  'source',
-  'medium',
-  'channel',
-  'campaign',
-  'entry_path',
-  'exit_path',
-  'device',
-  'browser',
-  'os',
-  'country',
-  'region',
-  'city',
-  'path',
-  'hostname',
-  'event',
-  'event_property',
-] as const
-export type FilterName = (typeof filterNames)[number]
 
 /** Cards whose figure the chart shows. */
 const chartable = [

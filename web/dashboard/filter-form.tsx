@@ -1,6 +1,7 @@
 /** A filter by hand: any property, by a value of its list, or by a text with `*` for any text. */
 import { useState } from 'preact/hooks'
-import { type Filter, type FilterName, filterNames } from './address.ts'
+import { type FilterName, filterNames } from '../../schemas/reference/filter-names.ts'
+import type { Filter } from './address.ts'
 import { Dialog } from './dialog.tsx'
 import { choices, countryCode, countryCodes, examples, listedValues } from './filter-values.ts'
 import type { Overview } from './overview-data.ts'

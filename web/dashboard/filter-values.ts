@@ -1,5 +1,5 @@
 /** Values that a filter may have: those of closed lists, countries by name, and examples. Pure; test/unit/dashboard-address.test.ts. */
-import type { FilterName } from './address.ts'
+import type { FilterName } from '../../schemas/reference/filter-names.ts'
 import type { Overview } from './overview-data.ts'
 
 /** The API refuses any other value of these. By value, as lists show it. */

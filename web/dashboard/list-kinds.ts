@@ -7,10 +7,11 @@ import {
   pageReportRowsMax,
   propertyValueShownMax,
 } from '../../schemas/limits/overview-limits.ts'
+import { type FilterName, filterNames } from '../../schemas/reference/filter-names.ts'
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import type { PageReport, PageSort } from '../../schemas/resources/page-report.ts'
-import { type Filter, type FilterName, filterNames, filterOf, literal, propertyFilterOf } from './address.ts'
+import { type Filter, filterOf, literal, propertyFilterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 import { isShared } from './shared-page.ts'

@@ -1,7 +1,8 @@
 /** Filters that the workspace has saved under names: a click puts one in place of the page's filters. */
 import { useState } from 'preact/hooks'
+import { filterNames } from '../../schemas/reference/filter-names.ts'
 import type { Segment } from '../../schemas/resources/segment.ts'
-import { type Filter, filterNames, type View } from './address.ts'
+import type { Filter, View } from './address.ts'
 import { changesOf } from './changes-of.ts'
 import { Dialog, FormDialog } from './dialog.tsx'
 import { may } from './may.ts'

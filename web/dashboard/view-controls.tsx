@@ -1,9 +1,9 @@
 /** Range, comparison and filters of a page, which stand in its address. */
 import type { ComponentChildren } from 'preact'
+import type { FilterName } from '../../schemas/reference/filter-names.ts'
 import {
   comparisons,
   type Filter,
-  type FilterName,
   type RangeKey,
   rangeKeys,
   ranges,

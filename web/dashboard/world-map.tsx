@@ -1,6 +1,7 @@
 /** Countries on a map, the darker the more visitors; each with visitors is a filter on click. */
 import { useEffect, useState } from 'preact/hooks'
-import { type Filter, type FilterName, filterOf, type View, withFilter, writeView } from './address.ts'
+import type { FilterName } from '../../schemas/reference/filter-names.ts'
+import { type Filter, filterOf, type View, withFilter, writeView } from './address.ts'
 import { number } from './format.ts'
 import type { ListRow } from './list-kinds.ts'
 import { opensElsewhere } from './parts.tsx'

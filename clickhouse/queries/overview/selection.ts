@@ -3,7 +3,8 @@
  * local day on which it begins. A longer one is looked at on its first two days. Each of their two rows knows the entry,
  * the exit and the pages of both days. Other facts are looked up among the session's events.
  */
-import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
+import type { FilterName } from '../../../schemas/reference/filter-names.ts'
+import type { FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
 import { cityOfSession, eventMs, hostOfUrl, regionKey, systemKey } from '../../rollups/event-sql.ts'
 import { hasProperty, propertyParams, propertyValue } from '../property-sql.ts'

@@ -38,7 +38,7 @@ type Find = typeof findApiKey
 /** How a token is looked up; undefined: it has no shape that is accepted here. */
 export type Accepted = (token: string) => Find | undefined
 
-export const acceptKeys: Accepted = (token) => (isWellFormedSecretKey(token) ? findApiKey : undefined)
+const acceptKeys: Accepted = (token) => (isWellFormedSecretKey(token) ? findApiKey : undefined)
 /** Connected apps are for MCP alone. */
 export const acceptKeysAndApps: Accepted = (token) =>
   isWellFormedAccessToken(token) ? findConnectedApp : acceptKeys(token)

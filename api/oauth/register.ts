@@ -38,7 +38,7 @@ export async function register({ body, headers }: HttpRequest, { pg, clock }: Re
 }
 
 /** Reads the part of a description that is kept. @throws OAuthRefusal */
-export function readClient(described: unknown): { readonly name: string; readonly redirectUris: string[] } {
+function readClient(described: unknown): { readonly name: string; readonly redirectUris: string[] } {
   const {
     redirect_uris: uris,
     client_name: name,

@@ -17,7 +17,7 @@ export interface EventIds {
   readonly session_id: string
 }
 
-export const variantCount = 512
+const variantCount = 512
 
 const sections = ['blog', 'docs', 'guides', 'products', 'changelog', 'pricing', 'help', 'customers']
 const subjects = [

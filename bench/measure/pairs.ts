@@ -101,7 +101,7 @@ export async function runPairs(options: PairOptions, shapes: PairShapes): Promis
 }
 
 /** Product ÷ reference of `read`, the median of the pairs. */
-export function medianRatio({ kept }: Pairs, read: (round: Round) => number): number {
+function medianRatio({ kept }: Pairs, read: (round: Round) => number): number {
   return median(kept.map(({ reference, product }) => read(product) / read(reference)))
 }
 

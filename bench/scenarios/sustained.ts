@@ -15,7 +15,7 @@ import { productSide, referenceSide, startReference } from '../references/refere
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
 /** Share of ingest's rate while nothing is shipped: the shipper keeps up with it. */
-export const shareOfMaximum = 0.6
+const shareOfMaximum = 0.6
 /** Whatever the maximum: some ten million events in ten minutes. */
 const rateMax = 40_000
 

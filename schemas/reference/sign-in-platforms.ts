@@ -1,5 +1,4 @@
 /** Platforms at which a member signs in to connect an account, and whose app that takes. */
-import type { Platform } from './providers.ts'
 
 /** Each has an app of the installation. That of Facebook is Instagram's, too. */
 export const appPlatforms = ['facebook', 'linkedin', 'pinterest', 'threads', 'tiktok', 'x', 'youtube'] as const
@@ -8,10 +7,6 @@ export type AppPlatform = (typeof appPlatforms)[number]
 /** At Mastodon each sign-in registers an app by itself. */
 export const signInPlatforms = [...appPlatforms, 'instagram', 'mastodon'] as const
 export type SignInPlatform = (typeof signInPlatforms)[number]
-
-export function takesSignIn(platform: Platform): platform is SignInPlatform {
-  return (signInPlatforms as readonly string[]).includes(platform)
-}
 
 /** The app that signs in at a platform; null: it needs none. */
 export function appOf(platform: SignInPlatform): AppPlatform | null {

@@ -70,7 +70,7 @@ export function frameOf(host: HTMLElement, { timezone, buckets, shortly, valueSt
 }
 
 /** With zero and some room: refunds take a day's revenue below it. @param least null without values, as `most` */
-export function valuesShown(least: number | null, most: number | null): UPlot.Range.MinMax {
+function valuesShown(least: number | null, most: number | null): UPlot.Range.MinMax {
   return [Math.min(0, (least ?? 0) * 1.1), Math.max(1, (most ?? 0) * 1.1)]
 }
 

@@ -49,6 +49,11 @@ test('a contributor writes a draft and asks for approval; the owner sees the cou
   await page.fill('dialog textarea', 'Shorter <b>')
   await page.click('dialog button:text-is("Send back")')
   await page.waitForSelector('text=None waits for approval.')
+  // No archived post waits: the choice is off there, and leads back out of the archive.
+  await page.click('button:text-is("Archived")')
+  await page.waitForSelector('text=None is archived.')
+  await page.click('button:text-is("Waiting for approval")[aria-pressed="false"]')
+  await page.waitForSelector('text=None waits for approval.')
   await page.click('button:text-is("Waiting for approval")')
   await page.click('summary:has-text("Sale")')
   await page.waitForSelector('.note:has-text("Sent back by"):has-text("Shorter <b>")')

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { FormDialog } from './dialog.tsx'
 import { time } from './format.ts'
 import { may } from './may.ts'
-import { addressWith } from './parts.tsx'
+import { addressWith, isArchive } from './parts.tsx'
 import type { Post } from './post-draft.ts'
 import { type Sent, send } from './query.ts'
 import { serverNow } from './request.ts'
@@ -94,9 +94,9 @@ export function ReviewButtons({ post, seenAt, timezone, done }: ReviewButtonsPro
   )
 }
 
-/** @param search the address's query, which has the choice */
+/** @param search the address's query, which has the choice. No archived post waits */
 export function onlyWaiting(search: string): boolean {
-  return new URLSearchParams(search).get('review') === 'waiting'
+  return new URLSearchParams(search).get('review') === 'waiting' && !isArchive(search)
 }
 
 interface FilterProps {
@@ -107,11 +107,13 @@ interface FilterProps {
 /** Shows the posts that wait for approval alone, or all. */
 export function WaitingFilter({ search, navigate }: FilterProps) {
   const isOn = onlyWaiting(search)
+  const ofActive = new URLSearchParams(search)
+  ofActive.delete('status')
   return (
     <button
       type="button"
       aria-pressed={isOn}
-      onClick={() => navigate(addressWith(search, 'review', isOn ? undefined : 'waiting'))}
+      onClick={() => navigate(addressWith(`${ofActive}`, 'review', isOn ? undefined : 'waiting'))}
     >
       Waiting for approval
     </button>

@@ -101,10 +101,12 @@ export function useAnswer<Answer>(
     const leaving = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     let isAsking = false
+    let cameOnline = false
 
     async function ask(): Promise<void> {
       let waitMs = isShared ? Math.max(againMs, liveMs) : againMs
       isAsking = true
+      cameOnline = false
       const startedAt = performance.now()
       const endedBefore = endedWrites
       try {
@@ -125,6 +127,11 @@ export function useAnswer<Answer>(
           return { path: asked, since, text, isRefused, isMissing }
         })
         if (isMissing) return
+        // It was sent before the network was back.
+        if (cameOnline) {
+          isAsking = false
+          return askWhenSeen()
+        }
         // Nobody waits for what is asked for seldom as long as that, once it failed.
         if (!isRefused) waitMs = liveMs
       }
@@ -139,6 +146,7 @@ export function useAnswer<Answer>(
     }
 
     const onOnline = () => {
+      cameOnline = true
       if (isAsking) return
       clearTimeout(timer)
       askWhenSeen()

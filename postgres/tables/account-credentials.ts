@@ -18,10 +18,13 @@ export async function readCredentials(q: Queryable, accountId: number): Promise<
   return row ?? null
 }
 
-/** Those of a new connection, in place of whatever there was. */
+/**
+ * Those of a new connection, in place of whatever there was. Versions begin at random: a renewal that began before a disconnection
+ * has none of a later connection.
+ */
 export async function putCredentials(tx: Queryable, accountId: number, sealed: Buffer): Promise<void> {
   await tx.query(
-    `INSERT INTO social_account_credentials (social_account_id, sealed) VALUES ($1, $2)
+    `INSERT INTO social_account_credentials (social_account_id, sealed, version) VALUES ($1, $2, (random() * 1e9)::int)
      ON CONFLICT (social_account_id) DO UPDATE SET sealed = $2, updated_at = clock_timestamp(),
        renewing_until = NULL, version = social_account_credentials.version + 1`,
     [accountId, sealed],

@@ -1,7 +1,12 @@
 /** Publishing by containers, and the links by which Meta fetches files. */
 import { expect, test } from 'vitest'
 import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
-import { putCredentials } from '../../postgres/tables/account-credentials.ts'
+import {
+  deleteCredentials,
+  putCredentials,
+  readCredentials,
+  renewCredentials,
+} from '../../postgres/tables/account-credentials.ts'
 import { makeMediaLinks } from '../../runtime/crypto/media-link.ts'
 import { metaListedMs, providerPollMs, threadsRenewMs } from '../../schemas/limits/publish-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
@@ -163,4 +168,13 @@ test('a token is renewed ahead of its end; one that can’t be is used until it 
   on.server.hinder = () => undefined
   expect(resultOf(await endedPost(ask, id))).toEqual(failed('not_authorized', 'Session has expired'))
   expect(await accounts()).toMatchObject([{ status: 'expired', health_status: 'error' }])
+  // A renewal that began before a disconnection writes nothing into the connection after it.
+  const connectAnew = async () => {
+    await deleteCredentials(stores.pg, account)
+    await putCredentials(stores.pg, account, box.seal('{}'))
+    return (await readCredentials(stores.pg, account))!.version
+  }
+  const before = await connectAnew()
+  await connectAnew()
+  expect(await renewCredentials(stores.pg, account, before, box.seal('{}'))).toBe(false)
 })

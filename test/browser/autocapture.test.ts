@@ -163,6 +163,15 @@ test('addresses of links are recorded without a journey, no longer than the serv
   expect(await visit.stored('outbound_click')).toHaveLength(2)
 })
 
+test('a page that was opened with a password in its address sends it with no click', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<a href="/next">Next</a>' }, '/next': {} })
+  await visit.page.goto(`http://ada:hunter2@${shop}/`)
+  await visit.page.click('a')
+  const [click] = await visit.expectSent('link_click')
+  expect(click!.properties).toEqual({ href: `${root}/next`, text: 'Next' })
+})
+
 test('autocapture=false turns off clicks and submissions alone: pageviews, calls and vitals go on', async (context) => {
   const visit = await visitShop(
     surface,

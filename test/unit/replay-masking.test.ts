@@ -119,6 +119,26 @@ test('an address keeps no mail address, no number and no picture', () => {
   expect(attributes).toEqual({ href: 'mailto:', 'xlink:href': 'tel:', poster: 'SMS:', src: 'data:,', srcset: 'data:,' })
 })
 
+test('no password stands before a host, in addresses and styles; other signs stay', () => {
+  const own = 'https://ada:hunter2@example.com'
+  const others = 'https://example.com/@ada/a:b@2x.png?to=x@y'
+  const css = (at: string) => `a{background:url("${at}/a.png")}b{content:'://'}@media print{c{color:red}}`
+  const { attributes } = attributesAfter({
+    href: `${own}/b`,
+    src: others,
+    srcset: `${own}/a.png 1x, ${own}/b@2x.png 2x`,
+    _cssText: css(own),
+    style: `background: url("${own}/a.png")`,
+  })
+  expect(attributes).toEqual({
+    href: 'https://example.com/b',
+    src: others,
+    srcset: 'https://example.com/a.png 1x, https://example.com/b@2x.png 2x',
+    _cssText: css('https://example.com'),
+    style: 'background: url("https://example.com/a.png")',
+  })
+})
+
 test('pictures within styles are dropped, and drawings of style sheets stay', () => {
   const picture = 'a { background: url("data:image/png;base64,QWRh") } b { background: url( data:image/gif,QWRh) }'
   const drawing = `c { background: url("data:image/svg+xml,<svg xmlns='x'>\\"(y)</svg>") }`

@@ -4,6 +4,7 @@
 export const nameLengthMax = 120
 export const titleLengthMax = 500
 export const urlLengthMax = 2048
+export const textLengthMax = 100
 
 /** An event as JSON. It is more than the server takes: a longer one is dropped, as its whole batch would be refused. */
 export const eventCharactersMax = 24e3

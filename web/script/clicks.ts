@@ -1,4 +1,5 @@
 /** Autocapture: what a click or a submission was. It reads no layout, and never a field's value. */
+import { textLengthMax } from './bounds.ts'
 import { addressOf } from './sessions.ts'
 
 /** An event, and what it went through: that is empty once the event is over. */
@@ -14,7 +15,6 @@ const wanted = {
   auxclick: links,
   submit: 'form',
 }
-const textLengthMax = 100
 
 export function describeClick([event, path]: Seen): [name: string, properties: object] | undefined {
   const selector = wanted[event.type as keyof typeof wanted]
@@ -32,7 +32,7 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
     const value = found.getAttribute(name)
     if (value) properties[name] = addressOf(value)
   }
-  if (selector === wanted.submit) return ['form_submit', properties]
+  if (event.type === 'submit') return ['form_submit', properties]
   // Its text is that of all that is in it, but for what nobody reads.
   if (!isMasked && !found.querySelector(`${masked},${excluded}`)) {
     let text = found.textContent!
@@ -40,7 +40,13 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
       text = text.replace(textContent!, ' ')
     properties['text'] = shorten(text)
   }
-  const url = urlOf(found.getAttribute('href'))
+  let url: URL | undefined
+  try {
+    // Without an address it is one that is refused.
+    url = new URL(found.getAttribute('href') || '//[', document.baseURI)
+    // A page that was opened with a password in its address hands it on to its links.
+    url.username = url.password = ''
+  } catch {}
   // A link to code, or to what the page has made, is no address.
   if (!url || /^(javascript|data|blob):/.test(url.href)) return ['button_click', properties]
   properties['href'] = addressOf(url.href)
@@ -50,12 +56,4 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
 /** A text of the page on one line, cut. */
 export function shorten(text: string): string {
   return [...text.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
-}
-
-/** Undefined where there is none, or one that leads nowhere: `http://`. */
-function urlOf(href: string | null): URL | undefined {
-  try {
-    return new URL(href || 'http://', document.baseURI)
-  } catch {}
-  return
 }

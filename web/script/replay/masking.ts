@@ -119,7 +119,7 @@ function maskAttributes(attributes: Fields): void {
 /** Mail addresses and telephone numbers name people; the scheme stays. */
 function maskAddress(value: string): string {
   if (/(^|[\s,])data:/i.test(value)) return 'data:,'
-  return value.replace(/^\s*(?!https?:|blob:|file:|about:)([a-z][a-z\d+.-]*:)[\s\S]*/i, '$1')
+  return withoutPasswords(value).replace(/^\s*(?!https?:|blob:|file:|about:)([a-z][a-z\d+.-]*:)[\s\S]*/i, '$1')
 }
 
 function maskStyles(data: Fields): void {
@@ -137,8 +137,13 @@ function withoutDataIn(value: unknown, keepsSvg: boolean): unknown {
 
 /** A style sheet's drawings are icons of the site; pictures may be of people. */
 function withoutData(css: string, keepsSvg = true): string {
-  return css.replace(dataUrls, (url) => {
+  return withoutPasswords(css).replace(dataUrls, (url) => {
     if (keepsSvg && svgUrl.test(url)) return url
     return url[0] === '(' ? '(data:,' : '"data:,"'
   })
+}
+
+/** A page that was opened with a password in its address hands it on to all addresses in it, which rrweb makes absolute. */
+function withoutPasswords(text: string): string {
+  return text.replace(/:\/\/[^\s/?#"{};]*@/g, '://')
 }

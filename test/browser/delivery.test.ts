@@ -225,6 +225,18 @@ test('what was too long to outlive its page, and under way when it was left, is 
   expect(await visit.stored('held')).toHaveLength(6)
 })
 
+test('what is too long together for one beacon goes in several, and what has no room is sent by the next page', async (context) => {
+  const visit = await visitShop(surface, context, { '/': {}, '/other': { snippet: '' } })
+  await visit.page.evaluate(`{
+    for (let at = 0; at < 6; at++) Svc.track('long', { text: 'x'.repeat(15_000) })
+    location.href = '/other'
+  }`)
+  await expect.poll(() => visit.sent('long').length).toBeGreaterThan(0)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('long', 6)
+  expect(await visit.stored('long')).toHaveLength(6)
+})
+
 test('works where storage throws: the visit is recorded, and ends with the page', async (context) => {
   const visit = await startVisit(surface, context)
   // An origin of no name: there the browser itself refuses all storage.

@@ -92,15 +92,17 @@ export async function send(): Promise<void> {
 export function sendAtEnd(): void {
   // Pages and add-ons replace `sendBeacon` by what throws, too.
   try {
-    while (
-      isOpen &&
-      queue[0] &&
-      navigator.sendBeacon(...requestOf(queue.slice(0, batchMax))) &&
-      // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
-      !failures &&
-      navigator.onLine
-    )
-      queue.splice(0, batchMax)
+    // Events that are too long together go one by one, as far as there is room.
+    for (const count of [batchMax, 1])
+      while (
+        isOpen &&
+        queue[0] &&
+        navigator.sendBeacon(...requestOf(queue.slice(0, count))) &&
+        // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
+        !failures &&
+        navigator.onLine
+      )
+        queue.splice(0, count)
   } catch {}
   if (isOpen && queue[0]) {
     takeStored()

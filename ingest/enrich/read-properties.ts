@@ -22,13 +22,32 @@ export function readProperties(facts: Facts): Verdict {
     row.properties = ''
     return undefined
   }
-  row.properties = JSON.stringify(properties)
+  row.properties = jsonOf(properties)
   if (row.kind === kinds.web_vital) readVital(properties, facts)
   else if (row.kind === kinds.page_leave) {
     row.engagement_ms = boundedInteger(properties['engagement_ms'], engagementMax)
     row.scroll_depth = boundedInteger(properties['scroll_depth'], scrollDepthMax)
   }
   return undefined
+}
+
+const longDigits = /\d{19}/
+const textOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/g
+
+/** ClickHouse finds no property of an event with an integer beyond 64 bits. Such a number is written with an exponent. */
+function jsonOf(properties: Properties): string {
+  const json = JSON.stringify(properties)
+  return longDigits.test(json)
+    ? json.replace(textOrNumber, (part) => (isTooLong(part) ? exponential(part) : part))
+    : json
+}
+
+function isTooLong(part: string): boolean {
+  return /^-?\d{19,}$/.test(part) && (BigInt(part) >= 2n ** 64n || BigInt(part) < -(2n ** 63n))
+}
+
+function exponential(digits: string): string {
+  return Number(digits).toExponential()
 }
 
 /** A measurement that is none stays an event, without a metric. */

@@ -95,3 +95,17 @@ test('properties are kept as JSON, prototypes among them', () => {
   expect(JSON.parse(rowOf({ properties }).properties)).toEqual(properties)
   expect(rowOf({ properties: {} }).properties).toBe('{}')
 })
+
+// ClickHouse found none of the properties beside such a number.
+test('integers beyond 64 bits are kept as the same numbers with an exponent', () => {
+  const text = 'say "118234567890123450000", \\'
+  const properties = {
+    plan: text,
+    id: 1.5e20,
+    n: [-1e20, 2 ** 63, 0.00000123456789012],
+    [text]: 1e21,
+  }
+  const json = rowOf({ properties }).properties
+  expect(JSON.parse(json)).toEqual(properties)
+  expect(json).toContain('"id":1.5e+20,"n":[-1e+20,9223372036854776000,')
+})

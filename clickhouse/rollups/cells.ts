@@ -60,7 +60,7 @@ export function writeCellsSql(days: string, events: string): string {
   const kinds = `SELECT 'none' AS part, ${day}, arrayJoin([${Object.values(cellKinds).join(', ')}]) AS kind,
       '' AS key, '' AS detail, ${noSeen}, ${noSample} FROM (${days})`
   const formerPages = `SELECT 'none' AS part, ${day}, ${page} AS kind, key, '' AS detail, ${noSeen}, ${noSample}
-    FROM cells FINAL WHERE kind = ${cellOfPage} AND (${day}) IN (${days})`
+    FROM cells FINAL WHERE cells.kind = ${cellOfPage} AND (${day}) IN (${days})`
   const weighed = `SELECT *, sum(${cellWeight}) OVER (PARTITION BY ${cellKey}) AS weight
     FROM (${[seen, samples, kinds, formerPages].join(' UNION ALL ')})`
   const placed = `SELECT *, dense_rank() OVER (PARTITION BY ${day}, kind ORDER BY part = 'none', weight DESC, key, detail) AS place

@@ -15,6 +15,7 @@ import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases
 import { type Log, makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import type { Retention } from '../../schemas/resources/retention.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { svcOn } from '../support/command-line.ts'
@@ -263,6 +264,25 @@ test('removes a person everywhere, and leaves what is as if the person had never
   expect(await shownOf(alone)).toEqual(aloneShown)
   expect(await judgeFigures(stores, workspace.workspaceId)).toEqual(exactFigures)
   expect(await nextErasure(stores.pg)).toBeUndefined()
+})
+
+test('a title that only the erased person saw is forgotten on a day that is over, and so are the measurements', async () => {
+  const page = (visitor: string, hours: number, more: SentEvent = {}) =>
+    event(visitor, hours, { url: 'https://example.com/seen', ...more })
+  const vital = { event_name: 'web_vital', properties: { metric: 'LCP', value: 5_000 } }
+  const seen = [page('a', 1, { title: 'Dear Ann' }), page('a', 1, vital), page('c', 30), page('c', 30, vital)]
+  const workspace = await prepare([...seen, identify('a', 2, 'ann@example.com')])
+  await closeDaysAt(stores, Date.now())
+  const shown = async () => {
+    const asked = await api.ask('/v1/analytics/overview?days=5&interval=day', { key: workspace.apiKey })
+    const { top_pages, web_vital_pages } = (await asked.json()) as AnalyticsOverview
+    const [{ title }, { samples }] = [top_pages[0]!, web_vital_pages![0]!]
+    return [title, samples]
+  }
+  expect(await shown()).toEqual(['Dear Ann', 2])
+  await eraseBy(workspace, { email: 'ann@example.com' })
+  await closeDaysAt(stores, Date.now())
+  expect(await shown()).toEqual(['', 1])
 })
 
 test('nothing is exported while somebody’s events wait to be removed', async () => {

@@ -211,6 +211,8 @@ it.each<[AdviceFigures, string[]]>([
     onPhones(50, 4),
     ['4 conversions of 50 visitors on mobile: 8 per 100, where 20 per 100 is the average of desktop, mobile'],
   ],
+  [counted({ visitors: 1 }), ['1 visitor came, after 100 in']],
+  [onPhones(50, 1), ['1 conversion of 50 visitors on mobile']],
   [idle, ['spring (google) cost 123.5 USD for 100 clicks']],
   [{ ...idle, currency: 'JPY' }, ['spring (google) cost 12,350 JPY for 100 clicks']],
   [from('chatgpt.com', 'referral', 10), ['10 of 100 visitors, 10 %, came from chatgpt.com']],

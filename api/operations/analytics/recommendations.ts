@@ -92,7 +92,7 @@ function fallOfVisitors({ isOver, metrics }: AdviceFigures): Recommendation[] {
   if (!isOver || lengthOf(range) < comparedMs || previous === null || previous.visitors < casesMin) return []
   const fall = perCent(previous.visitors - visitors, previous.visitors)
   if (fall < fallPercent) return []
-  const detail = `${shown(visitors)} visitors came, after ${shown(previous.visitors)} in the period it is compared with.`
+  const detail = `${counted(visitors, 'visitor')} came, after ${shown(previous.visitors)} in the period it is compared with.`
   return [{ title: `Visitors fell by ${fall} %`, detail, priority: 'high' }]
 }
 
@@ -155,7 +155,7 @@ function weakDevices({ metrics, devices }: AdviceFigures): Recommendation[] {
     const isWeak = conversions * all.visitors < weakPart * all.conversions * visitors
     if (!isTold || !isWeak) return []
     const detail =
-      `${shown(conversions)} conversions of ${shown(visitors)} visitors on ${key}: ${rate} per 100, ` +
+      `${counted(conversions, 'conversion')} of ${shown(visitors)} visitors on ${key}: ${rate} per 100, ` +
       `where ${average} per 100 is the average of ${names}. Try the way to your goal on such a device.`
     return [{ title: `Visitors on ${key} hardly convert`, detail, priority: 'medium' }]
   })

@@ -213,7 +213,7 @@ it.each<[AdviceFigures, string[]]>([
   ],
   [counted({ visitors: 1 }), ['1 visitor came, after 100 in']],
   [onPhones(50, 1), ['1 conversion of 50 visitors on mobile']],
-  [idle, ['spring (google) cost 123.5 USD for 100 clicks']],
+  [idle, ['spring (google) cost 123.5 USD for 100 clicks, and no revenue is credited to it']],
   [{ ...idle, currency: 'JPY' }, ['spring (google) cost 12,350 JPY for 100 clicks']],
   [from('chatgpt.com', 'referral', 10), ['10 of 100 visitors, 10 %, came from chatgpt.com']],
 ])('names its figures', (of, told) => {

@@ -171,7 +171,7 @@ function idleCampaigns({ currency, metrics, revenue }: AdviceFigures): Recommend
     if (!isIdle || mayEarnByOtherNames(source, ad_campaigns, revenue.sources)) return []
     const detail =
       `${campaign} (${source}) cost ${shown(cost_cents / 10 ** decimalsOf(currency))} ${currency} for ${shown(clicks)} clicks, ` +
-      'and no payment is credited to it. Look at its landing page.'
+      'and no revenue is credited to it. Look at its landing page.'
     return [{ title: `The campaign ${campaign} earns nothing`, detail, priority: 'medium' }]
   })
 }

@@ -55,6 +55,7 @@ const hostilities: Record<string, string> = {
   'has elements in place of its title and referrer': `for (const name of ['title', 'referrer'])
     document.head.append(Object.assign(document.createElement('img'), { name }))`,
   'has an element in place of its title': `document.head.append(Object.assign(document.createElement('img'), { name: 'title' }))`,
+  'has an early form of Temporal': 'window.Temporal = { Now: { timeZone: () => "UTC" } }',
   'has a toJSON on everything': 'Object.prototype.toJSON = () => { throw new Error("mine") }',
   'adds enumerable members to prototypes': 'Object.prototype.extra = () => 1; Array.prototype.extra = () => 2',
   'has broken the clock and chance': 'Date.now = () => NaN; Math.random = () => { throw new Error("no") }',
@@ -70,6 +71,7 @@ const recorded = [
   'fills what the script keeps with nonsense',
   'has the toJSON of old Prototype.js',
   'has an element in place of its title',
+  'has an early form of Temporal',
   'adds enumerable members to prototypes',
 ]
 

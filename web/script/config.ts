@@ -12,7 +12,7 @@ declare const SVC: readonly [
 
 export const [key, host, lateAddress, isAutocaptureOff, consentMode] = SVC
 
-const [folder, ours] = ((document.currentScript as HTMLScriptElement | null)?.src || '').split(/[^/]*\?.*key=svc_/)
+const [folder, ours] = ((document.currentScript as HTMLScriptElement | null)?.src + '').split(/[^/]*\?.*key=svc_/)
 
 /**
  * Ends in a slash. The place beside the script takes its events, too. That is right behind every proxy that serves us

@@ -13,7 +13,7 @@ export interface View {
   title?: string
 }
 
-declare const window: { Temporal?: { Now: { timeZoneId(): string } } }
+declare const window: { Temporal?: { Now?: { timeZoneId?(): string } } }
 
 /** Whether consent was given, or isn't needed. Undefined: not yet, and what is recorded is held; false: nothing is recorded. */
 export let isOpen: boolean | undefined
@@ -62,7 +62,7 @@ export function record(
     language: navigator.language,
     screen_width: screen.width,
     // Intl says the same; but its first use takes a slow processor longer than 50 ms.
-    timezone: window.Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timezone: window.Temporal?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...more,
     // NUL and half a pair, as a cut may leave it, would be refused. JSON has these as escapes, and else only control characters.
   }).replace(/\\u....|(\\.)/g, '$1')

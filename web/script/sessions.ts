@@ -14,7 +14,7 @@ export function makeId(): string {
 
 /** The session to store for activity at `now`: the stored one, or another after 30 idle minutes, 24 hours, or where `isNew`. */
 export function nextSession(stored: string | undefined, now: number, isNew?: boolean): string {
-  const [start, last] = (stored || '').split('.')
+  const [start, last] = (stored + '').split('.')
   const begun = isNew
     ? now
     : isNear(last, now, sessionIdleMsMax) && isNear(start, now)

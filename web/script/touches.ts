@@ -38,6 +38,6 @@ export function recordTouch({ url, referrer, occurred_at: at }: Arrival): boolea
   }
   if (referrer && from.host !== page.host) touch.referrer = referrer
   if (!readJson('svc_first')) write('svc_first', JSON.stringify(touch))
-  if (!last || Object.keys(touch)[2]) write('svc_last', JSON.stringify(touch))
+  if (Object.keys(touch)[last ? 2 : 0]) write('svc_last', JSON.stringify(touch))
   return isNew
 }

@@ -163,6 +163,18 @@ test('addresses of links are recorded without a journey, no longer than the serv
   expect(await visit.stored('outbound_click')).toHaveLength(2)
 })
 
+test('a button within a link is a click on the link, which the browser follows', async (context) => {
+  const visit = await visitShop(surface, context, {
+    '/': { main: '<a href="/next"><button type="button">Next</button></a>' },
+    '/next': {},
+  })
+  await visit.page.click('button')
+  const [click] = await visit.expectSent('link_click')
+  expect(click!.properties).toEqual({ href: `${root}/next`, text: 'Next' })
+  await visit.expectSent('pageview', 2)
+  expect(visit.sent('button_click')).toEqual([])
+})
+
 test('a page that was opened with a password in its address sends it with no click', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': { main: '<a href="/next">Next</a>' }, '/next': {} })

@@ -24,7 +24,8 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
   for (const node of path as Element[]) {
     if (node.matches?.(excluded)) return
     isMasked ||= node.matches?.(masked)
-    if (!found && node.matches?.(selector)) found = node
+    // A button within a link leads to where the link does.
+    if (node.matches?.(found ? links : selector)) found = node
   }
   if (!found || (event as MouseEvent).button > 1) return
   const properties: Record<string, string> = {}
@@ -43,7 +44,7 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
   let url: URL | undefined
   try {
     // Without an address it is one that is refused.
-    url = new URL(found.getAttribute('href') || '//[', document.baseURI)
+    url = new URL(found.getAttribute('href') || '//[', found.baseURI)
     // A page that was opened with a password in its address hands it on to its links.
     url.username = url.password = ''
   } catch {}

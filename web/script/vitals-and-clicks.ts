@@ -25,10 +25,10 @@ export default function watch(
 ): (seen: Seen) => void {
   // The Navigation API changes addresses without the History API.
   self.navigation?.addEventListener('currententrychange', moved)
-  const reported = new Set<string>()
+  const reported: Record<string, 1> = {}
   const take = ({ name, value, rating, id, navigationType }: MetricType) => {
-    if (reported.has(id)) return
-    reported.add(id)
+    if (reported[id]) return
+    reported[id] = 1
     // The library calls it from callbacks of its own, out of which nothing may be thrown into the page.
     try {
       measured({ metric: name, value, rating: rating.replace('-', '_'), id, navigation_type: navigationType })

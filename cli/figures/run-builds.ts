@@ -16,14 +16,19 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
     id === undefined
       ? (await listWorkspaces(pg)).map((workspace) => workspace.id)
       : [(await installation.workspace(id)).id]
-  const begun: number[] = []
-  for (const workspaceId of workspaceIds) begun.push(await beginBuild(pg, workspaceId, purpose))
+  /** Workspaces by their builds. */
+  const begun = new Map<number, number>()
+  for (const workspaceId of workspaceIds) {
+    const build = await beginBuild(pg, workspaceId, purpose)
+    // Else the workspace was deleted a moment ago.
+    if (build !== undefined) begun.set(build, workspaceId)
+  }
   // Kept here: what a pipeline knows of a build that is over goes after some minutes.
   const ended = new Map<number, FigureBuild>()
   /** Builds that nobody waits for here, and that fail. */
   const ofOthers = new Set<number>()
   for (;;) {
-    const builds = await readBuilds(pg, begun)
+    const builds = await readBuilds(pg, [...begun.keys()])
     const left = builds.filter(({ state }) => state === 'building')
     for (const build of builds) if (build.state !== 'building') ended.set(build.build, build)
     if (left.length === 0) break
@@ -36,12 +41,15 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
       if (!isAllTaken) return
       await buildNextPart(work, Date.now(), ofOthers).catch((error: unknown) => {
         if (!(error instanceof BuildError)) throw error
-        if (begun.includes(error.build.build)) throw error.cause
+        if (begun.has(error.build.build)) throw error.cause
         ofOthers.add(error.build.build)
       })
     })
   }
-  if (ended.size < begun.length)
-    throw new CommandFailed(`${begun.length - ended.size} builds ended unseen: run it again`)
-  return [...ended.values()]
+  // A build goes with its workspace. Those of the others are told nevertheless.
+  if (id !== undefined) await installation.workspace(id)
+  const kept = new Set((await listWorkspaces(pg)).map((workspace) => workspace.id))
+  const unseen = [...begun].filter(([build, workspaceId]) => !ended.has(build) && kept.has(workspaceId))
+  if (unseen.length > 0) throw new CommandFailed(`${counted(unseen.length, 'build')} ended unseen: run it again`)
+  return [...ended.values()].filter(({ workspaceId }) => kept.has(workspaceId))
 }

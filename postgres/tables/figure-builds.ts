@@ -60,8 +60,12 @@ export async function makeMissingBuilds(q: Queryable, workspaceIds: readonly num
   )
 }
 
-/** Begins a build of the workspace, in its timezone of now. @returns its number */
-export async function beginBuild(q: Queryable, workspaceId: number, purpose: BuildPurpose): Promise<number> {
+/** Begins a build of the workspace, in its timezone of now. @returns its number; undefined: the workspace is gone */
+export async function beginBuild(
+  q: Queryable,
+  workspaceId: number,
+  purpose: BuildPurpose,
+): Promise<number | undefined> {
   const [row] = await q.query<{ build: number }>(
     `INSERT INTO figure_builds (build, workspace_id, timezone, state, purpose)
      SELECT nextval('figure_builds_numbers'), $1, coalesce(
@@ -69,7 +73,7 @@ export async function beginBuild(q: Queryable, workspaceId: number, purpose: Bui
      FROM workspaces WHERE id = $1 RETURNING build`,
     [workspaceId, purpose],
   )
-  return row!.build
+  return row?.build
 }
 
 /** Begins one for each workspace whose timezone isn't that of its figures, nor of a build in progress. */

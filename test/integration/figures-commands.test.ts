@@ -3,7 +3,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { cellColumns } from '../../clickhouse/rollups/cells.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from '../../pipeline/fold/build.ts'
 import { beginBuild, listOpenBuilds, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
+import { leaseFold, releaseFold } from '../../postgres/tables/folds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { clickhouseHelloDeadlineMs } from '../../schemas/limits/store-limits.ts'
@@ -152,6 +155,23 @@ test('a build that fails is tried later, and others are built meanwhile', async 
   expect(await buildNextPart(work, later, paused)).toBe(false)
   for (const _ of ['derive', 'finish']) expect(await buildNextPart(work, later)).toBe(true)
   expect(await buildNextPart(work, later)).toBe(false)
+})
+
+test('checks and rebuilds tell of all other workspaces where one is deleted meanwhile', async () => {
+  const gone = await makeTestWorkspace(stores, {})
+  const kept = await listWorkspaces(stores.pg)
+  await leaseFold(stores.pg, 'another', 60_000)
+  const commands = ['check', 'rebuild'].map((command) => svcOn(stores, 'figures', command))
+  const begun = async () => (await listOpenBuilds(stores.pg)).filter(({ state }) => state === 'building')
+  await expect.poll(async () => (await begun()).length, { timeout: 60_000 }).toBe(2 * kept.length)
+  await stores.pg.transaction((tx) => requestDeletion(tx, gone.id))
+  await stores.pg.query('DELETE FROM figure_builds WHERE workspace_id = $1', [gone.id])
+  await releaseFold(stores.pg, 'another')
+  const workspaces = kept.length - 1
+  expect(await Promise.all(commands)).toMatchObject([
+    { code: 0, json: { workspaces, differences: [] } },
+    { code: 0, json: { workspaces } },
+  ])
 })
 
 test('figures go on in the old timezone until those of the new one stand, while events come in', async () => {

@@ -74,7 +74,7 @@ export async function judgeFigures(
 async function countDifferentDays({ pg, ch }: FoldedStores, which: 'all' | number): Promise<number> {
   const ids = which === 'all' ? (await listWorkspaces(pg)).map(({ id }) => id) : [which]
   const checks: number[] = []
-  for (const id of ids) checks.push(await beginBuild(pg, id, 'check'))
+  for (const id of ids) checks.push((await beginBuild(pg, id, 'check'))!)
   while ((await readBuilds(pg, checks)).some(({ state }) => state === 'building')) {
     await whileLeased(pg, ch, signal, async (work) => {
       if ((await fold(work)).isAllTaken) await buildNextPart(work, Date.now())

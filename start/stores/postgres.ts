@@ -4,7 +4,17 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { connectPostgres } from '../../postgres/client.ts'
@@ -22,7 +32,7 @@ export async function preparePostgres(folder: string): Promise<Store> {
   const native = findNative()
   const runAs = process.getuid?.() === 0 ? systemUser() : undefined
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  if (runAs) chownSync(home, runAs.uid, runAs.gid)
+  if (runAs) giveTo(runAs, home, data)
   const passwordFile = join(home, 'password')
   if (!existsSync(join(data, 'PG_VERSION'))) await createCluster(native, home, passwordFile, runAs)
   await clearLeftOver(data)
@@ -47,6 +57,13 @@ export async function preparePostgres(folder: string): Promise<Store> {
       }),
     ready: (child) => untilUp(child, readyWithinMs, () => isUp(urlOf('postgres'))),
   }
+}
+
+/** A copy that root made is root's, and one of another machine belongs to the number of that machine's user. */
+function giveTo({ uid, gid }: RunAs, home: string, data: string): void {
+  chownSync(home, uid, gid)
+  if (!existsSync(data) || statSync(data).uid === uid) return
+  execFileSync('chown', ['-R', `${uid}:${gid}`, home], { stdio: 'pipe' })
 }
 
 /** True when it answers; makes our database when it isn't there yet. */

@@ -1,13 +1,14 @@
 /** `npm start`, as its user meets it. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { isFolderInUse } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
+import { leaveOut } from '../support/left-out.ts'
 import { patientPostgres } from '../support/patient-clients.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -204,6 +205,15 @@ test('takes stores that end while it stops for what was asked for, and starts no
   for (const pid of [clickhouse, postgres, redis]) process.kill(pid!, 'SIGKILL')
   expect(await stopped).toBe(0)
   expect(product.output.split('svc: stopping')[1]).toBe('\nsvc: stopped\n')
+})
+
+test('starts on a copy of its folder in which all files are of root', async (context) => {
+  if (process.getuid?.() !== 0) leaveOut(context, 'needs root: others can’t give files away')
+  chownSync(join(dataDir, 'postgres'), 0, 0)
+  for (const name of readdirSync(join(dataDir, 'postgres'), { recursive: true, encoding: 'utf8' }))
+    chownSync(join(dataDir, 'postgres', name), 0, 0)
+  product = await startProduct(dataDir)
+  expect(await workspace()).toBe(200)
 })
 
 test('starts no store that is given by its URL; stops in order, ends every child and lets go of the folder; makes no second secret key for the same data', async () => {

@@ -8,20 +8,31 @@ import { startBytesMin } from '../schemas/limits/log-limits.ts'
 const againMs = 1_000
 
 /**
- * Resolves once `folder`, which this process has locked, has room for the files that a start writes. A node that ended in
- * place of that would start and end again and again, until its supervisor gives it up. Between two tries the disk's last
- * bytes are left to others, as to stores on the same disk.
+ * Resolves once `folder`, which this process has locked, has room for the files that a start writes beside the log.
+ * Between two tries the disk's last bytes are left to others, as to stores on the same disk.
  */
 export async function waitForRoom(folder: string, log: Log): Promise<void> {
   const probe = join(folder, 'room.new')
+  await whenRoom(folder, log, async () => {
+    try {
+      await writeFile(probe, Buffer.alloc(startBytesMin), { mode: 0o600, flush: true })
+    } finally {
+      await rm(probe, { force: true })
+    }
+  })
+}
+
+/**
+ * Does a step of a start again while the disk is full. A node that ended in place of that would start and end again and
+ * again, until its supervisor gives it up.
+ */
+export async function whenRoom<T>(folder: string, log: Log, step: () => Promise<T>): Promise<T> {
   for (let isTold = false; ; isTold = true) {
     try {
-      return await writeFile(probe, Buffer.alloc(startBytesMin), { mode: 0o600, flush: true })
+      return await step()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       if (!isTold) log.error({ folder }, 'the disk is full: the start waits for room')
-    } finally {
-      await rm(probe, { force: true })
     }
     await sleep(againMs)
   }

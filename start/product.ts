@@ -47,6 +47,8 @@ export interface Product {
 /** A store given by a URL may still be starting itself. */
 const storesWithinMs = 60_000
 const logCheckMs = 60_000
+/** Services that take longer to start are named, with what they wait for. */
+const longStartMs = 10_000
 
 export function makeProduct(config: Config, folder: DataFolder): Product {
   const running: { front?: Front; services: Supervised[]; stores: Supervised[] } = { services: [], stores: [] }
@@ -118,7 +120,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     }
     const written = writeDev()
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
-    await Promise.all(running.services.map(({ firstUp }) => firstUp))
+    const telling = tellLate(folder.path, running.services)
+    await Promise.all(running.services.map(({ firstUp }) => firstUp)).finally(() => clearInterval(telling))
     scriptUrl = scriptUrlOf(addresses.apiHost, first.trackingKey)
     const signInUrl = `${addresses.localRoot}/dashboard/sign-in?token=${first.signInToken}`
     return { port: front.port, dev: written!, isNewKey: first.isNew, signInUrl }
@@ -162,6 +165,18 @@ function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher[
   const why = how.startsWith('exit') ? `: ${lastLogLine(join(dataDir, 'logs', `${name}.log`))}` : ''
   const when = againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''
   say(`${name} ended (${how}${why}), starting it again${when}`)
+}
+
+/** Says now and then which services aren't up, each line once. */
+function tellLate(dataDir: string, services: readonly Supervised[]): NodeJS.Timeout {
+  const told = new Set<string>()
+  return setInterval(() => {
+    for (const { name } of services.filter(({ isUp }) => !isUp)) {
+      const line = `${name} isn't up yet: ${lastLogLine(join(dataDir, 'logs', `${name}.log`))}`
+      if (!told.has(line)) say(line)
+      told.add(line)
+    }
+  }, longStartMs)
 }
 
 /** Brings the schemas up to date and sees to it that there is a workspace. */

@@ -6,7 +6,7 @@
  * spare or a file without groups. Held by test/property/log.test.ts.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../runtime/files/durable-file.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -156,6 +156,7 @@ export class LogFiles {
   private async fillSpare(): Promise<void> {
     const name = `spare-${++this.spareCount}.log`
     const temporary = join(this.folder, `${name}.new`)
+    await this.requireRoom()
     const handle = await open(temporary, 'w', 0o600)
     try {
       for (let at = 0; at < this.fileBytes; at += zeros.length) {
@@ -174,6 +175,13 @@ export class LogFiles {
     }
     await rename(temporary, join(this.folder, name))
     this.spares.push(name)
+  }
+
+  /** A file that is begun in vain takes the disk's last bytes from others, as from stores on the same disk. */
+  private async requireRoom(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.folder)
+    if (bavail * bsize >= this.fileBytes) return
+    throw Object.assign(new Error(`ENOSPC: no space for a log file in ${this.folder}`), { code: 'ENOSPC' })
   }
 
   private async adoptSpare(name: string): Promise<void> {

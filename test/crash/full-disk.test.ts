@@ -1,9 +1,13 @@
 /** The disk of ingest's folder fills up under load and is freed again: nothing that was acknowledged is lost. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, statfsSync, unlinkSync } from 'node:fs'
 import { open, watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { storeSettings } from '../support/command-line.ts'
 import { testLogFileBytes } from '../support/compile.ts'
 import { startIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
@@ -148,4 +152,45 @@ test('a start on a disk without room waits, leaves the last bytes to others, and
   const node = await starting
   context.onTestFinished(async () => void (await node.stop('SIGKILL')))
   expect((await node.post('/track', { tracking_key: node.key, event_name: 'a' })).status).toBe(202)
+})
+
+test('a start on a disk without room for the files of the log waits, and begins none of them', async (context) => {
+  const { expect } = context
+  const dataDir = join(stores.dataDir, 'files')
+  const folder = join(dataDir, 'ingest')
+  const whyNot = mountSmallDisk(folder, diskBytes)
+  if (whyNot !== undefined) leaveOut(context, whyNot)
+  context.onTestFinished(() => unmount(folder))
+  await fillDisk(folder, testLogFileBytes - mebibyte)
+  const starting = startIngest(stores, { DATA_DIR: dataDir, DISK_FREE_BYTES_MIN: '0' })
+  for await (const { filename } of watch(folder, { recursive: true, signal: AbortSignal.timeout(acceptsAgainMs) })) {
+    if (String(filename).startsWith('events')) break
+  }
+  // Longer than between two tries.
+  await sleep(3_000)
+  expect(readdirSync(join(folder, 'events'))).toEqual([])
+  unlinkSync(join(folder, 'filler'))
+  const node = await starting
+  context.onTestFinished(async () => void (await node.stop('SIGKILL')))
+  expect((await node.post('/track', { tracking_key: node.key, event_name: 'a' })).status).toBe(202)
+})
+
+test('`npm start` says which service waits for room, and stops when it is told to', async (context) => {
+  const { expect } = context
+  const dataDir = join(stores.dataDir, 'product')
+  const whyNot = mountSmallDisk(dataDir, diskBytes)
+  if (whyNot !== undefined) leaveOut(context, whyNot)
+  context.onTestFinished(() => unmount(dataDir))
+  await fillDisk(dataDir, 32 * mebibyte)
+  const child = spawn(process.execPath, [projectFile('dist/start/main.js')], {
+    env: { ...process.env, ...storeSettings(stores), PORT: '0', DATA_DIR: dataDir },
+  })
+  context.onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  await until(async () => output.includes('room'), acceptsAgainMs, 'telling of the full disk')
+  child.kill('SIGTERM')
+  await once(child, 'close')
+  expect(output).toContain("svc: ingest isn't up yet: the disk is full: the start waits for room\n")
+  expect([child.exitCode, output.endsWith('svc: stopping\nsvc: stopped\n')]).toEqual([0, true])
 })

@@ -2,37 +2,43 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** True when process `pid` runs and was started with `part` in its command line. */
-function isRunning(pid: number, part: string): boolean {
+/** True when process `pid` runs and was started with `path`, or a path below it, in its command line. */
+function isRunning(pid: number, path: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
-  if (process.platform === 'linux') {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(part)
-    } catch {
-      return false
-    }
+  // A folder beside it may have a longer name that begins alike.
+  return commandLineOf(pid)
+    .split(path)
+    .slice(1)
+    .some((rest) => /^(?:$|[/\s\0])/.test(rest))
+}
+
+function commandLineOf(pid: number): string {
+  if (process.platform !== 'linux')
+    return spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? ''
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
   }
-  const { stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' })
-  return stdout?.includes(part) ?? false
 }
 
 /** Ends a process that an earlier start on the same folder left behind: in an orderly way if it can. */
-export async function endLeftOver(pid: number, part: string, signal: NodeJS.Signals): Promise<void> {
+export async function endLeftOver(pid: number, path: string, signal: NodeJS.Signals): Promise<void> {
   const attempts: [NodeJS.Signals, number][] = [
     [signal, 25_000],
     ['SIGKILL', 5_000],
   ]
   for (const [how, withinMs] of attempts) {
-    if (!isRunning(pid, part)) return
+    if (!isRunning(pid, path)) return
     try {
       process.kill(pid, how)
     } catch (error) {
       // It ended by itself in between.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
-    for (let waitedMs = 0; waitedMs < withinMs && isRunning(pid, part); waitedMs += 50) {
+    for (let waitedMs = 0; waitedMs < withinMs && isRunning(pid, path); waitedMs += 50) {
       await new Promise((go) => setTimeout(go, 50))
     }
   }
-  if (isRunning(pid, part)) throw new Error(`process ${pid} of an earlier start doesn't end`)
+  if (isRunning(pid, path)) throw new Error(`process ${pid} of an earlier start doesn't end`)
 }

@@ -43,8 +43,11 @@ export function typeOf(head: Buffer): MediaType | undefined {
   return quickTimeBoxes.includes(box) ? mov : undefined
 }
 
-/** An ending of a name: letters and digits that begin with a letter, so that `v1.2` has none. */
-const extensionPattern = /\.([a-z][a-z0-9]{0,9})$/i
+/**
+ * An ending of a name: letters and digits that begin with a letter, so that `v1.2` has none. Blanks and dots behind it,
+ * which some systems leave out of names, don't hide it.
+ */
+const extensionPattern = /\.([a-zA-Z][a-zA-Z0-9]{0,9})[\p{Z}.]*$/u
 /** Types that senders declare when they know nothing of the file. */
 const unknownTypes = ['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']
 
@@ -61,13 +64,14 @@ const unsafe = /[\p{C}"`<>:|?*\\/]+/gu
 /** A name without folders, control characters and what means something to systems of files or HTML; it ends as its type does. */
 export function safeName(name: string, { kind, extensions }: MediaType, lengthMax: number): string {
   const base = name.split(/[\\/]/).at(-1)!
-  const extension = extensionPattern.exec(base)?.[1]
-  const stem = (extension === undefined ? base : base.slice(0, -extension.length - 1))
+  const found = extensionPattern.exec(base)
+  const stem = base
+    .slice(0, found?.index)
     .normalize('NFC')
     .replace(unsafe, '-')
     .replace(/\p{Z}+/gu, ' ')
     .replace(/^[-. ]+/, '')
-  const ending = `.${extension?.toLowerCase() ?? extensions[0]}`
+  const ending = `.${found?.[1]?.toLowerCase() ?? extensions[0]}`
   // Shortened first: an expression for the end looks at each run of these in a name, as often as the run is long.
   const short = [...stem]
     .slice(0, lengthMax - ending.length)

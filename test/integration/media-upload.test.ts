@@ -119,6 +119,8 @@ describe('what is taken', () => {
     ['.png', 'image.png'],
     ['photo', 'photo.png'],
     ['v1.2', 'v1.2.png'],
+    ['photo.PNG ', 'photo.png'],
+    ['photo.png. .', 'photo.png'],
     ['<b>&"x.png', 'b-&-x.png'],
     ['Grüße aus 東京.png', 'Grüße aus 東京.png'],
     ['... .png', 'image.png'],
@@ -193,6 +195,8 @@ describe('what is refused, leaving nothing', () => {
     ['HEIC', film({ brand: 'heic' }), 'a.mp4', 'video/mp4'],
     ['a PNG behind a script', Buffer.concat([Buffer.from('<script>1</script>'), png()]), 'a.png', 'image/png'],
     ['a PNG called .png.html', png(), 'a.png.html', 'image/png'],
+    ['a PNG called JPG, with a blank behind it', png(), 'a.jpg ', 'image/png'],
+    ['a PNG called HTML, with a dot behind it', png(), 'a.html.', 'image/png'],
   ])('%s: 415', async (_, bytes, name, type) => {
     const { status, answer } = await upload(bytes, name, type)
     expect([status, answer.detail]).toEqual([415, expect.any(String)])
